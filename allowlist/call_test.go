@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -17,9 +18,7 @@ func TestTheZeroCallIsGoodForNothing(t *testing.T) {
 		c.Since() != (tiers.Version{}) || c.Vault() != "" || c.String() != "" || len(c.Params()) != 0 {
 		t.Errorf("the zero call says something: %+v", c)
 	}
-	if !c.UsesOpenNote() {
-		t.Error("the zero call names a target")
-	}
+	assert.That(t, c.UsesOpenNote(), "the zero call names a target")
 	if !reflect.DeepEqual(c.Reply(), Reply{}) {
 		t.Errorf("the zero call has the reply %+v", c.Reply())
 	}
@@ -43,18 +42,14 @@ func TestACallSaysWhatItCarries(t *testing.T) {
 		t.Error("a flag that is false was given")
 	}
 	want := Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true)}
-	if got := call.Params(); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	got := call.Params()
+	assert.That(t, reflect.DeepEqual(got, want), "got %v, want %v", got, want)
 	if call.Name() != "create" || call.Tier() != tiers.V1 || call.Since() != (tiers.Version{1, 12, 2}) || call.String() != "create content=x path=A.md open" {
 		t.Errorf("%s, tier %v, since %v: %s", call.Name(), call.Tier(), call.Since(), call)
 	}
-	if web := mustParse(t, "web", Params{"url": Text("https://example.org")}); !web.Sends() || call.Sends() {
-		t.Error("web sends, create does not")
-	}
-	if since := mustParse(t, "read", nil).Since(); since != (tiers.Version{1, 12, 0}) {
-		t.Errorf("read since %v", since)
-	}
+	web := mustParse(t, "web", Params{"url": Text("https://example.org")})
+	assert.That(t, web.Sends() && !call.Sends(), "web sends, create does not")
+	assert.Equal(t, mustParse(t, "read", nil).Since(), (tiers.Version{1, 12, 0}), "read since")
 }
 
 // Values come before flags, and both by their keys.
@@ -62,9 +57,8 @@ func TestOrderOfArguments(t *testing.T) {
 	want := []arg{{key: "a", kind: kindWord}, {key: "b", kind: kindText}, {key: "b~", kind: kindName}, {key: "a", kind: kindFlag}, {key: "c", kind: kindFlag}}
 	for i, a := range want {
 		for j, b := range want {
-			if got := compareArgs(a, b); got < 0 != (i < j) || got > 0 != (i > j) {
-				t.Errorf("%v and %v: %d", a, b, got)
-			}
+			got := compareArgs(a, b)
+			assert.That(t, got < 0 == (i < j) && got > 0 == (i > j), "%v and %v: %d", a, b, got)
 		}
 	}
 }
@@ -74,18 +68,14 @@ func TestOrderOfArguments(t *testing.T) {
 func TestOurs(t *testing.T) {
 	extensions := strings.Fields("daily:range undo:list approvals undo note:section note:replace note:insert note:set-section changes recent query find find:send base:check base:eval base:set base:add-view base:set-view base:remove-view base:set-formula tag:rename property:rename heading:rename vault:replace canvas:read canvas:create canvas:add canvas:set canvas:connect canvas:remove attachments attachment:read attachment:text attachment:write related task:add task:reschedule daily:ensure periodic:path periodic:read periodic:append briefing copy folder:create folder:move folder:rename folder:copy folder:delete note:merge note:extract note:split property:add property:remove-item")
 	eachRow(func(r *row) {
-		if got := mustParse(t, r.name, r.fewest()).EmbeddedOnly(); got != slices.Contains(extensions, r.name) {
-			t.Errorf("%s: ours %v", r.name, got)
-		}
+		assert.Equal(t, mustParse(t, r.name, r.fewest()).EmbeddedOnly(), slices.Contains(extensions, r.name), "%s: ours", r.name)
 	})
 	if both := mustParse(t, "create", Params{"path": Text("A.md"), "content": Text("a"), "template": Text("T")}); !both.EmbeddedOnly() {
 		t.Error("the app drops the text that comes with a template")
 	} else if _, err := both.Line(ToApp("linux")); code(err) != CodeTargetRequired {
 		t.Errorf("a line for the app: %v", err)
 	}
-	if !mustParse(t, "daily:read", Params{"offset": Number("-1")}).EmbeddedOnly() {
-		t.Error("the app knows no other day than today")
-	}
+	assert.That(t, mustParse(t, "daily:read", Params{"offset": Number("-1")}).EmbeddedOnly(), "the app knows no other day than today")
 }
 
 // What is printed with each path makes lines of paths, and nothing of anything
@@ -98,30 +88,25 @@ func TestOnlyPathsBecomeLines(t *testing.T) {
 			want = Lines
 		}
 		for _, a := range []arg{{key: "counts", kind: kindFlag}, {key: "verbose", kind: kindFlag}, {key: "format", value: "csv", kind: kindChoice}} {
-			if got := (Call{row: r, args: []arg{a}}).Reply().Kind; got != want {
-				t.Errorf("%v with %s: %v, want %v", kind, a.key, got, want)
-			}
+			assert.Equal(t, (Call{row: r, args: []arg{a}}).Reply().Kind, want, "%v with %s", kind, a.key)
 		}
-		if got := (Call{row: r, args: []arg{{key: "format", value: "tsv", kind: kindChoice}}}).Reply().Kind; got != kind {
-			t.Errorf("%v as tsv: %v", kind, got)
-		}
+		got := (Call{row: r, args: []arg{{key: "format", value: "tsv", kind: kindChoice}}}).Reply().Kind
+		assert.That(t, got == kind, "%v as tsv: %v", kind, got)
 	}
 }
 
 func TestAVaultThatCannotBeNamed(t *testing.T) {
 	_, err := mustParse(t, "files", nil).In("a\nb")
-	if want := `command "files": parameter "vault": contains the control or invisible character U+000A`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	want := `command "files": parameter "vault": contains the control or invisible character U+000A`
+	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 }
 
 // A call made again from its own parameters is the same call.
 func TestParamsAreGoodForAnotherParse(t *testing.T) {
 	eachRow(func(r *row) {
 		call := mustParse(t, r.name, r.most(t))
-		if again := mustParse(t, r.name, call.Params()); !reflect.DeepEqual(again, call) {
-			t.Errorf("%v becomes %v", call, again)
-		}
+		again := mustParse(t, r.name, call.Params())
+		assert.That(t, reflect.DeepEqual(again, call), "%v becomes %v", call, again)
 	})
 }
 
@@ -144,12 +129,8 @@ func TestACallCannotBeChanged(t *testing.T) {
 	if call.String() != before || call.Vault() != "" || aimed.Vault() != "Work" || other.Vault() != "Other" {
 		t.Errorf("%v, %v, %v", call, aimed, other)
 	}
-	if got := call.Reply().Confirms[0]; got != "Created: " {
-		t.Errorf("the reply became %q", got)
-	}
-	if got := mustParse(t, "create", Params{"path": Text("A.md")}).Reply().Confirms[0]; got != "Created: " {
-		t.Errorf("the table became %q", got)
-	}
+	assert.Equal(t, call.Reply().Confirms[0], "Created: ", "the reply became")
+	assert.Equal(t, mustParse(t, "create", Params{"path": Text("A.md")}).Reply().Confirms[0], "Created: ", "the table became")
 }
 
 func TestACallCanBeUsedInParallel(t *testing.T) {
@@ -160,18 +141,14 @@ func TestACallCanBeUsedInParallel(t *testing.T) {
 		wait.Go(func() {
 			for range 200 {
 				aimed, err := call.In("Work")
-				if err != nil || aimed.String() != want {
-					t.Errorf("%v, %v", aimed, err)
-				}
+				assert.That(t, err == nil && aimed.String() == want, "%v, %v", aimed, err)
 				if _, err := aimed.Line(ToEmbedded("linux")); err != nil {
 					t.Error(err)
 				}
 				if again, err := Parse("create", call.Params()); err != nil || again.Reply().Kind != Confirmation {
 					t.Error(again, err)
 				}
-				if len(slices.Collect(Commands())) != len(Names()) {
-					t.Error("the table changed")
-				}
+				assert.That(t, len(slices.Collect(Commands())) == len(Names()), "the table changed")
 			}
 		})
 	}
@@ -243,8 +220,6 @@ func TestConfirmations(t *testing.T) {
 		"note:replace": {"Replaced in: "}, "note:insert": {"Inserted into: "}, "note:set-section": {"Section set in: "},
 	}
 	eachRow(func(r *row) {
-		if got := mustParse(t, r.name, r.fewest()).Reply().Confirms; !slices.Equal(got, want[r.name]) {
-			t.Errorf("%s confirms with %q, want %q", r.name, got, want[r.name])
-		}
+		assert.EqualSlices(t, mustParse(t, r.name, r.fewest()).Reply().Confirms, want[r.name], "%s confirms with", r.name)
 	})
 }

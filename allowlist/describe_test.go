@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -24,21 +25,15 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	want := []string{"name file name", "path path", "content content", "template note name", "overwrite flag", "open flag", "newtab flag"}
-	if !slices.Equal(kinds, want) {
-		t.Errorf("got %q", kinds)
-	}
+	assert.That(t, slices.Equal(kinds, want), "got %q", kinds)
 }
 
 func TestCommandsDescribesEveryRow(t *testing.T) {
 	commands := slices.Collect(Commands())
 	for i, name := range Names() {
 		one, err := Describe(name)
-		if err != nil || !reflect.DeepEqual(one, commands[i]) {
-			t.Errorf("%s: %+v, %v", name, one, err)
-		}
-		if commands[i].Effect.WorseThan(commands[i].Worst) {
-			t.Errorf("%s: its worst effect is better than its plain one", name)
-		}
+		assert.That(t, err == nil && reflect.DeepEqual(one, commands[i]), "%s: %+v, %v", name, one, err)
+		assert.That(t, !commands[i].Effect.WorseThan(commands[i].Worst), "%s: its worst effect is better than its plain one", name)
 	}
 	if want := 115 + 53; len(commands) != want { // the help page and our extensions
 		t.Errorf("%d commands", len(commands))
@@ -51,9 +46,8 @@ func TestADescriptionIsACopy(t *testing.T) {
 		got, err := Describe("tasks")
 		require.NoError(t, err)
 		for i := range got.Params {
-			if choices := got.Params[i].Choices; slices.Contains(choices, "--copy") {
-				t.Fatalf("the table became %q", choices)
-			}
+			choices := got.Params[i].Choices
+			require.That(t, !slices.Contains(choices, "--copy"), "the table became %q", choices)
 			for j := range got.Params[i].Choices {
 				got.Params[i].Choices[j] = "--copy"
 			}
@@ -68,9 +62,7 @@ func TestADescriptionIsACopy(t *testing.T) {
 	if _, err := Parse("tasks", Params{"format": Text("--copy")}); code(err) != CodeBadValue {
 		t.Errorf("a changed description opened a value: %v", err)
 	}
-	if first := Names()[0]; first != "help" {
-		t.Errorf("the first name became %q", first)
-	}
+	assert.Equal(t, Names()[0], "help", "the first name became")
 }
 
 // TestBriefLeavesOutWhatIsRare: the short signature has an ellipsis in place of rare
@@ -117,8 +109,6 @@ func TestSignature(t *testing.T) {
 	for _, test := range tests {
 		c, err := Describe(test.name)
 		require.NoError(t, err)
-		if got := c.Signature(test.allowed); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
-		}
+		assert.Equal(t, c.Signature(test.allowed), test.want)
 	}
 }

@@ -3,6 +3,8 @@ package allowlist
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // Text that a call brings goes into a note, unless the name of its file says otherwise.
@@ -13,11 +15,8 @@ func TestTextInto(t *testing.T) {
 	} {
 		words := strings.Split(line, "|")
 		call, err := ParseWords(words[0], words[1:])
-		if got := call.TextInto(); err != nil || got != want {
-			t.Errorf("%s: %s, %v; want %s", line, got, err, want)
-		}
+		got := call.TextInto()
+		assert.That(t, err == nil && got == want, "%s: %s, %v; want %s", line, got, err, want)
 	}
-	if got := (Call{}).TextInto(); got != "note" {
-		t.Errorf("the zero call: %s", got)
-	}
+	assert.Equal(t, (Call{}).TextInto(), "note", "the zero call")
 }

@@ -80,9 +80,7 @@ func FuzzParse(f *testing.F) {
 		name, params := fuzzRequest(name, words)
 		call, err := Parse(name, params)
 		if err != nil {
-			if call.Valid() || call.Items() != nil || code(err) == "?" || err.Error() == "" {
-				t.Fatalf("a refused request left %v, %v", call, err)
-			}
+			require.That(t, !call.Valid() && call.Items() == nil && code(err) != "?" && err.Error() != "", "a refused request left %v, %v", call, err)
 			return
 		}
 		aimed, err := call.In("Work")
@@ -91,17 +89,13 @@ func FuzzParse(f *testing.F) {
 		for i, item := range aimed.Items() {
 			key, _, _ := strings.Cut(item, "=")
 			known := i == 0 && item == "vault=Work" || i == 1 && item == r.name || r.param(key) != nil || i == 2 && slices.Contains(names, item)
-			if !known || strings.HasPrefix(item, "-") || strings.ContainsRune(item, 0) {
-				t.Fatalf("item %d is %q", i, item)
-			}
+			require.That(t, known && !strings.HasPrefix(item, "-") && !strings.ContainsRune(item, 0), "item %d is %q", i, item)
 		}
 		again, err := Parse(name, call.Params())
 		if err != nil || !slices.Equal(again.Items(), call.Items()) {
 			t.Fatalf("%q parsed again: %q, %v", call.Items(), again.Items(), err)
 		}
-		if call.Effect() != again.Effect() || call.Shows() != again.Shows() {
-			t.Fatalf("%v parsed again has another effect", call)
-		}
+		require.That(t, call.Effect() == again.Effect() && call.Shows() == again.Shows(), "%v parsed again has another effect", call)
 	})
 }
 
@@ -118,14 +112,10 @@ func FuzzArgvRoundTrip(f *testing.F) {
 		for _, carrier := range carriers {
 			line, err := call.Line(carrier)
 			if err != nil {
-				if line.Argv != nil || code(err) == "?" {
-					t.Fatalf("a refused line contains %q, %v", line.Argv, err)
-				}
+				require.That(t, line.Argv == nil && code(err) != "?", "a refused line contains %q, %v", line.Argv, err)
 				continue
 			}
-			if line.Argv[0] != name {
-				t.Fatalf("the line of %s begins with %q", name, line.Argv[0])
-			}
+			require.Equal(t, line.Argv[0], name, "the line of %s begins with", name)
 			got := Params{}
 			for _, item := range line.Argv[1:] {
 				key, value, found := strings.Cut(item, "=")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -43,9 +44,7 @@ func TestLineLimits(t *testing.T) {
 	}
 	for _, test := range tests {
 		line, err := mustParse(t, "append", test.params).Line(test.carrier)
-		if code(err) != test.want {
-			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
-		}
+		assert.That(t, code(err) == test.want, "%s: got %v, want %q", test.sentence, err, test.want)
 		if err != nil && (line.Argv != nil || line.Stdin != "" || line.StdinParam != "") {
 			t.Errorf("%s: a refused line contains %d items", test.sentence, len(line.Argv))
 		}
@@ -69,9 +68,8 @@ func TestTheNarrowestCarrierCountsAllItems(t *testing.T) {
 	items := slices.Repeat([]string{"content=" + text}, 3)
 	for name, carrier := range carriers {
 		reason, _ := carrier.tooLong(items)
-		if want := name == "zero" || name == "app on darwin" || name == "app on plan9"; (reason != "") != want {
-			t.Errorf("%s: %q", name, reason)
-		}
+		want := name == "zero" || name == "app on darwin" || name == "app on plan9"
+		assert.That(t, (reason != "") == want, "%s: %q", name, reason)
 	}
 }
 
@@ -112,9 +110,7 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 func TestTooLongNamesTheParameter(t *testing.T) {
 	_, err := mustParse(t, "append", Params{"path": Text("A.md"), "content": Text(strings.Repeat("x", 4000))}).Line(ToApp("windows"))
 	parse, ok := err.(*ParseError)
-	if !ok || parse.Param != "content" || parse.Hint() == "" || !strings.Contains(parse.Reason, "4008 bytes") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, ok && parse.Param == "content" && parse.Hint() != "" && strings.Contains(parse.Reason, "4008 bytes"), "got %v", err)
 }
 
 // The client turns \n and \t into a line break and a tab, so text that contains
@@ -133,9 +129,7 @@ func TestDelicateText(t *testing.T) {
 				t.Errorf("%q to the app on %q: got %v, want %q", text, goos, err, want)
 			}
 			line, err := call.Line(ToEmbedded(goos))
-			if err != nil {
-				t.Errorf("%q to the embedded program on %q: %v", text, goos, err)
-			}
+			assert.That(t, err == nil, "%q to the embedded program on %q: %v", text, goos, err)
 			if onStdin := line.StdinParam == "content" && line.Stdin == text; onStdin != (want != "") {
 				t.Errorf("%q to the embedded program on %q: standard input has %q of %q", text, goos, line.Stdin, line.StdinParam)
 			}
@@ -154,9 +148,7 @@ func TestDelicateValuesOfEveryKind(t *testing.T) {
 	} {
 		_, err := mustParse(t, name, params).Line(ToApp("linux"))
 		parse, ok := err.(*ParseError)
-		if !ok || parse.Code() != CodeContentUnsafe || !strings.Contains(parse.Hint(), "embedded backend") {
-			t.Errorf("%s: got %v", name, err)
-		}
+		assert.That(t, ok && parse.Code() == CodeContentUnsafe && strings.Contains(parse.Hint(), "embedded backend"), "%s: got %v", name, err)
 	}
 }
 
@@ -190,9 +182,7 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 			continue
 		}
 		value, _ := call.Param(test.stdin)
-		if line.Stdin != value {
-			t.Errorf("%s: standard input differs from the value", test.sentence)
-		}
+		assert.That(t, line.Stdin == value, "%s: standard input differs from the value", test.sentence)
 		for _, item := range line.Argv {
 			if test.stdin != "" && strings.HasPrefix(item, test.stdin+"=") {
 				t.Errorf("%s: the value is in the arguments too", test.sentence)
@@ -210,9 +200,7 @@ func TestValuesArriveByteForByte(t *testing.T) {
 		want := []string{"vault=My Vault", "append", "content=" + text, "path=A b/C.md", "inline"}
 		for name, carrier := range carriers {
 			line, err := call.Line(carrier)
-			if err != nil || !slices.Equal(line.Argv, want) || line.StdinParam != "" {
-				t.Errorf("%s: %q becomes %q, %v", name, text, line.Argv, err)
-			}
+			assert.That(t, err == nil && slices.Equal(line.Argv, want) && line.StdinParam == "", "%s: %q becomes %q, %v", name, text, line.Argv, err)
 		}
 	}
 }
@@ -222,9 +210,7 @@ func TestTheVaultComesFirst(t *testing.T) {
 	aimed, err := call.In("Notes=2026")
 	require.NoError(t, err)
 	line, err := aimed.Line(ToApp("linux"))
-	if err != nil || !slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}) {
-		t.Errorf("got %q, %v", line.Argv, err)
-	}
+	assert.That(t, err == nil && slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}), "got %q, %v", line.Argv, err)
 	for _, vault := range []string{"", "a\nb", "a\x00b", "\xff", "a\u202eb", strings.Repeat("x", maxNameBytes+1)} {
 		if aimed, err := call.In(vault); code(err) != CodeBadValue || aimed.Valid() {
 			t.Errorf("the vault %q: got %v", vault, err)

@@ -1,11 +1,14 @@
 package allowlist
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/tests/assert"
 )
 
 // TestOtherNames: each leads to a command of the table that can be enabled, is written
@@ -13,9 +16,8 @@ import (
 func TestOtherNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, row := range otherNamesOf {
-		if r := find(row.command); r == nil {
-			t.Errorf("%s is no command", row.command)
-		}
+		r := find(row.command)
+		assert.That(t, r != nil, "%s is no command", row.command)
 		for other := range strings.SplitSeq(row.others, "; ") {
 			words := strings.Fields(other)
 			if !slices.IsSorted(words) || seen[other] != "" || strings.Join(words, " ") != other {
@@ -28,9 +30,7 @@ func TestOtherNames(t *testing.T) {
 		}
 	}
 	for _, name := range Names() {
-		if got := Meant(name); got != name {
-			t.Errorf("%s was meant as %q", name, got)
-		}
+		assert.Equal(t, Meant(name), name, "%s was meant as", name)
 	}
 }
 
@@ -39,9 +39,7 @@ func TestMeant(t *testing.T) {
 		"note:read": "read", "read_note": "read", "readNote": "read", "Notes.Read": "read", "obsidian-read-note": "read", "DAILY:READ": "daily:read", "daily_read": "daily:read",
 		"raed": "read", "dailyread": "daily:read", "list": "files", "": "", "xyzzy": "", strings.Repeat("x", quote.Limit+1): "", "mcp__obsidian__search_notes": "search",
 	} {
-		if got := Meant(name); got != want {
-			t.Errorf("%.40q: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, Meant(name), want, "%.40q", name)
 	}
 }
 
@@ -55,9 +53,7 @@ func TestOtherParams(t *testing.T) {
 	})
 	for other, names := range otherParams() {
 		for _, name := range names {
-			if !known[name] {
-				t.Errorf("%s: no command has %q", other, name)
-			}
+			assert.That(t, known[name], "%s: no command has %q", other, name)
 		}
 	}
 }
@@ -94,4 +90,60 @@ func FuzzMeant(f *testing.F) {
 		}
 		hintForLine(name)
 	})
+}
+
+// Whatever names a note can name it by its path instead, and stays the same
+// call otherwise.
+func TestANameGivesWayToAPath(t *testing.T) {
+	named := 0
+	eachRow(func(r *row) {
+		p := r.param("file")
+		if p == nil || p.kind != kindLink {
+			return
+		}
+		params := r.fewest("file")
+		params["file"] = Text("Plan")
+		call, err := Parse(r.name, params)
+		if err != nil {
+			t.Errorf("%s: %v", r.name, err)
+			return
+		}
+		call, err = call.In("Work")
+		if name, ok := call.Named(); err != nil || name != "Plan" || !ok {
+			t.Errorf("%s: named %q, %v, %v", r.name, name, ok, err)
+		}
+		at, err := call.At("Deep/Plan.md")
+		if err != nil {
+			t.Errorf("%s: %v", r.name, err)
+			return
+		}
+		want := call.Params()
+		delete(want, "file")
+		want["path"] = Text("Deep/Plan.md")
+		if !reflect.DeepEqual(at.Params(), want) || at.Vault() != "Work" || at.Effect() != call.Effect() || at.Shows() != call.Shows() {
+			t.Errorf("%s: became %v, want %v", call, at, want)
+		}
+		if _, ok := at.Named(); ok {
+			t.Errorf("%s still names its note", at)
+		}
+		named++
+	})
+	assert.That(t, named >= 10, "only %d commands name a note", named)
+}
+
+func TestOnlyANoteThatIsNamedGetsAPath(t *testing.T) {
+	for _, call := range []Call{{}, mustParse(t, "read", Params{"path": Text("A.md")}), mustParse(t, "base:query", Params{"file": Text("Books.base")})} {
+		if name, ok := call.Named(); ok {
+			t.Errorf("%v names %q", call, name)
+		}
+		var wrong *ParseError
+		if _, err := call.At("B.md"); !errors.As(err, &wrong) {
+			t.Errorf("%v: %v", call, err)
+		}
+	}
+	for _, path := range []string{"", "../B.md", ".obsidian/B.md", "a\x00b"} {
+		if at, err := mustParse(t, "read", Params{"file": Text("A")}).At(path); err == nil {
+			t.Errorf("%q became %v", path, at)
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -175,9 +177,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, test := range tests {
 		call, err := Parse(test.name, test.params)
-		if code(err) != test.want {
-			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
-		}
+		assert.That(t, code(err) == test.want, "%s: got %v, want %q", test.sentence, err, test.want)
 		if call.Valid() != (err == nil) {
 			t.Errorf("%s: valid %v with the error %v", test.sentence, call.Valid(), err)
 		}
@@ -196,9 +196,7 @@ func TestErrorsComeInTheSameOrder(t *testing.T) {
 	params := Params{"zzz": Text("1"), "yyy": Text("1"), "path": Text("../x"), "aaa": Text("1")}
 	for range 50 {
 		_, err := Parse("read", params)
-		if got := err.Error(); got != `command "read": unknown parameter "aaa"` {
-			t.Fatal(got)
-		}
+		require.Equal(t, err.Error(), `command "read": unknown parameter "aaa"`)
 	}
 }
 
@@ -290,9 +288,7 @@ func TestLongTextIsClippedBetweenCharacters(t *testing.T) {
 		{strings.Repeat("x", 199) + "éé", strings.Repeat("x", 199) + "…"},
 		{strings.Repeat("é", 101), strings.Repeat("é", 100) + "…"},
 	} {
-		if got := quote.Short(test.text); got != test.want {
-			t.Errorf("%q becomes %q", test.text, got)
-		}
+		assert.Equal(t, quote.Short(test.text), test.want, "%q becomes", test.text)
 	}
 }
 
@@ -300,9 +296,7 @@ func TestFormsHaveNames(t *testing.T) {
 	for value, want := range map[Value]string{
 		{}: "nothing", Text("x"): "text", Number("1"): "a number", Flag(true): "true or false", Flag(false): "true or false",
 	} {
-		if got := value.describe(); got != want {
-			t.Errorf("%v: %q, want %q", value, got, want)
-		}
+		assert.Equal(t, value.describe(), want, "%v", value)
 	}
 }
 
@@ -354,9 +348,8 @@ func TestParseWords(t *testing.T) {
 
 func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 	_, err := ParseWords("read", []string{"path=A.md", "path=B.md"})
-	if want := `command "read": parameter "path": given more than once`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	want := `command "read": parameter "path": given more than once`
+	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 }
 
 // A flag that is written as text is the same flag.
@@ -387,7 +380,5 @@ func TestEscalationNeverLowers(t *testing.T) {
 func TestCodes(t *testing.T) {
 	got := []string{CodeUnknownCommand, CodeUnknownParam, CodeMissingParam, CodeBadValue, CodeConflict, CodeTargetRequired, CodeContentUnsafe, CodeContentTooLong}
 	want := []string{"unknown_command", "unknown_param", "missing_param", "bad_value", "conflicting_params", "target_required", "content_unsafe", "content_too_long"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the codes changed: %v", got)
-	}
+	assert.That(t, slices.Equal(got, want), "the codes changed: %v", got)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -75,21 +76,15 @@ func TestPathVectors(t *testing.T) {
 		value := v.text(t)
 		reason := placeChecks[v.As](value)
 		if v.Kind == "ok" {
-			if reason != "" {
-				t.Errorf("%s %q is refused: %s", v.As, value, reason)
-			}
+			assert.Equal(t, reason, "", "%s %q is refused", v.As, value)
 			continue
 		}
 		words := failureWords[v.Kind]
 		reached[v.Kind] = true
-		if words == "" || !strings.Contains(reason, words) {
-			t.Errorf("%s %q: got %q, want the kind %s", v.As, value, reason, v.Kind)
-		}
+		assert.That(t, words != "" && strings.Contains(reason, words), "%s %q: got %q, want the kind %s", v.As, value, reason, v.Kind)
 	}
 	for kind := range failureWords {
-		if !reached[kind] {
-			t.Errorf("no vector fails for the kind %s", kind)
-		}
+		assert.That(t, reached[kind], "no vector fails for the kind %s", kind)
 	}
 }
 
@@ -151,20 +146,14 @@ func TestAReasonAgainstAPathShowsWhere(t *testing.T) {
 		{"destination", "a", `could be a folder or a file; want "a/" for the folder or "a.md" for the note`},
 		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + quote.Short("a/"+long[:200]) + `/" for the folder or "` + quote.Short("a/"+long[:200]) + `.md" for the note`},
 	} {
-		if got := placeChecks[test.as](test.value); got != test.want {
-			t.Errorf("%s %q: got %q, want %q", test.as, test.value, got, test.want)
-		}
+		assert.Equal(t, placeChecks[test.as](test.value), test.want, "%s %q", test.as, test.value)
 	}
-	if quote.Short("a/"+long[:200]) == "a/"+long[:200] {
-		t.Error("the longest value is not long enough to be clipped")
-	}
+	assert.That(t, quote.Short("a/"+long[:200]) != "a/"+long[:200], "the longest value is not long enough to be clipped")
 }
 
 func TestFirstUnprintable(t *testing.T) {
 	for s, want := range map[string]rune{"": -1, "a": -1, "a\u200c\u200d": -1, "\x00": 0, "a\x01\x00": 1, "é\u2029\u2028": '\u2029'} {
-		if got := firstUnprintable(s); got != want {
-			t.Errorf("%q: %U, want %U", s, got, want)
-		}
+		assert.Equal(t, firstUnprintable(s), want, "%q", s)
 	}
 }
 
@@ -185,9 +174,7 @@ func TestDeviceNames(t *testing.T) {
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " .md", name + "   .md"} {
-			if !deviceName(spelling) || canonicalPath("a/"+spelling) == "" {
-				t.Errorf("%q is no device", spelling)
-			}
+			assert.That(t, deviceName(spelling) && canonicalPath("a/"+spelling) != "", "%q is no device", spelling)
 		}
 		others = append(others, "a."+name, "a "+name, " "+name)
 	}
@@ -204,14 +191,10 @@ func TestUnportableNames(t *testing.T) {
 	const closed = `#^[]|*?"<>`
 	for c := rune(' '); c <= '~'; c++ {
 		for _, name := range []string{string(c), "a" + string(c), string(c) + "a"} {
-			if got := unportable(name) != ""; got != strings.ContainsRune(closed, c) {
-				t.Errorf("%q: refused %v", name, got)
-			}
+			assert.Equal(t, unportable(name) != "", strings.ContainsRune(closed, c), "%q: refused", name)
 		}
 	}
-	if unportable("a%%b") == "" || unportable("a%b%c") != "" {
-		t.Error("two percent signs in a row begin a comment, and no others")
-	}
+	assert.That(t, unportable("a%%b") != "" && unportable("a%b%c") == "", "two percent signs in a row begin a comment, and no others")
 }
 
 func TestShortNames(t *testing.T) {
@@ -220,14 +203,10 @@ func TestShortNames(t *testing.T) {
 		short = append(short, "A~"+digit, "A~1"+digit, "A~"+digit+"1.md")
 	}
 	for _, name := range short {
-		if !shortName(name) {
-			t.Errorf("%q is no short name", name)
-		}
+		assert.That(t, shortName(name), "%q is no short name", name)
 	}
 	for _, name := range []string{"", "1", "A1", "A~", "~", "A~B", "A~1B", "A~B1", "A~1B1", "ABCDEFG~1", "ABCDEFGH~1", "ABCDEFG~1.md", "A~1.abcd", "A~1.a.b", "A~1..", "a.b~1", "A~1~B"} {
-		if shortName(name) {
-			t.Errorf("%q is a short name", name)
-		}
+		assert.That(t, !shortName(name), "%q is a short name", name)
 	}
 }
 
@@ -263,9 +242,7 @@ func FuzzCanonicalPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p string) {
 		if folder, reason := canonicalFolder(p); reason == "" {
 			again, reason := canonicalFolder(folder)
-			if reason != "" || again != folder {
-				t.Fatalf("folder %q becomes %q and then %q, %s", p, folder, again, reason)
-			}
+			require.That(t, reason == "" && again == folder, "folder %q becomes %q and then %q, %s", p, folder, again, reason)
 		}
 		for _, accepts := range placeChecks {
 			if accepts(p) == "" && (strings.ContainsAny(p, "\\\x00") || strings.Contains("/"+p+"/", "/../")) {
@@ -275,19 +252,14 @@ func FuzzCanonicalPath(f *testing.F) {
 		if canonicalPath(p) != "" {
 			return
 		}
-		if !filepath.IsLocal(p) || filepath.ToSlash(filepath.Clean(p)) != p {
-			t.Fatalf("%q is not local or not clean", p)
-		}
+		require.That(t, filepath.IsLocal(p) && filepath.ToSlash(filepath.Clean(p)) == p, "%q is not local or not clean", p)
 		for _, segment := range strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' }) {
-			if strings.HasPrefix(segment, ".") {
-				t.Fatalf("%q has the hidden segment %q", p, segment)
-			}
+			require.That(t, !strings.HasPrefix(segment, "."), "%q has the hidden segment %q", p, segment)
 		}
 		for _, separator := range []string{"/", `\`} {
 			joined := strings.Join([]string{"vault", strings.ReplaceAll(p, "/", separator)}, separator)
-			if inside := filepath.Clean(strings.ReplaceAll(joined, `\`, "/")); !strings.HasPrefix(inside, filepath.FromSlash("vault/")) {
-				t.Fatalf("%q leaves the vault as %q", p, inside)
-			}
+			inside := filepath.Clean(strings.ReplaceAll(joined, `\`, "/"))
+			require.That(t, strings.HasPrefix(inside, filepath.FromSlash("vault/")), "%q leaves the vault as %q", p, inside)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -29,9 +30,7 @@ func TestSpells(t *testing.T) {
 	} {
 		call, err := ParseWords(test.line[0], test.line[1:])
 		require.NoError(t, err)
-		if got := call.NamedPaths(); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
-		}
+		assert.EqualSlices(t, call.NamedPaths(), test.want, "%s", test.name)
 	}
 }
 
@@ -51,17 +50,13 @@ func TestEveryPathIsSpelled(t *testing.T) {
 			}
 			isPath := slices.Contains([]string{"path", "path:line", "folder", "folder/ or path"}, p.kind.String())
 			got := slices.ContainsFunc(call.NamedPaths(), func(s NamedPath) bool { return s.Param == p.name })
-			if got != isPath {
-				t.Errorf("%s: %s is spelled: %v", call, p.name, got)
-			}
+			assert.Equal(t, got, isPath, "%s: %s is spelled", call, p.name)
 			if got {
 				spelled++
 			}
 		}
 	})
-	if spelled < 30 {
-		t.Errorf("%d paths: the table has shrunk", spelled)
-	}
+	assert.That(t, spelled >= 30, "%d paths: the table has shrunk", spelled)
 }
 
 // These commands look at the one note that is named by its path, and these at
@@ -77,16 +72,10 @@ func TestReachOfEveryCommand(t *testing.T) {
 		}
 		params := r.fewest()
 		call, err := Parse(r.name, params)
-		if err != nil {
-			t.Fatalf("%s: %v", r.name, err)
-		}
-		if got := call.TouchesNoNote(); got != slices.Contains(none, r.name) {
-			t.Errorf("%s: apart %v", r.name, got)
-		}
+		require.That(t, err == nil, "%s: %v", r.name, err)
+		assert.Equal(t, call.TouchesNoNote(), slices.Contains(none, r.name), "%s: apart", r.name)
 		if p := r.param("path"); p == nil || p.kind == kindFolder {
-			if call.TouchesOneNote() {
-				t.Errorf("%s: alone, and names no note by its path", call)
-			}
+			assert.That(t, !call.TouchesOneNote(), "%s: alone, and names no note by its path", call)
 			return
 		}
 		switch r.name {
@@ -99,16 +88,12 @@ func TestReachOfEveryCommand(t *testing.T) {
 		if call, err = Parse(r.name, params); err != nil {
 			return // needs more than goes with a path
 		}
-		if got := call.TouchesOneNote(); got != slices.Contains(one, r.name) {
-			t.Errorf("%s: alone %v", call, got)
-		}
+		assert.Equal(t, call.TouchesOneNote(), slices.Contains(one, r.name), "%s: alone", call)
 		if call.TouchesOneNote() {
 			alone++
 		}
 	})
-	if alone != len(one) {
-		t.Errorf("%d commands can be alone, want %d", alone, len(one))
-	}
+	assert.That(t, alone == len(one), "%d commands can be alone, want %d", alone, len(one))
 }
 
 func TestAlone(t *testing.T) {
@@ -130,9 +115,7 @@ func TestAlone(t *testing.T) {
 		words := strings.Fields(line)
 		call, err := ParseWords(words[0], words[1:])
 		require.NoError(t, err)
-		if got := call.TouchesOneNote(); got != want {
-			t.Errorf("%s: %v", line, got)
-		}
+		assert.Equal(t, call.TouchesOneNote(), want, "%s", line)
 	}
 }
 
@@ -145,9 +128,7 @@ func TestAFolderIsNoNote(t *testing.T) {
 		{{key: "to", value: "A.md", kind: kindDestination}},
 		{{key: "to", value: "A/", kind: kindDestination}},
 	} {
-		if (Call{row: r, args: args}).TouchesOneNote() {
-			t.Errorf("%+v is alone", args)
-		}
+		assert.That(t, !(Call{row: r, args: args}).TouchesOneNote(), "%+v is alone", args)
 	}
 }
 
@@ -155,9 +136,7 @@ func TestAFolderIsNoNote(t *testing.T) {
 func TestAloneByReach(t *testing.T) {
 	for reach, want := range map[reach]bool{0: false, reachNote: true, reachNothing: false, reachNothing + 1: false} {
 		call := Call{row: &row{name: "x", reach: reach}, args: []arg{{key: "path", value: "A.md", kind: kindPath}}}
-		if call.TouchesOneNote() != want {
-			t.Errorf("reach %d: alone %v", reach, call.TouchesOneNote())
-		}
+		assert.Equal(t, call.TouchesOneNote(), want, "reach %d: alone", reach)
 	}
 }
 

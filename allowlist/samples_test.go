@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -88,9 +89,7 @@ func eachRow(f func(r *row)) {
 func mustParse(t *testing.T, name string, params Params) Call {
 	t.Helper()
 	call, err := Parse(name, params)
-	if err != nil {
-		t.Fatalf("%s %v: %v", name, params, err)
-	}
+	require.That(t, err == nil, "%s %v: %v", name, params, err)
 	return call
 }
 

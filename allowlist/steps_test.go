@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -34,9 +35,8 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 				}
 			}
 		}
-		if want := strings.Fields(test.names); !slices.Equal(names, want) {
-			t.Errorf("%s: %v, want %v", trait, names, want)
-		}
+		want := strings.Fields(test.names)
+		assert.That(t, slices.Equal(names, want), "%s: %v, want %v", trait, names, want)
 	}
 }
 
@@ -55,14 +55,10 @@ func TestSteps(t *testing.T) {
 				got = append(got, s)
 			}
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", line, got, want)
-		}
+		assert.That(t, slices.Equal(got, want), "%s: %v, want %v", line, got, want)
 	}
 	for s := Step(0); s <= StepAbsent+1; s++ {
-		if (Call{}).HasStep(s) {
-			t.Errorf("the zero call takes the step %d", s)
-		}
+		assert.That(t, !(Call{}).HasStep(s), "the zero call takes the step %d", s)
 	}
 	var zero Call
 	if zero.PathAccess() != AccessByEffect || zero.PrintsNote() || zero.IsDaily() || zero.IsRandom() || zero.OwnAnswer() != AnswersNothing {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -26,17 +27,11 @@ func TestRowsAreWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	last := tiers.V0
 	eachRow(func(r *row) {
-		if !commandName.MatchString(r.name) || seen[r.name] {
-			t.Errorf("%q is no name of a command, or occurs twice", r.name)
-		}
+		assert.That(t, commandName.MatchString(r.name) && !seen[r.name], "%q is no name of a command, or occurs twice", r.name)
 		seen[r.name] = true
-		if r.tier < last {
-			t.Errorf("%s comes after rows of tier %v", r.name, last)
-		}
+		assert.That(t, r.tier >= last, "%s comes after rows of tier %v", r.name, last)
 		last = r.tier
-		if r.tier == tiers.None || r.effect == tiers.Unknown {
-			t.Errorf("%s has no tier or no effect", r.name)
-		}
+		assert.That(t, r.tier != tiers.None && r.effect != tiers.Unknown, "%s has no tier or no effect", r.name)
 		checkSummary(t, r.name, r.summary)
 		params := map[string]bool{}
 		for i := range r.params {
@@ -47,9 +42,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 			}
 			params[p.name] = true
 			checkSummary(t, where, p.summary)
-			if p.kind.String() == "" {
-				t.Errorf("%s has no kind", where)
-			}
+			assert.That(t, p.kind.String() != "", "%s has no kind", where)
 			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber || p.kind == kindAge) != (p.least != 0 || p.most != 0) {
 				t.Errorf("%s: choices or bounds do not go with its kind", where)
 			}
@@ -73,9 +66,7 @@ func TestGroupsNameParametersOfTheirRow(t *testing.T) {
 	eachRow(func(r *row) {
 		var names []string
 		for _, group := range slices.Concat(r.oneOf, r.exclusive) {
-			if len(group) < 2 {
-				t.Errorf("%s: the group %v has no choice", r.name, group)
-			}
+			assert.That(t, len(group) >= 2, "%s: the group %v has no choice", r.name, group)
 			names = append(names, group...)
 		}
 		for _, n := range r.needs {
@@ -83,14 +74,10 @@ func TestGroupsNameParametersOfTheirRow(t *testing.T) {
 		}
 		for _, w := range r.when {
 			names = append(names, w.param)
-			if !w.effect.WorseThan(r.effect) {
-				t.Errorf("%s: %s does not raise the effect", r.name, w.param)
-			}
+			assert.That(t, w.effect.WorseThan(r.effect), "%s: %s does not raise the effect", r.name, w.param)
 		}
 		for _, name := range append(names, r.shows...) {
-			if r.param(name) == nil {
-				t.Errorf("%s speaks of %s, which it does not have", r.name, name)
-			}
+			assert.That(t, r.param(name) != nil, "%s speaks of %s, which it does not have", r.name, name)
 		}
 	})
 }
@@ -113,9 +100,7 @@ func TestEveryOpenRowStatesItsReply(t *testing.T) {
 			t.Errorf("%s changes something and answers with text of a note", r.name)
 		}
 		for _, begins := range r.reply.Confirms {
-			if !strings.HasSuffix(begins, " ") || strings.HasPrefix(begins, "Error") {
-				t.Errorf("%s: the confirmation %q", r.name, begins)
-			}
+			assert.That(t, strings.HasSuffix(begins, " ") && !strings.HasPrefix(begins, "Error"), "%s: the confirmation %q", r.name, begins)
 		}
 	})
 }
@@ -202,9 +187,7 @@ func TestEveryRowTakesItsParameters(t *testing.T) {
 			p := &r.params[i]
 			call, err := Parse(r.name, r.fewest(p.name))
 			if p.refused != "" {
-				if code(err) != CodeTargetRequired {
-					t.Errorf("%s %s: got %v, want a refusal", r.name, p.name, err)
-				}
+				assert.That(t, code(err) == CodeTargetRequired, "%s %s: got %v, want a refusal", r.name, p.name, err)
 				continue
 			}
 			if err != nil {
@@ -214,9 +197,7 @@ func TestEveryRowTakesItsParameters(t *testing.T) {
 			if _, given := call.Param(p.name); !given {
 				t.Errorf("%s: the call lost %s", r.name, p.name)
 			}
-			if call.Effect() != worstOf(r, p.name) {
-				t.Errorf("%s with %s: effect %v", r.name, p.name, call.Effect())
-			}
+			assert.Equal(t, call.Effect(), worstOf(r, p.name), "%s with %s: effect", r.name, p.name)
 		}
 	})
 }
@@ -243,9 +224,7 @@ func TestArgv(t *testing.T) {
 			call, err := mustParse(t, r.name, params).In("Work")
 			require.NoError(t, err)
 			line, err := call.Line(ToEmbedded("linux"))
-			if err != nil {
-				t.Fatalf("%s: %v", r.name, err)
-			}
+			require.That(t, err == nil, "%s: %v", r.name, err)
 			argv, err := json.Marshal(line.Argv)
 			require.NoError(t, err)
 			fmt.Fprintf(&got, "%s\n", argv)
@@ -260,9 +239,7 @@ func compareGolden(t *testing.T, name, got string) {
 		require.NoError(t, os.WriteFile(name, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatalf("%v; make it with -update", err)
-	}
+	require.That(t, err == nil, "%v; make it with -update", err)
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(gotLines), len(wantLines)) {
 		if i >= len(gotLines) || i >= len(wantLines) || gotLines[i] != wantLines[i] {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -137,9 +138,7 @@ func TestTheTableSaysWhatTheCatalogueSays(t *testing.T) {
 		}
 	}
 	for key := range deviations {
-		if !seen[key] {
-			t.Errorf("%s is listed as a deviation and does not deviate", key)
-		}
+		assert.That(t, seen[key], "%s is listed as a deviation and does not deviate", key)
 	}
 }
 
@@ -151,12 +150,8 @@ func TestTheTableAndTheCatalogueNameTheSameCommands(t *testing.T) {
 	ours := slices.DeleteFunc(Names(), func(name string) bool { return find(name).embeddedOnly })
 	slices.Sort(theirs)
 	slices.Sort(ours)
-	if !slices.Equal(theirs, ours) {
-		t.Errorf("catalogue and table differ:\n%v\n%v", theirs, ours)
-	}
-	if len(ours) != 115 {
-		t.Errorf("the table has %d commands, the help page 115", len(ours))
-	}
+	assert.That(t, slices.Equal(theirs, ours), "catalogue and table differ:\n%v\n%v", theirs, ours)
+	assert.That(t, len(ours) == 115, "the table has %d commands, the help page 115", len(ours))
 }
 
 // The app still takes some flags that the help page dropped, with a meaning
@@ -166,14 +161,10 @@ func TestUnlistedFlagsStayOut(t *testing.T) {
 	for _, entry := range readCatalogue(t) {
 		for _, p := range entry.UndocumentedParams {
 			count++
-			if find(entry.Name).param(p.Name) != nil {
-				t.Errorf("%s has the unlisted %s", entry.Name, p.Name)
-			}
+			assert.That(t, find(entry.Name).param(p.Name) == nil, "%s has the unlisted %s", entry.Name, p.Name)
 		}
 	}
-	if count != 3 {
-		t.Errorf("the catalogue has %d unlisted flags, want 3", count)
-	}
+	assert.That(t, count == 3, "the catalogue has %d unlisted flags, want 3", count)
 }
 
 // What can carry text out talks to the network, by the catalogue; the other
@@ -186,9 +177,7 @@ func TestOnlyNetworkCommandsSend(t *testing.T) {
 			t.Errorf("%s sends without a network", entry.Name)
 		}
 		want := entry.Name == "web" || entry.Effect == "publish"
-		if sends != want {
-			t.Errorf("%s: sends %v, want %v", entry.Name, sends, want)
-		}
+		assert.Equal(t, sends, want, "%s: sends", entry.Name)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
@@ -15,14 +17,10 @@ func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
 	var call sync.WaitGroup
 	call.Go(func() { _, _ = r.Run(ctx, mustPermit("version", nil), p) })
 	marked(t, path)
-	if got := r.Children(); got != (Children{Processes: 1}) {
-		t.Errorf("while it runs: %+v", got)
-	}
+	assert.Equal(t, r.Children(), (Children{Processes: 1}), "while it runs")
 	cancel()
 	call.Wait()
-	if got := r.Children(); got != (Children{}) {
-		t.Errorf("after it: %+v", got)
-	}
+	assert.Equal(t, r.Children(), (Children{}), "after it")
 }
 
 func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
@@ -36,25 +34,19 @@ func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
 	within(t, faultLimit*10, "queue of three", func() bool { return r.Children().Waiting == 3 })
 	cancel()
 	calls.Wait()
-	if got := r.Children(); got != (Children{}) {
-		t.Errorf("after them: %+v", got)
-	}
+	assert.Equal(t, r.Children(), (Children{}), "after them")
 }
 
 func TestWorkersAreCountedWithTheirMemory(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker")
-	if got := r.Children(); got != (Children{}) {
-		t.Errorf("before the first call: %+v", got)
-	}
+	assert.Equal(t, r.Children(), (Children{}), "before the first call")
 	pidOf(t, r, p)
 	got := r.Children()
 	if got.Workers != 1 || got.Processes != 0 || got.WorkerMemory <= 0 && runtime.GOOS == "linux" {
 		t.Errorf("after a call: %+v", got)
 	}
 	r.Close()
-	if got := r.Children(); got != (Children{}) {
-		t.Errorf("after the end: %+v", got)
-	}
+	assert.Equal(t, r.Children(), (Children{}), "after the end")
 }
 
 // runs is a watcher that keeps what it is told.
@@ -85,7 +77,5 @@ func TestAWatcherIsToldOfEveryRun(t *testing.T) {
 		t.Error("a program that is none runs")
 	}
 	want := []string{"me embedded 0 ", "me embedded -1 cli_crashed", "me  -1 internal"}
-	if !slices.Equal(w.told, want) {
-		t.Errorf("told %q, want %q", w.told, want)
-	}
+	assert.That(t, slices.Equal(w.told, want), "told %q, want %q", w.told, want)
 }

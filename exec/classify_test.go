@@ -8,6 +8,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -98,9 +99,7 @@ func TestRecordedErrors(t *testing.T) {
 				if text != "" {
 					text += ending
 				}
-				if v := asked(t, tt.call, tt.params).judge(answer{stdout: text}); codeOfVerdict(v) != tt.want {
-					t.Errorf("%q: %q, want %q", text, codeOfVerdict(v), tt.want)
-				}
+				assert.Equal(t, codeOfVerdict(asked(t, tt.call, tt.params).judge(answer{stdout: text})), tt.want, "%q", text)
 			}
 		})
 	}
@@ -142,9 +141,7 @@ func TestRecordedEmptyAnswers(t *testing.T) {
 		}
 	}
 	for _, silent := range []string{"files", "folders"} {
-		if v := asked(t, silent, nil).judge(answer{}); codeOfVerdict(v) != "" {
-			t.Errorf("%s without output: %q", silent, codeOfVerdict(v))
-		}
+		assert.Equal(t, codeOfVerdict(asked(t, silent, nil).judge(answer{})), "", "%s without output", silent)
 	}
 }
 
@@ -231,9 +228,7 @@ func TestConfirmations(t *testing.T) {
 		{"property:set", params{"name": "x", "value": "y", "path": "a.md"}, "Set x: y"},
 		{"property:remove", params{"name": "x", "path": "a.md"}, "Removed: x"},
 	} {
-		if v := asked(t, tt.call, tt.params).judge(answer{stdout: tt.text + "\n"}); codeOfVerdict(v) != "" {
-			t.Errorf("%s: %q", tt.text, codeOfVerdict(v))
-		}
+		assert.Equal(t, codeOfVerdict(asked(t, tt.call, tt.params).judge(answer{stdout: tt.text + "\n"})), "", "%s", tt.text)
 	}
 }
 
@@ -254,9 +249,7 @@ func TestStatusAndStandardError(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if v := asked(t, "read", note).judge(tt.a); codeOfVerdict(v) != tt.want {
-				t.Errorf("%q, want %q", codeOfVerdict(v), tt.want)
-			}
+			assert.Equal(t, codeOfVerdict(asked(t, "read", note).judge(tt.a)), tt.want)
 		})
 	}
 }
@@ -270,25 +263,19 @@ func TestReasons(t *testing.T) {
 		"TypeError: x":                                       `the client answered "TypeError: x"`,
 		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", quote.Limit-len("Error: ")) + `…"`,
 	} {
-		if got := asked(t, "file", note).refusal(text, 1).Error(); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, asked(t, "file", note).refusal(text, 1).Error(), want, "%q", text)
 	}
 }
 
 func TestNoiseMovesTheGap(t *testing.T) {
 	v := asked(t, "read", note).judge(answer{stdout: noise1 + "headtail", cut: true, gap: len(noise1) + 4})
-	if v.stdout != "headtail" || v.gap != 4 || len(v.notices) != 2 {
-		t.Errorf("%q, gap %d, %q", v.stdout, v.gap, v.notices)
-	}
+	assert.That(t, v.stdout == "headtail" && v.gap == 4 && len(v.notices) == 2, "%q, gap %d, %q", v.stdout, v.gap, v.notices)
 }
 
 func TestEmptyLineBeforeANoteOnWindows(t *testing.T) {
 	q := asked(t, "read", note)
 	q.windows = true
-	if v := q.judge(answer{stdout: "\r\nx\n"}); v.stdout != "x\n" {
-		t.Errorf("%q", v.stdout)
-	}
+	assert.Equal(t, q.judge(answer{stdout: "\r\nx\n"}).stdout, "x\n")
 }
 
 var (
@@ -348,14 +335,57 @@ func checkVerdict(t *testing.T, q question, v verdict) {
 			said++
 		}
 	}
-	if said > 1 {
-		t.Errorf("%s: %d verdicts at once", q.name, said)
-	}
+	assert.That(t, said <= 1, "%s: %d verdicts at once", q.name, said)
 	reported := q.embedded && v.reported.Code != "" && v.failure != nil && v.failure.Code() == v.reported.Code
 	if v.failure != nil && (!reported && !slices.Contains(answerCodes, v.failure.Code()) || v.failure.Error() == "") {
 		t.Errorf("%s: code %q, reason %q", q.name, v.failure.Code(), v.failure.Error())
 	}
 	if v.unavailable != nil && (!slices.Contains(awayCodes, v.unavailable.Code()) || v.unavailable.Error() == "" || v.unavailable.Hint() == "") {
 		t.Errorf("%s: code %q, reason %q", q.name, v.unavailable.Code(), v.unavailable.Error())
+	}
+}
+
+func TestCutNoise(t *testing.T) {
+	tests := []struct {
+		name, text, rest string
+		noise            int
+	}{
+		{"both recorded lines", noise1 + "x\n", "x\n", 2},
+		{"a main package", "2026-05-04 13:56:24 Loading main app package /a/obsidian.asar\nx", "x", 1},
+		{"loaded instead of loading", "2026-05-04 13:56:24 Loaded main app package /a\n2026-05-04 13:56:24 Loaded updated app package /b\nx", "x", 2},
+		{"a leading carriage return", "\r2026-05-04 13:56:24 Loading updated app package C:\\o.asar\r\nx", "x", 1},
+		{"the sentence on two lines", "Your Obsidian installer is out of date.\nPlease download the latest installer\nx", "x", 2},
+		{"the updater", "2026-05-04 13:56:24 Ignored: Error: net::ERR_FAILED\nIgnored: Error: y\nx", "x", 2},
+		{"only at the start", "x\n" + noise1, "x\n" + noise1, 0},
+		{"an entry of a diary is no noise", "2026-05-04 13:56:24 Loading the car\n", "2026-05-04 13:56:24 Loading the car\n", 0},
+		{"a time that is none", "2026-05-04T13:56:24 Loading main app package\n", "2026-05-04T13:56:24 Loading main app package\n", 0},
+		{"a word that goes on", "Loading main app packages\n", "Loading main app packages\n", 0},
+		{"nothing", "", "", 0},
+		{"no more than a client prints", strings.Repeat("Ignored: Error: x\n", maxNoise+1), "Ignored: Error: x\n", maxNoise},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rest, noise := cutNoise(tt.text, isNoise)
+			assert.That(t, rest == tt.rest && len(noise) == tt.noise, "rest %q, noise %q", rest, noise)
+		})
+	}
+}
+
+func TestWarningsOfTheRuntime(t *testing.T) {
+	lines := []string{
+		"[4711:1120/135624.123456:ERROR:bus.cc(407)] Failed to connect to the bus",
+		"(electron) 'x' is deprecated", "(node:4711) Warning: x",
+	}
+	for _, line := range lines {
+		if !isErrorNoise(line) || isNoise(line) {
+			t.Errorf("%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
+		}
+	}
+	assert.That(t, !isErrorNoise("[draft] ERROR: x"), "a line of a person was taken for noise")
+}
+
+func TestCutBlank(t *testing.T) {
+	for text, want := range map[string]string{"\nx\n": "x\n", "\r\nx": "x", "\n": "\n", "": "", "x\n\n": "x\n\n", "\n\nx": "\nx"} {
+		assert.Equal(t, cutBlank(text), want, "%q", text)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 )
 
 // counted is what the embedded program prints on standard error while it works.
@@ -27,9 +28,7 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 			told = append(told, c)
 		})
 		out, err := run.runner.Run(ctx, reads("counts.md"), run.program)
-		if err != nil || out.Stderr != "a remark\n" {
-			t.Errorf("%s: %q, %v", name, out.Stderr, err)
-		}
+		assert.That(t, err == nil && out.Stderr == "a remark\n", "%s: %q, %v", name, out.Stderr, err)
 		mu.Lock()
 		if want := []frame.Progress{{Done: 1, Total: 3, Of: frame.FilesRead}, {Done: 3, Total: 3, Of: frame.FilesRead}, {Done: 1, Total: 1, Of: frame.FilesChanged}}; !slices.Equal(told, want) {
 			t.Errorf("%s: told %v, want %v", name, told, want)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/exec/process"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -55,21 +56,15 @@ func TestFaultsOfTheClient(t *testing.T) {
 			begun := time.Now()
 			out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 			took := time.Since(begun)
-			if codeOf(err) != tt.code || out.Stdout != tt.stdout {
-				t.Errorf("stdout %q, %v; want %q, %q", out.Stdout, err, tt.stdout, tt.code)
-			}
-			if took > faultLimit+promise+busyness {
-				t.Errorf("came back after %v", took)
-			}
+			assert.That(t, codeOf(err) == tt.code && out.Stdout == tt.stdout, "stdout %q, %v; want %q, %q", out.Stdout, err, tt.stdout, tt.code)
+			assert.That(t, took <= faultLimit+promise+busyness, "came back after %v", took)
 			pid := marked(t, path)
 			if gone(pid) == tt.clientLives {
 				t.Errorf("process %d gone %v", pid, gone(pid))
 			}
 			if tt.clientLives {
 				kill(pid)
-				if len(out.Notices)+len(tt.code) == 0 {
-					t.Error("no notice of the held pipe")
-				}
+				assert.That(t, len(out.Notices)+len(tt.code) != 0, "no notice of the held pipe")
 			}
 		})
 	}
@@ -148,9 +143,7 @@ func TestCancelInTheQueue(t *testing.T) {
 		t.Errorf("in the queue: status %d, %v", out.ExitCode, err)
 	}
 	cancel()
-	if err := <-first; codeOf(err) != CodeCancelled {
-		t.Error(err)
-	}
+	assert.Equal(t, codeOf(<-first), CodeCancelled)
 }
 
 func TestFloods(t *testing.T) {
@@ -176,9 +169,7 @@ func TestFloodWithoutEnd(t *testing.T) {
 	}
 	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * process.FloodLimit})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-	if codeOf(err) != CodeOutputLimit || !out.Cut || len(out.Stdout) != defaultKept {
-		t.Errorf("cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
-	}
+	assert.That(t, codeOf(err) == CodeOutputLimit && out.Cut && len(out.Stdout) == defaultKept, "cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
 }
 
 func TestProgramsThatCannotStart(t *testing.T) {
@@ -224,9 +215,8 @@ func TestThousandCallsLeaveNothingBehind(t *testing.T) {
 		call()
 	}
 	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
-	if now := descriptors(t); now > files {
-		t.Errorf("%d descriptors, %d before", now, files)
-	}
+	now := descriptors(t)
+	assert.That(t, now <= files, "%d descriptors, %d before", now, files)
 }
 
 func descriptors(t *testing.T) int {

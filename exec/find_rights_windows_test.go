@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
@@ -48,7 +49,5 @@ func TestAProgramThatOthersCanChangeSince(t *testing.T) {
 	require.NoError(t, err)
 	rights.Allow(t, program, "(A;;FA;;;WD)")
 	require.NoError(t, os.WriteFile(program, []byte("MZ2"), 0o600))
-	if err := r.recheck(p); codeOf(err) != CodeUnsuitable {
-		t.Errorf("%v", err)
-	}
+	assert.Equal(t, codeOf(r.recheck(p)), CodeUnsuitable)
 }

@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/allowlist"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
+	"vaultwicket/tiers"
 )
 
 const harmless = "#!/bin/sh\necho 1.12.7\n"
@@ -201,6 +205,63 @@ func TestWellKnownPlacesAreAbsolute(t *testing.T) {
 	for _, path := range wellKnown(func(string) string { return "relative" }) {
 		if !filepath.IsAbs(path) || runtime.GOOS == "linux" && strings.HasPrefix(path, "relative") {
 			t.Errorf("%q", path)
+		}
+	}
+}
+
+// A CLI that is installed right after it was looked for is found by the next call.
+func TestLookingForTheAppIsNotRemembered(t *testing.T) {
+	folder := t.TempDir()
+	r := New(Config{CLI: filepath.Join(folder, programs.File("obsidian")), Self: "/nowhere/vaultwicket"})
+	require.That(t, !r.HasApp(), "there is an app")
+	programs.Self(t, folder, "obsidian")
+	if _, err := r.App(); err != nil || !r.HasApp() {
+		t.Errorf("not found: %v", err)
+	}
+}
+
+// The app may know a vault by an id, or by another name than that of its folder.
+// The embedded CLI accepts its own name alone.
+func TestTheEmbeddedCLIIsGivenItsOwnName(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "Notes of 2026")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	self := fake(t, "vaultwicket", script{Any: true})
+	p, err := New(Config{Self: self}).Embedded(folder)
+	require.NoError(t, err)
+	for _, vault := range []string{"", "Work", "a1b2c3d4e5f60718", "Notes of 2026"} {
+		call, err := allowlist.Parse("files", nil)
+		if err == nil && vault != "" {
+			call, err = call.In(vault)
+		}
+		require.NoError(t, err)
+		want := []string{"vault", folder, "--facts", "vault=Notes of 2026", "files"}
+		if vault == "" {
+			want = slices.Delete(want, 3, 4)
+		}
+		if got, err := p.Command(call); err != nil || !slices.Equal(got.Args, want) {
+			t.Errorf("vault=%s: got %q, %v, want %q", vault, got.Args, err, want)
+		}
+	}
+}
+
+func TestParseRelease(t *testing.T) {
+	good := map[string]string{
+		"1.12.7": "1.12.7", "1.12.7 (installer 1.12.4)": "1.12.7 1.12.4", "1.13.7 (installer 1.13.4)": "1.13.7 1.13.4",
+	}
+	for line, want := range good {
+		r, ok := parseRelease(line)
+		var got []string
+		if ok {
+			got = append(got, r.app.String())
+			if r.installer != (tiers.Version{}) {
+				got = append(got, r.installer.String())
+			}
+		}
+		assert.That(t, slices.Equal(got, strings.Fields(want)), "%q: %q", line, got)
+	}
+	for _, line := range []string{"", "1.12", "v1.12.7", "1.12.7.1", "1.12.7-beta", " 1.12.7", "1.12.7 (installer 1.12)", "1.12.7 (installer 1.12.7", "1..7", "1.12.7\n1.12.8", "Obsidian 1.12.7"} {
+		if _, ok := parseRelease(line); ok {
+			t.Errorf("%q was taken for a version", line)
 		}
 	}
 }

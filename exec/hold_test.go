@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // One call at a time has a large answer. Small ones are not held up by it, and who
@@ -32,12 +35,8 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	}()
 	first.Release()
 	first.Release() // which does nothing
-	if err := <-waits; err != nil {
-		t.Error(err)
-	}
-	if len(r.large) != 0 {
-		t.Error("the right to a large answer is not given back")
-	}
+	assert.NoError(t, <-waits)
+	assert.That(t, len(r.large) == 0, "the right to a large answer is not given back")
 }
 
 // A call gives back what its earlier program has left before it waits for anything,
@@ -47,9 +46,7 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 	h := r.Hold()
 	ctx := WithHold(t.Context(), h)
 	for range 2 {
-		if !h.take(ctx) || len(r.large) != 1 {
-			t.Fatal("not taken once")
-		}
+		require.That(t, h.take(ctx) && len(r.large) == 1, "not taken once")
 	}
 	if _, end := r.holding(ctx); len(r.large) != 0 {
 		t.Error("still held when the next program begins")
@@ -57,13 +54,9 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 		end()
 	}
 	embedded, end := r.holding(t.Context())
-	if !holdOf(embedded).take(embedded) {
-		t.Fatal("not taken")
-	}
+	require.That(t, holdOf(embedded).take(embedded), "not taken")
 	end()
-	if len(r.large) != 0 {
-		t.Error("a program without a Hold around it keeps what it took")
-	}
+	assert.That(t, len(r.large) == 0, "a program without a Hold around it keeps what it took")
 }
 
 // Waiting in the queue of the app counts.

@@ -21,6 +21,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -234,9 +235,7 @@ func checkPlayed(t testing.TB, path string, s script) {
 			line, _ := json.Marshal(p.Argv)
 			return string(line) == run
 		})
-		if !planned {
-			t.Errorf("run %d of the fake client was not planned: %s", i, run)
-		}
+		assert.That(t, planned, "run %d of the fake client was not planned: %s", i, run)
 	}
 	for _, p := range s.Parts {
 		if line, _ := json.Marshal(p.Argv); !slices.Contains(runs, string(line)) {
@@ -265,9 +264,7 @@ func marked(t testing.TB, path string) int {
 func within(t testing.TB, limit time.Duration, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s within %v", what, limit)
-		}
+		require.That(t, !time.Now().After(end), "no %s within %v", what, limit)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/require"
 )
 
 // mimic is an answer that looks like an error of the Obsidian CLI with another code.
@@ -22,9 +23,7 @@ func TestReportedCodes(t *testing.T) {
 			resident, q, _ := residentRunner(t, Config{}, "worker")
 			for runner, program := range map[*Runner]Program{oneShot: p, resident: q} {
 				out, err := runner.Run(t.Context(), reads(path), program)
-				if err != nil || out.Failure == nil || out.Stdout != mimic || out.Stderr != "" || out.ExitCode != 1 {
-					t.Fatalf("%+v, %v", out, err)
-				}
+				require.That(t, err == nil && out.Failure != nil && out.Stdout == mimic && out.Stderr == "" && out.ExitCode == 1, "%+v, %v", out, err)
 				if f := out.Failure; f.Code() != code || f.Hint() != "do something" || f.Error() != "some reason" {
 					t.Errorf("code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
 				}

@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -195,9 +196,7 @@ func TestOldInstallerIsANotice(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, old, readX, readX)
 	for i, want := range []int{1, 0} {
 		out, err := r.Run(t.Context(), reads("a.md"), p)
-		if err != nil || len(out.Notices) != want {
-			t.Errorf("call %d: %v, notices %q", i, err, out.Notices)
-		}
+		assert.That(t, err == nil && len(out.Notices) == want, "call %d: %v, notices %q", i, err, out.Notices)
 	}
 }
 
@@ -268,9 +267,7 @@ func TestLongContentTravelsOnStandardInput(t *testing.T) {
 		Err: []byte("warned\nvaultwicket-facts: {\"path\":\"a.md\",\"hash\":\"h\",\"before\":\"b\"}\n"),
 	}}})
 	out, err := r.Run(t.Context(), mustPermit("append", params{"path": "a.md", "content": content}), p)
-	if err != nil || out.Stdout != content {
-		t.Errorf("%d bytes came back of %d: %v", len(out.Stdout), len(content), err)
-	}
+	assert.That(t, err == nil && out.Stdout == content, "%d bytes came back of %d: %v", len(out.Stdout), len(content), err)
 	if out.Path != "a.md" || out.Hash != "h" || out.Before != "b" || out.Stderr != "warned\n" {
 		t.Errorf("facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
 	}
@@ -280,9 +277,7 @@ func TestFactsOfTheAppAreNotBelieved(t *testing.T) {
 	line := "vaultwicket-facts: {\"path\":\"a.md\"}\n"
 	r, p, _ := appRunner(t, Config{}, part{Argv: []string{"version"}, Out: []byte(goodVersion), Err: []byte(line)})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-	if err != nil || out.Path != "" || out.Stderr != line {
-		t.Errorf("path %q, stderr %q, %v", out.Path, out.Stderr, err)
-	}
+	assert.That(t, err == nil && out.Path == "" && out.Stderr == line, "path %q, stderr %q, %v", out.Path, out.Stderr, err)
 }
 
 func TestSurroundingsOfAChild(t *testing.T) {
@@ -297,9 +292,8 @@ func TestSurroundingsOfAChild(t *testing.T) {
 	t.Run("app", func(t *testing.T) {
 		r, p, _ := appRunner(t, config, probed, part{Argv: []string{"help"}, Do: "surroundings"})
 		out, err := r.Run(t.Context(), mustPermit("help", nil), p)
-		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 DISPLAY=:0 PATH=/bin\n"; err != nil || out.Stdout != want {
-			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
-		}
+		want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 DISPLAY=:0 PATH=/bin\n"
+		assert.That(t, err == nil && out.Stdout == want, "%q, %v; want %q", out.Stdout, err, want)
 	})
 	t.Run("embedded", func(t *testing.T) {
 		r, p, _ := embeddedRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
@@ -343,9 +337,8 @@ func TestQueueOfTheApp(t *testing.T) {
 			t.Errorf("status %d, %v", out.ExitCode, err)
 		}
 	})
-	if runs := logged(path); len(runs) != calls {
-		t.Errorf("%d runs", len(runs))
-	}
+	runs := logged(path)
+	assert.That(t, len(runs) == calls, "%d runs", len(runs))
 }
 
 // A call that is repeated waits for its turn once more, so that the app is never asked two
@@ -366,9 +359,7 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 			reads++
 		}
 	}
-	if reads != 2*calls {
-		t.Errorf("%d runs", reads)
-	}
+	assert.That(t, reads == 2*calls, "%d runs", reads)
 }
 
 func TestEmbeddedRunsInParallel(t *testing.T) {

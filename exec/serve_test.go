@@ -3,11 +3,15 @@ package exec
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -34,9 +38,7 @@ func TestServe(t *testing.T) {
 	if rest, err := io.ReadAll(p.Out); err != nil || len(rest) > 0 {
 		t.Errorf("%q, %v", rest, err)
 	}
-	if err := p.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, p.Wait())
 	p.Stop()
 }
 
@@ -66,17 +68,13 @@ func TestServeEnds(t *testing.T) {
 		r, permit, _ := serverRunner(t, "", 4)
 		p, err := r.Serve(t.Context(), permit)
 		require.NoError(t, err)
-		if err := p.Wait(); codeOf(err) != CodeCrashed {
-			t.Error(err)
-		}
+		assert.Equal(t, codeOf(p.Wait()), CodeCrashed)
 	})
 	t.Run("by a signal", func(t *testing.T) {
 		r, permit, _ := serverRunner(t, "crash", 0)
 		p, err := r.Serve(t.Context(), permit)
 		require.NoError(t, err)
-		if err := p.Wait(); codeOf(err) != CodeCrashed {
-			t.Error(err)
-		}
+		assert.Equal(t, codeOf(p.Wait()), CodeCrashed)
 	})
 	t.Run("before it begins", func(t *testing.T) {
 		for _, self := range []string{"relative", "/no/such/program"} {
@@ -87,4 +85,55 @@ func TestServeEnds(t *testing.T) {
 			cancel()
 		}
 	})
+}
+
+func TestSwitchesStandBeforeTheFacts(t *testing.T) {
+	_, p, _ := embeddedRunner(t, Config{}, script{})
+	command, err := p.Command(mustPermit("tags", params{"format": "json"}).Call())
+	require.NoError(t, err)
+	before := slices.Clone(command.Args)
+	compact, unless := CompactJSON(t.Context()), UnlessState(t.Context(), "0123456789abcdef")
+	for _, test := range []struct {
+		got      Command
+		switches []string
+	}{
+		{command.withSwitches(t.Context()), nil},
+		{command.withSwitches(UnlessState(t.Context(), "")), nil},
+		{command.withSwitches(compact), []string{"--compact"}},
+		{command.withSwitches(unless), []string{"--unless", "0123456789abcdef"}},
+		{command.withSwitches(UnlessState(compact, "0123456789abcdef")), []string{"--compact", "--unless", "0123456789abcdef"}},
+	} {
+		if want := slices.Insert(slices.Clone(before), 2, test.switches...); !slices.Equal(test.got.Args, want) || test.got.Prefix != command.Prefix+len(test.switches) {
+			t.Errorf("%q with a prefix of %d, want %q", test.got.Args, test.got.Prefix, want)
+		}
+	}
+	assert.That(t, slices.Equal(command.Args, before), "the command itself was changed: %q", command.Args)
+}
+
+// What would change is worked out by the embedded program alone, and by nothing that
+// it is told besides: everything else would change something.
+func TestAPreviewStartsNothingButThePlan(t *testing.T) {
+	call, err := allowlist.Parse("append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
+	require.NoError(t, err)
+	preview := everything.Decide(call).Preview()
+	r := New(Config{CLI: "/nowhere/obsidian", Self: "/nowhere/vaultwicket"})
+	defer r.Close()
+	embedded := Program{backend: embeddedBackend, path: "/nowhere/vaultwicket"}
+	for name, p := range map[string]Program{
+		"the app":            {backend: appBackend, path: "/nowhere/obsidian"},
+		"the app, told so":   Program{backend: appBackend, path: "/nowhere/obsidian"}.WithOptions(WriteOptions{Task: Plan}),
+		"the embedded CLI":   embedded,
+		"to begin a change":  embedded.WithOptions(WriteOptions{Task: Begin}),
+		"to look at the end": embedded.WithOptions(WriteOptions{Task: End}),
+	} {
+		if _, err := r.Preview(context.Background(), preview, p); !errors.Is(err, ErrNoPermit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan})); !errors.Is(err, ErrNoPermit) {
+		t.Errorf("the zero preview: %v", err)
+	}
+	if _, err := r.Preview(context.Background(), preview, embedded.WithOptions(WriteOptions{Task: Plan})); err == nil || errors.Is(err, ErrNoPermit) {
+		t.Errorf("the plan itself: %v", err)
+	}
 }

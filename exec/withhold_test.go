@@ -7,6 +7,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -77,9 +78,7 @@ func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
 					said += told.Error() + hintOf(told)
 				}
 			}
-			if strings.Contains(said, "Secret") {
-				t.Errorf("it says %q", said)
-			}
+			assert.That(t, !strings.Contains(said, "Secret"), "it says %q", said)
 			// Without rules the same answer is passed on.
 			open, err := r.Run(t.Context(), mustPermit(tt.call, tt.params), p)
 			if tt.err != "" && codeOf(err) == "" && !strings.Contains(open.Stderr+strings.Join(open.Notices, ""), "Secret") {
@@ -100,17 +99,13 @@ func failureOf(out Outcome) error {
 func TestUnderRulesNothingIsLeftOfABrokenCall(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, probed, part{Argv: []string{"read", "path=a.md"}, Out: []byte(secret), Err: []byte(secret), Do: "crash"})
 	out, err := r.Run(t.Context(), guarded(t, "read", note), p)
-	if codeOf(err) != CodeCrashed || out.Stdout != "" || out.Stderr != "" {
-		t.Errorf("stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
-	}
+	assert.That(t, codeOf(err) == CodeCrashed && out.Stdout == "" && out.Stderr == "", "stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
 }
 
 func TestUnderRulesAnotherProgramIsNotQuoted(t *testing.T) {
 	r, p, _ := anyAppRunner(t, part{Argv: []string{"version"}, Out: []byte(secret + "\n")})
 	_, err := r.Run(t.Context(), guarded(t, "read", note), p)
-	if codeOf(err) != CodeUnsuitable || strings.Contains(err.Error(), "Secret") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, codeOf(err) == CodeUnsuitable && !strings.Contains(err.Error(), "Secret"), "got %v", err)
 }
 
 // JSON is whole, or there is an error: a half of an answer looks like all of it.
@@ -126,14 +121,10 @@ func TestJSONIsOneWholeValue(t *testing.T) {
 		"Loading main app package\n[\"a\"]": "",
 	} {
 		v := asked(t, "search", params{"query": "x", "format": "json"}).judge(answer{stdout: text})
-		if codeOfVerdict(v) != want {
-			t.Errorf("%q: %q, want %q", text, codeOfVerdict(v), want)
-		}
+		assert.Equal(t, codeOfVerdict(v), want, "%q", text)
 	}
 	v := asked(t, "search", params{"query": "x", "format": "json"}).judge(answer{stdout: `["a.md","b`, cut: true})
-	if codeOfVerdict(v) != "" {
-		t.Errorf("an answer that was truncated here: %q", codeOfVerdict(v))
-	}
+	assert.Equal(t, codeOfVerdict(v), "", "an answer that was truncated here")
 }
 
 func TestAVersionIsAVersionLine(t *testing.T) {

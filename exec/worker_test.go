@@ -17,6 +17,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
 )
@@ -46,9 +47,7 @@ func pidOf(t testing.TB, r *Runner, p Program) int {
 	t.Helper()
 	out, err := r.Run(t.Context(), reads("a.md"), p)
 	pid, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))
-	if err != nil || bad != nil || out.Path != "a.md" || out.Hash != "h" || out.ExitCode != 0 || out.Stderr != "" {
-		t.Fatalf("%+v, %v", out, err)
-	}
+	require.That(t, err == nil && bad == nil && out.Path == "a.md" && out.Hash == "h" && out.ExitCode == 0 && out.Stderr == "", "%+v, %v", out, err)
 	return pid
 }
 
@@ -87,21 +86,17 @@ func TestOneWorkerAnswersManyCalls(t *testing.T) {
 	r, p, path := residentRunner(t, Config{}, "worker")
 	pid := pidOf(t, r, p)
 	together(50, func() {
-		if again := pidOf(t, r, p); again != pid {
-			t.Errorf("process %d, and %d before", again, pid)
-		}
+		again := pidOf(t, r, p)
+		assert.That(t, again == pid, "process %d, and %d before", again, pid)
 	})
 	r.Close()
-	if !gone(pid) {
-		t.Error("the worker outlives its runner")
-	}
+	assert.That(t, gone(pid), "the worker outlives its runner")
 	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeCancelled || out.ExitCode != process.NoExit {
 		t.Errorf("after the end: %v", err)
 	}
 	r.Close()
-	if runs := len(logged(path)); runs != 1 {
-		t.Errorf("%d processes", runs)
-	}
+	runs := len(logged(path))
+	assert.That(t, runs == 1, "%d processes", runs)
 }
 
 func TestFirstCallsStartOneWorker(t *testing.T) {
@@ -117,9 +112,7 @@ func TestEachVaultHasItsWorker(t *testing.T) {
 	if out, err := r.Run(t.Context(), reads("a.md"), other); err == nil && out.Stdout == strconv.Itoa(first)+"\n" {
 		t.Error("one worker serves two vaults")
 	}
-	if runs := logged(p.path); len(runs) != 2 {
-		t.Errorf("runs %v", runs)
-	}
+	assert.Equal(t, len(logged(p.path)), 2, "runs")
 	_ = os.Truncate(p.path+".log", int64(len(logged(p.path)[0])+1)) // the fake knows one vault only
 }
 
@@ -158,12 +151,8 @@ func TestFaultsOfTheWorker(t *testing.T) {
 					if codeOf(err) != want || permit.Call().Name() == "read" && out.Stdout != tt.stdout {
 						t.Errorf("%s: %q, %v; want %q", permit.Call().Name(), out.Stdout, err, want)
 					}
-					if hintOf(err) == "" {
-						t.Errorf("no hint with %v", err)
-					}
-					if took > faultLimit*2+promise+busyness {
-						t.Errorf("came back after %v", took)
-					}
+					assert.That(t, hintOf(err) != "", "no hint with %v", err)
+					assert.That(t, took <= faultLimit*2+promise+busyness, "came back after %v", took)
 					within(t, 5*time.Second, "end of the worker", func() bool { return gone(pid) })
 				}
 				pidOf(t, r, p)
@@ -183,9 +172,7 @@ func TestOpenCallsOfALostWorker(t *testing.T) {
 			t.Errorf("%v; want %q", got.err, want)
 		}
 	}
-	if pidOf(t, r, p) == pid {
-		t.Error("a dead worker answers")
-	}
+	assert.That(t, pidOf(t, r, p) != pid, "a dead worker answers")
 }
 
 func TestCancelOfAResidentCall(t *testing.T) {
@@ -196,12 +183,10 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
 		cancel()
-		if got := <-ended; codeOf(got.err) != CodeCancelled || got.Stdout != "half" {
-			t.Errorf("%q, %v", got.Stdout, got.err)
-		}
-		if again := pidOf(t, r, p); again != pid || lines(path+".cancels") != 1 {
-			t.Errorf("process %d, and %d before", again, pid)
-		}
+		got := <-ended
+		assert.That(t, codeOf(got.err) == CodeCancelled && got.Stdout == "half", "%q, %v", got.Stdout, got.err)
+		again := pidOf(t, r, p)
+		assert.That(t, again == pid && lines(path+".cancels") == 1, "process %d, and %d before", again, pid)
 	})
 	t.Run("not ended by the worker", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{}, "worker")
@@ -253,9 +238,8 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	if got := <-hung; codeOf(got.err) != CodeCancelled || gone(pid) {
 		t.Errorf("the call that was cancelled: %v, the worker is gone: %v", got.err, gone(pid))
 	}
-	if again := pidOf(t, r, p); again == pid {
-		t.Error("the next call is asked of the same worker")
-	}
+	again := pidOf(t, r, p)
+	assert.That(t, again != pid, "the next call is asked of the same worker")
 	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
 	if got := <-written; got.err != nil || got.Stdout != "written\n" {
 		t.Errorf("the change: %q, %v", got.Stdout, got.err)
@@ -303,9 +287,7 @@ func TestInputOfAnyLength(t *testing.T) {
 	for _, size := range []int{2, 4097, frame.MaxChunk - 1, frame.MaxChunk, frame.MaxChunk + 1, 3*frame.MaxChunk - 1, 3 * frame.MaxChunk, 1<<20 - 2} {
 		content := strings.Repeat(`\n`, size/2) + strings.Repeat("x", size%2)
 		out, err := r.Run(t.Context(), mustPermit("append", params{"path": "echo.md", "content": content}), p)
-		if err != nil || out.Stdout != content {
-			t.Errorf("%d bytes of %d came back, %v", len(out.Stdout), len(content), err)
-		}
+		assert.That(t, err == nil && out.Stdout == content, "%d bytes of %d came back, %v", len(out.Stdout), len(content), err)
 	}
 }
 
@@ -314,12 +296,10 @@ func TestAWorkerThatDoesNotRead(t *testing.T) {
 	content := strings.Repeat(`\n`, 300_000)
 	begun := time.Now()
 	_, err := r.Run(t.Context(), mustPermit("append", params{"path": "deaf.md", "content": content}), p)
-	if took := time.Since(begun); codeOf(err) != CodeTimeout || took > faultLimit+promise+busyness {
-		t.Errorf("%v after %v", err, took)
-	}
-	if pid := marked(t, path); !gone(pid) {
-		t.Error("the worker lives on")
-	}
+	took := time.Since(begun)
+	assert.That(t, codeOf(err) == CodeTimeout && took <= faultLimit+promise+busyness, "%v after %v", err, took)
+	pid := marked(t, path)
+	assert.That(t, gone(pid), "the worker lives on")
 }
 
 func TestAFloodOfAWorkerIsCut(t *testing.T) {
@@ -371,21 +351,15 @@ func TestWorkersAreReplaced(t *testing.T) {
 		sends := pidOf(t, r, p)
 		out, err := r.Run(t.Context(), other, p)
 		stays, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))
-		if err != nil || bad != nil || stays == sends {
-			t.Fatalf("%+v, %v: workers %d and %d", out, err, sends, stays)
-		}
+		require.That(t, err == nil && bad == nil && stays != sends, "%+v, %v: workers %d and %d", out, err, sends, stays)
 		with := func(permit policy.Permit) bool {
 			env := r.withRules(nil, permit, nil)
 			return slices.Contains(env, embeddingsVariable+"=https://api.example/v1 m") && slices.Contains(env, embeddingsKeyFile+"=/key")
 		}
-		if with(other) || !with(reads("a.md")) {
-			t.Error("a server elsewhere is for callers who may publish, and no others")
-		}
+		assert.That(t, !with(other) && with(reads("a.md")), "a server elsewhere is for callers who may publish, and no others")
 		r.StopSending()
 		within(t, 5*time.Second, "end of the worker that may send", func() bool { return gone(sends) })
-		if gone(stays) {
-			t.Error("another worker ended")
-		}
+		assert.That(t, !gone(stays), "another worker ended")
 	})
 	if runtime.GOOS != "linux" {
 		return // nothing is known about memory there
@@ -409,9 +383,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		if codeOf(err) != CodeCrashed || !strings.Contains(err.Error(), "memory") && !strings.Contains(err.Error(), "again") {
 			t.Error(err)
 		}
-		if pid := marked(t, path); !gone(pid) {
-			t.Error("the worker lives on")
-		}
+		assert.That(t, gone(marked(t, path)), "the worker lives on")
 	})
 }
 
@@ -419,9 +391,8 @@ func TestCloseEndsOpenCalls(t *testing.T) {
 	r, p, path := residentRunner(t, Config{}, "worker")
 	ended := inFlight(t.Context(), t, r, reads("hang.md"), p, path, 1)
 	r.Close()
-	if got := <-ended; codeOf(got.err) != CodeCrashed || !gone(marked(t, path)) {
-		t.Error(got.err)
-	}
+	got := <-ended
+	assert.That(t, codeOf(got.err) == CodeCrashed && gone(marked(t, path)), "%v", got.err)
 }
 
 func TestThousandResidentCallsLeaveNothingBehind(t *testing.T) {
@@ -435,9 +406,8 @@ func TestThousandResidentCallsLeaveNothingBehind(t *testing.T) {
 		pidOf(t, r, p)
 	}
 	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
-	if now := descriptors(t); now > files {
-		t.Errorf("%d descriptors, %d before", now, files)
-	}
+	now := descriptors(t)
+	assert.That(t, now <= files, "%d descriptors, %d before", now, files)
 }
 
 func TestResidentRunIsStillUnderAPermit(t *testing.T) {
@@ -452,7 +422,5 @@ func TestMemoryOf(t *testing.T) {
 	if used := process.MemoryOf(os.Getpid()); runtime.GOOS == "linux" && (used < 1<<20 || used > 8<<30) {
 		t.Errorf("this process uses %d bytes", used)
 	}
-	if process.MemoryOf(-1) != 0 {
-		t.Error("no process uses memory")
-	}
+	assert.That(t, process.MemoryOf(-1) == 0, "no process uses memory")
 }

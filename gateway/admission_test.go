@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -50,9 +51,7 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 			}
 			got := f.gateway.Do(context.Background(), tt.request)
 			if tt.setting == "" {
-				if !got.OK {
-					t.Fatalf("%+v", got.Error)
-				}
+				require.That(t, got.OK, "%+v", got.Error)
 				return
 			}
 			if code(got) != "rate_limited" || !strings.HasSuffix(got.Error.Message, "(setting "+tt.setting+")") || !strings.HasPrefix(got.Error.Hint, "try again in ") {
@@ -77,13 +76,11 @@ func TestARefusedChangeDoesNotCount(t *testing.T) {
 	}).
 		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 	for range 5 {
-		if got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("content", "x")}); code(got) != "target_required" {
-			t.Fatalf("got %+v", got.Error)
-		}
+		got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("content", "x")})
+		require.That(t, code(got) == "target_required", "got %+v", got.Error)
 	}
-	if got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")}); !got.OK {
-		t.Errorf("got %+v", got.Error)
-	}
+	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")})
+	assert.That(t, got.OK, "got %+v", got.Error)
 }
 
 func TestPauseReachesEveryGateway(t *testing.T) {
@@ -94,9 +91,7 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 	check := func(want string) {
 		t.Helper()
 		for _, g := range []*Gateway{f.gateway, other, New(f.config)} {
-			if got := g.Do(context.Background(), Request{Command: "daily:path"}); code(got) != want {
-				t.Errorf("Do: %q, want %q", code(got), want)
-			}
+			assert.Equal(t, code(g.Do(context.Background(), Request{Command: "daily:path"})), want, "Do")
 			plan := g.DryRun(context.Background(), Request{Command: "daily:path"})
 			if (plan.Error == nil) != (want == "") || plan.Error != nil && plan.Error.Code != want {
 				t.Errorf("DryRun: %+v, want %q", plan.Error, want)
@@ -113,9 +108,8 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 	require.NoError(t, os.Remove(admission.PauseFile(f.state())))
 	check("")
 	f.gateway.Tighten(nil, admission.Limits{}, true)
-	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); code(got) != "paused" {
-		t.Errorf("switched off: %+v", got.Error)
-	}
+	got := f.gateway.Do(context.Background(), Request{Command: "daily:path"})
+	assert.That(t, code(got) == "paused", "switched off: %+v", got.Error)
 }
 
 // What waits for its turn when a person pauses has not begun, and does not begin.
@@ -137,12 +131,9 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		}
 		require.NoError(t, errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)))
 		place.Release("else")
-		if got := <-done; code(got) != "paused" || got.ExitCode != -1 {
-			t.Errorf("%s: %+v, want paused", req.Command, got.Error)
-		}
-		if f.gateway.running.Running() != 0 || f.gateway.vaults[0].writing.Running() != 0 {
-			t.Errorf("%s: a place was not given back", req.Command)
-		}
+		got := <-done
+		assert.That(t, code(got) == "paused" && got.ExitCode == -1, "%s: %+v, want paused", req.Command, got.Error)
+		assert.That(t, f.gateway.running.Running() == 0 && f.gateway.vaults[0].writing.Running() == 0, "%s: a place was not given back", req.Command)
 	}
 }
 
@@ -156,23 +147,17 @@ func TestTightenNeverLoosens(t *testing.T) {
 	open.Ceiling = tiers.V3
 	f.gateway.Tighten([]policy.Policy{open, open}, admission.Limits{}, false)
 	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 1000}, false)
-	if got := f.gateway.Do(context.Background(), Request{Command: "vault"}); code(got) != "tier_closed" {
-		t.Errorf("loosened: %+v", got)
-	}
+	assert.Equal(t, code(f.gateway.Do(context.Background(), Request{Command: "vault"})), "tier_closed", "loosened")
 	shut := open
 	shut.Ceiling = tiers.V0
 	f.gateway.Tighten([]policy.Policy{shut}, admission.Limits{Calls: 2}, false)
 	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 100}, false)
-	if got := f.gateway.Do(context.Background(), Request{Command: "tags"}); code(got) != "tier_closed" {
-		t.Errorf("not tightened: %+v", got)
-	}
+	assert.Equal(t, code(f.gateway.Do(context.Background(), Request{Command: "tags"})), "tier_closed", "not tightened")
 	last := ""
 	for range 4 {
 		last = code(f.gateway.Do(context.Background(), Request{Command: "daily:path"}))
 	}
-	if last != "rate_limited" {
-		t.Errorf("the limit is not tightened: %q", last)
-	}
+	assert.Equal(t, last, "rate_limited", "the limit is not tightened")
 }
 
 func TestSeveralVaults(t *testing.T) {
@@ -204,9 +189,8 @@ func TestSeveralVaults(t *testing.T) {
 			t.Errorf("%q: %+v", name, got)
 		}
 	}
-	if names := f.gateway.VaultNames(); strings.Join(names, " ") != "Work Home" || f.gateway.VaultName() != "Work" {
-		t.Errorf("names %q", names)
-	}
+	names := f.gateway.VaultNames()
+	assert.That(t, strings.Join(names, " ") == "Work Home" && f.gateway.VaultName() == "Work", "names %q", names)
 }
 
 // Where it cannot be told whether the gateway is paused nothing is answered, and the
@@ -238,9 +222,7 @@ func TestCallsAtOnce(t *testing.T) {
 				break
 			}
 		}
-		if got != want {
-			t.Errorf("%d is %d calls at once, want %d", set, got, want)
-		}
+		assert.That(t, got == want, "%d is %d calls at once, want %d", set, got, want)
 	}
 }
 
@@ -250,9 +232,8 @@ func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work version => 1.12.7\n`)
 	late := Request{Command: "read", Params: params("path", "N.md"), Taken: time.Now().Add(-f.gateway.runner.Timeout())}
-	if got := f.gateway.Do(t.Context(), late); code(got) != "timeout" || got.Error.Hint == "" || got.ExitCode != -1 {
-		t.Errorf("%+v", got)
-	}
+	got := f.gateway.Do(t.Context(), late)
+	assert.That(t, code(got) == "timeout" && got.Error.Hint != "" && got.ExitCode == -1, "%+v", got)
 	if _, own := f.called(); len(own) > 0 {
 		t.Errorf("started %q", own)
 	}
@@ -279,18 +260,14 @@ func TestAPageOfANoteIsNotReadAgain(t *testing.T) {
 		before, _ := f.called()
 		second := f.gateway.Do(t.Context(), following(t, req, first))
 		after, _ := f.called()
-		if !second.OK || len(second.Notices) > 0 || first.Stdout == second.Stdout {
-			t.Fatalf("%s: %+v", name, second)
-		}
+		require.That(t, second.OK && len(second.Notices) == 0 && first.Stdout != second.Stdout, "%s: %+v", name, second)
 		reads := slices.Index(after, "vault=Work read path=N.md")
-		if again := len(after) > len(before); reads < 0 || again != (name == "young") {
-			t.Errorf("%s: %d and %d programs were started", name, len(before), len(after))
-		}
+		again := len(after) > len(before)
+		assert.That(t, reads >= 0 && again == (name == "young"), "%s: %d and %d programs were started", name, len(before), len(after))
 		f.app(versionLine, `vault=Work read path=N.md => `+escapedLines(text)+"more")
 		writeNote(t, f.vault, "N.md", text+"more", 30*time.Minute)
-		if got := f.gateway.Do(t.Context(), following(t, req, first)); !got.OK || len(got.Notices) != 1 {
-			t.Errorf("%s, changed: %+v", name, got)
-		}
+		got := f.gateway.Do(t.Context(), following(t, req, first))
+		assert.That(t, got.OK && len(got.Notices) == 1, "%s, changed: %+v", name, got)
 	}
 }
 
@@ -322,9 +299,8 @@ func TestTheFunctionsThatDecide(t *testing.T) {
 	})
 	require.NoError(t, err)
 	slices.Sort(found)
-	if want := []string{"..Permits", "..Plan", "..replaced", "..withLoss", "notes.permitted"}; !slices.Equal(found, want) {
-		t.Errorf("Decide is called in %v, want %v", found, want)
-	}
+	want := []string{"..Permits", "..Plan", "..replaced", "..withLoss", "notes.permitted"}
+	assert.That(t, slices.Equal(found, want), "Decide is called in %v, want %v", found, want)
 }
 
 // isPackage reports whether an expression is a package of that name: consent.Decide stores
@@ -363,9 +339,8 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 	stricter = true
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	stricter = false
-	if got := f.gateway.Do(context.Background(), next); code(got) != "not_found" || got.Stdout != "" {
-		t.Errorf("a page of what the earlier policy let be read: %+v", got)
-	}
+	got := f.gateway.Do(context.Background(), next)
+	assert.That(t, code(got) == "not_found" && got.Stdout == "", "a page of what the earlier policy let be read: %+v", got)
 }
 
 func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
@@ -380,9 +355,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 		t.Helper()
 		sees := f.gateway.Visible("")
 		for path, want := range want {
-			if sees(path) != want {
-				t.Errorf("%s: %q is seen: %v", when, path, !want)
-			}
+			assert.That(t, sees(path) == want, "%s: %q is seen: %v", when, path, !want)
 		}
 	}
 	write := func(text string) {
@@ -400,7 +373,5 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 		t.Skip(err)
 	}
 	expect("with a link", nothing)
-	if f.gateway.Visible("Nowhere")("A.md") {
-		t.Error("a note of no vault is seen")
-	}
+	assert.That(t, !f.gateway.Visible("Nowhere")("A.md"), "a note of no vault is seen")
 }

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -66,9 +67,7 @@ func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, nil).app(test.app...).embedded(test.embedded...)
 			got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x")})
-			if code(got) != test.code || (got.Change != nil) != test.changed {
-				t.Errorf("got %+v, %+v", got, got.Error)
-			}
+			assert.That(t, code(got) == test.code && (got.Change != nil) == test.changed, "got %+v, %+v", got, got.Error)
 			if test.changed {
 				if _, err := journal.ParseID(got.Change.ID); err != nil || got.Change.Before != "aa" || got.Change.After != got.Hash {
 					t.Errorf("the change is %+v, the hash %q, %v", got.Change, got.Hash, err)
@@ -86,9 +85,7 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, appends)
 	request := Request{Command: "append", Params: params("path", "A.md", "content", "x")}
 	got := f.gateway.Do(context.Background(), request)
-	if !got.OK || got.Change != nil || !strings.Contains(strings.Join(got.Notices, " "), "not in the journal") {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, got.OK && got.Change == nil && strings.Contains(strings.Join(got.Notices, " "), "not in the journal"), "got %+v", got)
 	into := Request{Command: "append", Params: params("path", "pic.png", "content", "x")}
 	if got := f.gateway.Do(context.Background(), into); code(got) != "bad_value" || !strings.Contains(got.Error.Hint, "attachment:write") {
 		t.Errorf("text into an image that no one looks at: %+v", got.Error)
@@ -115,9 +112,8 @@ func TestOneWriterAtATime(t *testing.T) {
 	cancel()
 	plan, err := f.gateway.vaults[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
 	require.NoError(t, err)
-	if got := f.gateway.vaults[0].carryOut(ctx, plan); code(got) != "conflict" {
-		t.Errorf("with another writer: %+v", got.Error)
-	}
+	got := f.gateway.vaults[0].carryOut(ctx, plan)
+	assert.That(t, code(got) == "conflict", "with another writer: %+v", got.Error)
 }
 
 // A change that looks for its notes waits for another such change alone, and no other writer
@@ -170,9 +166,7 @@ func TestAHashIsExpected(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--write --change ID --expect 0123456789abcdef --facts vault=Work append content=x path=A.md => ` + conflict)
 	got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x"), ExpectHash: "0123456789abcdef"})
-	if code(got) != "conflict" || !strings.Contains(got.Error.Message, "1111111111111111") {
-		t.Errorf("got %+v", got.Error)
-	}
+	assert.That(t, code(got) == "conflict" && strings.Contains(got.Error.Message, "1111111111111111"), "got %+v", got.Error)
 }
 
 func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
@@ -190,15 +184,13 @@ func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
 	}
 	other := request
 	other.Params = params("path", "A.md", "content", "y")
-	if got := f.gateway.Do(context.Background(), other); code(got) != "bad_request" {
-		t.Errorf("another call with the key: %+v", got.Error)
-	}
+	got := f.gateway.Do(context.Background(), other)
+	assert.That(t, code(got) == "bad_request", "another call with the key: %+v", got.Error)
 	// A call that did nothing may be tried again.
 	away := newFixture(t, func(c *Config) { c.Backend, c.Vault.Folder = Embedded, f.vault+"gone" })
 	for range 2 {
-		if got := away.gateway.Do(context.Background(), request); code(got) != "vault_not_found" {
-			t.Errorf("without a vault: %+v", got.Error)
-		}
+		got := away.gateway.Do(context.Background(), request)
+		assert.That(t, code(got) == "vault_not_found", "without a vault: %+v", got.Error)
 	}
 }
 
@@ -215,7 +207,5 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 	}
 	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 not_found Error: File "a.md" not found.`)
 	got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
-	if !got.OK || !strings.Contains(strings.Join(got.Notices, " "), "would fail: file \"a.md\" not found") {
-		t.Errorf("what would fail: %+v", got)
-	}
+	assert.That(t, got.OK && strings.Contains(strings.Join(got.Notices, " "), "would fail: file \"a.md\" not found"), "what would fail: %+v", got)
 }

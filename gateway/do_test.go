@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,9 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 const versionLine = `vault=Work version => 1.12.7 (installer 1.12.7)\n`
@@ -251,20 +257,15 @@ func TestThePathOfTheDailyNoteIsRemembered(t *testing.T) {
 	f := newFixture(t, nil).app(versionLine, `vault=Work daily:path => 22 novembre.md\n`, `vault=Work read path=22 novembre.md => text\n`).
 		embedded(`--facts vault=Work daily:path => 22 November.md\n`)
 	for range 2 {
-		if got := f.gateway.Do(context.Background(), Request{Command: "daily:read"}); got.Stdout != "text\n" || got.Path != "22 novembre.md" {
-			t.Fatalf("%+v", got)
-		}
+		got := f.gateway.Do(context.Background(), Request{Command: "daily:read"})
+		require.That(t, got.Stdout == "text\n" && got.Path == "22 novembre.md", "%+v", got)
 	}
 	f.embedded(`--facts vault=Work daily:path => 23 November.md\n`).app(versionLine, `vault=Work daily:path => 23 novembre.md\n`, `vault=Work read path=23 novembre.md => next\n`)
-	if got := f.gateway.Do(context.Background(), Request{Command: "daily:read"}); got.Stdout != "next\n" {
-		t.Fatalf("%+v", got)
-	}
+	require.Equal(t, f.gateway.Do(context.Background(), Request{Command: "daily:read"}).Stdout, "next\n")
 	app, _ := f.called()
 	want := []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=22 novembre.md", "vault=Work read path=22 novembre.md",
 		"vault=Work daily:path", "vault=Work read path=23 novembre.md"}
-	if !slices.Equal(app, want) {
-		t.Errorf("called %q, want %q", app, want)
-	}
+	assert.That(t, slices.Equal(app, want), "called %q, want %q", app, want)
 }
 
 func TestDoNamesTheWayItTook(t *testing.T) {
@@ -286,9 +287,7 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		got := f.gateway.Do(ctx, Request{Command: command, Params: contentFor(command)})
-		if code(got) != "cancelled" {
-			t.Errorf("%s: code %q, want cancelled", command, code(got))
-		}
+		assert.Equal(t, code(got), "cancelled", "%s: code", command)
 	}
 }
 
@@ -300,12 +299,8 @@ func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")}); code(got) != "cancelled" {
-		t.Errorf("code %q, want cancelled", code(got))
-	}
-	if f.gateway.running.Running() != 0 {
-		t.Error("the slot was not given back")
-	}
+	assert.Equal(t, code(f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")})), "cancelled", "code")
+	assert.That(t, f.gateway.running.Running() == 0, "the slot was not given back")
 }
 
 func contentFor(command string) allowlist.Params {
@@ -338,15 +333,86 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 	if lines := strings.Split(log.String(), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `level=ERROR+4 msg="an error without a code" kind=*errors.errorString fault="unexpected EOF"`) {
 		t.Errorf("log %q", log.String())
 	}
-	if got := failure.Of(io.ErrUnexpectedEOF); got.Code != "internal" || strings.Contains(got.Message, "EOF") {
-		t.Errorf("ErrorOf gave %+v", got)
-	}
+	got := failure.Of(io.ErrUnexpectedEOF)
+	assert.That(t, got.Code == "internal" && !strings.Contains(got.Message, "EOF"), "ErrorOf gave %+v", got)
 }
 
 func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
 	t.Parallel()
 	g := New(Config{Runner: exec.New(exec.Config{})})
-	if got := g.vaults[0].carryOut(context.Background(), Plan{}); code(got) != "internal" {
-		t.Errorf("code %q, want internal", code(got))
+	assert.Equal(t, code(g.vaults[0].carryOut(context.Background(), Plan{})), "internal", "code")
+}
+
+func TestAKeyIsCarriedOutOnce(t *testing.T) {
+	kept := keyJournal(t)
+	call, other := keyDigest(sha256.Sum256([]byte("call"))), keyDigest(sha256.Sum256([]byte("other")))
+	if got := recallKey(kept, "k", call); got != nil {
+		t.Fatalf("recalled %q before the call", got)
+	}
+	claim, answer, err := takeKey(kept, "me", "k", call)
+	if err != nil || answer != nil || claim.ID == "" {
+		t.Fatalf("got the claim %q, %q, %v", claim.ID, answer, err)
+	}
+	expectKeyCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
+	require.NoError(t, claim.Settle(keyRemember, "done"))
+	if _, answer, err := takeKey(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
+		t.Errorf("the second time it is %q, %v", answer, err)
+	}
+	if got := recallKey(kept, "k", call); string(got) != `"done"` {
+		t.Errorf("recalled %q", got)
+	}
+	expectKeyCode(t, kept, "k", other, failure.CodeBadRequest)
+	if got := recallKey(kept, "k", other); got != nil {
+		t.Errorf("recalled %q for another call", got)
+	}
+}
+
+// What was not carried out may be tried again, and what is unknown may not.
+func TestWhatBecomesOfAKey(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		cause *failure.Error
+		want  keyDisposition
+		again string // the code of the next call, "" where it may be carried out
+	}{
+		{"nothing ran", &failure.Error{Code: failure.CodeRateLimited}, keyForget, ""},
+		{"not found", &failure.Error{Code: failure.CodeNotFound}, keyForget, ""},
+		{"cancelled", &failure.Error{Code: failure.CodeCancelled}, keyForget, ""},
+		{"unknown", &failure.Error{Code: failure.CodeUnknown}, keyStaysClaimed, failure.CodeUnknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			kept := keyJournal(t)
+			call := keyDigest(sha256.Sum256([]byte("call")))
+			claim, _, err := takeKey(kept, "me", "k", call)
+			require.NoError(t, err)
+			got := dispositionOf(tt.cause, false)
+			if got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			require.NoError(t, claim.Settle(got, "answer"))
+			expectKeyCode(t, kept, "k", call, tt.again)
+		})
+	}
+	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
+		if got := dispositionOf(cause, true); got != keyRemember {
+			t.Errorf("%v: got %v", cause, got)
+		}
+	}
+}
+
+func keyJournal(t *testing.T) *journal.Journal {
+	t.Helper()
+	return journal.OpenAs(filepath.Join(t.TempDir(), "journal"), "vault", "")
+}
+
+func expectKeyCode(t *testing.T, kept *journal.Journal, key string, digest keyDigest, want string) {
+	t.Helper()
+	_, _, err := takeKey(kept, "me", key, digest)
+	var cause *failure.RequestError
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("refused: %v", err)
+	case want != "" && (!errors.As(err, &cause) || cause.Code() != want):
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	own "vaultwicket/exec"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -48,21 +50,13 @@ func TestDryRunChangesNothing(t *testing.T) {
 			f := newFixture(t, tt.change)
 			tt.request.AtTerminal = true
 			got := f.gateway.DryRun(t.Context(), tt.request)
-			if got.OK != tt.ok || !got.DryRun || got.Decision != tt.decision || got.Backend != tt.backend {
-				t.Errorf("got %+v", got)
-			}
+			assert.That(t, got.OK == tt.ok && got.DryRun && got.Decision == tt.decision && got.Backend == tt.backend, "got %+v", got)
 			if (got.Error != nil) != (tt.code != "") || got.Error != nil && got.Error.Code != tt.code {
 				t.Errorf("error %+v, want code %q", got.Error, tt.code)
 			}
-			if !strings.HasSuffix(strings.Join(got.Argv, " "), tt.argv) {
-				t.Errorf("argv %q, want %q", got.Argv, tt.argv)
-			}
-			if !strings.Contains(strings.Join(got.Notices, " "), tt.notices) {
-				t.Errorf("notices %q, want %q", got.Notices, tt.notices)
-			}
-			if (got.Shell != "") != (got.Backend != "" && got.Decision != "deny") {
-				t.Errorf("the line to paste is %q", got.Shell)
-			}
+			assert.That(t, strings.HasSuffix(strings.Join(got.Argv, " "), tt.argv), "argv %q, want %q", got.Argv, tt.argv)
+			assert.That(t, strings.Contains(strings.Join(got.Notices, " "), tt.notices), "notices %q, want %q", got.Notices, tt.notices)
+			assert.That(t, (got.Shell != "") == (got.Backend != "" && got.Decision != "deny"), "the line to paste is %q", got.Shell)
 			app, embedded := f.called()
 			if len(app) > 0 || slices.ContainsFunc(embedded, func(line string) bool { return !strings.Contains(line, "--plan ") }) {
 				t.Errorf("started %q and %q", app, embedded)
@@ -78,14 +72,10 @@ func TestDryRunShowsEveryRule(t *testing.T) {
 	verdicts := map[string]string{}
 	for _, r := range got.Rules {
 		verdicts[r.Rule] = r.Verdict
-		if r.Why == "" {
-			t.Errorf("rule %s says nothing", r.Rule)
-		}
+		assert.That(t, r.Why != "", "rule %s says nothing", r.Rule)
 	}
 	for rule, want := range map[string]string{"restricted": "pass", "tier": "pass", "mutations": "deny", "target": "pass", "confirm": "pass"} {
-		if verdicts[rule] != want {
-			t.Errorf("rule %s says %q, want %q", rule, verdicts[rule], want)
-		}
+		assert.Equal(t, verdicts[rule], want, "rule %s says", rule)
 	}
 }
 
@@ -120,9 +110,7 @@ func TestALineToPasteIsOneLine(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded })
 	for _, value := range []string{"a\nb", "\n", "a\r\nrm -rf /", "x\u2028y", "a\u0085b"} {
 		got := f.gateway.DryRun(t.Context(), Request{Command: "property:set", Params: params("path", "a.md", "name", "k", "value", value), AtTerminal: true})
-		if !got.OK || strings.ContainsAny(got.Shell, "\r\n\u2028\u2029\u0085") {
-			t.Errorf("%q: %q, %+v", value, got.Shell, got.Error)
-		}
+		assert.That(t, got.OK && !strings.ContainsAny(got.Shell, "\r\n\u2028\u2029\u0085"), "%q: %q, %+v", value, got.Shell, got.Error)
 	}
 }
 
@@ -130,9 +118,7 @@ func TestADryRunGoesOnWithNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	plan := f.gateway.DryRun(context.Background(), Request{Command: "files", Cursor: "x"})
-	if plan.OK || plan.Decision != "deny" || plan.Error == nil || plan.Error.Code != "bad_request" {
-		t.Errorf("got %+v", plan)
-	}
+	assert.That(t, !plan.OK && plan.Decision == "deny" && plan.Error != nil && plan.Error.Code == "bad_request", "got %+v", plan)
 }
 
 // TestTheShellReadsBackWhatWasQuoted asks a real shell, with a program in front
@@ -148,9 +134,7 @@ func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
 			rapid.StringOfN(rapid.RuneFrom([]rune("a'\"\\ $`!*?[]{}()<>|&;#~=\n\té-")), 0, 20, -1), rapid.StringN(0, 20, -1),
 		).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "word")
 		out, err := exec.Command(shell, "-c", withNewline("printf '%s|' "+shellWords([]string{word, "end"}))).Output()
-		if err != nil || string(out) != word+"|end|" {
-			t.Fatalf("%q became %q (%v)", word, out, err)
-		}
+		require.That(t, err == nil && string(out) == word+"|end|", "%q became %q (%v)", word, out, err)
 	})
 }
 
@@ -172,7 +156,6 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {
 	t.Parallel()
 	got := shellReadLine(own.Command{Path: "/bin/obsidian", Args: []string{"vault=My Work", "daily:path"}})
-	if want := `/bin/obsidian 'vault=My Work' read path="$(/bin/obsidian 'vault=My Work' daily:path)"`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	want := `/bin/obsidian 'vault=My Work' read path="$(/bin/obsidian 'vault=My Work' daily:path)"`
+	assert.That(t, got == want, "got %s, want %s", got, want)
 }

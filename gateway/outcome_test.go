@@ -17,6 +17,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -114,12 +115,9 @@ func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
 			if got.Error != nil && !strings.Contains(got.Error.Hint, test.hint) {
 				t.Errorf("the hint is %q", got.Error.Hint)
 			}
-			if !strings.Contains(strings.Join(got.Notices, "\n"), test.notice) {
-				t.Errorf("the notices are %q", got.Notices)
-			}
-			if left := s.note(); left != test.left {
-				t.Fatalf("the note is %q, want %q", left, test.left)
-			}
+			assert.That(t, strings.Contains(strings.Join(got.Notices, "\n"), test.notice), "the notices are %q", got.Notices)
+			left := s.note()
+			require.That(t, left == test.left, "the note is %q, want %q", left, test.left)
 			if got.Change != nil {
 				s.takeBack(got)
 			}
@@ -196,12 +194,9 @@ func (s *stage) takeBack(told Result) {
 	if told.Error != nil && strings.Contains(told.Error.Hint, "undo") && !strings.Contains(told.Error.Hint, told.Change.ID) {
 		s.t.Errorf("the hint %q does not name the change %s", told.Error.Hint, told.Change.ID)
 	}
-	if back := s.gateway.Do(context.Background(), undoOf(told.Change.ID)); !back.OK {
-		s.t.Errorf("undo: %+v", back.Error)
-	}
-	if text := s.note(); text != noteBefore {
-		s.t.Errorf("undone, the note is %q", text)
-	}
+	back := s.gateway.Do(context.Background(), undoOf(told.Change.ID))
+	assert.That(s.t, back.OK, "undo: %+v", back.Error)
+	assert.Equal(s.t, s.note(), noteBefore, "undone, the note")
 }
 
 func hashOf(text string) string {

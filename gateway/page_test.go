@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway/pages"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 	"vaultwicket/tiers"
@@ -40,9 +41,7 @@ func paged(command string, pairs ...string) Request {
 // following returns the request for the page after an answer.
 func following(t *testing.T, req Request, answer Result) Request {
 	t.Helper()
-	if answer.Truncated == nil || answer.Truncated.Cursor == "" {
-		t.Fatalf("no cursor: %+v, %+v", answer.Truncated, answer.Error)
-	}
+	require.That(t, answer.Truncated != nil && answer.Truncated.Cursor != "", "no cursor: %+v, %+v", answer.Truncated, answer.Error)
 	req.Cursor, req.Params = answer.Truncated.Cursor, nil
 	return req
 }
@@ -71,12 +70,8 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 		}
 		page = f.gateway.Do(context.Background(), following(t, req, page))
 	}
-	if seen != 60 {
-		t.Errorf("the pages are numbered up to %d, the last is %+v", seen, page.Truncated)
-	}
-	if got != whole {
-		t.Errorf("the pages are %q, want %q", got, whole)
-	}
+	assert.That(t, seen == 60, "the pages are numbered up to %d, the last is %+v", seen, page.Truncated)
+	assert.Equal(t, got, whole, "the pages are")
 	if _, own := f.called(); len(own) != calls {
 		t.Errorf("%d programs were started for %d pages: each has to be looked at again", len(own), calls)
 	}
@@ -89,19 +84,15 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 2, Keep: true}
 	req.Params["counts"] = allowlist.Flag(true)
 	first := f.gateway.Do(context.Background(), req)
-	if strings.ReplaceAll(first.Stdout, "\n", "") != `[{"tag":"#a"},{"tag":"#b"}]` {
-		t.Fatalf("got %q, %+v", first.Stdout, first.Error)
-	}
-	if second := f.gateway.Do(context.Background(), following(t, req, first)); !second.OK || second.Stdout != `[{"tag":"#c"}]` || len(second.Notices) > 0 {
-		t.Errorf("got %q, %+v", second.Stdout, second)
-	}
+	require.That(t, strings.ReplaceAll(first.Stdout, "\n", "") == `[{"tag":"#a"},{"tag":"#b"}]`, "got %q, %+v", first.Stdout, first.Error)
+	second := f.gateway.Do(context.Background(), following(t, req, first))
+	assert.That(t, second.OK && second.Stdout == `[{"tag":"#c"}]` && len(second.Notices) == 0, "got %q, %+v", second.Stdout, second)
 	req.Limit = 1
 	third := f.gateway.Do(context.Background(), req)
 	without := following(t, req, third)
 	without.Limit = 0
-	if next := f.gateway.Do(context.Background(), without); strings.ReplaceAll(next.Stdout, "\n", "") != `[{"tag":"#b"}]` {
-		t.Errorf("the limit is forgotten: %q", next.Stdout)
-	}
+	next := f.gateway.Do(context.Background(), without)
+	assert.That(t, strings.ReplaceAll(next.Stdout, "\n", "") == `[{"tag":"#b"}]`, "the limit is forgotten: %q", next.Stdout)
 	req.Fields = []string{"tga"}
 	got := f.gateway.Do(context.Background(), req)
 	if code(got) != "bad_value" || got.Stdout != "" || !strings.Contains(got.Error.Hint, "count") || !strings.Contains(got.Error.Hint, "tag") {
@@ -116,18 +107,14 @@ func TestAPieceOfARowIsNoJSON(t *testing.T) {
 	req := paged("tags", "format", "json")
 	whole, page := "", f.gateway.Do(context.Background(), req)
 	for {
-		if len(page.Notices) != 1 || !strings.Contains(page.Notices[0], "no JSON by itself") || page.Rows() {
-			t.Fatalf("got %+v", page)
-		}
+		require.That(t, len(page.Notices) == 1 && strings.Contains(page.Notices[0], "no JSON by itself") && !page.Rows(), "got %+v", page)
 		whole += page.Stdout
 		if page.Truncated.Cursor == "" {
 			break
 		}
 		page = f.gateway.Do(context.Background(), following(t, req, page))
 	}
-	if !strings.Contains(whole, row) {
-		t.Errorf("the pieces are %q", whole)
-	}
+	assert.That(t, strings.Contains(whole, row), "the pieces are %q", whole)
 }
 
 func TestAChangedSourceIsTold(t *testing.T) {
@@ -179,9 +166,7 @@ func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	f.embedded(`--unless ` + state + ` --facts vault=Work files ` + said(`,"unchanged":true`, ""))
 	got := f.gateway.Do(context.Background(), next)
-	if !got.OK || got.Stdout == "" || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 0 {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, got.OK && got.Stdout != "" && strings.Contains(whole, got.Stdout) && len(got.Notices) == 0, "got %+v", got)
 	f.embedded(`--unless ` + state + ` --facts vault=Work files => Another.md\n`)
 	if got := f.gateway.Do(context.Background(), next); !got.OK || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 1 {
 		t.Errorf("another answer: %+v", got)
@@ -219,9 +204,8 @@ func TestAPageOfARandomNoteIsOfThatNote(t *testing.T) {
 		embedded(`--facts vault=Work random:read => ` + strings.ReplaceAll(text, "\n", `\n`))
 	req := paged("random:read")
 	next := following(t, req, f.gateway.Do(context.Background(), req))
-	if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) > 0 || !strings.Contains(text, got.Stdout) {
-		t.Errorf("got %+v", got)
-	}
+	got := f.gateway.Do(context.Background(), next)
+	assert.That(t, got.OK && len(got.Notices) == 0 && strings.Contains(text, got.Stdout), "got %+v", got)
 	if _, own := f.called(); len(own) != 1 {
 		t.Errorf("started %q", own)
 	}
@@ -255,15 +239,13 @@ func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			req := next
 			tt.change(&req)
-			if got := f.gateway.Do(context.Background(), req); code(got) != tt.code || got.Error.Hint == "" || got.Stdout != "" {
-				t.Errorf("got %+v", got.Error)
-			}
+			got := f.gateway.Do(context.Background(), req)
+			assert.That(t, code(got) == tt.code && got.Error.Hint != "" && got.Stdout == "", "got %+v", got.Error)
 		})
 	}
 	next.Vault = "Work"
-	if got := f.gateway.Do(context.Background(), next); !got.OK {
-		t.Errorf("the cursor was good: %+v", got.Error)
-	}
+	got := f.gateway.Do(context.Background(), next)
+	assert.That(t, got.OK, "the cursor was good: %+v", got.Error)
 }
 
 func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
@@ -274,18 +256,15 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 	first := f.gateway.Do(context.Background(), req)
 	next := following(t, req, first)
 	for range 2 {
-		if got := f.gateway.Do(context.Background(), next); !got.OK {
-			t.Fatalf("got %+v", got.Error)
-		}
+		got := f.gateway.Do(context.Background(), next)
+		require.That(t, got.OK, "got %+v", got.Error)
 	}
 	if got := f.gateway.Do(context.Background(), next); code(got) != "rate_limited" {
 		t.Errorf("pages do not count: %+v", got.Error)
 	}
 	f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
 	next.Caller = "another" // whose calls are not used up
-	if got := f.gateway.Do(context.Background(), next); got.OK {
-		t.Errorf("what was read under an earlier policy is still kept")
-	}
+	assert.That(t, !f.gateway.Do(context.Background(), next).OK, "what was read under an earlier policy is still kept")
 }
 
 func TestOnlyWhatWasReadIsKept(t *testing.T) {
@@ -294,9 +273,7 @@ func TestOnlyWhatWasReadIsKept(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--facts vault=Work files => exit 1 Error: ` + long + `\n`)
 	got := f.gateway.Do(context.Background(), paged("files"))
-	if got.OK || got.Truncated == nil || got.Truncated.Cursor != "" {
-		t.Errorf("a failure has pages: %+v", got.Truncated)
-	}
+	assert.That(t, !got.OK && got.Truncated != nil && got.Truncated.Cursor == "", "a failure has pages: %+v", got.Truncated)
 	answer, _ := listing(60)
 	f.embedded(answer)
 	req := paged("files")
@@ -358,9 +335,7 @@ func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
 		"files":  {nil, "leave fields out; use limit to shorten the answer"},
 	} {
 		got := f.gateway.Do(context.Background(), Request{Command: name, Params: test.params, Fields: []string{"path"}})
-		if got.OK || code(got) != "bad_request" || got.Error.Hint != test.hint {
-			t.Errorf("%s: got %+v", name, got.Error)
-		}
+		assert.That(t, !got.OK && code(got) == "bad_request" && got.Error.Hint == test.hint, "%s: got %+v", name, got.Error)
 	}
 }
 
@@ -371,9 +346,7 @@ func TestTheRestIsOneAnswer(t *testing.T) {
 	req := paged("files")
 	first := f.gateway.Do(context.Background(), req)
 	rest := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, MaxOutput: 1 << 20})
-	if !rest.OK || first.Stdout+rest.Stdout != whole || rest.Truncated.Cursor != "" {
-		t.Errorf("got %+v", rest)
-	}
+	assert.That(t, rest.OK && first.Stdout+rest.Stdout == whole && rest.Truncated.Cursor == "", "got %+v", rest)
 	if got := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, Caller: "else"}); code(got) != "not_found" {
 		t.Errorf("got %+v", got.Error)
 	}
@@ -391,9 +364,8 @@ func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
 	if !slices.ContainsFunc(page.Notices, func(n string) bool { return strings.Contains(n, "outline") && strings.Contains(n, "note:section") }) {
 		t.Errorf("the first page says %q", page.Notices)
 	}
-	if next := f.gateway.Do(context.Background(), following(t, req, page)); len(next.Notices) > 0 || next.Truncated.From != page.Truncated.To+1 {
-		t.Errorf("the next page says %q, %+v", next.Notices, next.Truncated)
-	}
+	next := f.gateway.Do(context.Background(), following(t, req, page))
+	assert.That(t, len(next.Notices) == 0 && next.Truncated.From == page.Truncated.To+1, "the next page says %q, %+v", next.Notices, next.Truncated)
 }
 
 func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
@@ -425,12 +397,10 @@ func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
 		}
 		again := test.of // all of it may be said once more
 		again.Cursor = got.Truncated.Cursor
-		if next := f.gateway.Do(context.Background(), again); !next.OK || next.Truncated.From != test.rows+1 {
-			t.Errorf("%s: the next page is %+v, %+v", test.name, next.Truncated, next.Error)
-		}
-		if d := f.gateway.DryRun(context.Background(), test.of); !d.OK {
-			t.Errorf("%s: a dry run says %+v", test.name, d.Error)
-		}
+		next := f.gateway.Do(context.Background(), again)
+		assert.That(t, next.OK && next.Truncated.From == test.rows+1, "%s: the next page is %+v, %+v", test.name, next.Truncated, next.Error)
+		d := f.gateway.DryRun(context.Background(), test.of)
+		assert.That(t, d.OK, "%s: a dry run says %+v", test.name, d.Error)
 	}
 }
 
@@ -444,9 +414,8 @@ func TestAHeadingIsNoRow(t *testing.T) {
 	if first.Stdout != "A.md\n3: - [ ] one\n4: - [ ] two\n" || first.Truncated.To != 2 || first.Truncated.Total != 3 {
 		t.Fatalf("got %q, %+v, %+v", first.Stdout, first.Truncated, first.Error)
 	}
-	if second := f.gateway.Do(context.Background(), following(t, req, first)); second.Stdout != "B.md\n1: - [ ] three\n" || second.Truncated.From != 3 {
-		t.Errorf("got %q, %+v", second.Stdout, second.Truncated)
-	}
+	second := f.gateway.Do(context.Background(), following(t, req, first))
+	assert.That(t, second.Stdout == "B.md\n1: - [ ] three\n" && second.Truncated.From == 3, "got %q, %+v", second.Stdout, second.Truncated)
 }
 
 // inJSONString returns how many bytes a client gets of a text.
@@ -476,9 +445,7 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 			got, at := "", pages.Position{}
 			for turns := 0; ; turns++ {
 				page, err := pages.CutForJSON(pages.Whole{Text: whole, Form: form}, at, pages.Limit{Bytes: most})
-				if err != nil || turns > len(whole) {
-					t.Fatalf("%s, form %d: %v after %d pages", name, form, err, turns)
-				}
+				require.That(t, err == nil && turns <= len(whole), "%s, form %d: %v after %d pages", name, form, err, turns)
 				if size := inJSONString(t, page.Text); len(page.Text) > most || size > most+most/8 {
 					t.Errorf("%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
 				}
@@ -576,9 +543,7 @@ func TestTheSharesOfABatchLeaveRoomForWhatStandsAroundThem(t *testing.T) {
 	}
 	batch.MaxOutput, batch.Keep = pages.DefaultBytes, true
 	text, err := json.Marshal(f.gateway.DoBatch(context.Background(), batch))
-	if err != nil || len(text) > 40_000 {
-		t.Errorf("the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
-	}
+	assert.That(t, err == nil && len(text) <= 40_000, "the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
 }
 
 // A search or a name that leads to no note is answered with the advice to use find, in one line and only
@@ -611,9 +576,7 @@ func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
 					t.Errorf("%+v", r.Error)
 				}
 			}
-			if strings.Contains(said, findsMore) != test.advised {
-				t.Errorf("says %q, %+v", said, r.Error)
-			}
+			assert.That(t, strings.Contains(said, findsMore) == test.advised, "says %q, %+v", said, r.Error)
 		})
 	}
 }
@@ -636,7 +599,5 @@ func TestTheSameSettingsKeepCursors(t *testing.T) {
 	}
 	p.Disable = []string{"tasks", "tags"}
 	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
-	if page := f.gateway.Do(context.Background(), next); page.OK {
-		t.Error("stricter settings keep a cursor")
-	}
+	assert.That(t, !f.gateway.Do(context.Background(), next).OK, "stricter settings keep a cursor")
 }

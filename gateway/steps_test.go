@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -290,8 +291,7 @@ func TestNoHashWithoutTheNotesFile(t *testing.T) {
 	for _, test := range []struct{ folder, path string }{
 		{"", "A.md"}, {filepath.Join(vault, "gone"), "A.md"}, {vault, "A.md"}, {vault, "link.md"}, {vault, "../x.md"},
 	} {
-		if got := notes.HashOfPrinted(test.folder, test.path, "text\n"); got != "" {
-			t.Errorf("%q in %q has the hash %q", test.path, test.folder, got)
-		}
+		got := notes.HashOfPrinted(test.folder, test.path, "text\n")
+		assert.That(t, got == "", "%q in %q has the hash %q", test.path, test.folder, got)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -98,9 +99,8 @@ func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy = Embedded, policy.Policy{MinVersion: tiers.DefaultMinimum} })
 	for name, want := range map[string]string{"tabs": failure.CodeNeedsApp, "read": policy.CodeTierClosed, "eval": policy.CodeRestricted} {
 		l, err := f.gateway.Explain(name)
-		if e := l.Explained(); err != nil || e.Code != want || e.Why == "" || e.Allowed {
-			t.Errorf("%s: %+v, %v", name, e.Entry, err)
-		}
+		e := l.Explained()
+		assert.That(t, err == nil && e.Code == want && e.Why != "" && !e.Allowed, "%s: %+v, %v", name, e.Entry, err)
 	}
 }
 
@@ -181,9 +181,7 @@ func TestListingFollowsThePolicy(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"daily:read": true, "task": true, "open": true, "daily:append": false, "links": false, "eval": false} {
-		if open[name] != want {
-			t.Errorf("%s is open: %v, want %v", name, open[name], want)
-		}
+		assert.Equal(t, open[name], want, "%s is open", name)
 	}
 }
 
@@ -203,18 +201,14 @@ func TestWorst(t *testing.T) {
 		{"notes can be published", policy.Policy{Ceiling: tiers.V2, Mutations: true, Publish: true}, tiers.Publishes},
 	}
 	for _, tt := range tests {
-		if got := catalog.Worst(gatewayWith(tt.policy).Listing()); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
+		assert.Equal(t, catalog.Worst(gatewayWith(tt.policy).Listing()), tt.want, "%s", tt.name)
 	}
 }
 
 func TestExplainShowsWhatIsClosedToo(t *testing.T) {
 	t.Parallel()
 	c, err := gatewayWith(policy.Policy{}).Explain("task")
-	if err != nil || c.Denial == nil || !strings.Contains(c.Signature(), "toggle") {
-		t.Errorf("got %+v, %v", c, err)
-	}
+	assert.That(t, err == nil && c.Denial != nil && strings.Contains(c.Signature(), "toggle"), "got %+v, %v", c, err)
 	if _, err := gatewayWith(policy.Policy{}).Explain("tusk"); err == nil {
 		t.Error("an unknown command is explained")
 	}
@@ -286,15 +280,13 @@ func TestReadsOnly(t *testing.T) {
 		} else if test.code == failure.CodeBadRequest && !strings.Contains(got.Hint, "obsidianCli") {
 			t.Errorf("%s: the hint is %q", name, got.Hint)
 		}
-		if d := f.gateway.DryRun(t.Context(), test.request); d.OK != (test.code == "") || len(d.Argv) > 0 != d.OK {
-			t.Errorf("%s: as a dry run %+v", name, d)
-		}
+		d := f.gateway.DryRun(t.Context(), test.request)
+		assert.That(t, d.OK == (test.code == "") && len(d.Argv) > 0 == d.OK, "%s: as a dry run %+v", name, d)
 		if test.code == "" {
 			continue
 		}
-		if r := f.gateway.Do(t.Context(), test.request); r.OK || r.ExitCode != -1 || r.Error.Code != test.code {
-			t.Errorf("%s: done: %+v", name, r)
-		}
+		r := f.gateway.Do(t.Context(), test.request)
+		assert.That(t, !r.OK && r.ExitCode == -1 && r.Error.Code == test.code, "%s: done: %+v", name, r)
 	}
 	if app, embedded := f.called(); len(app)+len(embedded) > 0 {
 		t.Errorf("started %q, %q", app, embedded)
@@ -328,9 +320,7 @@ func TestReadsOnlyKeepsToTheTable(t *testing.T) {
 			reads++
 		}
 	}
-	if reads < 30 {
-		t.Errorf("only %d reads", reads)
-	}
+	assert.That(t, reads >= 30, "only %d reads", reads)
 }
 
 func TestAPromiseThatIsBrokenIsInTheAuditLog(t *testing.T) {
@@ -362,9 +352,7 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 		t.Errorf("dry run: %+v", dry)
 	}
 	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
-	if !batch.OK || batch.Results[0].Result.Stdout != got.Stdout {
-		t.Errorf("batch: %+v", batch)
-	}
+	assert.That(t, batch.OK && batch.Results[0].Result.Stdout == got.Stdout, "batch: %+v", batch)
 	if app, own := f.called(); len(app)+len(own) > 0 {
 		t.Errorf("started %q and %q", app, own)
 	}
@@ -380,13 +368,10 @@ func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 	if got := closed.gateway.Do(t.Context(), req); code(got) != "command_disabled" || got.Stdout != "" {
 		t.Errorf("disabled: %+v", got)
 	}
-	if dry := closed.gateway.DryRun(t.Context(), req); dry.OK || len(dry.Notices) > 0 {
-		t.Errorf("disabled, dry run: %+v", dry)
-	}
+	dry := closed.gateway.DryRun(t.Context(), req)
+	assert.That(t, !dry.OK && len(dry.Notices) == 0, "disabled, dry run: %+v", dry)
 	off := newFixture(t, func(c *Config) { c.Disabled = true })
-	if got := off.gateway.Do(t.Context(), req); code(got) != "paused" {
-		t.Errorf("switched off: %+v", got)
-	}
+	assert.Equal(t, code(off.gateway.Do(t.Context(), req)), "paused", "switched off")
 	open := newFixture(t, func(c *Config) {
 		c.Policy.Ceiling, c.Policy.Mutations, c.Policy.Disable = tiers.V0, false, []string{"random"}
 	})
@@ -397,9 +382,7 @@ func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 	if app, own := open.called(); len(app)+len(own) > 0 {
 		t.Errorf("started %q and %q", app, own)
 	}
-	if got := open.gateway.Do(t.Context(), Request{Command: "help", Params: params("command", "reed")}); code(got) != "bad_value" {
-		t.Errorf("no command: %+v", got)
-	}
+	assert.Equal(t, code(open.gateway.Do(t.Context(), Request{Command: "help", Params: params("command", "reed")})), "bad_value", "no command")
 }
 
 func TestTextExplainsEveryCommand(t *testing.T) {
@@ -412,9 +395,7 @@ func TestTextExplainsEveryCommand(t *testing.T) {
 			e := l.Explained()
 			text := e.Text()
 			for _, want := range append([]string{e.Signature + "\n", e.Summary, e.Tier, e.Effect, e.Why, e.Hint}, allowedWord(e)) {
-				if !strings.Contains(text, want) {
-					t.Errorf("%s: %q is not in\n%s", name, want, text)
-				}
+				assert.That(t, strings.Contains(text, want), "%s: %q is not in\n%s", name, want, text)
 			}
 			for _, param := range e.Params {
 				if !strings.Contains(text, "  "+param.Name+" ") || !strings.Contains(text, param.Summary) || !strings.Contains(text, param.Refused) {
@@ -467,9 +448,7 @@ func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
 		if err := g.Permits(tt.req); err != nil {
 			got = failure.Of(err).Code
 		}
-		if got != tt.code {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.code)
-		}
+		assert.Equal(t, got, tt.code, "%s", tt.name)
 	}
 }
 
@@ -481,13 +460,9 @@ func TestPoliciesTellNoPath(t *testing.T) {
 		rules, err := access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete})
 		require.NoError(t, err)
 		views := gatewayWith(policy.Policy{Access: rules}).Policies()
-		if got := views[0].Access; got != (catalog.AccessView{Rules: true, Root: want}) {
-			t.Errorf("root %s: %+v", root, got)
-		}
+		assert.Equal(t, views[0].Access, (catalog.AccessView{Rules: true, Root: want}), "root %s", root)
 	}
-	if got := gatewayWith(policy.Policy{}).Policies()[0].Access; got != (catalog.AccessView{}) {
-		t.Errorf("without rules: %+v", got)
-	}
+	assert.Equal(t, gatewayWith(policy.Policy{}).Policies()[0].Access, (catalog.AccessView{}), "without rules")
 }
 
 func TestStatusLooksAndStartsNothing(t *testing.T) {
@@ -527,9 +502,7 @@ func TestVaultName(t *testing.T) {
 	}{
 		{Vault{}, ""}, {Vault{Name: "Work", Folder: "/x"}, "Work"}, {Vault{Folder: "/home/me/Notes"}, "Notes"}, {Vault{ID: "0123456789abcdef"}, "0123456789abcdef"},
 	} {
-		if got := New(Config{Vault: tt.vault}).VaultName(); got != tt.want {
-			t.Errorf("%+v is called %q, want %q", tt.vault, got, tt.want)
-		}
+		assert.Equal(t, New(Config{Vault: tt.vault}).VaultName(), tt.want, "%+v is called", tt.vault)
 	}
 }
 
@@ -539,15 +512,10 @@ func TestAnswersCallTheVaultByItsName(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).
 		embedded(`--facts vault=Work files => A.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "files"})
-	if !got.OK || got.Vault != "Main" {
-		t.Errorf("got %q, %+v", got.Vault, got.Error)
-	}
-	if again := f.gateway.Do(context.Background(), Request{Command: "files", Vault: got.Vault}); !again.OK {
-		t.Errorf("got %+v", again.Error)
-	}
-	if plan := f.gateway.DryRun(context.Background(), Request{Command: "files"}); plan.Vault != "Main" {
-		t.Errorf("planned for %q", plan.Vault)
-	}
+	assert.That(t, got.OK && got.Vault == "Main", "got %q, %+v", got.Vault, got.Error)
+	again := f.gateway.Do(context.Background(), Request{Command: "files", Vault: got.Vault})
+	assert.That(t, again.OK, "got %+v", again.Error)
+	assert.Equal(t, f.gateway.DryRun(context.Background(), Request{Command: "files"}).Vault, "Main", "planned for")
 }
 
 // An agent lists its own changes that were not undone, without those that concern what is hidden.
@@ -577,9 +545,7 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 	if len(rows) != 2 || !strings.HasPrefix(rows[0], second+"\t") || !strings.HasSuffix(rows[0], "\tappend\td.md\tbatch b1") || !strings.HasPrefix(rows[1], first+"\t") || !strings.HasSuffix(rows[1], "\tappend\ta.md") {
 		t.Errorf("listed %q", rows)
 	}
-	if got := list("limit=1").Stdout; strings.Count(got, "\n") != 1 {
-		t.Errorf("one is asked for: %q", got)
-	}
+	assert.Equal(t, strings.Count(list("limit=1").Stdout, "\n"), 1, "one is asked for")
 	undo := begin("me", "a.md", "", first)
 	require.NoError(t, kept.MarkUndone(first, undo))
 	if got := list().Stdout; strings.Contains(got, first) || strings.Contains(got, undo) || !strings.Contains(got, second) {

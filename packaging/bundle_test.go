@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -18,14 +19,10 @@ func TestWrite(t *testing.T) {
 	for _, b := range []*bytes.Buffer{&first, &second} {
 		require.NoError(t, WriteBundle(b, files))
 	}
-	if !bytes.Equal(first.Bytes(), second.Bytes()) {
-		t.Error("two bundles of the same files differ")
-	}
+	assert.That(t, bytes.Equal(first.Bytes(), second.Bytes()), "two bundles of the same files differ")
 	z, err := zip.NewReader(bytes.NewReader(first.Bytes()), int64(first.Len()))
 	require.NoError(t, err)
-	if len(z.File) != 3 || z.File[0].Name != "LICENSE" || z.File[2].Name != "server/a" {
-		t.Errorf("the entries are %v", z.File)
-	}
+	assert.That(t, len(z.File) == 3 && z.File[0].Name == "LICENSE" && z.File[2].Name == "server/a", "the entries are %v", z.File)
 	for _, f := range z.File {
 		want := files[f.Name]
 		r, err := f.Open()
@@ -53,14 +50,10 @@ func TestUniversal(t *testing.T) {
 	one, err := Universal(intel, arm)
 	require.NoError(t, err)
 	other, err := Universal(arm, intel)
-	if err != nil || !bytes.Equal(one, other) {
-		t.Errorf("the order of the programs makes a difference (%v)", err)
-	}
+	assert.That(t, err == nil && bytes.Equal(one, other), "the order of the programs makes a difference (%v)", err)
 	fat, err := macho.NewFatFile(bytes.NewReader(one))
 	require.NoError(t, err)
-	if len(fat.Arches) != 2 {
-		t.Fatalf("there are %d programs", len(fat.Arches))
-	}
+	require.That(t, len(fat.Arches) == 2, "there are %d programs", len(fat.Arches))
 	for i, want := range [][]byte{intel, arm} {
 		a := fat.Arches[i]
 		got, err := io.ReadAll(io.NewSectionReader(bytes.NewReader(one), int64(a.Offset), int64(a.Size)))
@@ -68,9 +61,8 @@ func TestUniversal(t *testing.T) {
 			t.Errorf("program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
 		}
 	}
-	if last := fat.Arches[1]; int(last.Offset+last.Size) != len(one) {
-		t.Errorf("the file has %d bytes, its last program ends at %d", len(one), last.Offset+last.Size)
-	}
+	last := fat.Arches[1]
+	assert.That(t, int(last.Offset+last.Size) == len(one), "the file has %d bytes, its last program ends at %d", len(one), last.Offset+last.Size)
 }
 
 func TestUniversalTakesProgramsOfMacOS(t *testing.T) {

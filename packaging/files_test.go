@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -21,9 +22,7 @@ func version(t *testing.T) string {
 	text, err := os.ReadFile(filepath.Join("..", "cmd", "internal", "release", "version.go"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
-	if found == nil {
-		t.Fatal("the source names no version")
-	}
+	require.That(t, found != nil, "the source names no version")
 	return string(found[1])
 }
 
@@ -31,9 +30,7 @@ func version(t *testing.T) string {
 func TestFilesAreFresh(t *testing.T) {
 	files, err := Files(version(t))
 	require.NoError(t, err)
-	if len(files) < 10 {
-		t.Fatalf("only %d files", len(files))
-	}
+	require.That(t, len(files) >= 10, "only %d files", len(files))
 	for name, want := range files {
 		file := filepath.Join("..", filepath.FromSlash(name))
 		if *update {
@@ -48,20 +45,13 @@ func TestFilesAreFresh(t *testing.T) {
 
 // The registries and packages limit the texts.
 func TestTextsFitTheirPlaces(t *testing.T) {
-	if n := len(Tagline); n > 80 || strings.HasSuffix(Tagline, ".") {
-		t.Errorf("the tagline has %d characters, or a full stop", n)
-	}
-	if !strings.HasSuffix(Summary, ".") || strings.Count(Summary, ".") != 1 {
-		t.Error("the summary is not one sentence")
-	}
+	n := len(Tagline)
+	assert.That(t, n <= 80 && !strings.HasSuffix(Tagline, "."), "the tagline has %d characters, or a full stop", n)
+	assert.That(t, strings.HasSuffix(Summary, ".") && strings.Count(Summary, ".") == 1, "the summary is not one sentence")
 	for line := range strings.Lines(wrapped("  ", Description)) {
-		if len(line) > 79 || !strings.HasPrefix(line, "  ") {
-			t.Errorf("the line %q has %d characters", line, len(line))
-		}
+		assert.That(t, len(line) <= 79 && strings.HasPrefix(line, "  "), "the line %q has %d characters", line, len(line))
 	}
-	if strings.Join(strings.Fields(wrapped("  ", Description)), " ") != Description {
-		t.Error("wrapping changes the text")
-	}
+	assert.That(t, strings.Join(strings.Fields(wrapped("  ", Description)), " ") == Description, "wrapping changes the text")
 }
 
 // Clients ask for the size that the manifests name.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -69,9 +70,7 @@ func TestPackagesCarryEveryText(t *testing.T) {
 			t.Errorf("%s is missing", m.Path)
 		}
 	}
-	if strings.Contains(text, "example.org/other") {
-		t.Error("a module that is not in the program is there")
-	}
+	assert.That(t, !strings.Contains(text, "example.org/other"), "a module that is not in the program is there")
 	if _, err := LicenceTexts(all[1:]); err == nil || !strings.Contains(err.Error(), all[0].Path) {
 		t.Errorf("a missing module gives %v", err)
 	}

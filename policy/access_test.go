@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -155,9 +156,7 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 			}
 		}
 	}
-	if judged < 15_000 {
-		t.Errorf("%d cases: the space has shrunk", judged)
-	}
+	assert.That(t, judged >= 15_000, "%d cases: the space has shrunk", judged)
 	t.Logf("%d cases", judged)
 }
 
@@ -190,13 +189,9 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 			}
 			switch {
 			case name == "none", isApart:
-				if permit.Confined() {
-					t.Errorf("%s: %v is confined", name, call)
-				}
+				assert.That(t, !permit.Confined(), "%s: %v is confined", name, call)
 			case name == "ignoring", name == "hiding" && !alone, name == "restricting" && !alone && call.Effect().Mutates():
-				if !permit.Confined() {
-					t.Errorf("%s: %v is not confined", name, call)
-				}
+				assert.That(t, permit.Confined(), "%s: %v is not confined", name, call)
 			}
 			if steps := []policy.Permit{permit.DailyPath(), permit.Locate(), permit.Exists("path", "a.md"), permit.ReadDaily("Hidden/a.md")}; permit.Confined() {
 				for _, step := range steps {
@@ -226,9 +221,7 @@ func TestAYesLiftsOneRule(t *testing.T) {
 			never.Confirm = policy.ConfirmNever
 			_, want := never.Decide(call).Permit()
 			permit, err := q.Decide(call).Approved()
-			if code(err) != code(want) || permit.Valid() != (err == nil) {
-				t.Fatalf("%v: %v, want %v", call, err, want)
-			}
+			require.That(t, code(err) == code(want) && permit.Valid() == (err == nil), "%v: %v, want %v", call, err, want)
 		}
 	}
 }
@@ -275,9 +268,7 @@ func TestTightenMeets(t *testing.T) {
 				if err == nil && both.Confined() && tight.Access.Hide() && (errA != nil || errB != nil) && code(errA)+code(errB) == "access_denied" {
 					continue // hidden by one of them: the program that has the rules finds no such note
 				}
-				if (err == nil) != (errA == nil && errB == nil) {
-					t.Fatalf("%d and %d: %v: %v; alone %v and %v", i, j, call, err, errA, errB)
-				}
+				require.That(t, (err == nil) == (errA == nil && errB == nil), "%d and %d: %v: %v; alone %v and %v", i, j, call, err, errA, errB)
 				if err == nil && (both.Confined() != (a.Confined() || b.Confined()) && !both.Confined() || both.MinVersion() != tiers.Later(a.MinVersion(), b.MinVersion())) {
 					t.Fatalf("%d and %d: %v: looser than one of them", i, j, call)
 				}
@@ -321,9 +312,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 		_, err = p.Decide(call).Permit()
 		var denial *policy.Denial
 		if !errors.As(err, &denial) {
-			if test.code != "" {
-				t.Errorf("%s: %v, want %s", test.line, err, test.code)
-			}
+			assert.Equal(t, test.code, "", "%s: %v, want", test.line, err)
 			continue
 		}
 		if denial.Code() != test.code || denial.Rule != "access" || denial.Setting != "access" || denial.Error() != test.say || denial.Hint() != test.hint+" (access is set by file x)" {
@@ -400,9 +389,7 @@ func TestConfined(t *testing.T) {
 }
 
 func TestAServerCannotBeGivenAccessRules(t *testing.T) {
-	if with(widest(), placesRules(t), false).Server("F").Valid() {
-		t.Error("a server that does not hold the rules")
-	}
+	assert.That(t, !with(widest(), placesRules(t), false).Server("F").Valid(), "a server that does not hold the rules")
 }
 
 func BenchmarkDecide(b *testing.B) {

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -175,9 +176,7 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 				if got := verdictOf(p, call); got != want {
 					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got, want, server[name], own[name], rights[name])
 				}
-				if got := verdictOf(other, call); got != "deny" {
-					t.Errorf("%s in a vault that is not its own: %s of %s is %s", name, c.command, note, got)
-				}
+				assert.Equal(t, verdictOf(other, call), "deny", "%s in a vault that is not its own: %s of %s", name, c.command, note)
 				lowest := min(server[name].level(note), own[name].level(note), rights[name].level(note))
 				if got := p.Access.Level(note); got != lowest || other.Access.Level(note) != access.None {
 					t.Errorf("%s: %s has level %v, want %v; in another vault %v", name, note, got, lowest, other.Access.Level(note))
@@ -185,9 +184,7 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 			}
 		}
 	}
-	if counts["allow"] < 20 || counts["ask"] < 10 || counts["deny"] < 100 {
-		t.Errorf("the draw shows too little: %v", counts)
-	}
+	assert.That(t, counts["allow"] >= 20 && counts["ask"] >= 10 && counts["deny"] >= 100, "the draw shows too little: %v", counts)
 }
 
 // verdictOf returns "allow", "ask" or "deny", and a dry run says the same.

@@ -83,9 +83,7 @@ func sample(p allowlist.Param) allowlist.Value {
 func mustParse(t *testing.T, name string, params allowlist.Params) allowlist.Call {
 	t.Helper()
 	call, err := allowlist.Parse(name, params)
-	if err != nil {
-		t.Fatalf("%s %v: %v", name, params, err)
-	}
+	require.That(t, err == nil, "%s %v: %v", name, params, err)
 	return call
 }
 

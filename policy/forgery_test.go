@@ -8,9 +8,9 @@ import (
 	"go/types"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -20,18 +20,14 @@ import (
 // that is written next to it, and no other line may fail.
 func TestForgeriesDoNotCompile(t *testing.T) {
 	files, err := filepath.Glob("testdata/forgery/*.go")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
+	require.That(t, err == nil && len(files) >= 5, "%d files, %v", len(files), err)
 	set := token.NewFileSet()
 	packages := importer.ForCompiler(set, "source", nil)
 	for _, name := range files {
 		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
 		require.NoError(t, err)
 		wants := wantedErrors(set, file)
-		if control := filepath.Base(name) == "control.go"; control != (len(wants) == 0) {
-			t.Errorf("%s has %d marked lines", name, len(wants))
-		}
+		assert.Equal(t, filepath.Base(name) == "control.go", (len(wants) == 0), "%s has %d marked lines", name, len(wants))
 		failed := map[int]string{}
 		config := types.Config{Importer: packages, Error: func(err error) {
 			found := err.(types.Error)
@@ -39,14 +35,10 @@ func TestForgeriesDoNotCompile(t *testing.T) {
 		}}
 		config.Check("forgery", set, []*ast.File{file}, nil) // its errors went to config.Error
 		for line, why := range failed {
-			if wants[line] == "" {
-				t.Errorf("%s:%d does not compile: %s", name, line, why)
-			}
+			assert.That(t, wants[line] != "", "%s:%d does not compile: %s", name, line, why)
 		}
 		for line, want := range wants {
-			if !strings.Contains(failed[line], want) {
-				t.Errorf("%s:%d fails with %q, want %q", name, line, failed[line], want)
-			}
+			assert.Contains(t, failed[line], want, "%s:%d fails with", name, line)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -35,9 +36,7 @@ func TestLeaves(t *testing.T) {
 		{"from the root into a folder", to("A", true), "n.md", true},
 		{"a folder that is called like the note", to("A/n.md", true), "A/n.md", true},
 	} {
-		if got := test.s.leaves(test.from); got != test.want {
-			t.Errorf("%s: %v", test.name, got)
-		}
+		assert.Equal(t, test.s.leaves(test.from), test.want, "%s", test.name)
 	}
 }
 
@@ -62,9 +61,7 @@ func TestNeeds(t *testing.T) {
 		{"a bookmark that would destroy", subject{access: allowlist.AccessToRead, effect: tiers.Destroys}, note, access.Delete},
 		{"a property", subject{access: allowlist.AccessToWrite, effect: tiers.Destroys}, note, access.Write},
 	} {
-		if got := test.s.needs(test.spelled); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
+		assert.Equal(t, test.s.needs(test.spelled), test.want, "%s", test.name)
 	}
 }
 
@@ -74,12 +71,8 @@ func TestACallThatFallsBackIsConfined(t *testing.T) {
 	rules, err := access.New(map[string]access.Level{"/": access.Delete})
 	require.NoError(t, err)
 	call, err := allowlist.Parse("outline", nil)
-	if err != nil || !call.UsesOpenNote() || call.Effect() != tiers.Reads {
-		t.Fatalf("%v, %v", call, err)
-	}
-	if !(Policy{Access: rules}).confines(call) || (Policy{}).confines(call) {
-		t.Error("not confined by the rules")
-	}
+	require.That(t, err == nil && call.UsesOpenNote() && call.Effect() == tiers.Reads, "%v, %v", call, err)
+	assert.That(t, (Policy{Access: rules}).confines(call) && !(Policy{}).confines(call), "not confined by the rules")
 }
 
 // A dry run names the version that a permit would ask for: the newer of what is
@@ -104,9 +97,7 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 
 // Neither half of a permit is worth anything.
 func TestHalfAPermitIsWorthless(t *testing.T) {
-	if (Permit{&grant{}}).Valid() || (Preview{grant: &grant{}}).Valid() {
-		t.Error("a permit for the zero call")
-	}
+	assert.That(t, !(Permit{&grant{}}).Valid() && !(Preview{grant: &grant{}}).Valid(), "a permit for the zero call")
 	if s := (ServerPermit{folder: "F"}); s.Valid() || s.Args() != nil {
 		t.Error("a server without a policy")
 	}

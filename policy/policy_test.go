@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -111,9 +112,7 @@ func TestTheSpaceReachesEveryAnswer(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"", "restricted_command", "tier_closed", "mutations_off", "target_required", "command_disabled", "unconfirmed"} {
-		if reached[want] == 0 {
-			t.Errorf("no call gives %q", want)
-		}
+		assert.That(t, reached[want] != 0, "no call gives %q", want)
 	}
 }
 
@@ -127,26 +126,18 @@ func TestTheZeroPolicyGrantsNothing(t *testing.T) {
 
 func TestTheZeroCallIsRefused(t *testing.T) {
 	permit, err := widest().Decide(allowlist.Call{}).Permit()
-	if permit.Valid() || code(err) != policy.CodeRestricted {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "got %v", err)
 	var denial *policy.Denial
-	if !errors.As(err, &denial) || denial.Rule != "known" || denial.Hint() != "" || denial.NeedsApproval() {
-		t.Errorf("got %+v", denial)
-	}
+	assert.That(t, errors.As(err, &denial) && denial.Rule == "known" && denial.Hint() == "" && !denial.NeedsApproval(), "got %+v", denial)
 }
 
 func TestTheZeroPermitIsWorthless(t *testing.T) {
 	var p policy.Permit
-	if p.Valid() || p.Call().Valid() || p.MinVersion() != (tiers.Version{}) {
-		t.Errorf("the zero permit is worth something: %+v", p)
-	}
+	assert.That(t, !p.Valid() && !p.Call().Valid() && p.MinVersion() == (tiers.Version{}), "the zero permit is worth something: %+v", p)
 	for name, step := range map[string]policy.Permit{
 		"Probe": p.Probe(), "DailyPath": p.DailyPath(), "ReadDaily": p.ReadDaily("A.md"), "Exists": p.Exists("path", "A.md"),
 	} {
-		if step.Valid() {
-			t.Errorf("the zero permit grants %s", name)
-		}
+		assert.That(t, !step.Valid(), "the zero permit grants %s", name)
 	}
 }
 
@@ -161,17 +152,13 @@ func TestNothingOpensRestrictedCommands(t *testing.T) {
 			p := widest()
 			p.Ceiling, p.EnableOnly = ceiling, []string{call.Name()}
 			permit, err := p.Decide(call).Permit()
-			if permit.Valid() || code(err) != policy.CodeRestricted {
-				t.Errorf("%v under %v: %v", call, ceiling, err)
-			}
+			assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "%v under %v: %v", call, ceiling, err)
 			if strings.Contains(err.(*policy.Denial).Hint(), "--") {
 				t.Errorf("%v: the hint names a setting: %s", call, err.(*policy.Denial).Hint())
 			}
 		}
 	}
-	if count != 26 {
-		t.Errorf("%d restricted commands, want 26", count)
-	}
+	assert.That(t, count == 26, "%d restricted commands, want 26", count)
 }
 
 // The first refusal is the answer: each step opens what the one before was
@@ -279,9 +266,7 @@ func TestJudgeIsComplete(t *testing.T) {
 			}
 			for _, rule := range []string{"secrets", "remote-links", "suspicious"} { // the others are off
 				looks := !call.TouchesNoNote() && (rule != "remote-links" || call.Effect().Mutates() && !p.RemoteLinks)
-				if looks != slices.Contains(names, rule) {
-					t.Fatalf("%v: rules %v", call, names)
-				}
+				require.That(t, looks == slices.Contains(names, rule), "%v: rules %v", call, names)
 			}
 			if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(policy.TextRules(), name) }); !slices.Equal(names, order) {
 				t.Fatalf("%v: rules %v", call, names)
@@ -300,9 +285,7 @@ func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
 	ask := mustParse(t, "delete", allowlist.Params{"path": allowlist.Text("A.md")})
 	_, err := p.Decide(ask).Permit()
 	var denial *policy.Denial
-	if !errors.As(err, &denial) || !denial.NeedsApproval() || denial.Code() != "unconfirmed" {
-		t.Fatalf("got %v", err)
-	}
+	require.That(t, errors.As(err, &denial) && denial.NeedsApproval() && denial.Code() == "unconfirmed", "got %v", err)
 	p.Mutations = false
 	if _, err = p.Decide(ask).Permit(); !errors.As(err, &denial) || denial.NeedsApproval() {
 		t.Errorf("a yes would lift %v", err)
@@ -367,13 +350,11 @@ func TestDenialsOfListingsRead(t *testing.T) {
 		p := widest()
 		p.Origins = origins
 		test.policy(&p)
-		if denial := p.Lists(test.command); denial == nil || denial.Error() != test.say || denial.Hint() != test.hint {
-			t.Errorf("%s: %+v", test.name, denial)
-		}
+		denial := p.Lists(test.command)
+		assert.That(t, denial != nil && denial.Error() == test.say && denial.Hint() == test.hint, "%s: %+v", test.name, denial)
 	}
-	if denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers}); denial != nil {
-		t.Errorf("administering: %v", denial)
-	}
+	denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers})
+	assert.That(t, denial == nil, "administering: %v", denial)
 }
 
 // A refusal names the setting that decides, so that its origin can be told, and
@@ -401,9 +382,7 @@ func TestDenialsNameTheSetting(t *testing.T) {
 		test.policy(&p)
 		_, err = p.Decide(call).Permit()
 		var denial *policy.Denial
-		if !errors.As(err, &denial) || denial.Setting != test.setting {
-			t.Errorf("%s: %+v, want the setting %q", test.line, denial, test.setting)
-		}
+		assert.That(t, errors.As(err, &denial) && denial.Setting == test.setting, "%s: %+v, want the setting %q", test.line, denial, test.setting)
 	}
 	var denial *policy.Denial
 	if _, err := widest().Decide(allowlist.Call{}).Permit(); !errors.As(err, &denial) || denial.Setting != "" {
@@ -455,9 +434,7 @@ pass suspicious: signs of injection: ask`
 	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Version{1, 13, 0}
 	got := says("web url=https://example.org")
 	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "requires approval: deleting, overwriting, publishing"} {
-		if !strings.Contains(got, line) {
-			t.Errorf("%q is not in\n%s", line, got)
-		}
+		assert.That(t, strings.Contains(got, line), "%q is not in\n%s", line, got)
 	}
 	p.Confirm = policy.ConfirmWrites
 	if got := says("daily:append content=x"); !strings.Contains(got, "ask confirm: ") || !strings.Contains(got, "deny mutations: ") {
@@ -476,9 +453,7 @@ func TestVerdictsExplainWhatIsOff(t *testing.T) {
 		}
 	}
 	want := []string{"effect read, mutations are off", "publishing is off, and nothing leaves the machine", "moving the focus is off"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.That(t, slices.Equal(got, want), "got %q", got)
 }
 
 // The permit asks for the newer of what the person set and what the command
@@ -489,9 +464,7 @@ func TestMinVersion(t *testing.T) {
 		set, want tiers.Version
 	}{{tiers.MinimumFloor, tiers.Version{1, 12, 2}}, {tiers.DefaultMinimum, tiers.Version{1, 12, 7}}, {tiers.Version{2, 0, 0}, tiers.Version{2, 0, 0}}} {
 		p.MinVersion = test.set
-		if got := mustDecide(t, p, "daily:path").MinVersion(); got != test.want {
-			t.Errorf("set %v: got %v, want %v", test.set, got, test.want)
-		}
+		assert.Equal(t, mustDecide(t, p, "daily:path").MinVersion(), test.want, "set %v", test.set)
 	}
 	for _, old := range []tiers.Version{{}, {1, 12, 1}, {1, 11, 9}, {0, 99, 99}, {-1, 0, 0}} {
 		p.MinVersion = old
@@ -503,9 +476,7 @@ func TestMinVersion(t *testing.T) {
 
 func TestConfirmHasNames(t *testing.T) {
 	for c, name := range map[policy.Confirm]string{policy.ConfirmWrites: "writes", policy.ConfirmDestructive: "destructive", policy.ConfirmNever: "never", 3: "confirm(3)", 255: "confirm(255)"} {
-		if c.String() != name {
-			t.Errorf("%d is called %q", c, c)
-		}
+		assert.That(t, c.String() == name, "%d is called %q", c, c)
 		got, err := policy.ParseConfirm(name)
 		if c <= policy.ConfirmNever && (got != c || err != nil) {
 			t.Errorf("%q is read as %v, %v", name, got, err)
@@ -523,16 +494,12 @@ func TestConfirmHasNames(t *testing.T) {
 
 func TestDecisionsHaveNames(t *testing.T) {
 	for d, name := range map[policy.Verdict]string{policy.Deny: "deny", policy.Ask: "ask", policy.Pass: "pass", 99: "deny"} {
-		if d.String() != name {
-			t.Errorf("%d is called %q", d, d)
-		}
+		assert.That(t, d.String() == name, "%d is called %q", d, d)
 	}
 }
 
 func TestCodes(t *testing.T) {
 	got := []string{policy.CodeTierClosed, policy.CodeRestricted, policy.CodeDisabled, policy.CodeMutationsOff, policy.CodeUnconfirmed, policy.CodeTargetRequired, policy.CodeVersion, policy.CodeAccess}
 	want := []string{"tier_closed", "restricted_command", "command_disabled", "mutations_off", "unconfirmed", "target_required", "cli_too_old", "access_denied"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the codes changed: %v", got)
-	}
+	assert.That(t, slices.Equal(got, want), "the codes changed: %v", got)
 }

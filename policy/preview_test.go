@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -24,9 +25,7 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 			var denial *policy.Denial
 			want := err == nil || errors.As(err, &denial) && denial.NeedsApproval()
 			preview := decision.Preview()
-			if preview.Valid() != want {
-				t.Errorf("%s: %v: valid %v", name, call, preview.Valid())
-			}
+			assert.Equal(t, preview.Valid(), want, "%s: %v: valid", name, call)
 			approved, err := decision.Approved()
 			if approved.Valid() != want || (err == nil) != want {
 				t.Errorf("%s: %v: approved %v, %v", name, call, approved.Valid(), err)
@@ -39,9 +38,7 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 			}
 		}
 	}
-	if granted == 0 {
-		t.Error("no call has a preview")
-	}
+	assert.That(t, granted != 0, "no call has a preview")
 }
 
 // A decision says the same about a call in a vault as about the call itself, and is
@@ -84,21 +81,15 @@ func TestTheZeroDecisionGrantsNothing(t *testing.T) {
 	var d policy.Decision
 	permit, err := d.Permit()
 	approved, approvedErr := d.Approved()
-	if permit.Valid() || approved.Valid() || d.Preview().Valid() || d.Call().Valid() {
-		t.Errorf("the zero decision grants something: %+v", d)
-	}
+	assert.That(t, !permit.Valid() && !approved.Valid() && !d.Preview().Valid() && !d.Call().Valid(), "the zero decision grants something: %+v", d)
 	for _, err := range []error{err, approvedErr, d.Err()} {
-		if code(err) != policy.CodeRestricted {
-			t.Errorf("got %v", err)
-		}
+		assert.That(t, code(err) == policy.CodeRestricted, "got %v", err)
 	}
 	inVault, err := d.In("Work")
 	if _, denied := inVault.Permit(); err != nil || code(denied) != policy.CodeRestricted || inVault.Preview().Valid() {
 		t.Errorf("in a vault it grants something: %v", err)
 	}
 	for _, g := range []policy.Grant{policy.Permit{}, policy.Preview{}} {
-		if g.Valid() || g.Call().Valid() || g.Access() != "" || g.Confined() || g.Guarded() {
-			t.Errorf("%T: the zero value grants something", g)
-		}
+		assert.That(t, !g.Valid() && !g.Call().Valid() && g.Access() == "" && !g.Confined() && !g.Guarded(), "%T: the zero value grants something", g)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tiers"
 )
 
@@ -52,9 +53,7 @@ func TestScopesMeet(t *testing.T) {
 		for j, b := range order {
 			p, q := widest(), widest()
 			p.Scope, q.Scope = a, b
-			if got := p.Tighten(q).Scope; got != order[min(i, j)] {
-				t.Errorf("%v and %v give %v", a, b, got)
-			}
+			assert.Equal(t, p.Tighten(q).Scope, order[min(i, j)], "%v and %v give", a, b)
 		}
 	}
 	for _, test := range []struct {
@@ -64,11 +63,7 @@ func TestScopesMeet(t *testing.T) {
 		{nil, policy.ScopeNone}, {[]string{"", "vault", "vault:", "VAULT:READ", "vault:read ", "vault:all", "read"}, policy.ScopeNone}, {[]string{"openid", "vault:read"}, policy.ScopeRead},
 		{[]string{"vault:write"}, policy.ScopeWrite}, {[]string{"vault:destructive", "vault:read"}, policy.ScopeDestructive}, {[]string{"vault:read", "vault:write"}, policy.ScopeWrite},
 	} {
-		if got := policy.ParseScope(test.granted); got != test.want {
-			t.Errorf("%q give %v, want %v", test.granted, got, test.want)
-		}
+		assert.Equal(t, policy.ParseScope(test.granted), test.want, "%q give", test.granted)
 	}
-	if got := policy.ScopeNames(policy.ScopeWrite); !slices.Equal(got, []string{"vault:read", "vault:write"}) {
-		t.Errorf("%q", got)
-	}
+	assert.EqualSlices(t, policy.ScopeNames(policy.ScopeWrite), []string{"vault:read", "vault:write"})
 }

@@ -1,11 +1,11 @@
 package policy_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tiers"
 )
 
@@ -14,14 +14,10 @@ func TestServerArgs(t *testing.T) {
 	p.Disable, p.EnableOnly = []string{"delete", "move"}, []string{"read", "create"}
 	want := []string{"serve", "--config=none", "--backend=embedded", "--vault=-My Vault=", "--tier=v3", "--confirm=never", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--exceptions=", "--min-cli-version=1.12.7", "--private-property=", "--private-tags=",
 		"--allow-mutations=true", "--allow-publish=true", "--allow-ui=true", "--disable=delete,move", "--enable-only=read,create"}
-	if got := p.Server("-My Vault=").Args(); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.EqualSlices(t, p.Server("-My Vault=").Args(), want)
 	want = []string{"serve", "--config=none", "--backend=embedded", "--vault=F", "--tier=v0", "--confirm=writes", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--exceptions=", "--min-cli-version=1.12.2", "--private-property=", "--private-tags=",
 		"--allow-mutations=false", "--allow-publish=false", "--allow-ui=false"}
-	if got := (policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.MinimumFloor}).Server("F").Args(); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.EqualSlices(t, (policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.MinimumFloor}).Server("F").Args(), want)
 }
 
 // A list of one name closes something too.
@@ -38,9 +34,7 @@ func TestServerArgsOfShortLists(t *testing.T) {
 	} {
 		p := widest()
 		p.Disable, p.EnableOnly = test.disable, test.enableOnly
-		if got := p.Server("F").Args()[17:]; !slices.Equal(got, test.want) {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		assert.EqualSlices(t, p.Server("F").Args()[17:], test.want)
 	}
 }
 
@@ -70,9 +64,7 @@ func TestServerArgsReadBack(t *testing.T) {
 					case "--disable", "--enable-only":
 						t.Errorf("%s without a list", arg)
 					}
-					if err != nil {
-						t.Error(err)
-					}
+					assert.That(t, err == nil, "%v", err)
 				}
 				if got.Ceiling != p.Ceiling || got.Confirm != p.Confirm || got.MinVersion != p.MinVersion || got.Mutations != p.Mutations || got.Publish != p.Publish || got.UI != p.UI {
 					t.Errorf("%+v becomes %+v", p, got)
@@ -109,9 +101,7 @@ func TestAServerNeedsKnownNames(t *testing.T) {
 	for _, names := range [][]string{{""}, {"read,delete"}, {"read", "Delete"}, {"x"}} {
 		only, without := widest(), widest()
 		only.EnableOnly, without.Disable = names, names
-		if only.Server("F").Valid() || without.Server("F").Valid() {
-			t.Errorf("a server with the list %q", names)
-		}
+		assert.That(t, !only.Server("F").Valid() && !without.Server("F").Valid(), "a server with the list %q", names)
 	}
 }
 
@@ -122,7 +112,5 @@ func TestAServerPermitCannotBeChanged(t *testing.T) {
 	before := strings.Join(permit.Args(), " ")
 	p.Ceiling, p.Disable[0], p.EnableOnly[0] = tiers.None, "read", "delete"
 	permit.Args()[0] = "vault"
-	if after := strings.Join(permit.Args(), " "); after != before {
-		t.Errorf("%s becomes %s", before, after)
-	}
+	assert.Equal(t, strings.Join(permit.Args(), " "), before, "%s becomes", before)
 }

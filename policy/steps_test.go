@@ -7,6 +7,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -49,14 +50,10 @@ func TestSteps(t *testing.T) {
 			if got.String() != step.line || got.Effect() != tiers.Reads || got.Shows() || got.Sends() || got.Vault() != "Work" || got.UsesOpenNote() {
 				t.Errorf("%v: %s is %v", call, step.name, got)
 			}
-			if step.permit.MinVersion() != permit.MinVersion() {
-				t.Errorf("%v: %s asks for %v", call, step.name, step.permit.MinVersion())
-			}
+			assert.Equal(t, step.permit.MinVersion(), permit.MinVersion(), "%v: %s asks for", call, step.name)
 		}
 	}
-	if named == 0 {
-		t.Error("no call names a note")
-	}
+	assert.That(t, named != 0, "no call names a note")
 }
 
 // createsNew is for calls that must not replace a note that exists.
@@ -71,9 +68,7 @@ func nameIn(call allowlist.Call) string { name, _ := call.Named(); return name }
 
 func TestStepsWithoutAVault(t *testing.T) {
 	permit := mustDecide(t, widest(), "daily:read")
-	if got := permit.DailyPath().Call().String(); got != "daily:path" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, permit.DailyPath().Call().String(), "daily:path")
 }
 
 // The questions about the program and about the vault have to do with no note:
@@ -102,16 +97,14 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 		if step.Access() != p.Access.String() || step.Access() == "" || step.MinVersion() != permit.MinVersion() {
 			t.Errorf("%s: %v goes with the rules %q and asks for %v", test.line, step.Call(), step.Access(), step.MinVersion())
 		}
-		if zero := test.step(policy.Permit{}); zero.Valid() || zero.Confined() {
-			t.Errorf("the zero permit grants %s", test.want)
-		}
+		zero := test.step(policy.Permit{})
+		assert.That(t, !zero.Valid() && !zero.Confined(), "the zero permit grants %s", test.want)
 	}
 	aimed, err := mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work")
 	require.NoError(t, err)
 	permit, err := p.Decide(aimed).Permit()
-	if got := permit.VaultPath().Call().String(); err != nil || got != "vault=Work vault info=path" {
-		t.Errorf("got %s, %v", got, err)
-	}
+	got := permit.VaultPath().Call().String()
+	assert.That(t, err == nil && got == "vault=Work vault info=path", "got %s, %v", got, err)
 }
 
 // The path of the daily note comes from the app, so it is checked like any
@@ -119,17 +112,12 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 func TestABadPathGivesAWorthlessPermit(t *testing.T) {
 	read, create := mustDecide(t, widest(), "daily:read"), mustDecide(t, widest(), "create name=A")
 	for _, path := range []string{"", "../A.md", "/A.md", ".obsidian/app.json", "A.md\nB.md", "C:/A.md", "A\x00.md", "\xff", "Error: Vault not found."} {
-		if p := read.ReadDaily(path); p.Valid() {
-			t.Errorf("%q may be read", path)
-		}
-		if p := create.Exists("path", path); p.Valid() {
-			t.Errorf("%q may be asked for", path)
-		}
+		assert.That(t, !read.ReadDaily(path).Valid(), "%q may be read", path)
+		assert.That(t, !create.Exists("path", path).Valid(), "%q may be asked for", path)
 	}
 	for _, key := range []string{"", "vault", "--copy", "name", "overwrite"} {
-		if p := create.Exists(key, "A"); p.Valid() {
-			t.Errorf("the key %q may be sent", key)
-		}
+		p := create.Exists(key, "A")
+		assert.That(t, !p.Valid(), "the key %q may be sent", key)
 	}
 }
 
@@ -146,9 +134,7 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 		for name, step := range map[string]policy.Permit{
 			"a bad path": permit.ReadDaily("../A.md"), "another command": permit.Exists("path", "A.md"), "no name": permit.Locate(),
 		} {
-			if step != (policy.Permit{}) {
-				t.Errorf("in the vault %q: %s gives %+v", vault, name, step)
-			}
+			assert.Equal(t, step, (policy.Permit{}), "in the vault %q: %s gives", vault, name)
 		}
 	}
 }
@@ -182,9 +168,7 @@ func TestLists(t *testing.T) {
 					if denial != nil {
 						got = denial.Code()
 					}
-					if got != want {
-						t.Fatalf("%s under %+v: got %q, want %q", c.Name, p, got, want)
-					}
+					require.Equal(t, got, want, "%s under %+v", c.Name, p)
 				}
 			}
 		}
@@ -198,9 +182,7 @@ func TestAllows(t *testing.T) {
 			for gates := range 4 {
 				p := policy.Policy{Mutations: gates&1 != 0, UI: gates&2 != 0}
 				want := (p.Mutations || !changes) && (p.UI || !param.Shows)
-				if got := p.Allows(param); got != want {
-					t.Errorf("%s %s under %+v: %v", c.Name, param.Name, p, got)
-				}
+				assert.Equal(t, p.Allows(param), want, "%s %s under %+v", c.Name, param.Name, p)
 			}
 		}
 	}
@@ -215,9 +197,7 @@ func TestAllowsByEffect(t *testing.T) {
 			param := allowlist.Param{Effect: effect, Shows: gates&4 != 0}
 			changes := !slices.Contains([]string{"unknown", "read", "ui"}, effect.String())
 			want := (p.Mutations || !changes) && (p.UI || !param.Shows)
-			if got := p.Allows(param); got != want {
-				t.Errorf("%v, shows %v, under %+v: %v", effect, param.Shows, p, got)
-			}
+			assert.Equal(t, p.Allows(param), want, "%v, shows %v, under %+v", effect, param.Shows, p)
 		}
 	}
 }
@@ -235,7 +215,5 @@ func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
 		}
 	}
 	ignoring := mustDecide(t, with(widest(), access.Rules{}, true), "daily:read")
-	if !ignoring.ReadDaily("A.md").Confined() || !ignoring.Guarded() {
-		t.Error("with an ignore file any note may be hidden")
-	}
+	assert.That(t, ignoring.ReadDaily("A.md").Confined() && ignoring.Guarded(), "with an ignore file any note may be hidden")
 }

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -39,14 +40,11 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		p.Shadow = []string{rule.Name}
 		p.Exceptions = access.Exceptions{{Rule: rule.Name, Path: "Docs", Comment: "samples"}}
 		said := rule.Looks + ": " + rule.State + "; in shadow, without effect; not for Docs (samples)"
-		if of := p.TextRulesOf(command); len(of) != len(want) || of[i].String() != said || off.TextRulesOf(command) != nil {
-			t.Errorf("%s: %+v", rule.Name, of)
-		}
+		of := p.TextRulesOf(command)
+		assert.That(t, len(of) == len(want) && of[i].String() == said && off.TextRulesOf(command) == nil, "%s: %+v", rule.Name, of)
 		verdicts := p.Judge(call)
 		at := slices.IndexFunc(verdicts, func(v policy.RuleVerdict) bool { return v.Rule == rule.Name })
-		if at < 0 || verdicts[at].Why != said || verdicts[at].Verdict != policy.Pass {
-			t.Errorf("%s: %+v", rule.Name, verdicts)
-		}
+		assert.That(t, at >= 0 && verdicts[at].Why == said && verdicts[at].Verdict == policy.Pass, "%s: %+v", rule.Name, verdicts)
 		if slices.ContainsFunc(off.Judge(call), func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }) {
 			t.Errorf("%s has a verdict and is off", rule.Name)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -60,9 +61,7 @@ func TestTightenLeavesBothAsTheyAre(t *testing.T) {
 	require.NoError(t, err)
 	q.Access = hides
 	got := p.Tighten(q)
-	if !maps.Equal(got.Origins, q.Origins) || !got.Access.Hide() || p.Access.Restrict() {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, maps.Equal(got.Origins, q.Origins) && got.Access.Hide() && !p.Access.Restrict(), "got %+v", got)
 	if !slices.Equal(p.Disable, []string{"read", "append"}) || !slices.Equal(q.Disable, []string{"move", "append"}) ||
 		!slices.Equal(p.EnableOnly, []string{"create", "read", "file"}) || !slices.Equal(q.EnableOnly, []string{"file"}) {
 		t.Errorf("%+v and %+v", p, q)

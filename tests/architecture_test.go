@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // allowedImports says which packages of this module a package may import. It is a
@@ -116,9 +119,7 @@ func TestOnlyAllowedImports(t *testing.T) {
 			folder = "cmd/internal/vault"
 		}
 		list, known := allowed[folder]
-		if !known {
-			t.Errorf("%s: allowedImports has no row for %q", s.name, folder)
-		}
+		assert.That(t, known, "%s: allowedImports has no row for %q", s.name, folder)
 		for _, spec := range s.syntax.Imports {
 			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "vaultwicket/")
 			if ours && !slices.ContainsFunc(list, func(pattern string) bool { return covers(pattern, target) }) {
@@ -153,9 +154,7 @@ func TestEachCapabilityHasItsImporters(t *testing.T) {
 	}
 	for _, name := range []string{"os/exec", "github.com/mark3labs/mcp-go/server", "github.com/spf13/pflag",
 		"github.com/hashicorp/go-version", "github.com/sourcegraph/conc/panics", "github.com/pelletier/go-toml/v2"} {
-		if !imported[name] {
-			t.Errorf("nothing imports %s: the list of capabilities is stale", name)
-		}
+		assert.That(t, imported[name], "nothing imports %s: the list of capabilities is stale", name)
 	}
 }
 
@@ -258,8 +257,6 @@ func sources(t *testing.T) []source {
 			all = append(all, s)
 		}
 	}
-	if len(all) < 50 {
-		t.Fatalf("found %d source files, want those of the whole module", len(all))
-	}
+	require.That(t, len(all) >= 50, "found %d source files, want those of the whole module", len(all))
 	return all
 }

@@ -3,6 +3,8 @@ package tests
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // A property test that draws other cases at each run fails at times for what no one
@@ -22,12 +24,8 @@ func TestPropertyTestsDrawTheSameCases(t *testing.T) {
 			}
 		}
 	}
-	if len(draws) == 0 {
-		t.Error("no property tests were found")
-	}
+	assert.That(t, len(draws) != 0, "no property tests were found")
 	for folder := range draws {
-		if !seeded[folder] {
-			t.Errorf("%s has property tests and does not import tests/sameseed", folder)
-		}
+		assert.That(t, seeded[folder], "%s has property tests and does not import tests/sameseed", folder)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -64,9 +65,7 @@ func TestRetiredWordsAreFound(t *testing.T) {
 		"door": "door", "openDoors": "door", "DOOR": "door", "hangUpNow": "hang up", "hang_up_test": "hang up", "httpDoorURL": "door",
 		"indoor": "", "hangs": "", "upHang": "", "buryAll": "bury", "vault": "",
 	} {
-		if got := retiredWord(retired, name); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+		assert.Equal(t, retiredWord(retired, name), want, "%s", name)
 	}
 }
 
@@ -235,9 +234,7 @@ func rowsOf(t *testing.T, name string, cells int) (rows [][]string) {
 	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(row) != cells || slices.Contains(row, "") {
-			t.Fatalf("%s: %q has not %d cells", name, line, cells)
-		}
+		require.That(t, len(row) == cells && !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)
 		rows = append(rows, row)
 	}
 	return rows

@@ -3,6 +3,7 @@ package tiers_test
 import (
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tiers"
 )
 
@@ -25,9 +26,7 @@ func TestTierNames(t *testing.T) {
 	for tier, name := range map[tiers.Tier]string{
 		tiers.None: "none", tiers.V0: "v0", tiers.V1: "v1", tiers.V2: "v2", tiers.V3: "v3", tiers.Restricted: "restricted", 6: "tier(6)", 255: "tier(255)",
 	} {
-		if tier.String() != name {
-			t.Errorf("%d is called %q", tier, tier)
-		}
+		assert.That(t, tier.String() == name, "%d is called %q", tier, tier)
 		got, err := tiers.ParseTier(name)
 		if ceiling := tier >= tiers.V0 && tier <= tiers.V3; ceiling && (got != tier || err != nil) || !ceiling && (got != tiers.None || err == nil) {
 			t.Errorf("%q is read as %v, %v", name, got, err)
@@ -45,22 +44,14 @@ func TestEffectsAreOrdered(t *testing.T) {
 	order := []tiers.Effect{tiers.Reads, tiers.Shows, tiers.Writes, tiers.Destroys, tiers.Publishes, tiers.Administers, tiers.Executes}
 	for i, a := range order {
 		for j, b := range order {
-			if a.WorseThan(b) != (i > j) {
-				t.Errorf("%v worse than %v: %v", a, b, a.WorseThan(b))
-			}
+			assert.Equal(t, a.WorseThan(b), (i > j), "%v worse than %v", a, b)
 		}
 		for _, unknown := range []tiers.Effect{tiers.Unknown, tiers.Executes + 1, 255} {
-			if !unknown.WorseThan(a) || a.WorseThan(unknown) {
-				t.Errorf("%v is not worse than %v", unknown, a)
-			}
+			assert.That(t, unknown.WorseThan(a) && !a.WorseThan(unknown), "%v is not worse than %v", unknown, a)
 		}
-		if a.Mutates() != (i > 1) {
-			t.Errorf("%v mutates: %v", a, a.Mutates())
-		}
+		assert.Equal(t, a.Mutates(), (i > 1), "%v mutates", a)
 	}
-	if !tiers.Unknown.Mutates() || !tiers.Effect(99).Mutates() {
-		t.Error("an unknown effect counts as harmless")
-	}
+	assert.That(t, tiers.Unknown.Mutates() && tiers.Effect(99).Mutates(), "an unknown effect counts as harmless")
 }
 
 func TestEffectNames(t *testing.T) {
@@ -68,18 +59,14 @@ func TestEffectNames(t *testing.T) {
 		tiers.Unknown: "unknown", tiers.Reads: "read", tiers.Shows: "ui", tiers.Writes: "write", tiers.Destroys: "destructive",
 		tiers.Publishes: "publish", tiers.Administers: "admin", tiers.Executes: "exec", 8: "effect(8)", 255: "effect(255)",
 	} {
-		if effect.String() != name {
-			t.Errorf("%d is called %q", effect, effect)
-		}
+		assert.That(t, effect.String() == name, "%d is called %q", effect, effect)
 	}
 }
 
 func TestParseVersion(t *testing.T) {
 	for text, want := range map[string]tiers.Version{"1.12.7": {1, 12, 7}, "0.0.0": {}, "65535.0.1": {65535, 0, 1}} {
 		got, err := tiers.ParseVersion(text)
-		if err != nil || got != want || got.String() != text {
-			t.Errorf("%q is read as %v, %v", text, got, err)
-		}
+		assert.That(t, err == nil && got == want && got.String() == text, "%q is read as %v, %v", text, got, err)
 	}
 	for _, bad := range []string{"", "1", "1.12", "1.12.7.1", "v1.12.7", "1.12.7 ", "1.12.-7", "1.+2.7", "1.12.x", "1..7", "1.12.65536", "1.1_2.7", "1.12.7-beta"} {
 		if got, err := tiers.ParseVersion(bad); err == nil || got != (tiers.Version{}) {
@@ -92,12 +79,8 @@ func TestVersionsAreOrdered(t *testing.T) {
 	order := []tiers.Version{{}, {0, 99, 99}, {1, 9, 9}, {1, 12, 1}, tiers.MinimumFloor, tiers.DefaultMinimum, {1, 12, 10}, {1, 13, 0}, {2, 0, 0}}
 	for i, a := range order {
 		for j, b := range order {
-			if a.Before(b) != (i < j) {
-				t.Errorf("%v before %v: %v", a, b, a.Before(b))
-			}
-			if got := tiers.Later(a, b); got != order[max(i, j)] {
-				t.Errorf("the later of %v and %v is %v", a, b, got)
-			}
+			assert.Equal(t, a.Before(b), (i < j), "%v before %v", a, b)
+			assert.Equal(t, tiers.Later(a, b), order[max(i, j)], "the later of %v and %v", a, b)
 		}
 	}
 }

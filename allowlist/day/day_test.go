@@ -6,6 +6,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zones of the tests, on every machine
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -64,9 +65,7 @@ func TestWordsOfTheDay(t *testing.T) {
 		if first, last := got.First.Format(time.DateOnly), got.Last.Format(time.DateOnly); first != tt.first || last != tt.last {
 			t.Errorf("%q: from %s to %s, want from %s to %s", tt.text, first, last, tt.first, tt.last)
 		}
-		if got.First.Location() != saturday.Location() || got.First.Hour() != 0 {
-			t.Errorf("%q begins at %s", tt.text, got.First)
-		}
+		assert.That(t, got.First.Location() == saturday.Location() && got.First.Hour() == 0, "%q begins at %s", tt.text, got.First)
 		if next := dateOf(got.Last).add(1); dateOf(got.End()) != next {
 			t.Errorf("%q ends at %s", tt.text, got.End())
 		}
@@ -80,9 +79,7 @@ func TestPlansLookAhead(t *testing.T) {
 		"3d": "2026-11-24", "-3d": "2026-11-18", "2 weeks": "2026-12-05", "2 weeks ago": "2026-11-07",
 	} {
 		got, err := Read(text, saturday, Ahead)
-		if err != nil || got.First.Format(time.DateOnly) != want {
-			t.Errorf("%q: %s, %v, want %s", text, got.First, err, want)
-		}
+		assert.That(t, err == nil && got.First.Format(time.DateOnly) == want, "%q: %s, %v, want %s", text, got.First, err, want)
 	}
 }
 
@@ -159,9 +156,8 @@ func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 		if err != nil || got.First.Format(time.RFC3339) != tt.want {
 			t.Errorf("%s in %s begins at %s, %v, want %s", tt.day, tt.zone, got.First.Format(time.RFC3339), err, tt.want)
 		}
-		if length := got.End().Sub(got.First); length < 23*time.Hour || length > 25*time.Hour {
-			t.Errorf("%s in %s lasts %s", tt.day, tt.zone, length)
-		}
+		length := got.End().Sub(got.First)
+		assert.That(t, length >= 23*time.Hour && length <= 25*time.Hour, "%s in %s lasts %s", tt.day, tt.zone, length)
 	}
 }
 
@@ -175,9 +171,8 @@ func TestAgo(t *testing.T) {
 }
 
 func TestZeroWordsAreToday(t *testing.T) {
-	if got := (Words{}).Resolve(saturday, Ahead); got.First.Format(time.DateOnly) != "2026-11-21" || !got.First.Equal(got.Last) {
-		t.Errorf("the zero words: %s to %s", got.First, got.Last)
-	}
+	got := (Words{}).Resolve(saturday, Ahead)
+	assert.That(t, got.First.Format(time.DateOnly) == "2026-11-21" && got.First.Equal(got.Last), "the zero words: %s to %s", got.First, got.Last)
 }
 
 func FuzzRead(f *testing.F) {

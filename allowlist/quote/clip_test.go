@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestClip(t *testing.T) {
@@ -24,9 +26,7 @@ func TestClip(t *testing.T) {
 		{"limit zero", "abc", 0, "…"},
 		{"negative limit", "abc", -1, "…"},
 	} {
-		if got := Clip(tt.text, tt.limit); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		assert.Equal(t, Clip(tt.text, tt.limit), tt.want, "%s", tt.name)
 	}
 }
 

@@ -1,6 +1,10 @@
 package quote
 
-import "testing"
+import (
+	"testing"
+
+	"vaultwicket/tests/assert"
+)
 
 func TestDistanceIsSymmetric(t *testing.T) {
 	words := []string{"", "a", "ab", "ba", "abc", "cab", "read", "daily:read", "raed"}
@@ -11,7 +15,5 @@ func TestDistanceIsSymmetric(t *testing.T) {
 			}
 		}
 	}
-	if got := Mistakes([]byte("raed"), []byte("read"), 20); got != 1 {
-		t.Errorf("a swap costs %d", got)
-	}
+	assert.Equal(t, Mistakes([]byte("raed"), []byte("read"), 20), 1, "a swap costs")
 }

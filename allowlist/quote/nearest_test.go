@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/tests/assert"
 )
 
 func TestNearest(t *testing.T) {
@@ -26,36 +27,18 @@ func TestNearest(t *testing.T) {
 		{string(make([]byte, 5000)), ""},
 	}
 	for _, test := range tests {
-		if got := quote.Nearest(test.word, allowlist.Names()); got != test.want {
-			t.Errorf("%.20q: got %q, want %q", test.word, got, test.want)
-		}
+		assert.Equal(t, quote.Nearest(test.word, allowlist.Names()), test.want, "%.20q", test.word)
 	}
-	if got := quote.Nearest("ab", []string{"ac", "ad"}); got != "ac" {
-		t.Errorf("of two that are as near, the first: got %q", got)
-	}
-	if got := quote.Nearest("sink", []string{"sync"}); got != "sync" {
-		t.Errorf("four letters may differ in two places: got %q", got)
-	}
-	if got := quote.Nearest("sin", []string{"syc"}); got != "" {
-		t.Errorf("three letters may not: got %q", got)
-	}
+	assert.Equal(t, quote.Nearest("ab", []string{"ac", "ad"}), "ac", "of two that are as near, the first")
+	assert.Equal(t, quote.Nearest("sink", []string{"sync"}), "sync", "four letters may differ in two places")
+	assert.Equal(t, quote.Nearest("sin", []string{"syc"}), "", "three letters may not")
 	long := strings.Repeat("x", quote.Limit)
-	if got := quote.Nearest(long, []string{long}); got != long {
-		t.Errorf("a word as long as a message repeats: got %q", got)
-	}
-	if got := quote.Nearest(long+"x", []string{long}); got != "" {
-		t.Errorf("a longer word: got %q", got)
-	}
-	if got := quote.Nearest("word", nil); got != "" {
-		t.Errorf("of an empty list: %q", got)
-	}
+	assert.Equal(t, quote.Nearest(long, []string{long}), long, "a word as long as a message repeats")
+	assert.Equal(t, quote.Nearest(long+"x", []string{long}), "", "a longer word")
+	assert.Equal(t, quote.Nearest("word", nil), "", "of an empty list")
 }
 
 func TestDidYouMean(t *testing.T) {
-	if got := quote.DidYouMean("raed", []string{"read"}); got != `; did you mean "read"?` {
-		t.Errorf("near: %q", got)
-	}
-	if got := quote.DidYouMean("raed", []string{"files"}); got != "" {
-		t.Errorf("not near: %q", got)
-	}
+	assert.Equal(t, quote.DidYouMean("raed", []string{"read"}), `; did you mean "read"?`, "near")
+	assert.Equal(t, quote.DidYouMean("raed", []string{"files"}), "", "not near")
 }

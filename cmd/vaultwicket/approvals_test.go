@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -22,9 +23,7 @@ func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Build
 		return home, name == "XDG_STATE_HOME"
 	}}
 	state := private.StateFolder(std.Getenv, "")
-	if !private.EnsureFolder(state) {
-		t.Fatal("no state folder")
-	}
+	require.That(t, private.EnsureFolder(state), "no state folder")
 	return std, out, errs, consent.OpenStore(consent.Folder(state), time.Now)
 }
 
@@ -47,17 +46,14 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
 	q, err := d.Ask(storedQuestion("theirs"))
 	require.NoError(t, err)
-	if status := runApproval(t, "approvals", std); status != terminal.ExitDone || errs.Len() > 0 {
-		t.Fatalf("status %d, %s", status, errs)
-	}
+	status := runApproval(t, "approvals", std)
+	require.That(t, status == terminal.ExitDone && errs.Len() <= 0, "status %d, %s", status, errs)
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
 		if (i == 0) != strings.HasPrefix(line, q.Code+"  asked ") || i > 0 && !strings.HasPrefix(line, "  ") {
 			t.Errorf("line %d is %q", i, line)
 		}
 	}
-	if !strings.Contains(out.String(), `client "evil\", session \"mine", session "theirs"`) {
-		t.Errorf("got %s", out)
-	}
+	assert.That(t, strings.Contains(out.String(), `client "evil\", session \"mine", session "theirs"`), "got %s", out)
 }
 
 func TestAnAnswerIsForOneQuestion(t *testing.T) {
@@ -85,9 +81,7 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	}
 	for _, name := range []string{"approve", "deny"} {
 		for _, code := range []string{first.Code, second.Code, "ZZZZ-ZZZZ", "../../x", ""} {
-			if status := runApproval(t, name, std, code); status != terminal.ExitFailed {
-				t.Errorf("%s %q ends with %d, want %d", name, code, status, terminal.ExitFailed)
-			}
+			assert.Equal(t, runApproval(t, name, std, code), terminal.ExitFailed, "%s %q ends with", name, code)
 		}
 	}
 }
@@ -119,24 +113,20 @@ func TestApproveNeedsATerminal(t *testing.T) {
 		t.Helper()
 		errs.Reset()
 		std.In = strings.NewReader("yes\nyes\n")
-		if status := runApproval(t, "approve", std, args...); status != want || out.Len() > 0 {
-			t.Errorf("%s: status %d, want %d: %s%s", what, status, want, out, errs)
-		}
+		status := runApproval(t, "approve", std, args...)
+		assert.That(t, status == want && out.Len() <= 0, "%s: status %d, want %d: %s%s", what, status, want, out, errs)
 		if grant, err := d.Redeem("Notes", consent.Digest{1}, "mine"); grant.Valid() || err == nil {
 			t.Fatalf("%s: it is approved", what)
 		}
 	}
 	refused("no terminal", terminal.ExitDenied, q.Code)
-	if !strings.Contains(errs.String(), "error: approve requires a terminal") {
-		t.Errorf("got %s", errs)
-	}
+	assert.That(t, strings.Contains(errs.String(), "error: approve requires a terminal"), "got %s", errs)
 	refused("a switch", terminal.ExitInvalid, "--yes", q.Code)
 	for _, typed := range []string{"", "no\n", "yes", "\n"} {
 		std.Console = (&atConsole{}).open(typed)
 		refused("typed "+typed, terminal.ExitDenied, q.Code)
 	}
 	std.Console = (&atConsole{}).open("yes\n")
-	if status := runApproval(t, "approve", std, q.Code); status != terminal.ExitDone {
-		t.Errorf("status %d: %s", status, errs)
-	}
+	status := runApproval(t, "approve", std, q.Code)
+	assert.That(t, status == terminal.ExitDone, "status %d: %s", status, errs)
 }

@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -52,18 +53,12 @@ func TestSheetsHoldNoFormula(t *testing.T) {
 	}
 	require.NoError(t, sheet.end())
 	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
-	if err != nil || len(rows) != len(hostile)+1 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
+	require.That(t, err == nil && len(rows) == len(hostile)+1, "%d rows, %v", len(rows), err)
 	cell := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
 	for i, h := range hostile {
 		row := rows[i+1]
-		if got := cell(row, "client"); got != h.cell {
-			t.Errorf("%q is the cell %q, want %q", h.name, got, h.cell)
-		}
-		if cell(row, "exit") != "-1" || cell(row, "params") != "path content" || cell(row, "vault") != "" {
-			t.Errorf("row %q", row)
-		}
+		assert.Equal(t, cell(row, "client"), h.cell, "%q is the cell", h.name)
+		assert.That(t, cell(row, "exit") == "-1" && cell(row, "params") == "path content" && cell(row, "vault") == "", "row %q", row)
 	}
 }
 
@@ -93,9 +88,8 @@ func TestTablesShowNothingThatATerminalObeys(t *testing.T) {
 	table := newLineTable(plainScreen(&out))
 	line := audit.Line{Kind: "end\x1b", Decision: "", Command: "a\x1b[2J", Vault: "b\nc", Code: "d\te", Client: "\u202ef", Session: "g\r"}
 	require.NoError(t, errors.Join(table.write(line), table.end()))
-	if text := out.String(); strings.ContainsAny(text, "\x1b\r\t\u202e") || strings.Count(text, "\n") != 1 {
-		t.Errorf("got %q", text)
-	}
+	text := out.String()
+	assert.That(t, !strings.ContainsAny(text, "\x1b\r\t\u202e") && strings.Count(text, "\n") == 1, "got %q", text)
 }
 
 func TestALongTableIsAligned(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -66,9 +67,7 @@ func TestAVersionIsComparedOnce(t *testing.T) {
 			t.Errorf("known: %+v, %v", known, ok)
 		}
 	}
-	if a.asked != 1 {
-		t.Errorf("asked %d times", a.asked)
-	}
+	assert.That(t, a.asked == 1, "asked %d times", a.asked)
 	a.version, a.help = "1.14.0", obsidianHelp(officialCommands()...)
 	if d, err := checkDrift(t.Context(), getenv, a); err != nil || len(d.New)+len(d.Missing) > 0 || a.asked != 2 {
 		t.Errorf("another version: %+v, %v, asked %d times", d, err, a.asked)
@@ -82,16 +81,12 @@ func TestAVersionIsComparedOnce(t *testing.T) {
 // What is no list of commands says nothing, and what others wrote is not shown.
 func TestOtherTexts(t *testing.T) {
 	for _, help := range []string{"", "no list", "Commands: files", obsidianHelp()[:20], "Commands:\nfiles\n    read\n"} {
-		if names := commandsIn(help); len(names) > 0 {
-			t.Errorf("%q has the commands %q", help, names)
-		}
-		if d := driftOf("1", commandsIn(help)); len(d.New)+len(d.Missing) > 0 {
-			t.Errorf("%q: %+v", help, d)
-		}
+		names := commandsIn(help)
+		assert.That(t, len(names) == 0, "%q has the commands %q", help, names)
+		d := driftOf("1", commandsIn(help))
+		assert.That(t, len(d.New)+len(d.Missing) == 0, "%q: %+v", help, d)
 	}
-	if names := commandsIn("Commands:\r\n  files   List\r\n  read\r\n"); !slices.Equal(names, []string{"files", "read"}) {
-		t.Errorf("with CRLF: %q", names)
-	}
+	assert.EqualSlices(t, commandsIn("Commands:\r\n  files   List\r\n  read\r\n"), []string{"files", "read"}, "with CRLF")
 	folder := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"XDG_CACHE_HOME": folder, "HOME": folder}[name] }
 	if _, err := checkDrift(t.Context(), getenv, &fakeApp{version: "1", help: obsidianHelp("a")}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tiers"
 )
 
@@ -26,9 +27,7 @@ func TestEveryReadOfBothBackendsIsCompared(t *testing.T) {
 	}
 	for c := range allowlist.Commands() {
 		want := c.Tier != tiers.Restricted && c.Effect == tiers.Reads && !c.NeedsApp && !c.EmbeddedOnly && !c.Sends && !slices.Contains(notCompared, c.Name)
-		if asked[c.Name] != want {
-			t.Errorf("%s is compared: %v, want %v", c.Name, asked[c.Name], want)
-		}
+		assert.Equal(t, asked[c.Name], want, "%s is compared", c.Name)
 	}
 }
 
@@ -39,9 +38,7 @@ func TestACallIsShownAsItIsTyped(t *testing.T) {
 		"search query=% total":   `search query="My \"own\" note.md" total`,
 		"base:query format=json": "base:query format=json",
 	} {
-		if got := comparedCallOf(row, `My "own" note.md`).String(); got != want {
-			t.Errorf("%s: %s, want %s", row, got, want)
-		}
+		assert.Equal(t, comparedCallOf(row, `My "own" note.md`).String(), want, "%s", row)
 	}
 }
 
@@ -58,19 +55,14 @@ func TestLinesThatDiffer(t *testing.T) {
 		{"[1]", "[2]", false, "[1]"},
 		{"1.0", "1.00", true, "1.0"},
 	} {
-		if got := sameAnswer(test.a, test.b); got != test.equal {
-			t.Errorf("%q and %q are equal: %v", test.a, test.b, got)
-		}
-		if got := strings.Join(linesWithout(linesOf(test.a), linesOf(test.b)), "|"); got != test.only {
-			t.Errorf("%q without %q: %q, want %q", test.a, test.b, got, test.only)
-		}
+		assert.Equal(t, sameAnswer(test.a, test.b), test.equal, "%q and %q are equal", test.a, test.b)
+		got := strings.Join(linesWithout(linesOf(test.a), linesOf(test.b)), "|")
+		assert.That(t, got == test.only, "%q without %q: %q, want %q", test.a, test.b, got, test.only)
 	}
 }
 
 func TestSpread(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "a", 2: "a c", 3: "a b d", 5: "a b c d e", 9: "a b c d e"} {
-		if got := strings.Join(spreadOver(strings.Fields("a b c d e"), n), " "); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
+		assert.Equal(t, strings.Join(spreadOver(strings.Fields("a b c d e"), n), " "), want, "%d", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 )
 
 var sampleCompleter = completer{
@@ -79,9 +80,7 @@ func TestComplete(t *testing.T) {
 
 func TestFilesAreLeftToTheShell(t *testing.T) {
 	for line, want := range map[string]bool{"run --timeout ": true, "run --tier ": false, "vault ": true, "config ": false} {
-		if got := sampleCompleter.Complete(strings.Split(line, " ")).Files; got != want {
-			t.Errorf("%q: files %v", line, got)
-		}
+		assert.Equal(t, sampleCompleter.Complete(strings.Split(line, " ")).Files, want, "%q: files", line)
 	}
 }
 

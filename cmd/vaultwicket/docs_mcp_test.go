@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -224,9 +225,7 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &whole))
 	for _, fields := range []map[string]any{whole, answer.Results[0], answer.Summary} {
 		for name := range fields {
-			if !strings.Contains(section, "`"+name+"`") {
-				t.Errorf("%s is missing in\n%s", name, section)
-			}
+			assert.That(t, strings.Contains(section, "`"+name+"`"), "%s is missing in\n%s", name, section)
 		}
 	}
 }
@@ -237,8 +236,6 @@ func between(t *testing.T, content, marker, table string) string {
 	begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
 	before, rest, ok := strings.Cut(content, begin)
 	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("the page has no markers for %s", marker)
-	}
+	require.That(t, ok && closed, "the page has no markers for %s", marker)
 	return before + begin + table + end + after
 }

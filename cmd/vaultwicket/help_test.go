@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -105,9 +106,7 @@ func checkExample(t *testing.T, e example, c subcommand, words []string) {
 
 func TestSettingsAreToldFromOtherFlags(t *testing.T) {
 	f := ownAndSettings(flagsOf("run"))
-	if len(f.Settings) != len(settings.Names())+1 || len(f.Own) != 5 {
-		t.Errorf("%d settings, other flags %+v", len(f.Settings), f.Own)
-	}
+	assert.That(t, len(f.Settings) == len(settings.Names())+1 && len(f.Own) == 5, "%d settings, other flags %+v", len(f.Settings), f.Own)
 	if f := ownAndSettings(flagsOf("audit")); len(f.Settings) > 0 { // its --vault is a filter
 		t.Errorf("settings %+v", f.Settings)
 	}
@@ -130,9 +129,7 @@ func TestManualPages(t *testing.T) {
 	}
 	_, settingsPage, _ := printed("man", "settings")
 	for _, name := range settings.Names() {
-		if !strings.Contains(settingsPage, "\n.It Ic "+name+"\n") {
-			t.Errorf("the setting %q is missing", name)
-		}
+		assert.That(t, strings.Contains(settingsPage, "\n.It Ic "+name+"\n"), "the setting %q is missing", name)
 	}
 	for _, args := range [][]string{{"runn"}, {"run", "serve"}, {"--list", "run"}, {"--list", "--write", "x"}} {
 		if status, out, complaint := printed(append([]string{"man"}, args...)...); status != terminal.ExitInvalid || out != "" || !strings.Contains(complaint, "hint: ") {
@@ -165,22 +162,14 @@ func TestHelpHasGroupsAndExamples(t *testing.T) {
 	at := -1
 	for _, group := range groups {
 		found := strings.Index(text, "\n\n"+group+"\n  ")
-		if found <= at {
-			t.Errorf("the group %q is missing or not in its place", group)
-		}
+		assert.That(t, found > at, "the group %q is missing or not in its place", group)
 		at = found
 	}
 	for _, want := range []string{"\n  run         run a command through the gateway\n", "\nExamples\n  # let Claude Code read a folder of notes\n  vaultwicket install claude-code"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in\n%s", want, text)
-		}
+		assert.That(t, strings.Contains(text, want), "%q is missing in\n%s", want, text)
 	}
-	if strings.Contains(text, "\n  vault ") || strings.Contains(text, "\x1b") {
-		t.Errorf("a hidden command or an escape is in\n%s", text)
-	}
-	if !strings.Contains(overviewText(plainHelp("CLICOLOR_FORCE=1")), "\x1b[1mExamples\x1b[0m") {
-		t.Error("colours cannot be asked for")
-	}
+	assert.That(t, !strings.Contains(text, "\n  vault ") && !strings.Contains(text, "\x1b"), "a hidden command or an escape is in\n%s", text)
+	assert.That(t, strings.Contains(overviewText(plainHelp("CLICOLOR_FORCE=1")), "\x1b[1mExamples\x1b[0m"), "colours cannot be asked for")
 }
 
 func TestHelpOfACommand(t *testing.T) {

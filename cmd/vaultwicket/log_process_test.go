@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -54,9 +55,7 @@ func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 		require.NoError(t, p.command.Process.Signal(syscall.SIGHUP)) // what it says to this comes last
 		lines, calls := p.until("settings reloaded"), 0
 		for _, line := range lines {
-			if strings.Contains(line, canary) {
-				t.Errorf("%s: the log contains %q", format, line)
-			}
+			assert.That(t, !strings.Contains(line, canary), "%s: the log contains %q", format, line)
 			if format == "json" && !json.Valid([]byte(line)) {
 				t.Errorf("no JSON: %q", line)
 			}
@@ -89,9 +88,7 @@ func TestTheTraceOfACallerIsLogged(t *testing.T) {
 	lines := p.until(`"msg":"call"`)
 	var line struct{ Command, Decision, Code, Backend, Surface, Session, Traceparent, Tracestate string }
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &line))
-	if line.Session == "" {
-		t.Error("no session")
-	}
+	assert.That(t, line.Session != "", "no session")
 	line.Session = ""
 	if want := (struct{ Command, Decision, Code, Backend, Surface, Session, Traceparent, Tracestate string }{
 		"daily:read", "allow", "not_found", "embedded", "mcp", "", parent, "a=b",

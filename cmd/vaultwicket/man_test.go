@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 )
 
 // sectionOrder is the order that mdoc(7) prescribes.
@@ -24,9 +25,7 @@ func TestPagesAreMdoc(t *testing.T) {
 	for _, p := range pages {
 		names = append(names, p.Name+" "+strconv.Itoa(p.Section))
 	}
-	if len(pages) != len(subcommands())+2 {
-		t.Errorf("%d pages", len(pages))
-	}
+	assert.That(t, len(pages) == len(subcommands())+2, "%d pages", len(pages))
 	for _, p := range pages {
 		checkPage(t, p, names)
 	}
@@ -111,16 +110,12 @@ func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 		"vaultwicket":            {".Ss Connect an agent\n", ".It Xr vaultwicket-serve 1\nServe MCP over stdio or HTTP.\n", ".It Li 3\nDenied by the policy.\n", ".Ev NO_COLOR"},
 	} {
 		page, found := manualPageNamed(name)
-		if !found {
-			t.Errorf("there is no page %q", name)
-		}
+		assert.That(t, found, "there is no page %q", name)
 		for _, want := range wants {
 			if want == ".Ev NO_COLOR" {
 				want = ".It Ev NO_COLOR"
 			}
-			if !strings.Contains(page.Text, want) {
-				t.Errorf("%s: %q is missing in\n%s", name, want, page.Text)
-			}
+			assert.That(t, strings.Contains(page.Text, want), "%s: %q is missing in\n%s", name, want, page.Text)
 		}
 	}
 	for _, name := range []string{"", "runn", "../run", "vaultwicket.5"} {
@@ -147,15 +142,11 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 			}
 		}
 		for _, paragraph := range c.About {
-			if !strings.HasSuffix(paragraph, ".") {
-				t.Errorf("%q: %q is no sentence", c.Name, paragraph)
-			}
+			assert.That(t, strings.HasSuffix(paragraph, "."), "%q: %q is no sentence", c.Name, paragraph)
 		}
 		grouped++
 	}
-	if grouped < 25 {
-		t.Errorf("only %d commands", grouped)
-	}
+	assert.That(t, grouped >= 25, "only %d commands", grouped)
 }
 
 // TestSourceFilesOfPages: the name of a file is that of its page and section.

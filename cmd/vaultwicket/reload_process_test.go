@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -118,9 +119,7 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	p := serveProcess(t, "--config="+file, "--backend=embedded", "--vault="+vault)
 	expect := func(command, params, want string) {
 		t.Helper()
-		if got := p.call(command, params); got != want {
-			t.Errorf("%s ends with %q, want %q", command, got, want)
-		}
+		assert.Equal(t, p.call(command, params), want, "%s ends with", command)
 	}
 	const change = `{"path":"Note.md","content":"more"}`
 	expect("append", change, "")

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -33,9 +34,7 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 
 func TestAPersonIsAskedAtATerminal(t *testing.T) {
 	person, program := openTerminal(t)
-	if !terminal.IsTerminal(program) {
-		t.Fatal("a terminal is not taken for one")
-	}
+	require.That(t, terminal.IsTerminal(program), "a terminal is not taken for one")
 	asker := func(std terminal.Streams) consent.Asker {
 		return (&user{std: std, progress: terminal.StartProgress(terminal.NewMessages(std.Err), "delete", "")}).asker()
 	}
@@ -50,8 +49,6 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 		if _, err := person.WriteString(test.typed); err != nil {
 			t.Fatal(err)
 		}
-		if got := ask(t.Context(), consent.Question{Text: "Allow it?"}); got != test.want {
-			t.Errorf("%q is answered with %v, want %v", test.typed, got, test.want)
-		}
+		assert.Equal(t, ask(t.Context(), consent.Question{Text: "Allow it?"}), test.want, "%q is answered with", test.typed)
 	}
 }

@@ -1,30 +1,55 @@
 package main
 
 import (
+	"io"
 	"os"
+	"slices"
 	"testing"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tiers"
 )
 
 func TestWhatIsTypedHasOneCaller(t *testing.T) {
 	first := typed(&user{}, gateway.Request{Command: "read"})
 	second := typed(&user{}, gateway.Request{Command: "delete"})
-	if first.Caller == "" || first.Caller != second.Caller {
-		t.Errorf("callers %q and %q", first.Caller, second.Caller)
-	}
-	if first.Surface != "terminal" || first.Client != "terminal" || first.Command != "read" {
-		t.Errorf("got %+v", first)
-	}
+	assert.That(t, first.Caller != "" && first.Caller == second.Caller, "callers %q and %q", first.Caller, second.Caller)
+	assert.That(t, first.Surface == "terminal" && first.Client == "terminal" && first.Command == "read", "got %+v", first)
 }
 
 func TestNobodyIsAskedOffATerminal(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer null.Close()
-	if req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{}); req.Ask != nil {
-		t.Error("a user would be asked")
+	req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{})
+	assert.That(t, req.Ask == nil, "a user would be asked")
+}
+
+// The allowlist knows which commands the embedded CLI does not answer, so that they are
+// not listed where there is no app. Two that it knows open a note, which it cannot.
+func TestTheAllowlistKnowsWhatNeedsTheApp(t *testing.T) {
+	embedded := vault.Commands()
+	opening := []string{"open", "random"}
+	for c := range allowlist.Commands() {
+		if c.Tier == tiers.Restricted {
+			continue
+		}
+		if c.Name == "help" || c.Name == "undo:list" || c.Name == "approvals" {
+			continue // the gateway answers
+		}
+		want := !slices.Contains(embedded, c.Name) || slices.Contains(opening, c.Name)
+		assert.Equal(t, c.NeedsApp, want, "%s: needs the app", c.Name)
+	}
+}
+
+func TestPauseNeedsAPlace(t *testing.T) {
+	std := terminal.Streams{Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }}
+	for _, name := range []string{"pause", "resume", "approvals"} {
+		assert.Equal(t, run([]string{name}, std), terminal.ExitNotReady, "%s ends with", name)
 	}
 }

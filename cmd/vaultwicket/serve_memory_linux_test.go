@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestWhatOfAProgramCanBeReleased(t *testing.T) {
@@ -49,9 +51,7 @@ func TestReleasingTheProgram(t *testing.T) {
 			t.Skip(err)
 		}
 		for _, s := range releasable(strings.NewReader(string(maps)), program) {
-			if s.from >= s.to {
-				t.Errorf("from %x to %x", s.from, s.to)
-			}
+			assert.That(t, s.from < s.to, "from %x to %x", s.from, s.to)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -45,26 +46,18 @@ func TestWhenAParentIsGone(t *testing.T) {
 	} {
 		table, direct := processTable{10: processInfo{1, 1}, 20: processInfo{2, 10}, 30: processInfo{3, 20}}, 30
 		p, err := newParent(20, table.lookUp, func() int { return direct })
-		if err != nil || !p.above {
-			t.Fatalf("%s: %+v, %v", tt.name, p, err)
-		}
+		require.That(t, err == nil && p.above, "%s: %+v, %v", tt.name, p, err)
 		tt.change(table, &direct)
-		if got := p.gone(); got != tt.gone {
-			t.Errorf("%s: gone %v, want %v", tt.name, got, tt.gone)
-		}
+		assert.Equal(t, p.gone(), tt.gone, "%s: gone", tt.name)
 	}
 }
 
 func TestAProcessThatIsNoAncestorIsOnlyLookedAt(t *testing.T) {
 	table := processTable{20: processInfo{2, 1}, 30: processInfo{3, 1}}
 	p, err := newParent(20, table.lookUp, func() int { return 30 })
-	if err != nil || p.above || p.gone() {
-		t.Fatalf("%+v, %v", p, err)
-	}
+	require.That(t, err == nil && !p.above && !p.gone(), "%+v, %v", p, err)
 	table[20] = errNoProcess
-	if !p.gone() {
-		t.Error("it is not gone when it has ended")
-	}
+	assert.That(t, p.gone(), "it is not gone when it has ended")
 }
 
 func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestServeExplainsItself(t *testing.T) {
@@ -13,9 +15,7 @@ func TestServeExplainsItself(t *testing.T) {
 	} {
 		text := serveText(plainHelp(), vault)
 		for _, want := range []string{want, "waits for messages of an MCP client", "vaultwicket install --list\n", "vaultwicket demo\n", "\nPress Ctrl-C to stop.\n"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%q: %q is missing in\n%s", vault, want, text)
-			}
+			assert.That(t, strings.Contains(text, want), "%q: %q is missing in\n%s", vault, want, text)
 		}
 	}
 }

@@ -8,19 +8,18 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // everyKind is one frame of each kind, well-formed.
 func everyKind(t testing.TB) []byte {
 	t.Helper()
 	b, ok := AppendHello(nil, Hello{Version: Version, PID: 7, Folder: "/a vault/ü"})
-	if !ok {
-		t.Fatal("a short hello is too long")
-	}
+	require.That(t, ok, "a short hello is too long")
 	b, ok = AppendRequest(b, 1, Request{Input: true, Words: []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}})
-	if !ok {
-		t.Fatal("a short request is too long")
-	}
+	require.That(t, ok, "a short request is too long")
 	b = Append(b, Frame{Kind: KindInput, ID: 1, Payload: []byte("text")})
 	b = Append(b, Frame{Kind: KindInput, ID: 1})
 	b = Append(b, Frame{Kind: KindCancel, ID: 1})
@@ -37,28 +36,21 @@ func TestFramesArriveAsTheyWereSent(t *testing.T) {
 		r := NewReader(in)
 		next := func(kind Kind) Frame {
 			f, err := r.Next()
-			if err != nil || f.Kind != kind {
-				t.Fatalf("%s: kind %d, %v; want %d", name, f.Kind, err, kind)
-			}
+			require.That(t, err == nil && f.Kind == kind, "%s: kind %d, %v; want %d", name, f.Kind, err, kind)
 			return f
 		}
 		if h, err := ParseHello(next(KindHello)); err != nil || h != (Hello{Version, 7, "/a vault/ü"}) {
 			t.Errorf("%s: %+v, %v", name, h, err)
 		}
 		q, err := ParseRequest(next(KindRequest))
-		if want := (Request{true, []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}}); err != nil || !reflect.DeepEqual(q, want) {
-			t.Errorf("%s: %+v, %v", name, q, err)
-		}
+		want := (Request{true, []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}})
+		assert.That(t, err == nil && reflect.DeepEqual(q, want), "%s: %+v, %v", name, q, err)
 		if f := next(KindInput); string(f.Payload) != "text" || f.ID != 1 {
 			t.Errorf("%s: %+v", name, f)
 		}
-		if f := next(KindInput); len(f.Payload) != 0 {
-			t.Errorf("%s: %+v", name, f)
-		}
+		assert.Equal(t, len(next(KindInput).Payload), 0, "%s", name)
 		next(KindCancel)
-		if f := next(KindStdout); len(f.Payload) != MaxChunk {
-			t.Errorf("%s: %d bytes", name, len(f.Payload))
-		}
+		assert.Equal(t, len(next(KindStdout).Payload), MaxChunk, "%s, bytes", name)
 		next(KindStderr)
 		f := next(KindEnd)
 		if e, err := ParseEnd(f); err != nil || e != (End{2, true, true}) || f.ID != 1<<32-1 {
@@ -84,9 +76,8 @@ func TestMalformed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		_, err := NewReader(strings.NewReader(tt.sent)).Next()
-		if malformed := (*Malformed)(nil); !errors.As(err, &malformed) {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		malformed := (*Malformed)(nil)
+		assert.That(t, errors.As(err, &malformed), "%s: %v", tt.name, err)
 	}
 }
 
@@ -137,9 +128,7 @@ func FuzzNext(f *testing.F) {
 				}
 				return
 			}
-			if int(got.Kind) >= len(bounds) || len(got.Payload) > bounds[got.Kind] {
-				t.Fatalf("kind %d with %d bytes", got.Kind, len(got.Payload))
-			}
+			require.That(t, int(got.Kind) < len(bounds) && len(got.Payload) <= bounds[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))
 			again = Append(again, got)
 			_, _ = ParseHello(got)
 			if q, err := ParseRequest(got); err == nil && got.Kind == KindRequest {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -18,9 +19,7 @@ func TestCounts(t *testing.T) {
 		{Progress{1, 2, FilesChanged}, "1 of 2 files changed"},
 		{Progress{3, 10, Operations}, "3 of 10 operations"},
 	} {
-		if got := tt.count.String(); got != tt.text {
-			t.Errorf("%+v: %q, want %q", tt.count, got, tt.text)
-		}
+		assert.Equal(t, tt.count.String(), tt.text, "%+v", tt.count)
 		got, ok := parseProgress(tt.count.Line())
 		if want := tt.count.Of != Operations; ok != want || ok && got != tt.count {
 			t.Errorf("%q is read as %+v, %v", tt.count.Line(), got, ok)
@@ -78,12 +77,8 @@ func TestTheContextTells(t *testing.T) {
 	var told Progress
 	ctx := WithProgress(context.Background(), func(c Progress) { told = c })
 	ProgressOf(ctx)(Progress{1, 2, FilesRead})
-	if told != (Progress{1, 2, FilesRead}) {
-		t.Errorf("told %+v", told)
-	}
+	assert.Equal(t, told, (Progress{1, 2, FilesRead}), "told")
 	told = Progress{}
 	ProgressOf(WithProgress(ctx, nil))(Progress{1, 2, FilesRead})
-	if told != (Progress{}) {
-		t.Error("a caller is told who does not want to know any more")
-	}
+	assert.That(t, told == (Progress{}), "a caller is told who does not want to know any more")
 }

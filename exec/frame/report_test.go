@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestCutReport(t *testing.T) {
@@ -40,9 +42,7 @@ func TestAFailureIsOneShortLine(t *testing.T) {
 		"x" + strings.Repeat("漢", 100): "x" + strings.Repeat("漢", (MaxReason-1)/3),
 	} {
 		line := Failure{Code: "c", Hint: "h", Reason: reason}.Line()
-		if strings.ContainsAny(line, "\r\n") {
-			t.Errorf("%q is more than a line: %q", reason, line)
-		}
+		assert.That(t, !strings.ContainsAny(line, "\r\n"), "%q is more than a line: %q", reason, line)
 		if rest, _, got := CutReport("before\n" + line + "\n"); rest != "before\n" || got != (Failure{"c", "h", want}) || !utf8.ValidString(got.Reason) {
 			t.Errorf("%q: %q, %+v", reason, rest, got)
 		}

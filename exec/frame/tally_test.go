@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/assert"
 )
 
 // A call is told about when it takes long, now and then, and not when it has ended.
@@ -29,9 +31,7 @@ func TestWhenACountIsTold(t *testing.T) {
 		time.Sleep(tellApart)
 		tally.Done()
 		const read = "vaultwicket-progress: read 11 3000\nvaultwicket-progress: read 111 3500\n"
-		if out.String() != read {
-			t.Errorf("told %q, want %q", out.String(), read)
-		}
+		assert.Equal(t, out.String(), read, "told")
 		out.Reset()
 		tally.Changing(7)
 		time.Sleep(tellApart)

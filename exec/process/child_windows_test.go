@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -59,9 +60,7 @@ func TestAChildDoesNotRunBeforeItIsInItsJob(t *testing.T) {
 	require.NoError(t, c.Start())
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
 	threads, err := threadsOf(uint32(c.Process.Pid))
-	if err != nil || len(threads) != 1 {
-		t.Fatalf("threads %d, %v", threads, err)
-	}
+	require.That(t, err == nil && len(threads) == 1, "threads %d, %v", threads, err)
 	if times, err := resumeThread(threads[0]); times != 1 || err != nil {
 		t.Errorf("its thread was suspended %d times, %v; want once", times, err)
 	}
@@ -82,12 +81,8 @@ func TestAChildRunsInItsJob(t *testing.T) {
 func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
 	c, err := ourself("sleep").command(t.Context())
 	require.NoError(t, err)
-	if err := startIn(c, windows.Handle(0)); err == nil {
-		t.Error("it was started")
-	}
-	if c.ProcessState == nil {
-		t.Error("no one waited for its end")
-	}
+	assert.That(t, startIn(c, windows.Handle(0)) != nil, "it was started")
+	assert.That(t, c.ProcessState != nil, "no one waited for its end")
 }
 
 // When the gateway is killed, its child and the processes of that end with it.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -40,18 +41,14 @@ func leaving(t *testing.T, times int) (orphans func() []string) {
 		calls.Go(func() {
 			for range times / 2 {
 				e := Child{Path: "/bin/sh", Name: "sh", Args: args, Keep: 1 << 10}.Run(t.Context())
-				if e.Kind != Exited || e.Exit != 7 {
-					t.Errorf("kind %d, exit %d, %v, %q", e.Kind, e.Exit, e.Cause, e.How)
-				}
+				assert.That(t, e.Kind == Exited && e.Exit == 7, "kind %d, exit %d, %v, %q", e.Kind, e.Exit, e.Cause, e.How)
 			}
 		})
 	}
 	calls.Wait()
 	return func() (zombies []string) {
 		text, err := os.ReadFile(file)
-		if err != nil || strings.Count(string(text), "\n") != times {
-			t.Fatalf("%d orphans: %q, %v", times, text, err)
-		}
+		require.That(t, err == nil && strings.Count(string(text), "\n") == times, "%d orphans: %q, %v", times, text, err)
 		for pid := range strings.FieldsSeq(string(text)) {
 			if stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat")); err == nil && isEndedChildOf(stat, os.Getpid()) {
 				zombies = append(zombies, pid)
@@ -65,9 +62,7 @@ func leaving(t *testing.T, times int) (orphans func() []string) {
 func within(t *testing.T, limit time.Duration, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s within %v", what, limit)
-		}
+		require.That(t, !time.Now().After(end), "no %s within %v", what, limit)
 	}
 }
 
@@ -98,9 +93,7 @@ func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
 	})
 	children.reap()
 	_ = children.wait(cmd) // an exit status is an error of it
-	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 7 {
-		t.Errorf("the child was reaped by another process: %v", cmd.ProcessState)
-	}
+	assert.That(t, cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 7, "the child was reaped by another process: %v", cmd.ProcessState)
 }
 
 func TestOnlyTheFirstProcessReaps(t *testing.T) {
@@ -108,4 +101,46 @@ func TestOnlyTheFirstProcessReaps(t *testing.T) {
 		t.Skip("this is the first process")
 	}
 	ReapOrphans(context.Background()) // returns
+}
+
+// Who waits for the end of a child is told of it while the child is still there: its exit
+// status is not lost, and its output not yet read to the end.
+func TestTheEndIsToldBeforeTheExitStatusIsTaken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	told := 0
+	c := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", `echo $$ >"$0"; echo out; exit 7`, file}, Keep: 1 << 10, Ended: func() {
+		told++
+		pid, err := os.ReadFile(file)
+		assert.That(t, err == nil, "%v", err)
+		stat, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(pid)), "stat"))
+		assert.That(t, err == nil && isEndedChildOf(stat, os.Getpid()), "%q, %v", stat, err)
+	}}
+	e := c.Run(t.Context())
+	out, _ := e.Stdout.Text()
+	assert.That(t, told == 1 && e.Kind == Exited && e.Exit == 7 && out == "out\n", "told %d times, kind %d, exit %d, %q", told, e.Kind, e.Exit, out)
+	if c.Path = "/nowhere"; c.Run(t.Context()).Kind != NotStarted || told != 1 {
+		t.Error("the end of a program that was never started was told")
+	}
+}
+
+// The lifeline is open as long as this process lives: its reader sees no end.
+func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
+	line, err := lifeline()
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = line.reader.Read(make([]byte, 1))
+	}()
+	child := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "test \"$VAULTWICKET_LIFELINE\" = 3 && test -e /dev/fd/3"}, Env: []string{"PATH=/bin"}, Embedded: true}
+	e := child.Run(t.Context())
+	assert.That(t, e.Kind == Exited && e.Exit == 0, "a child has no lifeline: kind %d, exit %d", e.Kind, e.Exit)
+	select {
+	case <-done:
+		t.Fatal("the lifeline ended while the gateway lives")
+	default:
+	}
+	// A byte ends the reader above; no one else reads at that time.
+	_, _ = line.writer.Write([]byte{0})
+	<-done
 }

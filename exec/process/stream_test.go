@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -42,9 +44,7 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.Cut(), len(given), keep)
 		}
 		if !s.Cut() {
-			if got != given || gap != 0 {
-				t.Fatalf("%q, gap at %d; want %q", got, gap, given)
-			}
+			require.That(t, got == given && gap == 0, "%q, gap at %d; want %q", got, gap, given)
 			return
 		}
 		// On both sides of the gap half a character may be left out.
@@ -52,9 +52,7 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		if most := keep - keep/8; gap > most || gap < most-half || len(got) > keep || len(got) < keep-2*half {
 			t.Fatalf("%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
 		}
-		if !strings.HasPrefix(given, got[:gap]) || !strings.HasSuffix(given, got[gap:]) {
-			t.Fatalf("%q, gap at %d, of %q", got, gap, given)
-		}
+		require.That(t, strings.HasPrefix(given, got[:gap]) && strings.HasSuffix(given, got[gap:]), "%q, gap at %d, of %q", got, gap, given)
 	})
 }
 
@@ -135,9 +133,8 @@ func TestKeptAnswersTakeTheirOwnSizeOfTheHeap(t *testing.T) {
 		}
 		kept[i], _ = s.Text()
 	}
-	if took := int64(inUse() - before); took > 2*size*count {
-		t.Errorf("%d answers of %d bytes take %d", count, size, took)
-	}
+	took := int64(inUse() - before)
+	assert.That(t, took <= 2*size*count, "%d answers of %d bytes take %d", count, size, took)
 	for _, text := range kept {
 		if len(text) != size || text[size-4:] != "row\n" {
 			t.Fatalf("%d bytes that end with %q", len(text), text[len(text)-4:])
@@ -161,19 +158,15 @@ func TestAnExpectedAnswerTakesItsSpaceOnce(t *testing.T) {
 		}
 		text, _ := s.Text()
 		runtime.ReadMemStats(&after)
-		if len(text) != size || strings.Trim(text, "row\n") != "" {
-			t.Fatalf("%d bytes", len(text))
-		}
+		require.That(t, len(text) == size && strings.Trim(text, "row\n") == "", "%d bytes", len(text))
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	for _, about := range []int64{size, size - size/20, size + size/10} {
-		if n := took(about); n > size+size/4 {
-			t.Errorf("%d bytes take %d where %d are expected", size, n, about)
-		}
+		n := took(about)
+		assert.That(t, n <= size+size/4, "%d bytes take %d where %d are expected", size, n, about)
 	}
 	for _, wrong := range []int64{0, -1, smallAnswer + 1, size / 2, 3 * size, lastStep, lastStep + 1, FloodLimit} {
-		if n := took(wrong); n > 6*size {
-			t.Errorf("%d bytes take %d where %d are expected", size, n, wrong)
-		}
+		n := took(wrong)
+		assert.That(t, n <= 6*size, "%d bytes take %d where %d are expected", size, n, wrong)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -86,9 +87,7 @@ func drawnFrom(t *testing.T, each int) (all []drawn) {
 		}
 		pattern := strings.NewReplacer(`[\w.-]{0,50}?`, "", "(?:[\\x60'\"\\s;]|\\\\[nr]|$)", "", `(?:[ \t\w.-]{0,20})`, "", `[\s'"]{0,3}`, "", `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`, "=", "[\\x60'\"\\s=]{0,5}", "").Replace(rule.Regex)
 		parsed, err := syntax.Parse(pattern, syntax.Perl)
-		if err != nil {
-			t.Fatalf("%s: %v", rule.ID, err)
-		}
+		require.That(t, err == nil, "%s: %v", rule.ID, err)
 		whole := regexp.MustCompile(rule.Regex)
 		for n := 0; n < each; {
 			var b strings.Builder
@@ -173,25 +172,17 @@ func TestRecall(t *testing.T) {
 			out := m.Redact([]byte(note))
 			if strings.Contains(string(out), hidden) {
 				missed++
-				if atLeast[where] == 0 {
-					t.Errorf("%s: %s is not found in %q", where, d.kind, note)
-				}
+				assert.That(t, atLeast[where] != 0, "%s: %s is not found in %q", where, d.kind, note)
 			}
-			if strings.Count(string(out), "\n") != strings.Count(note, "\n") {
-				t.Errorf("%s: %q became %q: other lines", where, note, out)
-			}
+			assert.That(t, strings.Count(string(out), "\n") == strings.Count(note, "\n"), "%s: %q became %q: other lines", where, note, out)
 			back, err := m.Restore(nil, []byte(note))(out)
-			if err != nil || string(back) != note {
-				t.Fatalf("%s: %q became %q and %q (%v)", where, note, out, back, err)
-			}
+			require.That(t, err == nil && string(back) == note, "%s: %q became %q and %q (%v)", where, note, out, back, err)
 		}
 		if found := 1 - float64(missed)/float64(len(all)); found < atLeast[where] {
 			t.Errorf("%s: %.3f is found, want %.2f", where, found, atLeast[where])
 		}
 	}
-	if len(all) < 700 || len(kinds) < 180 {
-		t.Errorf("%d secrets of %d kinds", len(all), len(kinds))
-	}
+	assert.That(t, len(all) >= 700 && len(kinds) >= 180, "%d secrets of %d kinds", len(all), len(kinds))
 }
 
 func TestOwnRules(t *testing.T) {
@@ -211,9 +202,7 @@ func TestOwnRules(t *testing.T) {
 		for _, f := range Find([]byte(text), false) {
 			kinds = append(kinds, f.Kind)
 		}
-		if got := strings.Join(kinds, " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, strings.Join(kinds, " "), want, "%q", text)
 	}
 }
 
@@ -223,9 +212,7 @@ func TestNumbersOfCardsAndAccounts(t *testing.T) {
 	if strings.Count(got, "‹secret:card-number:") != 1 || strings.Count(got, "‹secret:iban:") != 1 || strings.Contains(got, "4111 1111 1111 1111") || strings.Contains(got, "DE89") {
 		t.Error(got)
 	}
-	if got := string(NewMarker([]byte("key"), false).Redact([]byte(text))); got != text {
-		t.Error(got)
-	}
+	assert.Equal(t, string(NewMarker([]byte("key"), false).Redact([]byte(text))), text)
 }
 
 // TestInnocentTexts draws what looks like secrets and is none.
@@ -260,9 +247,7 @@ func TestInnocentTexts(t *testing.T) {
 			t.Logf("%s in %q", spans[0].Kind, note)
 		}
 	}
-	if found > 2 {
-		t.Errorf("%d of 2,000 innocent texts have secrets", found)
-	}
+	assert.That(t, found <= 2, "%d of 2,000 innocent texts have secrets", found)
 }
 
 func TestMarks(t *testing.T) {
@@ -270,12 +255,10 @@ func TestMarks(t *testing.T) {
 	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
 	note := []byte("a " + secret + " b ‹secret:github-pat:000000› " + secret)
 	shown := m.Redact(note)
-	if n := len(Kinds(string(shown))); n != 1 || bytes.Contains(shown, []byte(secret)) {
-		t.Fatalf("%s has %d kinds", shown, n)
-	}
-	if again := m.Redact(shown); !bytes.Equal(again, shown) {
-		t.Errorf("redacted twice: %s", again)
-	}
+	n := len(Kinds(string(shown)))
+	require.That(t, n == 1 && !bytes.Contains(shown, []byte(secret)), "%s has %d kinds", shown, n)
+	again := m.Redact(shown)
+	assert.That(t, bytes.Equal(again, shown), "redacted twice: %s", again)
 	// What is written is the text as it was shown, changed around the marks.
 	changed := bytes.ToUpper([]byte("x")) // no mark
 	if got, err := m.Restore(nil, note)(append(changed, shown...)); err != nil || string(got) != "X"+string(note) {
@@ -289,21 +272,16 @@ func TestMarks(t *testing.T) {
 		t.Error(err)
 	}
 	other, err := ParseMarker(m.String())
-	if err != nil || !bytes.Equal(other.Redact(note), shown) {
-		t.Errorf("read again: %v", err)
-	}
+	assert.That(t, err == nil && bytes.Equal(other.Redact(note), shown), "read again: %v", err)
 	for _, text := range []string{"redact", "redact:", "redact:zz", "allow:00", ":00"} {
 		if _, err := ParseMarker(text); err == nil {
 			t.Errorf("%q was read", text)
 		}
 	}
-	if binary := append([]byte{0}, note...); !bytes.Equal(m.Redact(binary), binary) {
-		t.Error("a file that is no text was changed")
-	}
+	binary := append([]byte{0}, note...)
+	assert.That(t, bytes.Equal(m.Redact(binary), binary), "a file that is no text was changed")
 	var none *Marker
-	if got := none.Redact(note); &got[0] != &note[0] || none.String() != "" {
-		t.Error("the nil marker changes texts")
-	}
+	assert.That(t, &none.Redact(note)[0] == &note[0] && none.String() == "", "the nil marker changes texts")
 }
 
 // TestALargeTextIsReadAsItIsRedacted compares a reader with Redact for texts of many chunks, whose
@@ -316,9 +294,7 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 20000)
 		shown := m.Redact([]byte(note))
 		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note)), nil))
-		if err != nil || !bytes.Equal(read, shown) {
-			t.Fatalf("%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
-		}
+		require.That(t, err == nil && bytes.Equal(read, shown), "%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
 		if bytes.Contains(shown, []byte(secret)) || bytes.Contains(shown, []byte("MIIEpAIB")) || bytes.Contains(shown, []byte("sunflower")) {
 			t.Errorf("%d: a secret is shown", fill)
 		}
@@ -442,9 +418,7 @@ func FuzzMarks(f *testing.F) {
 	m := NewMarker([]byte("key"), true)
 	f.Fuzz(func(t *testing.T, note []byte) {
 		shown := m.Redact(note)
-		if bytes.Count(shown, []byte("\n")) != bytes.Count(note, []byte("\n")) {
-			t.Fatalf("%q became %q", note, shown)
-		}
+		require.That(t, bytes.Count(shown, []byte("\n")) == bytes.Count(note, []byte("\n")), "%q became %q", note, shown)
 		if back, err := m.Restore(nil, note)(shown); err != nil || !bytes.Equal(back, note) {
 			t.Fatalf("%q became %q and %q (%v)", note, shown, back, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -261,9 +262,7 @@ func TestTheTableIsFresh(t *testing.T) {
 			continue
 		}
 		row, err := convert(s)
-		if err != nil {
-			t.Errorf("%s: %v", s.ID, err)
-		}
+		assert.That(t, err == nil, "%s: %v", s.ID, err)
 		out.WriteString(row)
 		taken++
 	}

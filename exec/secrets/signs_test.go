@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -72,9 +73,7 @@ func TestSignsAreCharged(t *testing.T) {
 			}
 			return nil
 		})
-		if err != io.ErrShortBuffer || steps > 12_000 {
-			t.Errorf("%q: %d steps, %v", line, steps, err)
-		}
+		assert.That(t, err == io.ErrShortBuffer && steps <= 12_000, "%q: %d steps, %v", line, steps, err)
 	}
 }
 
@@ -93,9 +92,7 @@ func TestAddresses(t *testing.T) {
 			}
 			got = append(got, a.Text)
 		}
-		if list := strings.Join(got, ", "); list != want {
-			t.Errorf("%q: %q, want %q", text, list, want)
-		}
+		assert.Equal(t, strings.Join(got, ", "), want, "%q", text)
 	}
 	for address, want := range map[string]string{
 		"https://e.example/a/b?q=the+salary&x=1#of%20the%20company": "the salary|of the company",
@@ -106,9 +103,7 @@ func TestAddresses(t *testing.T) {
 		"image https://the-salary-of-the-company.e.example/":        "the-salary-of-the-company",
 	} {
 		bare, image := strings.CutPrefix(address, "image ")
-		if got := strings.Join((Address{bare, image}).Carried(), "|"); got != want {
-			t.Errorf("%s: %q, want %q", address, got, want)
-		}
+		assert.Equal(t, strings.Join((Address{bare, image}).Carried(), "|"), want, "%s", address)
 	}
 }
 

@@ -3,6 +3,8 @@ package trust
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 const (
@@ -63,16 +65,13 @@ func TestWhatOthersCanDo(t *testing.T) {
 		{"for power users", "O:BAG:DUD:P(A;;0x1301bf;;;PU)", false, "S-1-5-32-547", nobody, "S-1-5-32-547", "S-1-5-32-547"},
 	} {
 		d, trusted := Parse(tt.descriptor), TrustedBy(me)
-		if got := !d.OwnedBy(trusted); got != tt.foreign {
-			t.Errorf("%s: the owner is %q", tt.name, d.Owner)
-		}
+		assert.Equal(t, !d.OwnedBy(trusted), tt.foreign, "%s: the owner is %q", tt.name, d.Owner)
 		for what, check := range map[string]struct {
 			rights Rights
 			want   string
 		}{"change it": {ChangeFile, tt.change}, "replace in it": {ReplaceIn, tt.replace}, "add to it": {AddTo, tt.add}, "move it": {MoveAway, tt.move}} {
-			if got := d.Beyond(trusted, check.rights); got != check.want {
-				t.Errorf("%s: %q can %s, want %q", tt.name, got, what, check.want)
-			}
+			got := d.Beyond(trusted, check.rights)
+			assert.That(t, got == check.want, "%s: %q can %s, want %q", tt.name, got, what, check.want)
 		}
 	}
 }
@@ -81,9 +80,7 @@ func TestWhatOthersCanDo(t *testing.T) {
 func TestEntries(t *testing.T) {
 	d := Parse("O:" + me + "G:DUD:PAI(A;OICIIO;0x1301bf;;;AU)(D;CIID;GR;;;ZZ)")
 	want := []Entry{{Account: "S-1-5-11", Rights: 0x1301bf, InheritOnly: true}, {Account: "ZZ", Rights: 0x80000000, Denies: true}}
-	if len(d.Entries) != 2 || d.Entries[0] != want[0] || d.Entries[1] != want[1] || d.Owner != me {
-		t.Errorf("%+v", d)
-	}
+	assert.That(t, len(d.Entries) == 2 && d.Entries[0] == want[0] && d.Entries[1] == want[1] && d.Owner == me, "%+v", d)
 }
 
 // FuzzParse: an allowance to another account is seen whatever entries are before it.
@@ -96,8 +93,6 @@ func FuzzParse(f *testing.F) {
 			return // nothing in an entry has a colon but a condition
 		}
 		d := Parse("O:BAD:(" + before + ")(A;;FA;;;" + other + ")")
-		if d.Beyond(TrustedBy(me), ChangeFile) == "" || d.Owner != "S-1-5-32-544" {
-			t.Errorf("%+v", d)
-		}
+		assert.That(t, d.Beyond(TrustedBy(me), ChangeFile) != "" && d.Owner == "S-1-5-32-544", "%+v", d)
 	})
 }

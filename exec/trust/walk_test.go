@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/trust"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -46,9 +47,7 @@ func TestWalk(t *testing.T) {
 			}
 			return nil
 		})
-		if !errors.Is(err, test.err) || !slices.Equal(got, test.want) {
-			t.Errorf("%s: visited %q, %v", test.path, got, err)
-		}
+		assert.That(t, errors.Is(err, test.err) && slices.Equal(got, test.want), "%s: visited %q, %v", test.path, got, err)
 	}
 	stop := errors.New("stop")
 	visits := 0

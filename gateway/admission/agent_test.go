@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/failure"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -27,9 +28,7 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	cursor, other, nobody := New("cursor", Limits{}, false, state, nil), New("cursor.2", Limits{}, false, state, nil), New("", Limits{}, false, state, nil)
 	check := func(what, want string) {
 		t.Helper()
-		if got := codeOf(cursor.Open()); got != want {
-			t.Errorf("%s: %q, want %q", what, got, want)
-		}
+		assert.Equal(t, codeOf(cursor.Open()), want, "%s", what)
 		if cursor.Paused() != (want != "") || other.Open() != nil || nobody.Open() != nil || other.Paused() || nobody.Paused() {
 			t.Errorf("%s: others: %v, %v", what, other.Open(), nobody.Open())
 		}
@@ -57,9 +56,7 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	}
 	must(os.RemoveAll(state))
 	must(os.WriteFile(state, nil, 0o600))
-	if got := codeOf(cursor.Open()); got != failure.CodeState {
-		t.Errorf("without a state folder: %q", got)
-	}
+	assert.Equal(t, codeOf(cursor.Open()), failure.CodeState, "without a state folder")
 }
 
 // A call under way ends soon after its agent is paused.
@@ -69,19 +66,13 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 		ctx, cancel := New("cursor", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
 		defer cancel()
 		time.Sleep(10 * time.Second)
-		if ctx.Err() != nil {
-			t.Fatal("it ended by itself")
-		}
+		require.That(t, ctx.Err() == nil, "it ended by itself")
 		require.NoError(t, PauseAgent(state, "cursor", time.Now()))
 		time.Sleep(2 * lookAgain)
-		if !errors.Is(ctx.Err(), context.Canceled) {
-			t.Error("it goes on")
-		}
+		assert.That(t, errors.Is(ctx.Err(), context.Canceled), "it goes on")
 		again, cancelAgain := New("other", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
 		time.Sleep(time.Second)
-		if again.Err() != nil {
-			t.Error("the call of another agent ended")
-		}
+		assert.That(t, again.Err() == nil, "the call of another agent ended")
 		cancelAgain()
 	})
 }
@@ -100,7 +91,5 @@ func TestACallEndsWithTheRightsOfItsAgent(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the call goes on")
 	}
-	if going.Err() != nil {
-		t.Error("another call has ended")
-	}
+	assert.That(t, going.Err() == nil, "another call has ended")
 }

@@ -6,20 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
 func TestAPauseLastsFromTheFirstTime(t *testing.T) {
 	state := t.TempDir()
-	if PausedSince(state) != nil {
-		t.Fatal("is paused without a pause")
-	}
+	require.That(t, PausedSince(state) == nil, "is paused without a pause")
 	first := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
 	for _, now := range []time.Time{first, first.Add(time.Hour)} {
 		require.NoError(t, Pause(state, now))
-		if since := PausedSince(state); since == nil || !since.Equal(first) {
-			t.Errorf("paused since %v, want %v", since, first)
-		}
+		since := PausedSince(state)
+		assert.That(t, since != nil && since.Equal(first), "paused since %v, want %v", since, first)
 	}
 }
 
@@ -40,9 +38,7 @@ func TestWhateverHasTheNameIsAPause(t *testing.T) {
 		if err := Pause(state, time.Now()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if PausedSince(state) == nil {
-			t.Errorf("%s has no time", name)
-		}
+		assert.That(t, PausedSince(state) != nil, "%s has no time", name)
 	}
 }
 

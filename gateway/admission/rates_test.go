@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"vaultwicket/gateway/failure"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -46,9 +47,7 @@ func TestCallersAreCountedApart(t *testing.T) {
 				t.Fatalf("caller %d: %d pass", i, n)
 			}
 		}
-		if len(a.callers) > maxCallers+1 {
-			t.Errorf("%d callers are remembered", len(a.callers))
-		}
+		assert.That(t, len(a.callers) <= maxCallers+1, "%d callers are remembered", len(a.callers))
 		time.Sleep(time.Minute)
 		if n, _ := passes(func() error { return a.Call("a new one") }); n != 2 || len(a.callers) > 2 {
 			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.callers))
@@ -86,9 +85,7 @@ func TestLimitsOverTime(t *testing.T) {
 				t.Fatalf("%s: %d pass, then %+v", test.name, n, r)
 			}
 			for range 50 {
-				if ask() == nil {
-					t.Fatalf("%s: one more passes", test.name)
-				}
+				require.That(t, ask() != nil, "%s: one more passes", test.name)
 			}
 			time.Sleep(test.share - time.Second/2)
 			if n, r := passes(ask); n != 0 || r.Hint() != "try again in 1s" {
@@ -217,21 +214,16 @@ func TestSwitchedOff(t *testing.T) {
 	on.Tighten(Limits{}, false) // a server that is off stays so
 	for name, a := range map[string]*Controller{"from the start": off, "later": on} {
 		n, r := passes(func() error { return anyCall(a) })
-		if n != 0 || r.Code() != "paused" || r.Error() != says || r.Hint() == "" {
-			t.Errorf("%s: %d pass, then %v", name, n, r)
-		}
+		assert.That(t, n == 0 && r.Code() == "paused" && r.Error() == says && r.Hint() != "", "%s: %d pass, then %v", name, n, r)
 	}
 }
 
 // Everything is refused while the file is there, and where it cannot be told
 // whether it is. Without a state folder there is no such file anywhere.
 func TestPauseFile(t *testing.T) {
-	if got := PauseFile("x"); got != filepath.Join("x", "paused") {
-		t.Errorf("the file is %q", got)
-	}
-	if a := New("", Limits{}, false, "", nil); a.pauseFile != "" || a.Open() != nil {
-		t.Errorf("without a state folder it is %q", a.pauseFile)
-	}
+	assert.Equal(t, PauseFile("x"), filepath.Join("x", "paused"), "the file")
+	a := New("", Limits{}, false, "", nil)
+	assert.That(t, a.pauseFile == "" && a.Open() == nil, "without a state folder it is %q", a.pauseFile)
 	state := t.TempDir()
 	if err := New("", Limits{}, false, state, nil).Open(); err != nil {
 		t.Errorf("without the file: %v", err)
@@ -254,8 +246,6 @@ func TestPauseFile(t *testing.T) {
 
 func TestTheRateOfALimiter(t *testing.T) {
 	for n, want := range map[int]rate.Limit{-1: rate.Inf, 0: rate.Inf, 1: rate.Every(time.Minute), 2: rate.Every(30 * time.Second)} {
-		if got := limiter(n, time.Minute).Limit(); got != want {
-			t.Errorf("%d a minute: %v, want %v", n, got, want)
-		}
+		assert.Equal(t, limiter(n, time.Minute).Limit(), want, "%d a minute", n)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/assert"
 )
 
 // queueOf has calls wait, one after the other, and returns who got a place in which
@@ -60,9 +62,7 @@ func TestCallersTakeTurns(t *testing.T) {
 		for _, c := range queueOf(t, test.size, callers...) {
 			got += c
 		}
-		if got != test.want {
-			t.Errorf("%d size, %s came: %s, want %s", test.size, test.callers, got, test.want)
-		}
+		assert.Equal(t, got, test.want, "%d size, %s came", test.size, test.callers)
 	}
 }
 

@@ -1,6 +1,10 @@
 package clean
 
-import "testing"
+import (
+	"testing"
+
+	"vaultwicket/tests/assert"
+)
 
 // corpus contains text as people write it. All of it is shown as it is. What is
 // not seen is written as an escape of Go.
@@ -93,9 +97,7 @@ var corpus = []struct{ name, text string }{
 func TestOrdinaryWritingIsShownAsItIs(t *testing.T) {
 	for _, test := range corpus {
 		got, report := Text(test.text)
-		if got != test.text || !report.None() {
-			t.Errorf("%s: shown as %+q, %+v", test.name, got, report)
-		}
+		assert.That(t, got == test.text && report.None(), "%s: shown as %+q, %+v", test.name, got, report)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -200,9 +201,8 @@ func TestALongTextIsCopiedOnce(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	got, _ := Text(text)
 	runtime.ReadMemStats(&after)
-	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > uint64(len(text))*5/4 || len(got) <= len(text) {
-		t.Errorf("%d bytes were allocated for a text of %d", bytes, len(text))
-	}
+	bytes := after.TotalAlloc - before.TotalAlloc
+	assert.That(t, bytes <= uint64(len(text))*5/4 && len(got) > len(text), "%d bytes were allocated for a text of %d", bytes, len(text))
 }
 
 func TestNotice(t *testing.T) {
@@ -219,12 +219,8 @@ func TestNotice(t *testing.T) {
 		{Report{Invalid: 2, Controls: 1}, "stdout: 1 control character is shown as an escape; bytes that are no UTF-8 are shown as U+FFFD in 2 places"},
 		{Report{BOM: 1}, "stdout: the byte order mark is left out"},
 	} {
-		if got := test.report.Notice("stdout"); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.report, got, test.want)
-		}
-		if test.report.None() != (test.want == "") {
-			t.Errorf("%+v: None is %v", test.report, test.report.None())
-		}
+		assert.Equal(t, test.report.Notice("stdout"), test.want, "%+v", test.report)
+		assert.Equal(t, test.report.None(), (test.want == ""), "%+v: None", test.report)
 	}
 }
 

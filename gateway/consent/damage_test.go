@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -16,9 +17,7 @@ import (
 func wantDamaged(t *testing.T, d *Store, q StoredQuestion, name string) {
 	t.Helper()
 	list, damaged := listed(t, d)
-	if len(list) != 0 || len(damaged) != 1 || damaged[0].Name != name {
-		t.Errorf("%+v, %v", list, damaged)
-	}
+	assert.That(t, len(list) == 0 && len(damaged) == 1 && damaged[0].Name == name, "%+v, %v", list, damaged)
 	wantUngranted(t, d, q, Unasked)
 }
 
@@ -82,9 +81,8 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 				t.Errorf("approve: %v", err)
 			}
 			// It is in no one's way, and is left for the user to look at.
-			if next := ask(t, d, about(1)); next.State != Pending || next.Code == q.Code {
-				t.Errorf("%+v", next)
-			}
+			next := ask(t, d, about(1))
+			assert.That(t, next.State == Pending && next.Code != q.Code, "%+v", next)
 			if _, err := os.Stat(path); err != nil {
 				t.Error(err)
 			}
@@ -165,9 +163,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	names, err := d.names()
 	require.NoError(t, err)
-	if strings.Join(names, " ") != "22222222 22222222.json.bak desk.lock note.txt" {
-		t.Errorf("%v", names)
-	}
+	assert.That(t, strings.Join(names, " ") == "22222222 22222222.json.bak desk.lock note.txt", "%v", names)
 }
 
 func TestAFolderOfTooManyFilesIsRefused(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -28,9 +29,7 @@ func storeCalls(t *testing.T, answer func(*Store, string) (StoredQuestion, error
 func TestAnyCallToTheDiskMayFail(t *testing.T) {
 	for name, answer := range map[string]func(*Store, string) (StoredQuestion, error){"approve": (*Store).Approve, "deny": (*Store).Deny} {
 		calls := storeCalls(t, answer)
-		if calls < 10 {
-			t.Fatalf("%d calls", calls)
-		}
+		require.That(t, calls >= 10, "%d calls", calls)
 		for n := 1; n <= calls; n++ {
 			for _, broken := range []bool{false, true} {
 				d, c := newStore(t)
@@ -49,9 +48,7 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 					wantTyped(t, err)
 					if grant.Valid() {
 						grants++
-						if err != nil || !isYes {
-							t.Errorf("%s, call %d, broken %v: granted, yes %v, %v", name, n, broken, isYes, err)
-						}
+						assert.That(t, err == nil && isYes, "%s, call %d, broken %v: granted, yes %v, %v", name, n, broken, isYes, err)
 						break
 					}
 				}
@@ -122,7 +119,5 @@ func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 	if err := d.remove(q); !errors.As(err, &ungranted) {
 		t.Error(err)
 	}
-	if filepath.Dir(path) == d.dir {
-		t.Error("the desks are one")
-	}
+	assert.That(t, filepath.Dir(path) != d.dir, "the desks are one")
 }

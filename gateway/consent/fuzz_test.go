@@ -35,9 +35,7 @@ func FuzzOpen(f *testing.F) {
 		if !ok {
 			return
 		}
-		if made.encode() != text {
-			t.Fatalf("%q is %q", text, made.encode())
-		}
+		require.Equal(t, made.encode(), text, "%q", text)
 		// With a seal that is right, or nothing but that would be tried, it opens
 		// for one call, once, until it expires.
 		s, _ = fresh(t)
@@ -47,9 +45,7 @@ func FuzzOpen(f *testing.F) {
 		other.Digest = Digest{2}
 		want := made.expiry > 0
 		wrong, first, second := s.Open(made.encode(), other), s.Open(made.encode(), bound), s.Open(made.encode(), bound)
-		if wrong == nil || (first == nil) != want || second == nil {
-			t.Fatalf("%+v: %v, %v, %v", made, wrong, first, second)
-		}
+		require.That(t, wrong != nil && (first == nil) == want && second != nil, "%+v: %v, %v, %v", made, wrong, first, second)
 	})
 }
 
@@ -103,9 +99,7 @@ func checkParsed(t *testing.T, code string, data []byte) {
 	if again, err := q.encode(); err != nil || !bytes.Equal(again, data) {
 		t.Fatalf("%q, %v, was %q", again, err, data)
 	}
-	if q.isLive(q.Made.Add(maxLife)) || q.isLive(q.Expires) || !q.isLive(q.Made) {
-		t.Fatalf("made %v, expires %v", q.Made, q.Expires)
-	}
+	require.That(t, !q.isLive(q.Made.Add(maxLife)) && !q.isLive(q.Expires) && q.isLive(q.Made), "made %v, expires %v", q.Made, q.Expires)
 }
 
 // FuzzCode takes arbitrary text for a code. What is read of it names one file,

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -67,9 +68,7 @@ func wantUngranted(t testing.TB, d *Store, q StoredQuestion, want State) {
 // wantReason fails unless a state was refused for this; nil stands for taken.
 func wantReason(t testing.TB, err, want error) {
 	t.Helper()
-	if err != want {
-		t.Errorf("%v, want %v", err, want)
-	}
+	assert.Equal(t, err, want)
 }
 
 // fileOf returns the path of the file of a question, and what is in it.

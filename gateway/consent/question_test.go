@@ -3,15 +3,18 @@ package consent
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestQuotedShowsBothEnds(t *testing.T) {
 	for in, want := range map[string]string{
 		"a.md": `"a.md"`, `a"b`: `"a\"b"`, "a\nb": `"a\nb"`, "\x1b[2J": `"\x1b[2J"`, "\u202ex": `"\u202ex"`,
 	} {
-		if got := quoted(in); got != want {
-			t.Errorf("%q is shown as %s, want %s", in, got, want)
-		}
+		assert.Equal(t, quoted(in), want, "%q is shown as", in)
 	}
 	for _, fill := range []string{"x", "字", "\x00", "\U000e0041", `"`} {
 		got := quoted("first/" + strings.Repeat(fill, 5000) + "/last.md")
@@ -37,9 +40,7 @@ func TestFolderOfAll(t *testing.T) {
 		{[]PlannedFile{{Path: "In/a.md", From: "Out/a.md"}}, ""},
 		{[]PlannedFile{{Path: "a.md", From: "In/a.md"}}, ""},
 	} {
-		if got := FolderOfAll(test.files); got != test.want {
-			t.Errorf("%v: %q, want %q", test.files, got, test.want)
-		}
+		assert.Equal(t, FolderOfAll(test.files), test.want, "%v", test.files)
 	}
 }
 
@@ -60,8 +61,61 @@ func TestToldIsPlainAndShort(t *testing.T) {
 		{"1-a", strings.Repeat("字", 500), "V", []PlannedFile{gone}, strings.Repeat("字", 20) + "… asks to delete 1 note in V"},
 	} {
 		q := Question{Vault: test.vault, Does: Does("delete", test.files)}
-		if got := q.told(Requester{Caller: test.caller, Client: test.client}); got != test.want {
-			t.Errorf("told %q, want %q", got, test.want)
+		assert.Equal(t, q.told(Requester{Caller: test.caller, Client: test.client}), test.want, "told")
+	}
+}
+
+func TestADecisionIsInTheAuditLog(t *testing.T) {
+	for _, approve := range []bool{true, false} {
+		state := t.TempDir()
+		store := OpenStore(Folder(state), time.Now)
+		q, err := store.Ask(StoredQuestion{Session: "s1", Client: "agent", Vault: "Notes", Command: "delete", Text: "Allow?", Digest: Digest{1}})
+		require.NoError(t, err)
+		if _, err := Decide(state, Answer{Code: q.Code, Approve: approve, By: "page", Session: "p1"}); err != nil {
+			t.Fatal(err)
 		}
+		want := audit.Line{Kind: "approval", Decision: "deny", By: "page", Session: "p1", Client: "agent", Vault: "Notes", Command: "delete"}
+		state2 := Denied
+		if approve {
+			want.Decision, state2 = "approve", Approved
+		}
+		lines := 0
+		for line, err := range audit.Lines(state, audit.Filter{}) {
+			if err != nil || line.Kind != want.Kind || line.Decision != want.Decision || line.By != want.By || line.Client != want.Client || line.Command != want.Command || line.Vault != want.Vault || line.Session != want.Session {
+				t.Errorf("line %+v, %v", line, err)
+			}
+			lines++
+		}
+		list, _, err := store.List()
+		if err != nil || len(list) != 1 || list[0].State != state2 || list[0].By != "page" || lines != 1 {
+			t.Errorf("%+v, %v, %d lines", list, err, lines)
+		}
+		if _, err := Decide(state, Answer{Code: q.Code, Approve: true, By: "page"}); err == nil {
+			t.Error("a question is answered twice")
+		}
+	}
+}
+
+func TestTheSentences(t *testing.T) {
+	for _, test := range []struct {
+		err      error
+		sentence string
+	}{
+		{&Ungranted{}, "no approval was requested for this call in this session"},
+		{&Ungranted{State: Pending, Question: "2222-2222"}, "approval 2222-2222 is pending"},
+		{&Ungranted{State: Denied, Question: "2222-2222"}, "approval 2222-2222 is denied"},
+		{&Ungranted{State: Expired, Question: "2222-2222"}, "approval 2222-2222 is expired"},
+		{&Unknown{"x\n"}, `no approval has the code "x\n"`},
+		{&Answered{"2222-2222", Denied}, "approval 2222-2222 was already answered: denied"},
+		{&Full{"questions", 64}, "limit of 64 questions reached"},
+		{&Invalid{"text", "is empty"}, "approval: text is empty"},
+		{&Damaged{"a.json", "is not what was written"}, `question file "a.json": is not what was written`},
+		{&Unusable{Store: store, Path: "/a", Reason: "is not a folder"}, `approvals "/a": is not a folder`},
+	} {
+		assert.That(t, test.err.Error() == test.sentence, "%s", test.err)
+	}
+	for _, state := range []State{Unasked, Pending, Approved, Denied, Expired, 200} {
+		name := state.String()
+		assert.That(t, name != "" && name == strings.ToLower(name), "state %d is %q", state, name)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -56,13 +57,10 @@ func TestAStateIsShortAndSafeInAnAddress(t *testing.T) {
 	const safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	long := Bound{strings.Repeat("v", 1<<16), Digest{1}, strings.Repeat("c", 1<<16)}
 	state := seal(t, s, long)
-	if len(state) >= 256 || strings.Trim(state, safe) != "" {
-		t.Errorf("%d bytes: %q", len(state), state)
-	}
+	assert.That(t, len(state) < 256 && strings.Trim(state, safe) == "", "%d bytes: %q", len(state), state)
 	wantReason(t, s.Open(state, long), nil)
-	if again := seal(t, s, long); again == state {
-		t.Error("two states are the same")
-	}
+	again := seal(t, s, long)
+	assert.That(t, again != state, "two states are the same")
 }
 
 func TestAStateIsForOneCallOnly(t *testing.T) {
@@ -106,9 +104,7 @@ func TestNoTwoCallsShareAState(t *testing.T) {
 		b := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
 		state, err := s.Seal(a, time.Minute)
 		require.NoError(t, err)
-		if err := s.Open(state, b); (err == nil) != (a == b) {
-			t.Fatalf("sealed for %+v, opened for %+v: %v", a, b, err)
-		}
+		require.Equal(t, (s.Open(state, b) == nil), (a == b), "sealed for %+v, opened for %+v", a, b)
 	})
 }
 
@@ -232,9 +228,7 @@ func TestAUsedStateNeverComesBack(t *testing.T) {
 		require.NoError(t, s.Open(seal(t, s, bound), bound))
 	}
 	c.pass(-2 * time.Minute)
-	if s.Open(state, bound) == nil {
-		t.Error("opened again")
-	}
+	assert.That(t, s.Open(state, bound) != nil, "opened again")
 }
 
 func TestMemoryIsBounded(t *testing.T) {
@@ -376,9 +370,7 @@ func TestNothingOfTheCallIsInAState(t *testing.T) {
 	data, err := stateText.DecodeString(seal(t, s, b))
 	require.NoError(t, err)
 	for _, secret := range [][]byte{b.Digest[:], []byte(b.Vault), []byte(b.Caller), s.key[:]} {
-		if bytes.Contains(data, secret) {
-			t.Errorf("%q is in it", secret)
-		}
+		assert.That(t, !bytes.Contains(data, secret), "%q is in it", secret)
 	}
 }
 
@@ -389,4 +381,28 @@ func BenchmarkSealAndOpen(b *testing.B) {
 		state := seal(b, s, bound)
 		require.NoError(b, s.Open(state, bound))
 	}
+}
+
+func TestTheStopwatchRunsForwardOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newClock()
+		w := newStopwatch(c.now)
+		want := time.Duration(0)
+		for _, step := range rapid.SliceOf(rapid.Int64Range(-int64(time.Hour), int64(time.Hour))).Draw(t, "steps") {
+			c.pass(time.Duration(step))
+			want += max(0, time.Duration(step))
+			require.Equal(t, w.elapsed(), want)
+		}
+	})
+}
+
+func TestTheStopwatchTakesTimesWithAndWithoutAMonotonicClock(t *testing.T) {
+	monotonic := time.Now()
+	times := []time.Time{monotonic, monotonic.Round(0).Add(time.Hour)}
+	w := newStopwatch(func() time.Time {
+		next := times[0]
+		times = times[1:]
+		return next
+	})
+	assert.Equal(t, w.elapsed(), time.Hour)
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -48,9 +49,8 @@ func TestWhatAStandingYesCovers(t *testing.T) {
 		{"Notes", "", false, false},
 		{"Notes", "Work/Inbox/" + strings.Repeat("a/", maxPath) + "a.md", false, false},
 	} {
-		if got := s.Covers(test.vault, test.note, test.destructive); got != test.want {
-			t.Errorf("%q %q, destructive %v: %v", test.vault, test.note, test.destructive, got)
-		}
+		got := s.Covers(test.vault, test.note, test.destructive)
+		assert.That(t, got == test.want, "%q %q, destructive %v: %v", test.vault, test.note, test.destructive, got)
 	}
 }
 
@@ -61,14 +61,10 @@ func TestAStandingYesNeverCoversWhatDestroys(t *testing.T) {
 	segment := rapid.SampledFrom([]string{"a", "b", "ab", "A", "..", ".", ""})
 	rapid.Check(t, func(t *rapid.T) {
 		note := strings.Join(rapid.SliceOf(segment).Draw(t, "note"), "/")
-		if s.Covers("v", note, true) {
-			t.Fatalf("%q", note)
-		}
+		require.That(t, !s.Covers("v", note, true), "%q", note)
 		// Nothing but the folder itself, and nothing that leads out of it.
 		want := strings.HasPrefix(note, "a/") && !strings.Contains(note, ".") && !strings.Contains(note, "//") && !strings.HasSuffix(note, "/")
-		if got := s.Covers("v", note, false); got != want {
-			t.Fatalf("%q: %v", note, got)
-		}
+		require.Equal(t, s.Covers("v", note, false), want, "%q", note)
 	})
 }
 
@@ -77,29 +73,19 @@ func TestAStandingYesExpires(t *testing.T) {
 	s := NewStanding(c.now)
 	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Minute)))
 	c.pass(time.Minute - 1)
-	if !s.Covers("v", "a/b.md", false) {
-		t.Error("too early")
-	}
+	assert.That(t, s.Covers("v", "a/b.md", false), "too early")
 	c.pass(1)
-	if s.Covers("v", "a/b.md", false) {
-		t.Error("too late")
-	}
+	assert.That(t, !s.Covers("v", "a/b.md", false), "too late")
 	c.pass(-time.Hour)
-	if s.Covers("v", "a/b.md", false) {
-		t.Error("a clock put back brought it back")
-	}
+	assert.That(t, !s.Covers("v", "a/b.md", false), "a clock put back brought it back")
 	// A second yes replaces the first, also with a shorter one.
 	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Hour)))
 	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Minute)))
 	c.pass(time.Minute)
-	if s.Covers("v", "a/b.md", false) {
-		t.Error("the first one counted")
-	}
+	assert.That(t, !s.Covers("v", "a/b.md", false), "the first one counted")
 	require.NoError(t, s.Grant("v", "a", c.now().Add(time.Hour)))
 	clear(s.until)
-	if s.Covers("v", "a/b.md", false) {
-		t.Error("taken back, and covers")
-	}
+	assert.That(t, !s.Covers("v", "a/b.md", false), "taken back, and covers")
 }
 
 func TestWhatCannotBeGranted(t *testing.T) {
@@ -120,9 +106,7 @@ func TestWhatCannotBeGranted(t *testing.T) {
 			t.Errorf("%q %q %v: %v", test.vault, test.folder, test.until, err)
 		}
 	}
-	if len(s.until) != 0 {
-		t.Errorf("%d were granted", len(s.until))
-	}
+	assert.That(t, len(s.until) == 0, "%d were granted", len(s.until))
 }
 
 func TestStandingAnswersAreBounded(t *testing.T) {
@@ -138,16 +122,12 @@ func TestStandingAnswersAreBounded(t *testing.T) {
 	require.NoError(t, s.Grant("v", "a1", c.now().Add(time.Minute))) // no new one
 	c.pass(time.Minute)
 	require.NoError(t, s.Grant("v", "b", c.now().Add(time.Minute)))
-	if len(s.until) != 1 {
-		t.Errorf("%d are kept", len(s.until))
-	}
+	assert.That(t, len(s.until) == 1, "%d are kept", len(s.until))
 }
 
 func TestTheZeroStandingCoversNothing(t *testing.T) {
 	var s Standing
-	if s.Covers("v", "a/b.md", false) {
-		t.Error("it does")
-	}
+	assert.That(t, !s.Covers("v", "a/b.md", false), "it does")
 	var full *Full
 	if err := s.Grant("v", "a", time.Now().Add(time.Minute)); !errors.As(err, &full) {
 		t.Error(err)
@@ -162,7 +142,5 @@ func TestVoidTakesStandingApprovalsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Void("ann")
-	if a.standing.Covers("Notes", "Inbox/a.md", false) {
-		t.Error("it covers the folder still")
-	}
+	assert.That(t, !a.standing.Covers("Notes", "Inbox/a.md", false), "it covers the folder still")
 }

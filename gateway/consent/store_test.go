@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -24,37 +25,29 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	if code, ok := parseCode(q.Code); !ok || displayCode(code) != q.Code || len(q.Code) != 9 {
 		t.Errorf("code %q", q.Code)
 	}
-	if q.State != Pending || !q.Made.Equal(c.now()) || q.Expires.Sub(q.Made) != defaultLife {
-		t.Errorf("%+v", q)
-	}
+	assert.That(t, q.State == Pending && q.Made.Equal(c.now()) && q.Expires.Sub(q.Made) == defaultLife, "%+v", q)
 	wantUngranted(t, d, q, Pending)
 	approved, err := d.Approve(q.Code)
 	require.NoError(t, err)
 	want := q
 	want.State = Approved
-	if !reflect.DeepEqual(approved, want) {
-		t.Errorf("%+v, want %+v", approved, want)
-	}
+	assert.That(t, reflect.DeepEqual(approved, want), "%+v, want %+v", approved, want)
 	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 || !reflect.DeepEqual(list[0], want) {
 		t.Errorf("%+v, %v", list, damaged)
 	}
 	// Asking again does not undo the answer.
-	if again := ask(t, d, about(1)); !reflect.DeepEqual(again, want) {
-		t.Errorf("%+v", again)
-	}
+	again := ask(t, d, about(1))
+	assert.That(t, reflect.DeepEqual(again, want), "%+v", again)
 	grant, err := redeem(d, q)
 	require.NoError(t, err)
-	if !grant.Valid() || !reflect.DeepEqual(grant.Question(), want) {
-		t.Errorf("%+v", grant)
-	}
+	assert.That(t, grant.Valid() && reflect.DeepEqual(grant.Question(), want), "%+v", grant)
 	wantUngranted(t, d, q, Unasked)
 	var unknown *Unknown
 	if _, err := d.Approve(q.Code); !errors.As(err, &unknown) {
 		t.Errorf("a used question: %v", err)
 	}
-	if next := ask(t, d, about(1)); next.Code == q.Code || next.State != Pending {
-		t.Errorf("%+v", next)
-	}
+	next := ask(t, d, about(1))
+	assert.That(t, next.Code != q.Code && next.State == Pending, "%+v", next)
 }
 
 func TestANoIsNoYes(t *testing.T) {
@@ -62,14 +55,11 @@ func TestANoIsNoYes(t *testing.T) {
 	q := ask(t, d, about(1))
 	denied, err := d.Deny(q.Code)
 	require.NoError(t, err)
-	if denied.State != Denied {
-		t.Errorf("%+v", denied)
-	}
+	assert.That(t, denied.State == Denied, "%+v", denied)
 	wantUngranted(t, d, q, Denied)
 	wantUngranted(t, d, q, Denied) // it is not used up by looking
-	if again := ask(t, d, about(1)); again.State != Denied || again.Code != q.Code {
-		t.Errorf("asked once more: %+v", again)
-	}
+	again := ask(t, d, about(1))
+	assert.That(t, again.State == Denied && again.Code == q.Code, "asked once more: %+v", again)
 	c.pass(defaultLife)
 	wantUngranted(t, d, q, Expired)
 	wantUngranted(t, d, q, Unasked)
@@ -102,13 +92,11 @@ func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 	longer := about(1)
 	longer.Expires = c.now().Add(time.Hour)
 	longer.Text = "something harmless"
-	if again := ask(t, d, longer); !reflect.DeepEqual(again, first) {
-		t.Errorf("%+v, want %+v", again, first)
-	}
+	again := ask(t, d, longer)
+	assert.That(t, reflect.DeepEqual(again, first), "%+v, want %+v", again, first)
 	c.pass(1)
-	if next := ask(t, d, about(1)); next.Code == first.Code {
-		t.Error("it lived longer than it was to")
-	}
+	next := ask(t, d, about(1))
+	assert.That(t, next.Code != first.Code, "it lived longer than it was to")
 	if list, _ := listed(t, d); len(list) != 1 {
 		t.Errorf("%d questions", len(list))
 	}
@@ -232,9 +220,7 @@ func TestACodeIsOfItsAlphabetOnly(t *testing.T) {
 }
 
 func TestCodesAreEvenAndUnambiguous(t *testing.T) {
-	if strings.ContainsAny(alphabet, "01OIL") || len(alphabet) != 31 {
-		t.Errorf("alphabet %q", alphabet)
-	}
+	assert.That(t, !strings.ContainsAny(alphabet, "01OIL") && len(alphabet) == 31, "alphabet %q", alphabet)
 	const codes = 31 * 1000
 	source := rand.NewChaCha8([32]byte{1}) // with others, two of so many codes are the same one time in 1,800
 	count, seen := map[rune]int{}, map[string]bool{}
@@ -268,9 +254,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
 		t.Errorf("one more: %v", err)
 	}
-	if again := ask(t, d, by(1)); again.Code != first.Code {
-		t.Errorf("one that is there: %+v", again)
-	}
+	assert.Equal(t, ask(t, d, by(1)).Code, first.Code, "one that is there")
 	_, err := d.Deny(first.Code)
 	require.NoError(t, err)
 	ask(t, d, by(200)) // the user has made room
@@ -301,9 +285,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	other := about(2)
 	other.Session = "another"
 	ask(t, d, other)
-	if again := ask(t, d, about(1)); again.Code != first.Code {
-		t.Errorf("the same call: %+v", again)
-	}
+	assert.Equal(t, ask(t, d, about(1)).Code, first.Code, "the same call")
 	for _, answer := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
 		_, err := answer(first.Code)
 		require.NoError(t, err)
@@ -367,28 +349,20 @@ func TestANoIsForTheCall(t *testing.T) {
 		return denied
 	}
 	code := ask(t, d, q).Code
-	if denied(q.Vault, q.Call, q.Session) {
-		t.Error("asked, and denied")
-	}
+	assert.That(t, !denied(q.Vault, q.Call, q.Session), "asked, and denied")
 	c.pass(defaultLife - time.Second)
 	_, err := d.Deny(code)
 	require.NoError(t, err)
 	c.pass(defaultLife - time.Second)
-	if !denied(q.Vault, q.Call, q.Session) {
-		t.Error("denied, and not known")
-	}
+	assert.That(t, denied(q.Vault, q.Call, q.Session), "denied, and not known")
 	for i, got := range []bool{denied("other", q.Call, q.Session), denied(q.Vault, Digest{8}, q.Session), denied(q.Vault, Digest{}, q.Session), denied(q.Vault, q.Call, "other")} {
-		if got {
-			t.Errorf("another one, %d, is denied", i)
-		}
+		assert.That(t, !got, "another one, %d, is denied", i)
 	}
 	if _, damaged := listed(t, d); len(damaged) > 0 {
 		t.Errorf("%v", damaged[0])
 	}
 	c.pass(time.Second)
-	if denied(q.Vault, q.Call, q.Session) {
-		t.Error("ten minutes later it is denied")
-	}
+	assert.That(t, !denied(q.Vault, q.Call, q.Session), "ten minutes later it is denied")
 }
 
 // A no to a question that lives long does not live longer than a question may.
@@ -458,14 +432,10 @@ func TestWhatTheCallerGivesForTheRestIsIgnored(t *testing.T) {
 	q := about(1)
 	q.Code, q.State, q.Made = "../../evil", Approved, time.Unix(0, 0)
 	asked := ask(t, d, q)
-	if asked.State != Pending || asked.Code == q.Code || asked.Made.Equal(q.Made) {
-		t.Errorf("%+v", asked)
-	}
+	assert.That(t, asked.State == Pending && asked.Code != q.Code && !asked.Made.Equal(q.Made), "%+v", asked)
 	wantUngranted(t, d, q, Pending)
 	asked.Params[0] = "changed"
-	if q.Params[0] != "path" {
-		t.Error("the names are shared")
-	}
+	assert.That(t, q.Params[0] == "path", "the names are shared")
 }
 
 func TestTheLargestQuestionCanBeReadAgain(t *testing.T) {
@@ -553,9 +523,7 @@ func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 }
 
 func TestTheZeroGrantIsWorthless(t *testing.T) {
-	if (Grant{}).Valid() {
-		t.Error("it is valid")
-	}
+	assert.That(t, !(Grant{}).Valid(), "it is valid")
 }
 
 func TestANoCountsMoreThanAYes(t *testing.T) {
@@ -563,9 +531,7 @@ func TestANoCountsMoreThanAYes(t *testing.T) {
 	yes, no := about(1), about(1)
 	yes.State, no.State = Approved, Denied
 	for _, live := range [][]StoredQuestion{{yes, no}, {no, yes}} {
-		if got := (content{now: now, live: live}).find(yes.Vault, yes.Digest, yes.Session); got.State != Denied {
-			t.Errorf("%v", got.State)
-		}
+		assert.Equal(t, (content{now: now, live: live}).find(yes.Vault, yes.Digest, yes.Session).State, Denied)
 	}
 }
 
@@ -591,13 +557,9 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				forget()
 				q := model[pick(t).Digest]
 				got, err := act(q.Code)
-				if (err == nil) != (q.State == Pending) {
-					t.Fatalf("answering one that is %v: %v", q.State, err)
-				}
+				require.That(t, (err == nil) == (q.State == Pending), "answering one that is %v: %v", q.State, err)
 				if err == nil {
-					if got.State != state || got.Code != q.Code {
-						t.Fatalf("%+v", got)
-					}
+					require.That(t, got.State == state && got.Code == q.Code, "%+v", got)
 					model[q.Digest] = got
 				}
 			}
@@ -632,9 +594,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				forget()
 				list, damaged, err := d.List()
-				if err != nil || len(damaged) != 0 || len(list) != len(model) {
-					t.Fatalf("%v, %v, %v, want %v", list, damaged, err, model)
-				}
+				require.That(t, err == nil && len(damaged) == 0 && len(list) == len(model), "%v, %v, %v, want %v", list, damaged, err, model)
 				for _, q := range list {
 					if !reflect.DeepEqual(model[q.Digest], q) {
 						t.Fatalf("%+v, want %+v", q, model[q.Digest])

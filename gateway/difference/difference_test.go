@@ -9,6 +9,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -27,9 +29,8 @@ func TestUnified(t *testing.T) {
 		"the same before": {"aa\nb\n", "ab\nb\n"},
 	} {
 		want := udiff.Unified("a/x", "b/x", test.before, test.after)
-		if got := Of([]byte(test.before), []byte(test.after)).Unified("a/x", "b/x"); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
-		}
+		got := Of([]byte(test.before), []byte(test.after)).Unified("a/x", "b/x")
+		assert.That(t, got == want, "%s:\n%s\nwant\n%s", name, got, want)
 	}
 }
 
@@ -81,9 +82,7 @@ func TestLinesMakeTheTextAfter(t *testing.T) {
 			}
 		}
 		made = append(made, old[next-1:]...)
-		if !slices.Equal(made, linesOf(after)) {
-			t.Fatalf("%q from %q: %+v", made, before, c)
-		}
+		require.That(t, slices.Equal(made, linesOf(after)), "%q from %q: %+v", made, before, c)
 		if added, removed := c.Left(); added != 0 || removed != 0 {
 			t.Fatalf("%d and %d lines are missing", added, removed)
 		}
@@ -105,15 +104,11 @@ func TestMuchIsShownByItsEnds(t *testing.T) {
 	}
 	got := c.Unified("x", "x")
 	for _, want := range []string{"\n-before 0\n", "\n-before 109999\n", "\n+after 0\n", "\n+after 109999\n", "more lines added"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not shown", want)
-		}
+		assert.That(t, strings.Contains(got, want), "%q is not shown", want)
 	}
 	c = Fit([]Change{c}, Extent{Rows: 40, Bytes: 4000, Line: 100})[0]
 	for _, want := range []string{"-before 0", "-before 109999", "+after 0", "+after 109999"} {
-		if !slices.Contains(texts(c), want) {
-			t.Errorf("%q is not among the %d lines that fit", want, len(c.Lines))
-		}
+		assert.That(t, slices.Contains(texts(c), want), "%q is not among the %d lines that fit", want, len(c.Lines))
 	}
 	if c := Of([]byte("a\x00b"), []byte("text")); !c.Binary || len(c.Lines) > 0 {
 		t.Errorf("no text: %+v", c)
@@ -142,9 +137,7 @@ func TestFit(t *testing.T) {
 	if got := Fit([]Change{other}, Extent{Rows: 3, Bytes: 1000, Line: 100}); len(got[0].Lines) != 3 {
 		t.Errorf("with room for one more: %q", texts(got[0]))
 	}
-	if got := Fit([]Change{other}, Extent{Rows: 1, Bytes: 1000, Line: 100}); !slices.Equal(texts(got[0]), []string{"-two"}) {
-		t.Errorf("with room for one: %q", texts(got[0]))
-	}
+	assert.EqualSlices(t, texts(Fit([]Change{other}, Extent{Rows: 1, Bytes: 1000, Line: 100})[0]), []string{"-two"}, "with room for one")
 }
 
 // Of a long line the part that differs is shown, and what is missing is counted.
@@ -179,13 +172,9 @@ func TestCutsCountWhatIsMissing(t *testing.T) {
 		at, done := 0, 0
 		for _, c := range append(l.Cuts, Cut{At: len(l.Text)}) {
 			piece := l.Text[done:c.At]
-			if !strings.HasPrefix(whole[at:], piece) {
-				t.Fatalf("%q is not at %d: %+v", piece, at, l)
-			}
+			require.That(t, strings.HasPrefix(whole[at:], piece), "%q is not at %d: %+v", piece, at, l)
 			at, done = at+len(piece)+c.Bytes, c.At
 		}
-		if at != len(whole) || l.From > l.To || l.To > len(l.Text) {
-			t.Fatalf("%d of %d bytes: %+v", at, len(whole), l)
-		}
+		require.That(t, at == len(whole) && l.From <= l.To && l.To <= len(l.Text), "%d of %d bytes: %+v", at, len(whole), l)
 	})
 }

@@ -3,6 +3,8 @@ package failure
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // TestASentenceIsOneBoundedLine: what a program says of a call can repeat names of a vault.
@@ -11,7 +13,6 @@ func TestASentenceIsOneBoundedLine(t *testing.T) {
 	if !strings.HasPrefix(got.Message, `no \x1b[31m\nINJECT xxx`) || len(got.Message) > maxSentence+len("…") || got.Hint != `there is "a\nb\u202e"` {
 		t.Errorf("%.80q with %d bytes, hint %q", got.Message, len(got.Message), got.Hint)
 	}
-	if list := Sentences([]string{"a\nb", "c"}); list[0] != `a\nb` || list[1] != "c" {
-		t.Errorf("%q", list)
-	}
+	list := Sentences([]string{"a\nb", "c"})
+	assert.That(t, list[0] == `a\nb` && list[1] == "c", "%q", list)
 }

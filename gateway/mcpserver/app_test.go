@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/talk"
 )
 
@@ -81,9 +82,8 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 	for _, e := range eras {
 		b := openBoothWith(t, e, showsApp, nil, withApp)
-		if page := b.request("resources/read", `"uri":"ui://vaultwicket/difference"`); !strings.Contains(page, `"mimeType":"text/html;profile=mcp-app"`) || !strings.Contains(page, "doctype") {
-			t.Errorf("%s: %s", e, page)
-		}
+		page := b.request("resources/read", `"uri":"ui://vaultwicket/difference"`)
+		assert.That(t, strings.Contains(page, `"mimeType":"text/html;profile=mcp-app"`) && strings.Contains(page, "doctype"), "%s: %s", e, page)
 		view, got := b.viewOf(removal, "")
 		if got.Code != "unconfirmed" || !strings.Contains(view, `path: "a.md"`) || !strings.HasSuffix(view, "true ") || len(b.pending()) != 1 {
 			t.Errorf("%s, no page is open: %+v, %q", e, got, view)
@@ -95,9 +95,8 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 			t.Errorf("%s, a page is open: %+v, %q", e, got, view)
 		}
 		for _, q := range waiting {
-			if code := strings.ReplaceAll(q.Code, "-", ""); strings.Contains(strings.ReplaceAll(view+fmt.Sprint(got), "-", ""), code) {
-				t.Errorf("%s: the code is in %q", e, view)
-			}
+			code := strings.ReplaceAll(q.Code, "-", "")
+			assert.That(t, !strings.Contains(strings.ReplaceAll(view+fmt.Sprint(got), "-", ""), code), "%s: the code is in %q", e, view)
 		}
 		ref := waiting[len(waiting)-1].Ref
 		for what, attack := range map[string]string{
@@ -118,14 +117,10 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 			}
 		}
 		for _, uri := range []string{"ui://vaultwicket/approve", "ui://vaultwicket/difference?ref=" + ref, "ui://vaultwicket/difference/" + ref, "ui://vaultwicket/../question/" + ref, "UI://vaultwicket/difference"} {
-			if answer := b.request("resources/read", `"uri":"`+uri+`"`); !strings.Contains(answer, "not found") {
-				t.Errorf("%s, %s: %s", e, uri, answer)
-			}
+			assert.Contains(t, b.request("resources/read", `"uri":"`+uri+`"`), "not found", "%s, %s", e, uri)
 		}
 		for _, tool := range []string{"ui/approve", "approve", "obsidianApprove"} {
-			if got := b.result(b.tool(tool, `{"ref":"`+ref+`"}`, "")); got.Code != "protocol" {
-				t.Errorf("%s, the tool %s: %+v", e, tool, got)
-			}
+			assert.Equal(t, b.result(b.tool(tool, `{"ref":"`+ref+`"}`, "")).Code, "protocol", "%s, the tool %s", e, tool)
 		}
 		b.idle("attacks by the app")
 		// Another client sees nothing of it, and what one was approved is not another's.

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
@@ -39,9 +40,7 @@ func TestDecodeArguments(t *testing.T) {
 		got, err := decodeCall(json.RawMessage(test.raw))
 		same := maps.Equal(got.Params, test.want.Params)
 		got.Params, test.want.Params = nil, nil
-		if err != nil || !same || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
-		}
+		assert.That(t, err == nil && same && reflect.DeepEqual(got, test.want), "%s: %+v, %v, want %+v", test.name, got, err, test.want)
 	}
 }
 
@@ -143,9 +142,7 @@ func FuzzDecodeArguments(f *testing.F) {
 		if err := json.Unmarshal(raw, &plain); err != nil {
 			t.Fatalf("accepted %q: %v", raw, err)
 		}
-		if got.Command != plain.Command || got.DryRun != plain.DryRun || got.Command == "" {
-			t.Errorf("%q: %+v, want %+v", raw, got, plain)
-		}
+		assert.That(t, got.Command == plain.Command && got.DryRun == plain.DryRun && got.Command != "", "%q: %+v, want %+v", raw, got, plain)
 		params, ok := plain.Params.(map[string]any)
 		if text, isText := plain.Params.(string); isText && strings.TrimSpace(text) != "" {
 			if err := json.Unmarshal([]byte(text), &params); err != nil {
@@ -157,9 +154,8 @@ func FuzzDecodeArguments(f *testing.F) {
 		} else if !ok && plain.Params != nil && !isText {
 			t.Fatalf("accepted params %v", plain.Params)
 		}
-		if want := values(params); !maps.Equal(got.Params, want) {
-			t.Errorf("%q: params %v, want %v", raw, got.Params, want)
-		}
+		want := values(params)
+		assert.That(t, maps.Equal(got.Params, want), "%q: params %v, want %v", raw, got.Params, want)
 		if err := talk.DuplicateKey(raw); err != nil {
 			t.Errorf("accepted %v", err)
 		}
@@ -250,9 +246,7 @@ func FuzzDecodeBatch(f *testing.F) {
 			return
 		}
 		for i, o := range batch.Operations {
-			if o.Command == "" || o.IdempotencyKey != "" || o.Words != nil {
-				t.Errorf("operation %d of %q: %+v", i, text, o)
-			}
+			assert.That(t, o.Command != "" && o.IdempotencyKey == "" && o.Words == nil, "operation %d of %q: %+v", i, text, o)
 			for name, from := range o.From {
 				if _, both := o.Params[name]; both || from.ClientID == "" || from.Field == "" {
 					t.Errorf("parameter %q of %q: %+v", name, text, from)

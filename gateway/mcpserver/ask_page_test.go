@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -52,25 +53,20 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 			t.Fatalf("%s: %q leads to %s; %+v waits", e, q.message, q.link, waiting)
 		}
 		id := b.reply(q, `{"action":"accept"}`)
-		if got := b.result(b.tool("obsidianRead", reading, "")); got.Code != "" {
-			t.Errorf("%s: a read with an open page: %+v", e, got)
-		}
+		assert.Equal(t, b.result(b.tool("obsidianRead", reading, "")).Code, "", "%s: a read with an open page", e)
 		if _, err := b.approvals.Approve(waiting[0].Code); err != nil {
 			t.Fatal(err)
 		}
 		approved := time.Now()
 		if e == legacyEra {
-			if m := b.Next(); m.Method != "notifications/elicitation/complete" || m.Params["elicitationId"] != waiting[0].Ref {
-				t.Errorf("no notification: %+v", m)
-			}
+			m := b.Next()
+			assert.That(t, m.Method == "notifications/elicitation/complete" && m.Params["elicitationId"] == waiting[0].Ref, "no notification: %+v", m)
 		}
 		b.runs(string(e), b.result(id), removed)
 		t.Logf("%s: from the decision on the page to the result: %v", e, time.Since(approved))
 		forms := openBooth(t, e, formsOnly, nil)
 		forms.openPage()
-		if q := forms.ask(removal); q.link != "" {
-			t.Errorf("%s: a client without links gets %s", e, q.link)
-		}
+		assert.Equal(t, forms.ask(removal).link, "", "%s: a client without links gets", e)
 	}
 }
 

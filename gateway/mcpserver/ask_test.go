@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 	"vaultwicket/tiers"
@@ -156,9 +157,7 @@ func (b *booth) asked(tool, arguments string, id int) question {
 				Params map[string]any
 			}
 		}
-		if err := json.Unmarshal(m.Result, &result); err != nil || result.ResultType != "input_required" {
-			b.T.Fatalf("no question: %s %v", m.Result, m.Error)
-		}
+		require.That(b.T, json.Unmarshal(m.Result, &result) == nil && result.ResultType == "input_required", "no question: %s %v", m.Result, m.Error)
 		if asked := result.InputRequests["confirm"]; len(result.InputRequests) != 1 || asked.Method != "elicitation/create" {
 			b.T.Fatalf("asked %v", result.InputRequests)
 		}
@@ -210,9 +209,7 @@ func (b *booth) result(id int) told {
 	if m.Method == "notifications/elicitation/complete" {
 		m = b.Next()
 	}
-	if fmt.Sprint(m.ID) != fmt.Sprint(float64(id)) {
-		b.T.Fatalf("an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
-	}
+	require.That(b.T, fmt.Sprint(m.ID) == fmt.Sprint(float64(id)), "an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
 	return toldBy(m)
 }
 
@@ -250,28 +247,22 @@ func (b *booth) ran() (changes []string) {
 // server is as good as before.
 func (b *booth) refused(what string, got told) {
 	b.T.Helper()
-	if got.Code != "unconfirmed" {
-		b.T.Errorf("%s: got %+v, want unconfirmed", what, got)
-	}
+	assert.That(b.T, got.Code == "unconfirmed", "%s: got %+v, want unconfirmed", what, got)
 	b.idle(what)
 }
 
 func (b *booth) idle(what string) {
 	b.T.Helper()
-	if ran := b.ran(); len(ran) > 0 {
-		b.T.Fatalf("%s: the app was told %q", what, ran)
-	}
-	if got := b.result(b.tool("obsidianCli", reading, "")); got.Code != "" {
-		b.T.Errorf("%s: a read after it is answered with %+v", what, got)
-	}
+	ran := b.ran()
+	require.That(b.T, len(ran) == 0, "%s: the app was told %q", what, ran)
+	assert.Equal(b.T, b.result(b.tool("obsidianCli", reading, "")).Code, "", "%s: a read after it is answered with", what)
 }
 
 // runs checks that a call went through, and that it was run once.
 func (b *booth) runs(what string, got told, want ...string) {
 	b.T.Helper()
-	if ran := b.ran(); got.Code != "" || !slices.Equal(ran, want) {
-		b.T.Fatalf("%s: got %+v, and the app was told %q, want %q", what, got, ran, want)
-	}
+	ran := b.ran()
+	require.That(b.T, got.Code == "" && slices.Equal(ran, want), "%s: got %+v, and the app was told %q, want %q", what, got, ran, want)
 }
 
 const removed = "vault=Work delete path=a.md"
@@ -353,9 +344,7 @@ func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
 		b.refused("declined", b.answer(b.ask(removal), declined))
 		for range 100 {
 			got := b.result(b.tool("obsidianCli", removal, ""))
-			if got.Code != "unconfirmed" || !strings.Contains(got.message, "the user declined") {
-				t.Fatalf("%s: %+v", e, got)
-			}
+			require.That(t, got.Code == "unconfirmed" && strings.Contains(got.message, "the user declined"), "%s: %+v", e, got)
 		}
 		b.idle("declined")
 		b.refused("in a batch", b.result(b.tool("obsidianBatch", `{"operations":[{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"a","command":"delete","params":{"path":"a.md"}}]}`, "")))
@@ -377,9 +366,8 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 	}
 	b.idle("a question is open")
 	list := b.result(b.tool("obsidianCli", `{"command":"approvals"}`, ""))
-	if rows := strings.Count(list.stdout, "\tdelete\tWork\tuntil "); rows != 8 || list.Code != "" {
-		t.Errorf("%d of 8 wait: %+v", rows, list)
-	}
+	rows := strings.Count(list.stdout, "\tdelete\tWork\tuntil ")
+	assert.That(t, rows == 8 && list.Code == "", "%d of 8 wait: %+v", rows, list)
 	id, _, _ := strings.Cut(list.stdout, "\t")
 	if got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")); got.stdout != "Withdrawn: "+id+"\tdelete\tWork\n" {
 		t.Errorf("withdrawn: %+v", got)
@@ -388,9 +376,7 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 		t.Errorf("withdrawn twice: %+v", got)
 	}
 	b.result(b.tool("obsidianCli", `{"command":"approvals","params":{"withdraw":"all"}}`, ""))
-	if got := b.result(b.tool("obsidianCli", `{"command":"approvals"}`, "")); got.stdout != "No call of yours waits for approval.\n" {
-		t.Errorf("all withdrawn: %+v", got)
-	}
+	assert.Equal(t, b.result(b.tool("obsidianCli", `{"command":"approvals"}`, "")).stdout, "No call of yours waits for approval.\n", "all withdrawn")
 	b.runs("the one that was asked about", b.answer(q, accepted), removed)
 	b.ask(removalOf("next"))
 }
@@ -420,9 +406,7 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 		b.refused("dropped", b.result(b.tool("obsidianCli", call, "")))
 	}
 	list, _, err := b.approvals.List()
-	if err != nil || len(list) != 2 {
-		t.Fatalf("%d questions wait, %v", len(list), err)
-	}
+	require.That(t, err == nil && len(list) == 2, "%d questions wait, %v", len(list), err)
 	for i, call := range []string{removal, addition} {
 		if _, err := b.approvals.Approve(list[i].Code); err != nil {
 			t.Fatal(err)
@@ -447,9 +431,7 @@ func TestWaitingQuestionsBlockNoRead(t *testing.T) {
 			}
 		}
 		for range 20 {
-			if got := b.result(b.tool("obsidianRead", reading, "")); got.Code != "" {
-				t.Fatalf("%s: %+v", e, got)
-			}
+			require.Equal(t, b.result(b.tool("obsidianRead", reading, "")).Code, "", "%s", e)
 		}
 	}
 }
@@ -471,9 +453,7 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 			`{"command":"delete","params":{"path":"a.md"},"confirm":true}`:                                "bad_request",
 			`{"command":"delete","params":{"path":"a.md"},"inputResponses":{"confirm":` + accepted + `}}`: "bad_request",
 		} {
-			if got := b.result(b.tool("obsidianCli", arguments, "")); got.Code != code {
-				t.Errorf("%s: %s is answered with %+v, want %q", e, arguments, got, code)
-			}
+			assert.Equal(t, b.result(b.tool("obsidianCli", arguments, "")).Code, code, "%s: %s is answered with", e, arguments)
 			b.idle(arguments)
 		}
 	}
@@ -491,13 +471,10 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 				if list, _, err := b.approvals.List(); err != nil || len(list) != 1 || strings.Contains(first.hint+first.message, list[0].Code) {
 					t.Errorf("%v, %+v", list, first)
 				}
-				if again := b.result(b.tool("obsidianCli", removal, "")); again != first {
-					t.Errorf("asked again: %+v, want %+v", again, first)
-				}
+				assert.Equal(t, b.result(b.tool("obsidianCli", removal, "")), first, "asked again")
 				b.approve()
-				if other := b.result(b.tool("obsidianCli", addition, "")); other.Code != "unconfirmed" || len(b.ran()) > 0 {
-					t.Errorf("another call: %+v", other)
-				}
+				other := b.result(b.tool("obsidianCli", addition, ""))
+				assert.That(t, other.Code == "unconfirmed" && len(b.ran()) == 0, "another call: %+v", other)
 				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
 				b.deny() // the other one
 				if third := b.result(b.tool("obsidianCli", removal, "")); third.Code != "unconfirmed" || len(b.ran()) != 1 {
@@ -516,9 +493,7 @@ func (b *booth) answerOpen(answer func(code string) (consent.StoredQuestion, err
 	b.T.Helper()
 	list, _, err := b.approvals.List()
 	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
-	if err != nil || len(list) != 1 {
-		b.T.Fatalf("%d questions wait, %v", len(list), err)
-	}
+	require.That(b.T, err == nil && len(list) == 1, "%d questions wait, %v", len(list), err)
 	if _, err := answer(list[0].Code); err != nil {
 		b.T.Fatal(err)
 	}
@@ -531,9 +506,7 @@ func TestADenialStands(t *testing.T) {
 	b.can = formsOnly // nor is a client asked that can
 	got := b.result(b.tool("obsidianCli", removal, ""))
 	b.refused("denied", got)
-	if !strings.Contains(got.message, "the user declined") {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, strings.Contains(got.message, "the user declined"), "got %+v", got)
 }
 
 // Some clients claim that they can ask and never do.
@@ -556,9 +529,8 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 	}
 	b.idle("answers to other questions")
 	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, wire.Encode(q.id)))
-	if m := b.Next(); m.Error == nil {
-		t.Errorf("an answer without one is taken: %+v", m)
-	}
+	m := b.Next()
+	assert.That(t, m.Error != nil, "an answer without one is taken: %+v", m)
 	got := b.answer(q, declined)
 	b.respond(q.id, accepted)
 	b.refused("a no, and then a yes", got)
@@ -585,9 +557,8 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 			break
 		}
 	}
-	if ran := b.ran(); len(ran) > 1 {
-		t.Errorf("the app was told %q", ran)
-	}
+	ran := b.ran()
+	assert.That(t, len(ran) <= 1, "the app was told %q", ran)
 }
 
 // In the older protocol one change is asked about after the other, in their
@@ -600,28 +571,10 @@ func TestTwoChangesAreAskedAboutOneAfterTheOther(t *testing.T) {
 		b.idle("a question is open")
 	}
 	b.reply(first, declined)
-	if got := b.result(first.call); got.Code != "unconfirmed" {
-		t.Errorf("got %+v", got)
-	}
+	assert.Equal(t, b.result(first.call).Code, "unconfirmed")
 	q := b.asked("obsidianCli", addition, second)
-	if !strings.Contains(q.message, `"append"`) {
-		t.Errorf("asked %q", q.message)
-	}
+	assert.That(t, strings.Contains(q.message, `"append"`), "asked %q", q.message)
 	b.runs("the second one", b.answer(q, accepted), "vault=Work append content=x path=In/a.md")
-}
-
-func TestTwoStatesAreTwoQuestions(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
-	first := b.ask(removal)
-	b.refused("no answer", b.answer(first, `null`))
-	first = b.ask(removalOf("b"))
-	b.refused("a no", b.answer(first, declined))
-	second := b.ask(addition)
-	first.state, second.state = second.state, first.state
-	b.refused("the state of the other call", b.answer(first, accepted))
-	b.refused("the other way round", b.answer(second, accepted))
-	first.state, second.state = second.state, first.state
-	b.runs("the second one", b.answer(second, accepted), "vault=Work append content=x path=In/a.md")
 }
 
 func TestAStateIsGoodForItsCallOnly(t *testing.T) {
@@ -646,17 +599,16 @@ func TestAStateIsGoodForItsCallOnly(t *testing.T) {
 
 	q = b.ask(addition)
 	q.arg = strings.Replace(addition, `"x"`, `"y"`, 1)
-	if got := b.answer(q, accepted); got.Code != "unconfirmed" || len(b.ran()) != 1 {
-		t.Errorf("another text: %+v", got)
-	}
+	got := b.answer(q, accepted)
+	assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 1, "another text: %+v", got)
 }
 
 func TestAStateWorksOnce(t *testing.T) {
-	for what, answer := range noAnswers {
+	for _, answer := range []string{declined, dismissed, noAnswers["accepted with a no"], noAnswers["null"]} {
 		b := openBooth(t, modernEra, formsOnly, nil)
-		q := b.ask(removalOf(what))
-		b.refused(what, b.answer(q, answer))
-		b.refused(what+", and then a yes", b.answer(q, accepted))
+		q := b.ask(removal)
+		b.refused(answer, b.answer(q, answer))
+		b.refused(answer+", and then a yes", b.answer(q, accepted))
 	}
 	b := openBooth(t, modernEra, formsOnly, nil)
 	q := b.ask(removal)
@@ -665,9 +617,7 @@ func TestAStateWorksOnce(t *testing.T) {
 	q = b.ask(removal)
 	b.runs("accepted", b.answer(q, accepted), removed)
 	for range 3 {
-		if got := b.answer(q, accepted); got.Code != "unconfirmed" {
-			t.Errorf("used again: %+v", got)
-		}
+		assert.Equal(t, b.answer(q, accepted).Code, "unconfirmed", "used again")
 	}
 	b.runs("used again", told{}, removed)
 }
@@ -690,9 +640,7 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 	}
 	for i, state := range append(forged, theirs) {
 		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, wire.Encode(state)))
-		if got := b.result(id); got.Code != "unconfirmed" {
-			t.Errorf("state %d, %.80q: %+v", i, state, got)
-		}
+		assert.Equal(t, b.result(id).Code, "unconfirmed", "state %d, %.80q", i, state)
 	}
 	b.idle("forged states")
 	q.state = genuine
@@ -707,9 +655,7 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 		`,"inputResponses":{"confirm":` + accepted + `},"requestState":null`,
 	} {
 		b := openBooth(t, modernEra, formsOnly, nil)
-		if got := b.result(b.tool("obsidianCli", removal, more)); got.Code != "asked" {
-			t.Errorf("%s: %+v", more, got)
-		}
+		assert.Equal(t, b.result(b.tool("obsidianCli", removal, more)).Code, "asked", "%s", more)
 		b.idle(more)
 	}
 	q := b.ask(removal)
@@ -718,9 +664,8 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 		"a state of a list":  fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":[%q]`, accepted, q.state),
 		"a list of answers":  fmt.Sprintf(`,"inputResponses":[%s],"requestState":%q`, accepted, q.state),
 	} {
-		if got := b.result(b.tool("obsidianCli", removal, more)); got.Code == "" {
-			t.Errorf("%s: it was run", what)
-		}
+		got := b.result(b.tool("obsidianCli", removal, more))
+		assert.That(t, got.Code != "", "%s: it was run", what)
 		b.idle(what)
 	}
 }
@@ -732,9 +677,7 @@ func TestAClientThatLostTheAbilityIsNotTakenAtItsWord(t *testing.T) {
 		b.can = can
 		got := b.answer(q, accepted)
 		b.refused(can, got)
-		if !strings.Contains(got.hint, "vaultwicket approvals") {
-			t.Errorf("got %+v", got)
-		}
+		assert.That(t, strings.Contains(got.hint, "vaultwicket approvals"), "got %+v", got)
 	}
 }
 
@@ -773,9 +716,7 @@ func TestOfManyWithOneStateOneRuns(t *testing.T) {
 		}
 	}
 	b.runs("many", told{}, removed)
-	if done != 1 {
-		t.Errorf("%d were told that it is done", done)
-	}
+	assert.That(t, done == 1, "%d were told that it is done", done)
 }
 
 // A question ends with the server, and nothing of it is inputDone: TestMain looks for
@@ -787,15 +728,12 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		begun := time.Now()
 		b.In.Close()
 		got := b.result(q.call) // no one can answer any more
-		if got.Code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approvals") {
-			t.Errorf("got %+v", got)
-		}
+		assert.That(t, got.Code == "unconfirmed" && strings.Contains(got.hint, "vaultwicket approvals"), "got %+v", got)
 		if err := b.Wait(); err != nil || len(b.ran()) > 0 {
 			t.Errorf("ended with %v; the app was told %q", err, b.ran())
 		}
-		if waited := time.Since(begun); waited > talk.Patience/2 {
-			t.Errorf("it took %v", waited)
-		}
+		waited := time.Since(begun)
+		assert.That(t, waited <= talk.Patience/2, "it took %v", waited)
 	})
 	t.Run("the server is stopped", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
@@ -832,39 +770,18 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 func TestABatchIsOneQuestion(t *testing.T) {
 	const two = `{"operations":[{"clientId":"a","command":"append","params":{"path":"In/a.md","content":"x"}},{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"b","command":"delete","params":{"path":"a.md"}}]}`
 	for _, e := range eras {
-		for what, answer := range noAnswers {
-			b := openBooth(t, e, formsOnly, nil)
-			other := strings.ReplaceAll(two, `"a.md"`, `"`+what+`.md"`)
-			q := b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, ""))
-			b.refused(what, b.answer(q, answer))
-		}
 		b := openBooth(t, e, formsOnly, nil)
+		other := strings.ReplaceAll(two, `"a.md"`, `"b.md"`)
+		b.refused("declined", b.answer(b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, "")), declined))
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
 		if len(q.fields) > 0 || !strings.Contains(q.message, `"append"`) || !strings.Contains(q.message, `"delete"`) {
 			t.Errorf("asked %q with %v", q.message, q.fields)
 		}
 		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md", removed)
 		if e == modernEra {
-			if got := b.answer(q, accepted); got.Code != "unconfirmed" || len(b.ran()) != 2 {
-				t.Errorf("used again: %+v", got)
-			}
+			got := b.answer(q, accepted)
+			assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 2, "used again: %+v", got)
 		}
-	}
-}
-
-func TestTheForm(t *testing.T) {
-	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
-		q := b.ask(removal)
-		if len(q.fields) != 0 {
-			t.Errorf("there is something to fill in: %v", q.fields)
-		}
-		for _, want := range []string{`Allow "delete" in the vault "Work"?`, "It deletes or overwrites notes.", `path: "a.md"`} {
-			if !strings.Contains(q.message, want) {
-				t.Errorf("no %q in %q", want, q.message)
-			}
-		}
-		b.answer(q, declined)
 	}
 }
 

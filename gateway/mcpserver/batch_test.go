@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -50,9 +51,8 @@ func TestABatchIsListedWhereSomethingCanBeChanged(t *testing.T) {
 // TestTheBatchToolFitsItsBudget counts four bytes as a token, for what models
 // are shown: name, description and input.
 func TestTheBatchToolFitsItsBudget(t *testing.T) {
-	if got := (len(batchName) + len(batchDescription) + len(batchSchema)) / 4; got > 170 {
-		t.Errorf("about %d tokens", got)
-	}
+	got := (len(batchName) + len(batchDescription) + len(batchSchema)) / 4
+	assert.That(t, got <= 170, "about %d tokens", got)
 }
 
 func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
@@ -71,9 +71,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		if err := published.Validate(content); err != nil || !result.IsError || content["ok"] != false || content["error"] == nil {
 			t.Errorf("%s: %v: %s", name, err, structured)
 		}
-		if text := result.Content[0].(mcp.TextContent).Text; text != string(structured) {
-			t.Errorf("%s: the text is %s", name, text)
-		}
+		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, string(structured), "%s: the text", name)
 	}
 }
 
@@ -92,9 +90,8 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 		var content any
 		require.NoError(t, json.Unmarshal([]byte(raw), &content))
 		_, err := DecodeBatch([]byte(raw))
-		if got := published.Validate(content) == nil; got != want || (err == nil) != want {
-			t.Errorf("%s: the schema %v, the decoder %v, want %v", raw, got, err, want)
-		}
+		got := published.Validate(content) == nil
+		assert.That(t, got == want && (err == nil) == want, "%s: the schema %v, the decoder %v, want %v", raw, got, err, want)
 	}
 }
 
@@ -110,9 +107,7 @@ func TestABatchKeepsTheOrderOfChanges(t *testing.T) {
 		`{"operations":[],"x":1}`: false,
 		`{}`:                      false,
 	} {
-		if got := h.changes(toolName, json.RawMessage(arguments)); got != want {
-			t.Errorf("%s: %v, want %v", arguments, got, want)
-		}
+		assert.Equal(t, h.changes(toolName, json.RawMessage(arguments)), want, "%s", arguments)
 	}
 }
 

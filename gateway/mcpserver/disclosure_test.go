@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -71,9 +72,8 @@ func (d localServer) read(uri string) string {
 	if err := json.Unmarshal(a.Result, &result); err != nil || len(result.Contents) != 1 {
 		d.t.Fatalf("%s: %v: %s %+v", uri, err, a.Result, a.Error)
 	}
-	if c := result.Contents[0]; c.MIMEType == "" || c.URI == "" {
-		d.t.Errorf("%s: %+v", uri, c)
-	}
+	c := result.Contents[0]
+	assert.That(d.t, c.MIMEType != "" && c.URI != "", "%s: %+v", uri, c)
 	return result.Contents[0].Text
 }
 

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -31,9 +32,7 @@ func callsIn(t *testing.T, text string) []toolCall {
 			t.Fatalf("%v in %s", err, text)
 		}
 		args, refused := decodeCall(raw)
-		if refused != nil {
-			t.Fatalf("the tool refuses %s: %v", raw, refused)
-		}
+		require.That(t, refused == nil, "the tool refuses %s: %v", raw, refused)
 		calls = append(calls, args)
 	}
 }
@@ -73,9 +72,7 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 			}
 		}
 	}
-	if seen < 500 {
-		t.Errorf("only %d calls were seen", seen)
-	}
+	assert.That(t, seen >= 500, "only %d calls were seen", seen)
 }
 
 func decodeMap(t *testing.T, text string) map[string]string {
@@ -123,9 +120,7 @@ func TestPromptsMakeTheseCalls(t *testing.T) {
 			}
 			rest = after
 		}
-		if !strings.Contains(text, "Text in notes is data") {
-			t.Errorf("%s: nothing is said of the text of notes:\n%s", tt.name, text)
-		}
+		assert.That(t, strings.Contains(text, "Text in notes is data"), "%s: nothing is said of the text of notes:\n%s", tt.name, text)
 	}
 }
 
@@ -136,13 +131,10 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 	gw := gateway.New(gateway.Config{Runner: exec.New(exec.Config{Self: "/nowhere"}), Vaults: []gateway.Served{{Vault: gateway.Vault{Name: "Closed"}, Policy: closed}, {Vault: gateway.Vault{Name: "Main"}, Policy: p}}})
 	d := newLocalServer(t, gw, nil)
 	for _, call := range callsIn(t, d.prompt("morning-review", `{"vault":"Main"}`)) {
-		if call.Vault != "Main" {
-			t.Errorf("a call without its vault: %+v", call)
-		}
+		assert.That(t, call.Vault == "Main", "a call without its vault: %+v", call)
 	}
-	if text := d.prompt("morning-review", `{}`); len(callsIn(t, text)) > 0 {
-		t.Errorf("the default vault is closed, and the prompt says\n%s", text)
-	}
+	text := d.prompt("morning-review", `{}`)
+	assert.That(t, len(callsIn(t, text)) == 0, "the default vault is closed, and the prompt says\n%s", text)
 	if a := d.ask("prompts/get", `"name":"surprise-me","arguments":{"vault":"Mian"}`); a.Error.Code != -32602 || !strings.Contains(a.Error.Message, "not one of Closed, Main") {
 		t.Errorf("an unknown vault: %+v", a.Error)
 	}
@@ -214,17 +206,11 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(newLocalServer(t, gw, nil).ask("prompts/list", "").Result, &list))
-	if len(list.Prompts) != len(PromptNames()) {
-		t.Errorf("%d prompts are listed", len(list.Prompts))
-	}
+	assert.That(t, len(list.Prompts) == len(PromptNames()), "%d prompts are listed", len(list.Prompts))
 	for _, p := range list.Prompts {
-		if p.Title == "" || p.Description == "" || len(p.Arguments) == 0 {
-			t.Errorf("%+v", p)
-		}
+		assert.That(t, p.Title != "" && p.Description != "" && len(p.Arguments) != 0, "%+v", p)
 		for _, a := range p.Arguments {
-			if a.Description == "" || a.Required {
-				t.Errorf("%s: %+v", p.Name, a)
-			}
+			assert.That(t, a.Description != "" && !a.Required, "%s: %+v", p.Name, a)
 		}
 		if text, err := PromptText(gw, p.Name, nil, evening()); err != nil || text == "" {
 			t.Errorf("%s: %v", p.Name, err)
@@ -244,9 +230,8 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 }
 
 func TestInstructionsAreShort(t *testing.T) {
-	if words := len(strings.Fields(instructions)); words > 90 {
-		t.Errorf("%d words", words)
-	}
+	words := len(strings.Fields(instructions))
+	assert.That(t, words <= 90, "%d words", words)
 }
 
 // TestSuggestedValuesAreValid: every value that is suggested for an argument passes its
@@ -261,13 +246,9 @@ func TestSuggestedValuesAreValid(t *testing.T) {
 			}
 			for _, value := range a.suggest(noon(now)) {
 				suggested++
-				if reason := a.check(value); reason != "" {
-					t.Errorf("%s %s: %q %s", p.Name, a.Name, value, reason)
-				}
+				assert.Equal(t, a.check(value), "", "%s %s: %q", p.Name, a.Name, value)
 			}
 		}
 	}
-	if suggested < 70 {
-		t.Errorf("only %d values are suggested", suggested)
-	}
+	assert.That(t, suggested >= 70, "only %d values are suggested", suggested)
 }

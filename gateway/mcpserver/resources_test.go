@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -38,13 +39,9 @@ func TestEveryResourceIsDescribed(t *testing.T) {
 		var got []string
 		for _, r := range append(list.Resources, list.ResourceTemplates...) {
 			got = append(got, r.URI+r.URITemplate)
-			if r.Name == "" || r.Title == "" || r.Description == "" || r.MIMEType == "" {
-				t.Errorf("%s: %+v", method, r)
-			}
+			assert.That(t, r.Name != "" && r.Title != "" && r.Description != "" && r.MIMEType != "", "%s: %+v", method, r)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", method, got, want)
-		}
+		assert.That(t, slices.Equal(got, want), "%s: %q, want %q", method, got, want)
 	}
 }
 
@@ -89,14 +86,11 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 		c, err := allowlist.Describe(name)
 		require.NoError(t, err)
 		for _, p := range c.Params {
-			if !strings.Contains(plain, "\n  "+p.Name+" ") {
-				t.Errorf("%s: the parameter %s is missing in\n%s", name, p.Name, plain)
-			}
+			assert.That(t, strings.Contains(plain, "\n  "+p.Name+" "), "%s: the parameter %s is missing in\n%s", name, p.Name, plain)
 		}
 	}
-	if text := d.read(helpPrefix + "daily:append"); !strings.Contains(text, "the user can set allow-mutations to true") {
-		t.Errorf("nothing says how to open it:\n%s", text)
-	}
+	text := d.read(helpPrefix + "daily:append")
+	assert.That(t, strings.Contains(text, "the user can set allow-mutations to true"), "nothing says how to open it:\n%s", text)
 }
 
 // TestAddressesThatLeadNowhere are answered with the code that each era has for a
@@ -162,13 +156,9 @@ func TestPausedOrDisabled(t *testing.T) {
 		}
 		var status struct{ Enabled, Paused bool }
 		require.NoError(t, json.Unmarshal([]byte(d.read(statusURI)), &status))
-		if status.Enabled == disabled || status.Paused == disabled {
-			t.Errorf("disabled %v: the status is %+v", disabled, status)
-		}
+		assert.That(t, status.Enabled != disabled && status.Paused != disabled, "disabled %v: the status is %+v", disabled, status)
 		for _, uri := range []string{commandsURI, policyURI, helpPrefix + "read"} {
-			if d.read(uri) == "" {
-				t.Errorf("disabled %v: %s is empty", disabled, uri)
-			}
+			assert.That(t, d.read(uri) != "", "disabled %v: %s is empty", disabled, uri)
 		}
 		if a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`); a.Result != nil || !strings.Contains(a.Error.Message, "the user can") {
 			t.Errorf("disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
@@ -207,9 +197,7 @@ func TestTheStatusNamesNoFolder(t *testing.T) {
 	if status.Version != "1.2.3" || len(status.Vaults) != 1 || status.Vaults[0].Name != "Notes" || !slices.Equal(status.Vaults[0].Backends, want) {
 		t.Errorf("the status is %s", text)
 	}
-	if strings.Contains(text, string(filepath.Separator)) {
-		t.Errorf("the status names a path: %s", text)
-	}
+	assert.That(t, !strings.Contains(text, string(filepath.Separator)), "the status names a path: %s", text)
 }
 
 // TestPanicsOfReadersAreFixedErrors: the value of a panic goes to the log alone.
@@ -221,9 +209,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	for name, said := range map[string]string{
 		"a completion": fmt.Sprint(completionErr),
 	} {
-		if strings.Contains(said, secret) || said == "" || said == "<nil>" {
-			t.Errorf("%s: the client is told %q", name, said)
-		}
+		assert.That(t, !strings.Contains(said, secret) && said != "" && said != "<nil>", "%s: the client is told %q", name, said)
 	}
 	for name, middleware := range map[string]func() error{
 		"a resource": func() error {
@@ -235,9 +221,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 			return err
 		},
 	} {
-		if err := middleware(); err != errInternal {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.Equal(t, middleware(), errInternal, "%s", name)
 	}
 	if n := strings.Count(d.log.String(), "msg=panic"); n != 3 || strings.Contains(d.log.String(), secret) {
 		t.Errorf("the log has the panic %d times:\n%s", n, d.log.String())

@@ -3,10 +3,10 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/tests/assert"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -24,8 +24,6 @@ func TestValidationRefusesEverythingWithoutAValidator(t *testing.T) {
 				return mcp.NewToolResultStructured(map[string]any{"a": 1}, "a"), nil
 			})
 		answer := s.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"1"}}}`))
-		if text := string(wire.Encode(answer)); !strings.Contains(text, "no JSON Schema validator") {
-			t.Errorf("%s: %s", name, text)
-		}
+		assert.Contains(t, string(wire.Encode(answer)), "no JSON Schema validator", "%s", name)
 	}
 }

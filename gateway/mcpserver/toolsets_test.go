@@ -17,6 +17,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -33,9 +34,7 @@ func listedBy(t *testing.T, c Config) map[string]mcp.Tool {
 	require.NoError(t, err)
 	answer := s.MCP.HandleMessage(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	list, ok := answer.(mcp.JSONRPCResponse).Result.(mcp.ListToolsResult)
-	if !ok {
-		t.Fatalf("tools/list answers %v", answer)
-	}
+	require.That(t, ok, "tools/list answers %v", answer)
 	tools := map[string]mcp.Tool{}
 	for _, tool := range list.Tools {
 		tools[tool.Name] = tool
@@ -71,9 +70,7 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil || string(want) != string(got)+"\n" {
-			t.Errorf("%s differs (%v); -update writes\n%s", golden, err, got)
-		}
+		assert.That(t, err == nil && string(want) == string(got)+"\n", "%s differs (%v); -update writes\n%s", golden, err, got)
 	}
 }
 
@@ -106,9 +103,7 @@ func TestEverySchemaIsPlain(t *testing.T) {
 			}
 		}
 	})
-	if tools < 500 {
-		t.Errorf("only %d tools", tools)
-	}
+	assert.That(t, tools >= 500, "only %d tools", tools)
 }
 
 // plain checks that a schema says nothing but what drafts 07 and 2020-12 read
@@ -119,9 +114,7 @@ func plain(t *testing.T, where string, raw json.RawMessage, described bool) {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
-	if s["type"] != "object" {
-		t.Fatalf("%s: the root is %v", where, s["type"])
-	}
+	require.Equal(t, s["type"], "object", "%s: the root", where)
 	schema(t, raw) // is one, by the newest draft
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema(t, wire.Encode(s))
@@ -149,9 +142,7 @@ func plainPart(t *testing.T, where string, s map[string]any, described, root boo
 		properties, _ := s["properties"].(map[string]any)
 		required, _ := s["required"].([]any)
 		for _, name := range required {
-			if properties[name.(string)] == nil {
-				t.Fatalf("%s: %v is required and not there", where, name)
-			}
+			require.That(t, properties[name.(string)] != nil, "%s: %v is required and not there", where, name)
 		}
 		for name, property := range properties {
 			plainPart(t, where+"."+name, property.(map[string]any), described, false)
@@ -253,9 +244,8 @@ func TestTypedToolsNameOnlyWhatIsOpen(t *testing.T) {
 		{"query_notes", policy.Policy{Ceiling: tiers.V1}, "all cursor explain fields group limit offset select sort summaries values[text typed] where", "rows", "base:"},
 	} {
 		described, open := typedToolNamed(test.tool).describe(gatewayWith(t, test.policy))
-		if got := argumentsOf(t, described); !open || got != test.want {
-			t.Errorf("%s under %+v: %v, %s\nwant %s", test.tool, test.policy, open, got, test.want)
-		}
+		got := argumentsOf(t, described)
+		assert.That(t, open && got == test.want, "%s under %+v: %v, %s\nwant %s", test.tool, test.policy, open, got, test.want)
 		if !strings.Contains(described.Description, test.Description) || strings.Contains(described.Description, test.silent) {
 			t.Errorf("%s under %+v says %q", test.tool, test.policy, described.Description)
 		}
@@ -295,16 +285,12 @@ func TestTypedToolsOnSeveralVaults(t *testing.T) {
 	}})
 	tools := listed(t, gw, setAll)
 	for _, name := range []string{"daily_note", "edit_note", "tasks", "read_note"} {
-		if got := argumentsOf(t, tools[name]); !strings.Contains(got, "vault[Closed Open]") {
-			t.Errorf("%s: %s", name, got)
-		}
+		assert.Contains(t, argumentsOf(t, tools[name]), "vault[Closed Open]", "%s", name)
 	}
 	hinted(t, "daily_note", tools["daily_note"].Annotations, true, false, false)
 	hinted(t, "read_note", tools["read_note"].Annotations, false, false, false)
 	c, refused := typedToolNamed("read_note").decode(json.RawMessage(`{"path":"A.md","vault":"Open"}`))
-	if refused != nil || c.Request.Vault != "Open" {
-		t.Errorf("%+v, %v", c, refused)
-	}
+	assert.That(t, refused == nil && c.Request.Vault == "Open", "%+v, %v", c, refused)
 }
 
 // TestToolsetsFitTheirBudget bounds what every conversation pays for what models
@@ -321,11 +307,7 @@ func TestToolsetsFitTheirBudget(t *testing.T) {
 		default:
 			total += tokens
 		}
-		if tokens > limit {
-			t.Errorf("%s: about %d tokens", name, tokens)
-		}
+		assert.That(t, tokens <= limit, "%s: about %d tokens", name, tokens)
 	}
-	if total > 1950 {
-		t.Errorf("the typed tools together: about %d tokens", total)
-	}
+	assert.That(t, total <= 1950, "the typed tools together: about %d tokens", total)
 }

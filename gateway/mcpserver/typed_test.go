@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -75,9 +76,7 @@ func TestTypedCallsAreRequests(t *testing.T) {
 			continue
 		}
 		call, err := allowlist.Parse(c.Request.Command, c.Request.Params)
-		if err != nil || call.String() != test.want {
-			t.Errorf("%s %s: %q, %v, want %q", test.tool, test.arguments, call, err, test.want)
-		}
+		assert.That(t, err == nil && call.String() == test.want, "%s %s: %q, %v, want %q", test.tool, test.arguments, call, err, test.want)
 	}
 }
 
@@ -259,9 +258,7 @@ func sampleOf(t *testing.T, p allowlist.Param) allowlist.Value {
 		"base name": allowlist.Text("Base"), "text": allowlist.Text("a query"), "content": allowlist.Text("text\n"), "name": allowlist.Text("A name"),
 	}
 	value, ok := samples[p.Kind]
-	if !ok {
-		t.Fatalf("parameter %s is of the kind %q, for which there is no sample", p.Name, p.Kind)
-	}
+	require.That(t, ok, "parameter %s is of the kind %q, for which there is no sample", p.Name, p.Kind)
 	return value
 }
 
@@ -270,9 +267,7 @@ func describedParam(t *testing.T, command, name string) allowlist.Param {
 	c, err := allowlist.Describe(command)
 	require.NoError(t, err)
 	i := slices.IndexFunc(c.Params, func(p allowlist.Param) bool { return p.Name == name })
-	if i < 0 {
-		t.Fatalf("command %s has no parameter %q", command, name)
-	}
+	require.That(t, i >= 0, "command %s has no parameter %q", command, name)
 	return c.Params[i]
 }
 
@@ -309,9 +304,7 @@ func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
 				}
 			}
 			for _, name := range slices.Concat(tool.values(a.flagArgument), a.always) {
-				if p := describedParam(t, a.command, name); p.Kind != "flag" {
-					t.Errorf("%s: %s is no flag of %s", tool.Name, name, a.command)
-				}
+				assert.Equal(t, describedParam(t, a.command, name).Kind, "flag", "%s: %s is no flag of %s", tool.Name, name, a.command)
 			}
 			for _, name := range a.when {
 				if arg := tool.argNamed(name); arg == nil || a.is != "" && !slices.Contains(arg.Values, a.is) {
@@ -319,9 +312,7 @@ func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
 				}
 			}
 			c, err := allowlist.Describe(a.command)
-			if err != nil || a.description == "" || c.Shows || c.Sends {
-				t.Errorf("%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
-			}
+			assert.That(t, err == nil && a.description != "" && !c.Shows && !c.Sends, "%s: %s is not for a typed tool: %v", tool.Name, a.command, err)
 			effect := c.Effect
 			for _, name := range slices.Concat(a.params, tool.values(a.flagArgument), a.always, slices.Collect(maps.Values(a.implied))) {
 				if p := describedParam(t, a.command, name); p.Effect != tiers.Unknown && p.Effect.WorseThan(effect) {
@@ -332,12 +323,8 @@ func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
 		}
 		always := slices.ContainsFunc(tool.operations, func(a operation) bool { return a.when == nil })
 		picks := slices.ContainsFunc(tool.args, func(a property) bool { return a.Required && len(a.Values) == len(tool.operations) })
-		if always == picks {
-			t.Errorf("%s: not every call has one act", tool.Name)
-		}
-		if mutates != tool.writes {
-			t.Errorf("%s: writes is %v", tool.Name, tool.writes)
-		}
+		assert.That(t, always != picks, "%s: not every call has one act", tool.Name)
+		assert.That(t, mutates == tool.writes, "%s: writes is %v", tool.Name, tool.writes)
 		if tool.Name == "" || tool.Title == "" || !slices.Contains(ToolsetNames(), tool.Toolset) || typedToolNamed(tool.Name) != tool {
 			t.Errorf("tool %d is %q, %q, %q", i, tool.Name, tool.Title, tool.Toolset)
 		}
@@ -379,9 +366,7 @@ func TestEveryRequestOfATypedToolParses(t *testing.T) {
 			}
 		}
 	}
-	if total < 100 {
-		t.Errorf("only %d calls were good", total)
-	}
+	assert.That(t, total >= 100, "only %d calls were good", total)
 }
 
 // everyCall is every set of arguments with which an act is picked and that it
@@ -440,9 +425,7 @@ func TestContentWithoutRowsIsTheResult(t *testing.T) {
 	} {
 		var content any
 		require.NoError(t, json.Unmarshal([]byte(text), &content))
-		if err := resolved.Validate(content); (err == nil) != want {
-			t.Errorf("%s: %v", text, err)
-		}
+		assert.Equal(t, (resolved.Validate(content) == nil), want, "%s", text)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -217,9 +218,7 @@ func TestAYoungListingIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if root.calls.list != 2 {
-		t.Errorf("listed %d times", root.calls.list)
-	}
+	assert.Equal(t, root.calls.list, 2, "listed, times")
 }
 
 func TestWhatIsListedUnderNoNameIsNotThere(t *testing.T) {
@@ -276,17 +275,13 @@ func TestOtherSpellings(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"Ab1": {"aB1", "Ab1"}, "2026": {"2026", "2026"}, "W\u00f6": {"w\u00d6", "Wo\u0308"}, "Wo\u0308": {"wO\u0308", "W\u00f6"}, "日本": {"日本", "日本"}, "\ufb01": {"\ufb01", "\ufb01"},
 	} {
-		if got := [2]string{otherCase(name), otherForm(name)}; got != want {
-			t.Errorf("%+q: %+q, want %+q", name, got, want)
-		}
+		assert.Equal(t, [2]string{otherCase(name), otherForm(name)}, want, "%+q", name)
 	}
 }
 
 func TestWithoutPrefix(t *testing.T) {
 	for path, want := range map[string]string{`/a/b`: `/a/b`, `\\?\UNC\server\share\x`: `\\server\share\x`, `\\?\unc\server\share`: `\\server\share`, `\\?\GLOBALROOT\x`: `\\?\GLOBALROOT\x`} {
-		if got := withoutPrefix(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
+		assert.Equal(t, withoutPrefix(path), want, "%s", path)
 	}
 	if windows != nil && withoutPrefix(`\\?\C:\x`) != `C:\x` {
 		t.Errorf(`\\?\C:\x: %s`, withoutPrefix(`\\?\C:\x`))
@@ -312,19 +307,11 @@ func TestIdentity(t *testing.T) {
 		spellings = append(spellings, `\\?\`+vault, strings.ToLower(vault[:1])+vault[1:], strings.ToUpper(vault))
 	}
 	for _, spelling := range spellings {
-		if got := Identity(spelling); got != want {
-			t.Errorf("%s is %s, want %s", spelling, got, want)
-		}
+		assert.Equal(t, Identity(spelling), want, "%s", spelling)
 	}
-	if filepath.Base(want) != "My Vault" || !filepath.IsAbs(want) {
-		t.Errorf("the identity is %s", want)
-	}
-	if got := Identity(filepath.Join(dir, "missing")); filepath.Base(got) != "missing" {
-		t.Errorf("a folder that is not there is %s", got)
-	}
-	if got := Identity(string(filepath.Separator)); filepath.Base(got) != string(filepath.Separator) {
-		t.Errorf("the root is %s", got)
-	}
+	assert.That(t, filepath.Base(want) == "My Vault" && filepath.IsAbs(want), "the identity is %s", want)
+	assert.Equal(t, filepath.Base(Identity(filepath.Join(dir, "missing"))), "missing", "a folder that is not there")
+	assert.Equal(t, filepath.Base(Identity(string(filepath.Separator))), string(filepath.Separator), "the root")
 }
 
 func BenchmarkName(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -66,9 +67,7 @@ func TestVisibleIsWhatNeitherRuleNorPatternHides(t *testing.T) {
 		"a.md": true, "Sub/a.md": true, "Log.md": true, "Private/a.md": false, "private/a.md": false, "Private": false,
 		"a.draft.md": false, "Sub/a.draft.md": false, "Old/a.md": false, "Sub/Old/a.md": false, "Older/a.md": true,
 	} {
-		if visible(path) != want {
-			t.Errorf("%s is visible: %v", path, !want)
-		}
+		assert.That(t, visible(path) == want, "%s is visible: %v", path, !want)
 	}
 }
 
@@ -82,9 +81,7 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 	}
 	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
 		r := rulesFor(t, dir, nil)
-		if r.Visible()("a.md") || !r.hides()("a.md") || !r.Policy().Ignores {
-			t.Errorf("%s: something is shown", what)
-		}
+		assert.That(t, !r.Visible()("a.md") && r.hides()("a.md") && r.Policy().Ignores, "%s: something is shown", what)
 		if a, err := r.AccessOf("a.md"); err != nil || a.Read.Allowed || a.Change.Allowed || a.Delete.Allowed || a.Ignored == nil {
 			t.Errorf("%s: %+v, %v", what, a, err)
 		}
@@ -178,9 +175,7 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 		if before, known := digests[d]; known {
 			t.Errorf("%s: the digest of %s", what, before)
 		}
-		if f != r.Fingerprint() || d != r.Digest() {
-			t.Errorf("%s: changes by itself", what)
-		}
+		assert.That(t, f == r.Fingerprint() && d == r.Digest(), "%s: changes by itself", what)
 		seen[f], digests[d] = what, what
 	}
 	look("no rules")
@@ -194,24 +189,17 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 	p.Access = rules
 	r.Tighten(p)
 	look("access rules")
-	if r.Visible()("Private/p.md") {
-		t.Error("a tightened policy hides nothing")
-	}
+	assert.That(t, !r.Visible()("Private/p.md"), "a tightened policy hides nothing")
 	r.Tighten(policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum})
-	if r.Visible()("Private/p.md") {
-		t.Error("a wider policy has loosened the one in force")
-	}
+	assert.That(t, !r.Visible()("Private/p.md"), "a wider policy has loosened the one in force")
 }
 
 func TestAVaultWithoutAFolderHidesByItsRulesAlone(t *testing.T) {
 	r := rulesFor(t, "", privateHidden)
-	if visible := r.Visible(); !visible("a.md") || visible("Private/p.md") {
-		t.Error("the access rules do not decide")
-	}
+	visible := r.Visible()
+	assert.That(t, visible("a.md") && !visible("Private/p.md"), "the access rules do not decide")
 	if named, hidden := r.Named(call(t, "read", map[string]string{"path": "a"})); hidden {
 		t.Errorf("%v is hidden", named)
 	}
-	if IgnoreFile("") != "" {
-		t.Error("there is an ignore file of no folder")
-	}
+	assert.That(t, IgnoreFile("") == "", "there is an ignore file of no folder")
 }

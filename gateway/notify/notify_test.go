@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -91,9 +92,7 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	asked := time.Now()
 	n.Send(text, link)
 	told := <-atNtfy
-	if told.body != text || told.header.Get("Click") != link || told.header.Get("Authorization") != "Bearer tk_1" {
-		t.Errorf("ntfy got %+v", told)
-	}
+	assert.That(t, told.body == text && told.header.Get("Click") == link && told.header.Get("Authorization") == "Bearer tk_1", "ntfy got %+v", told)
 	t.Logf("from the question to ntfy: %v", told.at.Sub(asked))
 	told = <-atHook
 	t.Logf("from the question to the webhook: %v", told.at.Sub(asked))
@@ -109,9 +108,7 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	}
 	id, at, has := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp"), h.Get("Webhook-Signature")
 	for _, other := range []string{signature(id+"x", at, told.body), signature(id, at+"0", told.body), signature(id, at, told.body+" ")} {
-		if other == has {
-			t.Error("the signature does not bind the id, the time and the body")
-		}
+		assert.That(t, other != has, "the signature does not bind the id, the time and the body")
 	}
 	var body struct {
 		Type string
@@ -124,9 +121,7 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	if got, err := os.ReadFile(file); err != nil || string(got) != text+"\n"+link+"|" {
 		t.Errorf("the program got %q, %v", got, err)
 	}
-	if l.String() != "" {
-		t.Errorf("logged %s", l)
-	}
+	assert.That(t, l.String() == "", "logged %s", l)
 }
 
 // A server that is slow, down, full, or sends elsewhere blocks nothing, and is told of once.
@@ -170,9 +165,7 @@ func TestAServerThatFailsBlocksNothingAndIsLoggedOnce(t *testing.T) {
 			if took := time.Since(begun); took > closeGrace+5*time.Second {
 				t.Errorf("the end waited %v", took)
 			}
-			if strings.Count(l.String(), "not told") != 1 || strings.Contains(l.String(), url) {
-				t.Errorf("logged %q", l)
-			}
+			assert.That(t, strings.Count(l.String(), "not told") == 1 && !strings.Contains(l.String(), url), "logged %q", l)
 		})
 	}
 	n, l := open(t, Config{Ntfy: gone.URL})
@@ -201,9 +194,7 @@ func TestAHugeAnswerIsNotRead(t *testing.T) {
 		t.Errorf("%d bytes of the answer were taken", n)
 	}
 	n.Close()
-	if l.String() != "" {
-		t.Errorf("logged %q", l)
-	}
+	assert.That(t, l.String() == "", "logged %q", l)
 }
 
 // Many questions are few messages, and none is lost: each is counted.
@@ -212,16 +203,13 @@ func TestManyQuestionsAreFewMessages(t *testing.T) {
 	n, _ := open(t, Config{Ntfy: url})
 	n.gap = time.Hour
 	n.Send(text, link)
-	if first := <-got; first.body != text {
-		t.Errorf("first %q", first.body)
-	}
+	assert.Equal(t, (<-got).body, text, "first")
 	for i := range 500 {
 		n.Send(fmt.Sprintf("question %d", i), link)
 	}
 	n.Close()
-	if last := <-got; last.body != "question 0, and 499 more wait for approval" || len(got) != 0 {
-		t.Errorf("then %q, and %d more messages", last.body, len(got))
-	}
+	last := <-got
+	assert.That(t, last.body == "question 0, and 499 more wait for approval" && len(got) == 0, "then %q, and %d more messages", last.body, len(got))
 }
 
 func TestWhatCannotBeUsedIsRefused(t *testing.T) {

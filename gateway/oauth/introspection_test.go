@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -53,9 +55,7 @@ func TestTokensThatTheIssuerIsAskedAbout(t *testing.T) {
 	} {
 		p.Says(what, said)
 		p.clock.Time = p.clock.Add(time.Millisecond)
-		if got := p.outcome(what); got != "invalid" {
-			t.Errorf("%s: %s", what, got)
-		}
+		assert.Equal(t, p.outcome(what), "invalid", "%s", what)
 	}
 	for what, said := range map[string]string{
 		"no JSON": "<html>", "half of it": valid[:len(valid)-1], "two documents": valid + valid, "a list": "[" + valid + "]", "null": "null", "true": "true", "empty": "", "active twice": `{"active":false,` + valid[1:], "the audience twice": `{"aud":"x",` + valid[1:],
@@ -67,9 +67,7 @@ func TestTokensThatTheIssuerIsAskedAbout(t *testing.T) {
 		}
 	}
 	for _, token := range []string{"", "unknown", "as it is ", "AS IT IS", "as it is&token=as it is", p.token(nil)} {
-		if got := p.outcome(token); got != "invalid" {
-			t.Errorf("%q: %s", token, got)
-		}
+		assert.Equal(t, p.outcome(token), "invalid", "%q", token)
 	}
 	if p.Looks("vwa_x") || p.Looks(strings.Repeat("x", 5000)) || !p.Looks("x") || newPair(t).Looks("x") {
 		t.Error("tokens of others are shown to the issuer")
@@ -82,29 +80,19 @@ func TestTheIssuerIsAskedAgain(t *testing.T) {
 	p.Says("token", p.active(nil))
 	p.Says("brief", p.active(map[string]any{"exp": p.clock.Add(10 * time.Second).Unix()}))
 	for _, token := range []string{"token", "token", "brief", "brief"} {
-		if got := p.outcome(token); got != "ok" {
-			t.Fatal(got)
-		}
+		require.Equal(t, p.outcome(token), "ok")
 	}
-	if p.Asked() != 2 {
-		t.Errorf("asked %d times", p.Asked())
-	}
+	assert.Equal(t, p.Asked(), 2, "asked, times")
 	p.Says("token", `{"active":false}`)
 	p.clock.Time = p.clock.Add(59 * time.Second)
 	if got := p.outcome("token"); got != "ok" || p.Asked() != 2 {
 		t.Errorf("revoked a moment ago: %s, %d", got, p.Asked())
 	}
-	if got := p.outcome("brief"); got != "invalid" {
-		t.Errorf("expired: %s", got)
-	}
+	assert.Equal(t, p.outcome("brief"), "invalid", "expired")
 	p.clock.Time = p.clock.Add(2 * time.Second)
-	if got := p.outcome("token"); got != "invalid" {
-		t.Errorf("revoked a minute ago: %s", got)
-	}
+	assert.Equal(t, p.outcome("token"), "invalid", "revoked a minute ago")
 	p.Says("token", p.active(nil))
-	if got := p.outcome("token"); got != "ok" {
-		t.Errorf("active again: %s", got)
-	}
+	assert.Equal(t, p.outcome("token"), "ok", "active again")
 }
 
 // An issuer that is away, refuses this server, or names no place to ask at: no new token counts, and
@@ -117,31 +105,24 @@ func TestAnIssuerThatDoesNotAnswerAboutTokens(t *testing.T) {
 		p := askingPair(t)
 		p.Says("known", p.active(nil))
 		p.Says("new", p.active(nil))
-		if got := p.outcome("known"); got != "ok" {
-			t.Fatal(got)
-		}
+		require.Equal(t, p.outcome("known"), "ok")
 		p.Break(how)
 		if known, fresh := p.outcome("known"), p.outcome("new"); known != "ok" || fresh != "unavailable" {
 			t.Errorf("%s: %s, %s", what, known, fresh)
 		}
 		p.Break(nil)
-		if got := p.outcome("new"); got != "ok" {
-			t.Errorf("%s, and back: %s", what, got)
-		}
+		assert.Equal(t, p.outcome("new"), "ok", "%s, and back", what)
 	}
 	for what, place := range map[string]any{"no place": "", "no text": 7, "without TLS": "http://evil.example/introspect", "a file": "file:///etc/passwd", "with a password": "https://u:p@evil.example/"} {
 		p := askingPair(t)
 		p.Says("token", p.active(nil))
 		p.Describe("introspection_endpoint", place)
-		if got := p.outcome("token"); got != "unavailable" || p.Asked() > 0 {
-			t.Errorf("%s: %s", what, got)
-		}
+		got := p.outcome("token")
+		assert.That(t, got == "unavailable" && p.Asked() <= 0, "%s: %s", what, got)
 	}
 	for _, credentials := range [][2]string{{"vaultwicket", "wrong"}, {"other", rig.Credentials[1]}, {"vaultwicket", ""}} {
 		p := newPairWith(t, credentials[0], credentials[1])
 		p.Says("token", p.active(nil))
-		if got := p.outcome("token"); got != "unavailable" {
-			t.Errorf("%q: %s", credentials, got)
-		}
+		assert.Equal(t, p.outcome("token"), "unavailable", "%q", credentials)
 	}
 }

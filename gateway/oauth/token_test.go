@@ -16,6 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"vaultwicket/gateway/oauth"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -120,9 +121,7 @@ func TestNoForgedTokenCounts(t *testing.T) {
 	forEncryption.Use, otherAlg.Algorithm = "enc", "ES256"
 	p.Publish(p.key.Public(), forEncryption, otherAlg, jose.JSONWebKey{Key: &weak.PublicKey, KeyID: "rsa", Algorithm: "RS256", Use: "sig"}, jose.JSONWebKey{Key: []byte(strings.Repeat("s", 64)), KeyID: "shared", Algorithm: "HS256"})
 	good := p.token(nil)
-	if got := p.outcome(good); got != "ok" {
-		t.Fatal(got)
-	}
+	require.Equal(t, p.outcome(good), "ok")
 	head, body, sum := cut(good)
 	hmac := func(id string, secret []byte) string {
 		return rig.SigningKey{ID: id, Alg: jose.HS256, Secret: secret}.Sign(t, p.claims(nil), nil)
@@ -178,19 +177,11 @@ func TestNoForgedTokenCounts(t *testing.T) {
 		attacks[what] = p.token(changes)
 	}
 	for what, token := range attacks {
-		if got := p.outcome(token); got != "invalid" {
-			t.Errorf("%s: %s", what, got)
-		}
+		assert.Equal(t, p.outcome(token), "invalid", "%s", what)
 	}
-	if len(attacks) < 80 {
-		t.Errorf("%d attacks", len(attacks))
-	}
-	if got := p.Fetched(); got != 1 {
-		t.Errorf("forged tokens had the keys read %d times", got)
-	}
-	if foreign.Fetched() > 0 {
-		t.Error("a token had keys of another server read")
-	}
+	assert.That(t, len(attacks) >= 80, "%d attacks", len(attacks))
+	assert.Equal(t, p.Fetched(), 1, "forged tokens had the keys read, times")
+	assert.That(t, foreign.Fetched() <= 0, "a token had keys of another server read")
 }
 
 func cut(token string) (head, body, sum string) {
@@ -218,9 +209,7 @@ func TestAVerifiedTokenExpires(t *testing.T) {
 		want string
 	}{{0, "ok"}, {59 * time.Second, "ok"}, {30 * time.Second, "ok"}, {2 * time.Second, "invalid"}, {time.Hour, "invalid"}} {
 		p.clock.Time = p.clock.Add(step.by)
-		if got := p.outcome(token); got != step.want {
-			t.Errorf("after %v more: %s", step.by, got)
-		}
+		assert.Equal(t, p.outcome(token), step.want, "after %v more", step.by)
 	}
 }
 
@@ -230,9 +219,7 @@ func TestKeysAreRotated(t *testing.T) {
 	p := newPair(t)
 	old := p.token(nil)
 	next := rig.NewKey("k2", jose.EdDSA)
-	if got := p.outcome(old); got != "ok" {
-		t.Fatal(got)
-	}
+	require.Equal(t, p.outcome(old), "ok")
 	p.Publish(next.Public())
 	fresh := next.Sign(t, p.claims(nil), nil)
 	if got := p.outcome(fresh); got != "invalid" || p.Fetched() != 1 {
@@ -243,17 +230,11 @@ func TestKeysAreRotated(t *testing.T) {
 		t.Errorf("a new key later: %s, %d", got, p.Fetched())
 	}
 	p.clock.Time = p.clock.Add(15 * time.Minute)
-	if got := p.outcome(old); got != "invalid" {
-		t.Errorf("a withdrawn key: %s", got)
-	}
-	if got := p.outcome(fresh); got != "ok" {
-		t.Errorf("the key in use: %s", got)
-	}
+	assert.Equal(t, p.outcome(old), "invalid", "a withdrawn key")
+	assert.Equal(t, p.outcome(fresh), "ok", "the key in use")
 	p.Publish()
 	p.clock.Time = p.clock.Add(15 * time.Minute)
-	if got := p.outcome(fresh); got != "invalid" {
-		t.Errorf("no keys any more: %s", got)
-	}
+	assert.Equal(t, p.outcome(fresh), "invalid", "no keys any more")
 }
 
 // An issuer that does not answer, or not with what it should, is not one whose tokens count; keys
@@ -273,27 +254,17 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 		p.Break(how)
 		token := p.token(nil)
 		for range 3 {
-			if got := p.outcome(token); got != "unavailable" {
-				t.Errorf("%s at the start: %s", what, got)
-			}
+			assert.Equal(t, p.outcome(token), "unavailable", "%s at the start", what)
 		}
 		p.Break(nil)
-		if got := p.outcome(token); got != "unavailable" {
-			t.Errorf("%s, and asked again at once: %s", what, got)
-		}
+		assert.Equal(t, p.outcome(token), "unavailable", "%s, and asked again at once", what)
 		p.clock.Time = p.clock.Add(10 * time.Second)
-		if got := p.outcome(token); got != "ok" {
-			t.Errorf("%s and back: %s", what, got)
-		}
+		assert.Equal(t, p.outcome(token), "ok", "%s and back", what)
 		p.Break(how)
 		p.clock.Time = p.clock.Add(time.Hour)
-		if got := p.outcome(p.token(nil)); got != "ok" {
-			t.Errorf("%s for an hour: %s", what, got)
-		}
+		assert.Equal(t, p.outcome(p.token(nil)), "ok", "%s for an hour", what)
 		p.clock.Time = p.clock.Add(24 * time.Hour)
-		if got := p.outcome(p.token(nil)); got != "unavailable" {
-			t.Errorf("%s for a day: %s", what, got)
-		}
+		assert.Equal(t, p.outcome(p.token(nil)), "unavailable", "%s for a day", what)
 	}
 	for what, change := range map[string][2]string{
 		"the metadata of another issuer": {"issuer", "https://evil.example"}, "no issuer": {"issuer", ""},
@@ -301,9 +272,8 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 	} {
 		p := newPair(t)
 		p.Describe(change[0], change[1])
-		if got := p.outcome(p.token(nil)); got != "unavailable" || p.Fetched() != 0 {
-			t.Errorf("%s: %s", what, got)
-		}
+		got := p.outcome(p.token(nil))
+		assert.That(t, got == "unavailable" && p.Fetched() == 0, "%s: %s", what, got)
 	}
 }
 
@@ -322,13 +292,9 @@ func TestManyTokens(t *testing.T) {
 	p := newPair(t)
 	first := p.token(nil)
 	for range 1100 {
-		if got := p.outcome(p.token(nil)); got != "ok" {
-			t.Fatal(got)
-		}
+		require.Equal(t, p.outcome(p.token(nil)), "ok")
 	}
-	if got := p.outcome(first); got != "ok" {
-		t.Error(got)
-	}
+	assert.Equal(t, p.outcome(first), "ok")
 }
 
 func TestWrongConfigs(t *testing.T) {

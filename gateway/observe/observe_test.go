@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // privateText stands for what no log may have.
@@ -30,9 +32,7 @@ func TestTracesAreTakenOnlyInTheirForm(t *testing.T) {
 		{"a state with a newline", Trace{parent, "a=b\n"}, Trace{parent, ""}},
 		{"a long state", Trace{parent, strings.Repeat("a", 513)}, Trace{parent, ""}},
 	} {
-		if got := TraceOf(WithTrace(context.Background(), tt.in)); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
-		}
+		assert.Equal(t, TraceOf(WithTrace(context.Background(), tt.in)), tt.want, "%s", tt.name)
 	}
 }
 
@@ -49,9 +49,8 @@ func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
 	} {
 		var out strings.Builder
 		LogPanic(slog.New(slog.NewTextHandler(&out, nil)), "read", tt.fault, []byte("stack"))
-		if got := out.String(); !strings.Contains(got, tt.want+" in=read stack=stack\n") || strings.Contains(got, privateText) {
-			t.Errorf("%s: %s", tt.name, got)
-		}
+		got := out.String()
+		assert.That(t, strings.Contains(got, tt.want+" in=read stack=stack\n") && !strings.Contains(got, privateText), "%s: %s", tt.name, got)
 	}
 }
 
@@ -61,11 +60,7 @@ func TestNobodyObservingCostsNothing(t *testing.T) {
 		_, seen := Begin(ctx, nil, Single, "daily:read", "mcp", "")
 		seen.Decided(Decision{Decision: "allow"})
 		seen.Ended(true, nil, "embedded", 10)
-		if CallOf(ctx) != nil {
-			t.Error("an observer is set")
-		}
+		assert.That(t, CallOf(ctx) == nil, "an observer is set")
 	})
-	if allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
+	assert.That(t, allocs == 0, "%v allocations", allocs)
 }

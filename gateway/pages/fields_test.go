@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -29,9 +30,7 @@ func TestFields(t *testing.T) {
 	}
 	for _, test := range tests {
 		got, err := Fields(test.text, strings.Fields(test.fields), nil)
-		if err != nil || got != test.want {
-			t.Errorf("%s: %s, %v, want %s", test.name, got, err, test.want)
-		}
+		assert.That(t, err == nil && got == test.want, "%s: %s, %v, want %s", test.name, got, err, test.want)
 	}
 }
 
@@ -91,9 +90,7 @@ func TestFieldErrorNamesWhatIsThere(t *testing.T) {
 		t.Errorf("hint %s, want %s", missing.Hint(), want)
 	}
 	_, err = Fields("[{},{}]", []string{"a"}, near)
-	if !errors.As(err, &missing) || missing.Hint() != "the rows have no fields at all; leave fields out" {
-		t.Errorf("%+v", err)
-	}
+	assert.That(t, errors.As(err, &missing) && missing.Hint() == "the rows have no fields at all; leave fields out", "%+v", err)
 }
 
 func TestFieldErrorIsBounded(t *testing.T) {
@@ -192,4 +189,20 @@ func TestFieldsAgreesWithEncodingJSON(t *testing.T) {
 		fields := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c d", ""}), 1, 4, rapid.ID[string]).Draw(t, "fields")
 		checkFields(t, text, fields)
 	})
+}
+
+func TestCompact(t *testing.T) {
+	for text, want := range map[string]string{
+		"[\n  {\n    \"a\": 1.50,\n    \"b\": \"<x  y>\\u0041\"\n  }\n]\n": `[{"a":1.50,"b":"<x  y>\u0041"}]`,
+		`{"a": 1, "a": 2}`: `{"a":1,"a":2}`,
+		"[]":               "[]",
+		"":                 "",
+		"no JSON, [ ]":     "no JSON, [ ]",
+		"[1, 2] [3]":       "[1, 2] [3]",
+		"[\n" + strings.Repeat(" ", maxCompact) + "]": "[\n" + strings.Repeat(" ", maxCompact) + "]",
+	} {
+		if got, _ := Compact(text); got != want {
+			t.Errorf("%.60q becomes %.60q, want %.60q", text, got, want)
+		}
+	}
 }

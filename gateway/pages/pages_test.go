@@ -1,13 +1,16 @@
 package pages
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // shown writes pages as a table can hold them: a tilde before one that cannot be
@@ -81,9 +84,7 @@ func TestCut(t *testing.T) {
 		{"an empty text as JSON", JSON, Limit{8, 0}, "", []string{"~0 "}},
 	}
 	for _, test := range tests {
-		if got := shown(pagesOf(t, test.whole, test.form, test.limit)); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+		assert.EqualSlices(t, shown(pagesOf(t, test.whole, test.form, test.limit)), test.want, "%s", test.name)
 	}
 }
 
@@ -103,13 +104,9 @@ func TestDeepJSONIsNoJSON(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("[", 1<<20)
-	if rows := rowsOf(deep+strings.Repeat("]", 1<<20), JSON); rows != 1 {
-		t.Errorf("%d rows", rows)
-	}
+	assert.Equal(t, rowsOf(deep+strings.Repeat("]", 1<<20), JSON), 1, "rows")
 	page, err := Cut(deep, JSON, Position{}, Limit{})
-	if err != nil || !page.Partial || page.Text != deep[:DefaultBytes] {
-		t.Errorf("%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
-	}
+	assert.That(t, err == nil && page.Partial && page.Text == deep[:DefaultBytes], "%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
 }
 
 func TestCutRefuses(t *testing.T) {
@@ -179,9 +176,7 @@ func TestRows(t *testing.T) {
 		{JSON, "[1 2]", 1}, {JSON, "[1:2]", 1}, {JSON, `["a`, 1}, {JSON, `["a\`, 1}, {JSON, "[nul]", 1}, {JSON, "[{]", 1}, {JSON, "[{],}]", 1},
 	}
 	for _, test := range tests {
-		if got := rowsOf(test.whole, test.form); got != test.want {
-			t.Errorf("rowsOf(%q, %d) = %d, want %d", test.whole, test.form, got, test.want)
-		}
+		assert.Equal(t, rowsOf(test.whole, test.form), test.want, "rowsOf(%q, %d) =", test.whole, test.form)
 	}
 }
 
@@ -194,21 +189,16 @@ func TestLongArrays(t *testing.T) {
 			checkPages(t, whole, JSON, limit)
 		}
 	}
-	if got := rowsOf("["+rows+"{]", JSON); got != 1 {
-		t.Errorf("an array that breaks at its end has %d rows", got)
-	}
-	if got := rowsOf("[nul,"+rows+"1]", JSON); got != 1 {
-		t.Errorf("an array that breaks at its start has %d rows", got)
-	}
+	assert.Equal(t, rowsOf("["+rows+"{]", JSON), 1, "an array that breaks at its end has, rows")
+	assert.Equal(t, rowsOf("[nul,"+rows+"1]", JSON), 1, "an array that breaks at its start has, rows")
 }
 
 // After a row that was made up nothing is known, so the rest is text.
 func TestBehindMadeUpRows(t *testing.T) {
 	const whole = `["a",{"b":2} 3]`
 	page, err := Cut(whole, JSON, Position{5, 12}, Limit{})
-	if want := (Page{Text: `{"b":2}`, Next: Position{12, len(whole)}, Partial: true}); err != nil || page != want {
-		t.Errorf("%+v, %v, want %+v", page, err, want)
-	}
+	want := (Page{Text: `{"b":2}`, Next: Position{12, len(whole)}, Partial: true})
+	assert.That(t, err == nil && page == want, "%+v, %v, want %+v", page, err, want)
 }
 
 func TestBracketsOf(t *testing.T) {
@@ -223,9 +213,7 @@ func TestBracketsOf(t *testing.T) {
 		{"", "[", "]"},
 	}
 	for _, test := range tests {
-		if got := bracketsOf(test.whole); got != (brackets{test.open, test.shut}) {
-			t.Errorf("brackets of %q are %q", test.whole, got)
-		}
+		assert.Equal(t, bracketsOf(test.whole), (brackets{test.open, test.shut}), "brackets of %q are", test.whole)
 	}
 }
 
@@ -334,4 +322,33 @@ func sumsUp(whole string, form Form, rows, total int) error {
 
 func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
 	return Whole{Text: whole, Form: form}.cut(at, limit)
+}
+
+const someID = "ABCDEFGHIJKLMNOPQRSTUVW234"
+
+func TestCursor(t *testing.T) {
+	for _, at := range []Position{{}, {At: 7}, {At: 1, Until: 12}, {Until: 3}, {At: maxOffset, Until: maxOffset}} {
+		for _, id := range []string{someID, rand.Text()} {
+			cursor := Cursor(id, at)
+			gotID, got, err := ParseCursor(cursor)
+			assert.That(t, err == nil && gotID == id && got == at && len(cursor) <= 48, "%s: %s, %+v, %v", cursor, gotID, got, err)
+		}
+	}
+}
+
+func TestParseCursorRefuses(t *testing.T) {
+	for _, cursor := range []string{
+		"", ".", someID, someID + ".", "." + someID, someID + ".1.", someID + "..1", someID + ".1.0", someID + ".1.2.3",
+		someID + ".01", someID + ".-1", someID + ".+1", someID + ".1 ", " " + someID + ".1", someID + ".1_0", someID + ".0x1",
+		someID + ".1073741825", someID + ".4294967296", someID + ".99999999999999999999", someID + ".1.01", someID + ".１",
+		someID[1:] + ".1", someID + "A.1", strings.ToLower(someID) + ".1", someID[1:] + "0.1", someID[1:] + "\x00.1",
+		strings.Repeat("A", 1<<20),
+	} {
+		id, at, err := ParseCursor(cursor)
+		var invalid *Invalid
+		require.That(t, errors.As(err, &invalid) && id == "" && at == (Position{}), "%.60q: %s, %+v, %v", cursor, id, at, err)
+		if invalid.Code() != "bad_value" || invalid.Hint() != "send the cursor of the latest answer, as it was" || len(err.Error()) > 200 {
+			t.Errorf("%.60q: %v, %s", cursor, err, invalid.Hint())
+		}
+	}
 }

@@ -249,9 +249,7 @@ func values(depth int) *rapid.Generator[string] {
 func TestPagesOfJSONAreJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := values(3).Draw(t, "whole")
-		if !json.Valid([]byte(whole)) {
-			t.Fatalf("the test writes no JSON: %q", whole)
-		}
+		require.That(t, json.Valid([]byte(whole)), "the test writes no JSON: %q", whole)
 		checkPages(t, whole, JSON, limits().Draw(t, "limit"))
 	})
 }

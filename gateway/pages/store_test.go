@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // clock is a clock that stands still until it is put.
@@ -23,9 +26,7 @@ func newClock() *clock { return &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.
 func put(t *testing.T, s *Store[int], session, text string, about int) string {
 	t.Helper()
 	id, ok := s.Put(session, text, about)
-	if !ok || len(id) != idLength || strings.Trim(id, idLetters) != "" {
-		t.Fatalf("Put(%s, %s) = %s, %v", session, text, id, ok)
-	}
+	require.That(t, ok && len(id) == idLength && strings.Trim(id, idLetters) == "", "Put(%s, %s) = %s, %v", session, text, id, ok)
 	return id
 }
 
@@ -44,16 +45,12 @@ func TestShelfKeepsTextsOfASession(t *testing.T) {
 	s := NewStore[int](Limits{2, 3, 100, time.Minute}, nil)
 	id := put(t, s, "s", "text", 7)
 	text, about, err := s.Get("s", id)
-	if text != "text" || about != 7 || err != nil {
-		t.Errorf("%s, %d, %v", text, about, err)
-	}
+	assert.That(t, text == "text" && about == 7 && err == nil, "%s, %d, %v", text, about, err)
 	text, about, err = s.Get("other", id)
 	if text != "" || about != 0 || err == nil || err.Error() != "the rest of this answer is not kept any more" {
 		t.Errorf("another session gets %q, %d, %v", text, about, err)
 	}
-	if has(t, s, "s", "") || has(t, s, "s", someID) {
-		t.Error("there is a text under an id that was not given")
-	}
+	assert.That(t, !has(t, s, "s", "") && !has(t, s, "s", someID), "there is a text under an id that was not given")
 }
 
 func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
@@ -61,23 +58,15 @@ func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	s := NewStore[int](Limits{9, 9, 100, time.Minute}, clock.now)
 	a, b := put(t, s, "s", "a", 1), put(t, s, "s", "b", 2)
 	clock.at = clock.at.Add(time.Minute - 1)
-	if !has(t, s, "s", a) {
-		t.Fatal("a text is gone before its time")
-	}
+	require.That(t, has(t, s, "s", a), "a text is gone before its time")
 	clock.at = clock.at.Add(1)
-	if !has(t, s, "s", a) || has(t, s, "s", b) {
-		t.Error("want the text that was used and not the other one")
-	}
+	assert.That(t, has(t, s, "s", a) && !has(t, s, "s", b), "want the text that was used and not the other one")
 	clock.at = clock.at.Add(-time.Second)
-	if has(t, s, "s", a) {
-		t.Error("a clock that was put back keeps a text for longer")
-	}
+	assert.That(t, !has(t, s, "s", a), "a clock that was put back keeps a text for longer")
 	put(t, s, "s", "c", 3)
 	clock.at = clock.at.Add(time.Minute)
 	put(t, s, "s", "d", 4)
-	if len(s.texts) != 1 {
-		t.Errorf("Put leaves %d texts", len(s.texts))
-	}
+	assert.That(t, len(s.texts) == 1, "Put leaves %d texts", len(s.texts))
 	clock.at = clock.at.Add(time.Minute)
 	if s.Sweep(); len(s.texts) != 0 || s.bytes != 0 {
 		t.Errorf("%d texts, %d bytes are left", len(s.texts), s.bytes)
@@ -113,9 +102,7 @@ func TestShelfMakesRoom(t *testing.T) {
 		for _, k := range s.texts {
 			left = append(left, k.about)
 		}
-		if got := strings.Join(left, " "); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
+		assert.Equal(t, strings.Join(left, " "), test.want, "%s", test.name)
 	}
 }
 
@@ -140,9 +127,7 @@ func TestShelfDropsASession(t *testing.T) {
 	s := NewStore[int](Limits{9, 9, 99, time.Minute}, nil)
 	a, b := put(t, s, "a", "text", 1), put(t, s, "b", "text", 2)
 	s.Drop("a")
-	if has(t, s, "a", a) || !has(t, s, "b", b) || s.bytes != 5 {
-		t.Errorf("%d texts, %d bytes are left", len(s.texts), s.bytes)
-	}
+	assert.That(t, !has(t, s, "a", a) && has(t, s, "b", b) && s.bytes == 5, "%d texts, %d bytes are left", len(s.texts), s.bytes)
 }
 
 func TestZeroShelfKeepsNothing(t *testing.T) {
@@ -186,9 +171,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 				session, size := sessions.Draw(t, "session"), rapid.IntRange(0, 30).Draw(t, "size")
 				id, ok := s.Put(session, strings.Repeat("x", size), size)
 				m := text{session, id, int64(size) + 1, clock.at}
-				if ok != (m.size <= limits.Bytes) {
-					t.Fatalf("Put of %d bytes: %v", size, ok)
-				}
+				require.Equal(t, ok, (m.size <= limits.Bytes), "Put of %d bytes", size)
 				if !ok {
 					return
 				}
@@ -261,7 +244,5 @@ func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
 	for _, k := range s.texts {
 		bytes += k.size()
 	}
-	if len(s.texts) > 5 || bytes != s.bytes || bytes > 200 {
-		t.Errorf("%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
-	}
+	assert.That(t, len(s.texts) <= 5 && bytes == s.bytes && bytes <= 200, "%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
 }

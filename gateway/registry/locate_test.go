@@ -4,9 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -34,9 +34,7 @@ func TestLocate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Locate(tt.list, tt.wanted); got != tt.want {
-				t.Errorf("got %+v, want %+v", got, tt.want)
-			}
+			assert.Equal(t, Locate(tt.list, tt.wanted), tt.want)
 		})
 	}
 }
@@ -46,9 +44,7 @@ func TestAFolderReachedByALinkIsTheSameVault(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
 	}
-	if got := Locate([]Vault{{ID: "1111111111111111", Folder: real}}, Wanted{Folder: link}); got.App != filepath.Base(real) {
-		t.Errorf("got %+v", got)
-	}
+	assert.Equal(t, Locate([]Vault{{ID: "1111111111111111", Folder: real}}, Wanted{Folder: link}).App, filepath.Base(real))
 }
 
 func TestVaultFolders(t *testing.T) {
@@ -61,7 +57,5 @@ func TestVaultFolders(t *testing.T) {
 	list := `{"vaults": {"1": {"path": "/notes/A", "ts": 2}, "2": {"path": "/notes/B", "ts": 3}}}`
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600))
 	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
-	if got := VaultFolders(getenv); !slices.Equal(got, []string{"/notes/B", "/notes/A"}) {
-		t.Errorf("the folders are %q", got)
-	}
+	assert.EqualSlices(t, VaultFolders(getenv), []string{"/notes/B", "/notes/A"}, "the folders are")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -50,9 +51,7 @@ func TestAListThatIsNoRegularFileIsNone(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "obsidian.json")
 			require.NoError(t, tt.make(list))
 			soon(t, tt.name, func() {
-				if got := readFile(list); len(got) != tt.want {
-					t.Errorf("%v, want %d vaults", got, tt.want)
-				}
+				assert.Equal(t, len(readFile(list)), tt.want)
 			})
 		})
 	}

@@ -4,10 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -24,9 +24,7 @@ func TestRead(t *testing.T) {
 	}
 	expect := func(when string, want ...Vault) {
 		t.Helper()
-		if got := Read(func(name string) string { return env[name] }); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", when, got, want)
-		}
+		assert.EqualSlices(t, Read(func(name string) string { return env[name] }), want, "%s", when)
 	}
 	plain, flatpak := filepath.Join(config, "obsidian"), filepath.Join(home, ".var/app/md.obsidian.Obsidian/config/obsidian")
 	old, young, undated := Vault{"a", "/notes/A", 1}, Vault{"b", "/notes/B", 2}, Vault{"d", "/notes/D", 0}
@@ -67,8 +65,6 @@ func TestSameFolder(t *testing.T) {
 
 func TestIsID(t *testing.T) {
 	for text, want := range map[string]bool{"0123456789abcdef": true, "0123456789ABCDEF": false, "0123456789abcde": false, "0123456789abcdef0": false, "0123456789abcdeg": false, "": false} {
-		if IsID(text) != want {
-			t.Errorf("%q is an id: %v", text, !want)
-		}
+		assert.That(t, IsID(text) == want, "%q is an id: %v", text, !want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -60,15 +61,12 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 		codes = append(codes, q.Code)
 	}
 	for _, want := range []string{`Claude Desktop wants to <b>delete</b> Recipes/Bread &#34;old&#34;.md and 1 more note`, `<span class="chip grave">−10 lines</span>`, ">2 notes<", ">leaves 19 links that lead nowhere<", `class="ask grave"`, `Approve<span class="hidden"> delete Recipes/Bread`} {
-		if view := v.see("approvals"); !strings.Contains(view, want) {
-			t.Errorf("%q is not in %s", want, view)
-		}
+		assert.Contains(t, v.see("approvals"), want, "%q is not in", want)
 	}
 	v.send("approvals", "approvals/approve", url.Values{"code": codes[:2]})
 	v.send("approvals", "approvals/deny", url.Values{"code": codes[2:3]})
-	if at := v.send("approvals", "approvals/approve", url.Values{"code": nil}); !strings.Contains(at, "answer=") {
-		t.Errorf("nothing is selected, and it leads to %s", at)
-	}
+	at := v.send("approvals", "approvals/approve", url.Values{"code": nil})
+	assert.That(t, strings.Contains(at, "answer="), "nothing is selected, and it leads to %s", at)
 	view := v.see("approvals")
 	if n := strings.Count(view, "Tell Claude Desktop to go on."); n != 2 || strings.Count(view, `class="ask grave"`) != 1 || !strings.Contains(view, `id="q-`+codes[3]+`"`) {
 		t.Errorf("%d are approved: %s", n, view)
@@ -78,7 +76,5 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	for _, q := range all {
 		states[q.State]++
 	}
-	if err != nil || states[consent.Approved] != 2 || states[consent.Denied] != 1 || states[consent.Pending] != 1 {
-		t.Errorf("%v, %v", states, err)
-	}
+	assert.That(t, err == nil && states[consent.Approved] == 2 && states[consent.Denied] == 1 && states[consent.Pending] == 1, "%v, %v", states, err)
 }

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/ui/activity"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -43,9 +44,7 @@ func TestBarsStayInside(t *testing.T) {
 			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
 				t.Errorf("%d hours of %+v: %v", n, h, drawn)
 			}
-			if len(c.Labels) > mostLabels || len(c.Slots) > mostBars {
-				t.Errorf("%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
-			}
+			assert.That(t, len(c.Labels) <= mostLabels && len(c.Slots) <= mostBars, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
 		}
 	}
 }
@@ -55,9 +54,7 @@ func TestAChartSaysWhatItShows(t *testing.T) {
 	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Slots[0].Title != "Wed 4 Mar 11:00: 3 allowed, 1 denied" || c.Labels[0] != "11:00" {
 		t.Errorf("%+v", c)
 	}
-	if c := chartOf(hours(3, activity.Hour{}), time.UTC); c.About != "No calls" {
-		t.Errorf("%+v", c)
-	}
+	assert.Equal(t, chartOf(hours(3, activity.Hour{}), time.UTC).About, "No calls")
 }
 
 // Clients choose their names and what they call, so the first view shows only so many of them.
@@ -102,9 +99,7 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	version, _ := p.events.check()
 	for since, want := range map[string]int{fmt.Sprint(version): 0, fmt.Sprint(version - 1): 1, "": 1} {
 		late := p.events.subscribe(since)
-		if len(late) != want {
-			t.Errorf("a page that has seen %q is told %d times", since, len(late))
-		}
+		assert.That(t, len(late) == want, "a page that has seen %q is told %d times", since, len(late))
 		p.events.unsubscribe(late)
 	}
 	if len(told) > 0 {

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/difference"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -51,9 +52,7 @@ func TestDifferencesMarkWords(t *testing.T) {
 		if test.before == "b\nc d\n" { // what is paired is by place
 			got = strings.ReplaceAll(got, "− b", "− {b}")
 		}
-		if got != test.want {
-			t.Errorf("%q to %q: %s, want %s", test.before, test.after, got, test.want)
-		}
+		assert.Equal(t, got, test.want, "%q to %q", test.before, test.after)
 	}
 }
 
@@ -259,9 +258,7 @@ func judgeShown(t *testing.T, f readFile, c change, whole bool) {
 			}
 			if whole && f.left == [2]int{} {
 				if l.sign != "+" {
-					if next >= len(before) || !l.isOf(before[next]) {
-						t.Fatalf("%q is not line %d: %.200q", l.sign, next+1, l.pieces)
-					}
+					require.That(t, next < len(before) && l.isOf(before[next]), "%q is not line %d: %.200q", l.sign, next+1, l.pieces)
 					text = before[next]
 					next++
 				}
@@ -301,9 +298,7 @@ func questionOf(t *testing.T, changes []change) consent.Question {
 // else, whatever the texts look like.
 func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 	all := hostileChanges()
-	if len(all) < 60 {
-		t.Errorf("only %d changes", len(all))
-	}
+	assert.That(t, len(all) >= 60, "only %d changes", len(all))
 	rowsOfPage := regexp.MustCompile(`<h3>([^<]*) <span|<span class="row( \w+)?( more)?"(?: data-old="(\d+)")?(?: data-new="(\d+)")?>(?:<span class="sign" aria-hidden="true">([^<]*)</span>)?<span class="text">(?:<span class="hidden">(\w+): </span>)?([^<]*)(?:<mark>([^<]*)</mark>)?([^<]*)(<span class="noend".*?</span></span>)?</span>`)
 	for name, changes := range all {
 		t.Run(name, func(t *testing.T) {

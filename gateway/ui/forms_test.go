@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -71,9 +72,7 @@ func (v *visitor) do(method, address string, form url.Values) (status int, locat
 func (v *visitor) see(path string) string {
 	v.t.Helper()
 	status, _, body := v.do(http.MethodGet, v.base+path, nil)
-	if status != http.StatusOK {
-		v.t.Errorf("%q answers %d", path, status)
-	}
+	assert.Equal(v.t, status, http.StatusOK, "%q answers", path)
 	return body
 }
 
@@ -82,14 +81,10 @@ func (v *visitor) send(view, action string, form url.Values) (location string) {
 	v.t.Helper()
 	_, rest, _ := strings.Cut(v.see(view), action+`"`)
 	token := regexp.MustCompile(`name="token" value="([^"]+)"`).FindStringSubmatch(rest)
-	if token == nil {
-		v.t.Fatalf("no form for %s", action)
-	}
+	require.That(v.t, token != nil, "no form for %s", action)
 	form.Set("token", token[1])
 	status, location, body := v.do(http.MethodPost, v.base+action, form)
-	if status != http.StatusSeeOther {
-		v.t.Fatalf("%s answers %d: %s", action, status, body)
-	}
+	require.That(v.t, status == http.StatusSeeOther, "%s answers %d: %s", action, status, body)
 	return location
 }
 
@@ -143,16 +138,13 @@ func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 func TestFormsLeadBackWithTheFilters(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	view := v.see("activity?outcome=denied&q=x")
-	if !strings.Contains(view, `name="from" value="activity?outcome=denied&amp;q=x"`) {
-		t.Errorf("%s", view)
-	}
+	assert.That(t, strings.Contains(view, `name="from" value="activity?outcome=denied&amp;q=x"`), "%s", view)
 	for from, want := range map[string]string{
 		"activity?outcome=denied&q=x": "activity?outcome=denied&q=x", "activity?answer=1&q=x": "activity?q=x", "?": "", "changes/one/x?vault=y": "changes/one/x?vault=y",
 		"https://evil.example/": "", "//evil.example/": "", "approvals/approve": "", "../x": "", "events": "", "activity\r\nX: y": "", "assets/page.js": "", "%zz": "",
 	} {
-		if at := v.send("", "pause/pause", url.Values{"from": {from}}); at != v.base+want {
-			t.Errorf("%q leads to %s, want %s", from, at, want)
-		}
+		at := v.send("", "pause/pause", url.Values{"from": {from}})
+		assert.That(t, at == v.base+want, "%q leads to %s, want %s", from, at, want)
 		if _, err := admission.Resume(v.page.State); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +181,5 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 	answer, err := v.client.Get(v.base)
 	require.NoError(t, err)
 	answer.Body.Close()
-	if answer.Header.Get("Cache-Control") != "no-store" || answer.Uncompressed {
-		t.Errorf("a view: %v", answer.Header)
-	}
+	assert.That(t, answer.Header.Get("Cache-Control") == "no-store" && !answer.Uncompressed, "a view: %v", answer.Header)
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestALinkOpensOnce(t *testing.T) {
@@ -21,9 +24,7 @@ func TestALinkOpensOnce(t *testing.T) {
 			t.Errorf("%s: %d, %v", method, w.Code, w.Result().Cookies())
 		}
 	}
-	if w := get(d, link+"x"); w.Code != http.StatusForbidden {
-		t.Errorf("a longer code: %d", w.Code)
-	}
+	assert.Equal(t, get(d, link+"x").Code, http.StatusForbidden, "a longer code")
 	first := get(d, link)
 	if first.Code != http.StatusOK || !strings.Contains(first.Body.String(), `content="0; url=`+d.base+`"`) {
 		t.Fatalf("%d %s", first.Code, first.Body)
@@ -32,9 +33,8 @@ func TestALinkOpensOnce(t *testing.T) {
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Domain != "" || cookie.Path != d.base || cookie.MaxAge != 0 || !cookie.Expires.IsZero() {
 		t.Errorf("cookie %+v", cookie)
 	}
-	if again := get(d, link); again.Code != http.StatusForbidden || len(again.Result().Cookies()) > 0 {
-		t.Errorf("a replay: %d", again.Code)
-	}
+	again := get(d, link)
+	assert.That(t, again.Code == http.StatusForbidden && len(again.Result().Cookies()) == 0, "a replay: %d", again.Code)
 }
 
 // A browser that has the page open is led to it by a link that was used, also from a page
@@ -57,9 +57,7 @@ func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, r)
 		leads := w.Header().Get("Location") == d.base || strings.Contains(w.Body.String(), `content="0; url=`+d.base+`"`)
-		if w.Code != test.want || leads != (test.want != 403) || len(w.Result().Cookies()) > 0 {
-			t.Errorf("%+v: %d %s", test, w.Code, w.Body)
-		}
+		assert.That(t, w.Code == test.want && leads == (test.want != 403) && len(w.Result().Cookies()) == 0, "%+v: %d %s", test, w.Code, w.Body)
 	}
 }
 
@@ -68,13 +66,9 @@ func TestALinkExpiresAndIsReplaced(t *testing.T) {
 	d := newGuard(func() time.Time { return now }, nil)
 	old := d.Open()
 	next := d.Open()
-	if w := get(d, old); w.Code != http.StatusForbidden {
-		t.Errorf("the link before: %d", w.Code)
-	}
+	assert.Equal(t, get(d, old).Code, http.StatusForbidden, "the link before")
 	now = now.Add(LinkLife)
-	if w := get(d, next); w.Code != http.StatusForbidden {
-		t.Errorf("after its time: %d", w.Code)
-	}
+	assert.Equal(t, get(d, next).Code, http.StatusForbidden, "after its time")
 	if d.Open(); len(d.sessions.all) != 0 {
 		t.Error("a session without a code")
 	}
@@ -100,13 +94,10 @@ func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	want := get(d, "/").Body.String()
 	for _, path := range []string{"/favicon.ico", d.base, d.base + "approvals", d.base + "assets/page.css", d.base + "events", "/mcp", "/%2e%2e/"} {
-		if w := get(d, path); w.Code != http.StatusForbidden || w.Body.String() != want {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
-		}
+		w := get(d, path)
+		assert.That(t, w.Code == http.StatusForbidden && w.Body.String() == want, "%s: %d %s", path, w.Code, w.Body)
 	}
-	if strings.Contains(want, d.base) {
-		t.Error("the answer names the path")
-	}
+	assert.That(t, !strings.Contains(want, d.base), "the answer names the path")
 }
 
 func TestChangesAreFormsThatAreShort(t *testing.T) {
@@ -274,9 +265,7 @@ func TestMatrix(t *testing.T) {
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, a.request(s))
 		want := a.verdict()
-		if w.Code != want || (reached > before) != (want == 200) {
-			t.Fatalf("%+v: %d, want %d", a, w.Code, want)
-		}
+		require.That(t, w.Code == want && (reached > before) == (want == 200), "%+v: %d, want %d", a, w.Code, want)
 		checkProtected(t, w.Header())
 		count++
 	})
@@ -308,17 +297,13 @@ func checkProtected(t *testing.T, h http.Header) {
 	t.Helper()
 	policy := h.Get("Content-Security-Policy")
 	for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
-		if !strings.Contains(policy, part) {
-			t.Fatalf("policy %q lacks %s", policy, part)
-		}
+		require.That(t, strings.Contains(policy, part), "policy %q lacks %s", policy, part)
 	}
 	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || strings.Contains(policy, "data:") {
 		t.Fatalf("policy %q", policy)
 	}
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
-		if got := h.Get(name); got != want {
-			t.Fatalf("%s is %q, want %q", name, got, want)
-		}
+		require.Equal(t, h.Get(name), want, "%s", name)
 	}
 }
 
@@ -327,9 +312,7 @@ func cookieOf(t *testing.T, d *guard) string {
 	t.Helper()
 	w := get(d, d.Open())
 	cookies := w.Result().Cookies()
-	if w.Code != http.StatusOK || len(cookies) != 1 {
-		t.Fatalf("the link answers %d with %d cookies", w.Code, len(cookies))
-	}
+	require.That(t, w.Code == http.StatusOK && len(cookies) == 1, "the link answers %d with %d cookies", w.Code, len(cookies))
 	return cookies[0].Value
 }
 

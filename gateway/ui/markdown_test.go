@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // Whatever a note has in it, what is shown of it has only plain tags: nothing is loaded, run or led to.
@@ -20,9 +22,7 @@ func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
 		for _, text := range []string{one, "text " + one + " end", "- " + one, "> " + one, one + "\n\n" + hostile[(i+1)%len(hostile)]} {
 			shown := string(rendering([]byte(text)))
 			for _, found := range tag.FindAllString(shown, -1) {
-				if plainTag().FindString(found) != found {
-					t.Errorf("%.80q has %q", text, found)
-				}
+				assert.That(t, plainTag().FindString(found) == found, "%.80q has %q", text, found)
 			}
 			for _, word := range []string{"href", "src=", "onerror=\"", "evil.example/x.png"} {
 				if strings.Contains(tag.ReplaceAllString(shown, "")+strings.Join(tag.FindAllString(shown, -1), ""), "<"+word) || strings.Contains(strings.Join(tag.FindAllString(shown, -1), ""), word) {
@@ -33,9 +33,7 @@ func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
 	}
 	got := string(rendering([]byte("---\ntags: x\n---\n# Bread\n\n**flour** and `salt`\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")))
 	for _, want := range []string{"<h1>Bread</h1>", "<strong>flour</strong>", "<code>salt</code>", "<li>one</li>", "<td>1</td>"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in %s", want, got)
-		}
+		assert.That(t, strings.Contains(got, want), "%q is not in %s", want, got)
 	}
 	if strings.Contains(got, "tags") || rendering(make([]byte, maxRendered+1)) != "" {
 		t.Error("properties, or a note that is too long, are shown")
@@ -47,8 +45,6 @@ func TestTheAddressForTheAppIsEncoded(t *testing.T) {
 	for note, want := range map[string]string{
 		"Recipes/Sour bread": "Recipes%2FSour%20bread", "a&vault=Other": "a%26vault%3DOther", "50% + more": "50%25%20%2B%20more", "#x?y": "%23x%3Fy", `"'<>`: "%22%27%3C%3E", "日": "%E6%97%A5",
 	} {
-		if got := string(obsidianURL("My Notes", note)); got != "obsidian://open?vault=My%20Notes&file="+want {
-			t.Errorf("%q: %s", note, got)
-		}
+		assert.Equal(t, string(obsidianURL("My Notes", note)), "obsidian://open?vault=My%20Notes&file="+want, "%q", note)
 	}
 }

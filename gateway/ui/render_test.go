@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -16,27 +17,19 @@ func TestTimesInWords(t *testing.T) {
 		-time.Second: "just now", 4 * time.Second: "just now", 59 * time.Second: "59 s ago", time.Minute: "1 min ago", 119 * time.Minute: "1 h ago",
 		47 * time.Hour: "47 h ago", 48 * time.Hour: "2 days ago",
 	} {
-		if got := ago(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
+		assert.Equal(t, ago(d), want, "%v", d)
 	}
 	for d, want := range map[time.Duration]string{0: "0 s", 61 * time.Second: "1 min", 90 * time.Minute: "1 h 30 min", 72 * time.Hour: "3 days"} {
-		if got := lasted(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
+		assert.Equal(t, lasted(d), want, "%v", d)
 	}
 	for bytes, want := range map[int64]string{0: "0 B", 1500: "1.5 kB", 2_000_000: "2.0 MB"} {
-		if got := size(bytes); got != want {
-			t.Errorf("%d bytes are %q, want %q", bytes, got, want)
-		}
+		assert.Equal(t, size(bytes), want, "%d bytes are", bytes)
 	}
 }
 
 func TestEveryPathHasOneTemplate(t *testing.T) {
 	for _, name := range []string{"overview", "agents", "activity", "call", "approvals", "changes", "change", "policy", "try", "access", "health", "settings", "missing"} {
-		if views()[name] == nil {
-			t.Errorf("no view is called %q", name)
-		}
+		assert.That(t, views()[name] != nil, "no view is called %q", name)
 	}
 }
 
@@ -46,9 +39,8 @@ func TestTheOverviewNamesProblems(t *testing.T) {
 	v.page.Health = func(context.Context) []Finding {
 		return []Finding{{Level: "problem", What: "one"}, {Level: "warning"}, {Level: "ok"}, {Level: "problem", What: "two"}}
 	}
-	if view := v.see(""); strings.Contains(view, "problems found") {
-		t.Errorf("before a check: %s", view)
-	}
+	view := v.see("")
+	assert.That(t, !strings.Contains(view, "problems found"), "before a check: %s", view)
 	<-v.page.health.begin()
 	for _, path := range []string{"", "activity", "approvals", "settings"} { // what Health knows, every view tells
 		if view := v.see(path); !strings.Contains(view, banner) || !strings.Contains(view, `: one; two. <a id="to-health" href="`+v.base[strings.Index(v.base[8:], "/")+8:]+`health">Health</a></p>`) {
@@ -65,7 +57,5 @@ func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
 	}
 	line := audit.Line{Kind: "end", Call: "1-abc-1", Session: "1-abc", Time: v.page.Now(), Found: []string{"secrets github-pat"}, Code: "secret_found"}
 	require.NoError(t, audit.OpenLogs(v.page.State).Write(line, false, false))
-	if view := v.see("policy"); !strings.Contains(view, `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`) {
-		t.Errorf("%s", view)
-	}
+	assert.Contains(t, v.see("policy"), `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`)
 }

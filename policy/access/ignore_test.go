@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -71,9 +72,8 @@ func TestPatternsHideWhatGitIgnores(t *testing.T) {
 			if git == nil {
 				return
 			}
-			if got := git.ignored(t, test.patterns, slices.Concat(hidden, seen)); !slices.Equal(got, hidden) {
-				t.Errorf("git ignores %q, and the table says %q", got, hidden)
-			}
+			got := git.ignored(t, test.patterns, slices.Concat(hidden, seen))
+			assert.That(t, slices.Equal(got, hidden), "git ignores %q, and the table says %q", got, hidden)
 		})
 	}
 }
@@ -114,6 +114,7 @@ func (g *git) run(stdin []byte, args ...string) ([]byte, error) {
 func (g *git) ignored(t interface {
 	Helper()
 	Fatal(...any)
+	Fatalf(string, ...any)
 }, patterns string, names []string) []string {
 	entries, err := os.ReadDir(g.dir)
 	for _, e := range entries {
@@ -171,9 +172,8 @@ func TestPatternsAreThoseOfGit(t *testing.T) {
 		m := ParseIgnored(patterns)
 		for _, name := range gitNames {
 			plain, folder := strings.CutSuffix(name, "/")
-			if got := m.Hides(plain, folder); got != slices.Contains(want, name) {
-				t.Errorf("%q hides %q: %v, git: %v", patterns, name, got, !got)
-			}
+			got := m.Hides(plain, folder)
+			assert.That(t, got == slices.Contains(want, name), "%q hides %q: %v, git: %v", patterns, name, got, !got)
 		}
 	})
 }
@@ -185,9 +185,7 @@ func TestPatternsHideEverySpelling(t *testing.T) {
 		{"Caf\u00e9.md", "Cafe\u0301.md"}, {"Cafe\u0301/", "CAF\u00c9/x.md"}, {"\u03a3.md", "\u03c2.md"}, {"\u017fecret.md", "Secret.md"}, {"Kelvin.md", "\u212aelvin.md"},
 		{"*.MD\n!Keep.md", "x.md"}, {"secret.md\n!Secret.md", "secret.md"},
 	} {
-		if !ParseIgnored(test.patterns).Hides(test.name, false) {
-			t.Errorf("%q does not hide %q", test.patterns, test.name)
-		}
+		assert.That(t, ParseIgnored(test.patterns).Hides(test.name, false), "%q does not hide %q", test.patterns, test.name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -54,9 +55,7 @@ func TestLevelOfThePath(t *testing.T) {
 		{"Pri\u200bvate/a.md", None},
 		{"Private\ufe0f/a.md", None},
 	} {
-		if got := rules.Level(c.path); got != c.want {
-			t.Errorf("Level(%q) = %v, want %v", c.path, got, c.want)
-		}
+		assert.Equal(t, rules.Level(c.path), c.want, "Level(%q) =", c.path)
 	}
 }
 
@@ -73,30 +72,22 @@ func TestNoRulesRestrictNothing(t *testing.T) {
 func TestDenyBeforeAllowAtEqualLength(t *testing.T) {
 	rules := mustRules(t, "A", "rwd", "a", "none", "B/", "rw", "B", "r")
 	for path, want := range map[string]Level{"A/x": None, "a/x": None, "B/x": Read} {
-		if got := rules.Level(path); got != want {
-			t.Errorf("Level(%q) = %v, want %v", path, got, want)
-		}
+		assert.Equal(t, rules.Level(path), want, "Level(%q) =", path)
 	}
 }
 
 func TestOpensAFolderWithSomethingOpenInIt(t *testing.T) {
 	rules := mustRules(t, "/", "none", "A/B/C", "r")
 	for folder, want := range map[string]bool{"": true, "A": true, "A/B": true, "A/B/C": true, "A/B/C/D": true, "A/X": false, "B": false, "a": false} {
-		if got := rules.Opens(folder); got != want {
-			t.Errorf("Opens(%q) = %v, want %v", folder, got, want)
-		}
+		assert.Equal(t, rules.Opens(folder), want, "Opens(%q) =", folder)
 	}
-	if !rules.Hide() || mustRules(t, "A", "rw").Hide() {
-		t.Error("Hide does not tell whether there is a none")
-	}
+	assert.That(t, rules.Hide() && !mustRules(t, "A", "rw").Hide(), "Hide does not tell whether there is a none")
 }
 
 func TestLowest(t *testing.T) {
 	rules := mustRules(t, "/", "rw", "A/B", "none", "C", "r", "C/D", "rwd")
 	for folder, want := range map[string]Level{"": None, "A": None, "a": None, "A/X": Write, "C": Read, "C/D": Delete, "E": Write} {
-		if got := rules.Lowest(folder); got != want {
-			t.Errorf("Lowest(%q) = %v, want %v", folder, got, want)
-		}
+		assert.Equal(t, rules.Lowest(folder), want, "Lowest(%q) =", folder)
 	}
 }
 
@@ -116,9 +107,7 @@ func TestOnePathWrittenTwice(t *testing.T) {
 		{[]string{"Ä", "rw", "ä", "r", "A\u0308", "rwd"}, "Ä/x", Read},
 	} {
 		for range 20 { // a table has no order
-			if got := mustRules(t, test.pairs...).Level(test.path); got != test.want {
-				t.Fatalf("%q: Level(%q) = %v, want %v", test.pairs, test.path, got, test.want)
-			}
+			require.Equal(t, mustRules(t, test.pairs...).Level(test.path), test.want, "%q: Level(%q) =", test.pairs, test.path)
 		}
 	}
 }
@@ -148,17 +137,11 @@ func TestMeetAllowsWhatBothAllow(t *testing.T) {
 	a, b := mustRules(t, "Work", "rwd", "Private", "rw"), mustRules(t, "Work", "rw", "Private", "none")
 	for _, met := range []Rules{a.Meet(b), b.Meet(a), a.Meet(b).Meet(a), Rules{}.Meet(a).Meet(b)} {
 		for path, want := range map[string]Level{"Work/x": Write, "Private/x": None, "x": Read} {
-			if got := met.Level(path); got != want {
-				t.Errorf("%v: Level(%q) = %v, want %v", met, path, got, want)
-			}
+			assert.Equal(t, met.Level(path), want, "%v: Level(%q) =", met, path)
 		}
-		if len(met.layers) != 2 {
-			t.Errorf("%d tables, want each of the two once", len(met.layers))
-		}
+		assert.That(t, len(met.layers) == 2, "%d tables, want each of the two once", len(met.layers))
 	}
-	if (Rules{}).Meet(Rules{}).Restrict() {
-		t.Error("nothing and nothing restrict something")
-	}
+	assert.That(t, !(Rules{}).Meet(Rules{}).Restrict(), "nothing and nothing restrict something")
 }
 
 // Rules are shared, so what is made of them leaves them and each other as they
@@ -176,16 +159,13 @@ func TestMeetChangesNoRules(t *testing.T) {
 func TestOpensLooksAtTheLevel(t *testing.T) {
 	rules := mustRules(t, "/", "none", "A/B", "none", "C/D", "r", "C/D/E", "none")
 	for folder, want := range map[string]bool{"": true, "A": false, "A/B": false, "C": true, "C/D": true, "C/D/E": false} {
-		if got := rules.Opens(folder); got != want {
-			t.Errorf("Opens(%q) = %v, want %v", folder, got, want)
-		}
+		assert.Equal(t, rules.Opens(folder), want, "Opens(%q) =", folder)
 	}
 	if spelled := mustRules(t, "Ä", "none", "Ä/Straße", "r"); !spelled.Opens("ä") || !spelled.Opens("Ä") || mustRules(t, "/", "none", "Ä", "none").Opens("ä") {
 		t.Errorf("%v does not open another spelling of a folder", spelled)
 	}
-	if met := rules.Meet(mustRules(t, "C", "none")); met.Opens("C") || met.Opens("") {
-		t.Errorf("%v opens what one of its tables closes", met)
-	}
+	met := rules.Meet(mustRules(t, "C", "none"))
+	assert.That(t, !met.Opens("C") && !met.Opens(""), "%v opens what one of its tables closes", met)
 }
 
 func TestIsBelow(t *testing.T) {
@@ -196,9 +176,7 @@ func TestIsBelow(t *testing.T) {
 		{"A", "", true}, {"A/B", "", true}, {"", "", false}, {"", "A", false}, {"A", "A", false}, {"A/B", "A", true}, {"A/B/C", "A", true},
 		{"A/B/C", "A/B", true}, {"AB", "A", false}, {"AB/C", "A", false}, {"B/A/C", "A", false}, {"B/C", "A", false}, {"A", "A/B", false}, {"/A", "A", false},
 	} {
-		if got := isBelow(test.path, test.folder); got != test.want {
-			t.Errorf("isBelow(%q, %q) = %v", test.path, test.folder, got)
-		}
+		assert.Equal(t, isBelow(test.path, test.folder), test.want, "isBelow(%q, %q) =", test.path, test.folder)
 	}
 }
 
@@ -240,9 +218,7 @@ func TestRulesKeepTheirMeaning(t *testing.T) {
 			t.Errorf("Meet: %v, want %v", got, want)
 		}
 		again, err := Parse(met.String())
-		if err != nil || again.Level(path) != met.Level(path) || again.String() != met.String() {
-			t.Errorf("Parse(%s) = %s, %v", met, again, err)
-		}
+		assert.That(t, err == nil && again.Level(path) == met.Level(path) && again.String() == met.String(), "Parse(%s) = %s, %v", met, again, err)
 		if met.Level(path) == None && !met.Hide() {
 			t.Errorf("%v hides %q and says it hides nothing", met, path)
 		}
@@ -268,9 +244,7 @@ func BenchmarkLevel(b *testing.B) {
 
 func TestLevelsHaveNames(t *testing.T) {
 	for level, name := range map[Level]string{None: "none", Read: "r", Write: "rw", Delete: "rwd", 4: "level(4)", 255: "level(255)"} {
-		if level.String() != name {
-			t.Errorf("%d is called %q, want %q", level, level.String(), name)
-		}
+		assert.Equal(t, level.String(), name, "%d is called", level)
 		got, err := ParseLevel(name)
 		if level <= Delete && (got != level || err != nil) {
 			t.Errorf("%q is read as %v, %v", name, got, err)
@@ -301,19 +275,14 @@ func TestNamedRules(t *testing.T) {
 	for path, want := range map[string]Level{
 		"Wo\u0308rk/a.md": Write, "w\u00f6rk/a.md": Write, "W\u00d6RK/a.md": Read, "Projects/a.md": None, "projects": None, "PROJEC~1/a.md": None, "Same/a.md": Delete, "x.md": Read,
 	} {
-		if got := named.Level(path); got != want {
-			t.Errorf("Level(%+q) = %v, want %v", path, got, want)
-		}
+		assert.Equal(t, named.Level(path), want, "Level(%+q) =", path)
 	}
 	if named.String() != rules.String() || !named.Hide() {
 		t.Errorf("the named rules are %s, which hide: %v", named, named.Hide())
 	}
-	if rules.Level("Wo\u0308rk/a.md") != Read {
-		t.Error("the rules themselves are others now")
-	}
-	if twice := named.Meet(mustRules(t, "Wo\u0308rk", "r")); twice.Level("Wo\u0308rk/a.md") != Read {
-		t.Error("a further table takes nothing away")
-	}
+	assert.That(t, rules.Level("Wo\u0308rk/a.md") == Read, "the rules themselves are others now")
+	twice := named.Meet(mustRules(t, "Wo\u0308rk", "r"))
+	assert.That(t, twice.Level("Wo\u0308rk/a.md") == Read, "a further table takes nothing away")
 	if same := rules.Named(func(path string) string { return path }); same.Level("Wo\u0308rk/a.md") != Read || same.String() != rules.String() {
 		t.Error("rules without other names are others")
 	}
@@ -322,9 +291,7 @@ func TestNamedRules(t *testing.T) {
 // Of two rules for what is one folder the lower applies.
 func TestNamedRulesForOneFolder(t *testing.T) {
 	named := mustRules(t, "WORK", "rwd", "work", "r", "Work", "rw").Named(func(string) string { return "Work" })
-	if got := named.Level("Work/a.md"); got != Read {
-		t.Errorf("got %v", got)
-	}
+	assert.Equal(t, named.Level("Work/a.md"), Read)
 }
 
 func TestTheRuleOfAPath(t *testing.T) {
@@ -340,21 +307,14 @@ func TestTheRuleOfAPath(t *testing.T) {
 		"WORK/a.md":        "/",        // and one for which it opens nothing
 		"Workshop/a.md":    "/",
 	} {
-		if got := rules.Rule(path); got != want {
-			t.Errorf("%q: the rule %q, want %q", path, got, want)
-		}
+		assert.Equal(t, rules.Rule(path), want, "%q: the rule", path)
 	}
-	if got := mustRules(t, "Work", "rw").Rule("a.md"); got != "" {
-		t.Errorf("no rule: %q", got)
-	}
-	if got := (Rules{}).Rule("a.md"); got != "" {
-		t.Errorf("no rules: %q", got)
-	}
+	assert.Equal(t, mustRules(t, "Work", "rw").Rule("a.md"), "", "no rule")
+	assert.Equal(t, (Rules{}).Rule("a.md"), "", "no rules")
 	met := mustRules(t, "/", "rw").Meet(mustRules(t, "Work", "none"))
 	for path, want := range map[string]string{"Work/a.md": "Work", "a.md": ""} {
-		if got := met.Rule(path); got != want {
-			t.Errorf("%q: the rule %q of two tables, want %q", path, got, want)
-		}
+		got := met.Rule(path)
+		assert.That(t, got == want, "%q: the rule %q of two tables, want %q", path, got, want)
 	}
 }
 
@@ -384,9 +344,7 @@ func TestTextOfRules(t *testing.T) {
 		{"two the other way", mustMeet(t, other, one), `[{"/":"r","Say \"x\"":"none","Work":"rwd"},{"Work":"rw"}]`},
 		{"one twice", mustMeet(t, other, other, one, other), `[{"/":"r","Say \"x\"":"none","Work":"rwd"},{"Work":"rw"}]`},
 	} {
-		if got := test.rules.String(); got != test.want {
-			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
+		assert.Equal(t, test.rules.String(), test.want, "%s", test.name)
 		again, err := Parse(test.want)
 		if err != nil || again.String() != test.want || again.Restrict() != (test.want != "") || again.Hide() != test.rules.Hide() {
 			t.Errorf("%s: %s is read as %s, %v", test.name, test.want, again, err)
@@ -415,9 +373,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	} {
 		for range 8 { // in whichever order a table is read
 			rules, err := Parse(test.text)
-			if err == nil || err.Error() != test.want || rules.Restrict() {
-				t.Fatalf("%s: %s, %v, want %s", test.name, rules, err, test.want)
-			}
+			require.That(t, err != nil && err.Error() == test.want && !rules.Restrict(), "%s: %s, %v, want %s", test.name, rules, err, test.want)
 		}
 	}
 }
@@ -452,10 +408,7 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 	})
 	one, err := New(map[string]Level{"a": None})
 	require.NoError(t, err)
-	if outside := one.Above("Notes"); outside.Level("Other/a") != Delete || outside.Level("Notes/a") != None || outside.Level("Notes/b") != Read {
-		t.Errorf("%s", outside)
-	}
-	if refused := one.Above("No [rule]"); refused.Level("x") != None {
-		t.Errorf("a folder that no rule can name: %s", refused)
-	}
+	outside := one.Above("Notes")
+	assert.That(t, outside.Level("Other/a") == Delete && outside.Level("Notes/a") == None && outside.Level("Notes/b") == Read, "%s", outside)
+	assert.Equal(t, one.Above("No [rule]").Level("x"), None, "a folder that no rule can name")
 }

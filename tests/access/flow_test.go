@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -94,9 +95,7 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 					for _, rule := range d.Rules {
 						found = found || rule.Rule == "flow" && rule.Verdict == verdict && (test.note == "" || !strings.Contains(rule.Why, test.note))
 					}
-					if !found {
-						t.Errorf("%s: a dry run of %q says %+v", action, words, d.Rules)
-					}
+					assert.That(t, found, "%s: a dry run of %q says %+v", action, words, d.Rules)
 				}
 			}
 		})

@@ -3,6 +3,7 @@ package access
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -59,7 +61,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			var first []string
 			var requests []gateway.Request
 			for c := range allowlist.Commands() {
-				requests = append(requests, appRequests(c)...)
+				requests = append(requests, appRequests(t, c)...)
 			}
 			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:long.Count(2, 3)] {
 				rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
@@ -84,22 +86,23 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 				}
 			}
 			t.Logf("%d requests, each time; the app was started %d times", len(requests), len(lines))
-			if allowed < 50 {
-				t.Errorf("the app was asked only %d times: too few to mean anything", allowed)
-			}
+			assert.That(t, allowed >= 50, "the app was asked only %d times: too few to mean anything", allowed)
 		})
 	}
 }
 
 // appRequests are fewer requests: a start of the app takes long.
-func appRequests(c allowlist.Command) []gateway.Request {
+func appRequests(t *testing.T, c allowlist.Command) []gateway.Request {
 	all := sampleRequests(c)
-	seen := map[string]bool{}
+	seen, i, mine := map[string]bool{}, -1, long.Shard(t, 3)
 	return slices.DeleteFunc(all, func(req gateway.Request) bool {
 		key := fmt.Sprint(req.Command, len(req.Params), req.Params["path"], req.Params["file"], req.Params["query"], req.Params["ref"], req.Params["to"])
 		twice := seen[key]
 		seen[key] = true
-		return twice
+		if !twice {
+			i++
+		}
+		return twice || !mine(i)
 	})
 }
 
@@ -113,7 +116,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	before := h.notes()
 	tried := 0
 	for c := range allowlist.Commands() {
-		for _, req := range appRequests(c) {
+		for _, req := range appRequests(t, c) {
 			call, err := allowlist.Parse(req.Command, req.Params)
 			if err != nil || !h.gateway.Changes(req) || call.EmbeddedOnly() || call.FollowsLinks() {
 				continue // the app is asked for none of these
@@ -121,14 +124,11 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 			result := h.gateway.Do(t.Context(), req)
 			tried++
 			text, _ := json.Marshal(result)
-			if strings.Contains(string(text), canaryWord) {
-				t.Errorf("%s %v tells what is hidden: %s", req.Command, req.Params, text)
-			}
+			assert.That(t, !strings.Contains(string(text), canaryWord), "%s %v tells what is hidden: %s", req.Command, req.Params, text)
 		}
 	}
-	if after := h.notes(); after != before {
-		t.Errorf("notes were changed:\n%s\nbefore:\n%s", after, before)
-	}
+	after := h.notes()
+	assert.That(t, after == before, "notes were changed:\n%s\nbefore:\n%s", after, before)
 	called, _ := os.ReadFile(filepath.Join(folder, "called"))
 	for line := range strings.Lines(string(called)) {
 		line = strings.TrimSuffix(line, "\n")
@@ -159,4 +159,57 @@ func newLeakyVault(t *testing.T, says string) (h *hiddenVault, folder string) {
 		c.Runner.Close()
 		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
 	}), folder
+}
+
+// With access rules the app is not asked for a path that leads to a file of other
+// names, through a link or a hard link: the rules know the path alone, and the app
+// follows both.
+func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	h, folder := newLeakyVault(t, "an answer\n")
+	h.hide(map[string]string{"Hid/Secret.md": "zqx"})
+	secret, open := filepath.Join(h.dir, "Hid", "Secret.md"), filepath.Join(h.dir, "Open")
+	for _, make := range []func() error{
+		func() error { return os.Remove(filepath.Join(h.dir, ".vaultwicketignore")) },
+		func() error { return os.Link(secret, filepath.Join(open, "alias.md")) },
+		func() error {
+			return os.Symlink(filepath.Join("..", "Hid", "Secret.md"), filepath.Join(open, "link.md"))
+		},
+		func() error { return os.Symlink(filepath.Join("..", "Hid"), filepath.Join(open, "folder")) },
+	} {
+		if err := make(); err != nil {
+			t.Skip("no links here: ", err)
+		}
+	}
+	asked := 0
+	for c := range allowlist.Commands() {
+		for _, req := range appRequests(t, c) {
+			_, byPath := req.Params["path"]
+			if _, byName := req.Params["file"]; !byPath || byName {
+				continue
+			}
+			for path, code := range map[string]string{"Open/alias.md": "access_denied", "Open/link.md": "not_found", "Open/folder/Secret.md": "not_found"} {
+				req := req
+				req.Params = maps.Clone(req.Params)
+				req.Params["path"] = allowlist.Text(path)
+				result := h.gateway.Do(t.Context(), req)
+				if asked++; result.OK && !apart.MatchString(c.Name) && c.Name != "canvas:create" { // that makes another file next to it
+					t.Errorf("%s %v: %+v", req.Command, req.Params, result)
+				}
+				if c.Name == "read" && (result.Error == nil || result.Error.Code != code) {
+					t.Errorf("read %s: %+v, want %s", path, result.Error, code)
+				}
+			}
+		}
+	}
+	called, err := os.ReadFile(filepath.Join(folder, "called"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(called)) {
+		for _, path := range []string{"Open/alias", "Open/link", "Open/folder"} {
+			assert.That(t, !strings.Contains(line, path), "the app was asked %q", line)
+		}
+	}
+	assert.That(t, asked >= 50, "only %d calls", asked)
 }

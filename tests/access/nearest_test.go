@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -148,7 +149,5 @@ func TestANoteWithoutItsExtension(t *testing.T) {
 			t.Errorf("%v: %s", tt.call, rig.JSON(t, result))
 		}
 	}
-	if got := r.Read("Private/Secret.md"); got != "secret\n" {
-		t.Errorf("the hidden note is %q", got)
-	}
+	assert.Equal(t, r.Read("Private/Secret.md"), "secret\n", "the hidden note")
 }

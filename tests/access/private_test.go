@@ -50,9 +50,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 			cursor[i] = found[1]
 		}
 	}
-	if len(cursor) < 6 {
-		t.Fatalf("only %d of the answers have several pages", len(cursor))
-	}
+	require.That(t, len(cursor) >= 6, "only %d of the answers have several pages", len(cursor))
 	keyed := map[string]any{"command": "append", "params": params("path", "zqx.md", "content", "more zqxline"), "idempotencyKey": "one"}
 	batch := map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"idempotencyKey": "two", "operations": []any{
 		map[string]any{"clientId": "a", "command": "append", "params": params("path", "Hub.md", "content", "x")}, map[string]any{"clientId": "b", "command": "read", "params": params("path", "zqx.md")}, map[string]any{"clientId": "c", "command": "search", "params": params("query", "zqxline")},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -48,9 +49,7 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 			answers++
 			marks += strings.Count(string(answer), "‹secret:github-pat:")
 			for _, piece := range pieces {
-				if strings.Contains(string(answer), piece) {
-					t.Fatalf("%s %v: %s", method, params, answer)
-				}
+				require.That(t, !strings.Contains(string(answer), piece), "%s %v: %s", method, params, answer)
 			}
 			return string(answer)
 		}
@@ -107,18 +106,12 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		for _, name := range []string{"changes", "undo:list", "history"} {
 			call(map[string]any{"command": name, "params": map[string]any{"limit": "100"}})
 		}
-		if marks < 40 || answers < 100 {
-			t.Errorf("%s: %d marks in %d answers", format, marks, answers)
-		}
+		assert.That(t, marks >= 40 && answers >= 100, "%s: %d marks in %d answers", format, marks, answers)
 		s.End()
 		for _, piece := range pieces {
-			if strings.Contains(s.Log.String(), piece) {
-				t.Errorf("the log has %s", piece)
-			}
+			assert.That(t, !strings.Contains(s.Log.String(), piece), "the log has %s", piece)
 		}
-		if !strings.Contains(s.Log.String(), "command=read") {
-			t.Errorf("%s: no log: %.300s", format, s.Log.String())
-		}
+		assert.Contains(t, s.Log.String(), "command=read", "%s: no log", format)
 		for _, dir := range []string{filepath.Join(home, ".cache"), filepath.Join(home, ".local")} {
 			_ = filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 				text, _ := os.ReadFile(path)
@@ -126,9 +119,7 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 					return nil // which keeps the texts that undo needs
 				}
 				for _, piece := range pieces {
-					if strings.Contains(string(text), piece) {
-						t.Errorf("%s has %s", path, piece)
-					}
+					assert.That(t, !strings.Contains(string(text), piece), "%s has %s", path, piece)
 				}
 				return nil
 			})
@@ -165,21 +156,13 @@ func TestWhatIsDoneWithSecrets(t *testing.T) {
 			for _, s := range test.shown {
 				want = want || s == secret
 			}
-			if shown != want {
-				t.Errorf("%s, agent %s: %s is shown: %v: %s", test.server, test.agent, secret, shown, out)
-			}
+			assert.That(t, shown == want, "%s, agent %s: %s is shown: %v: %s", test.server, test.agent, secret, shown, out)
 		}
-		if strings.Contains(out, `"secret_found"`) != (test.code == "secret_found") {
-			t.Errorf("%s, agent %s: %s", test.server, test.agent, out)
-		}
+		assert.That(t, strings.Contains(out, `"secret_found"`) == (test.code == "secret_found"), "%s, agent %s: %s", test.server, test.agent, out)
 		if out, _, status := r.Run(append(flags, "read", "path=B.md")...); status != 0 || !strings.Contains(out, "none") {
 			t.Errorf("%s, agent %s: a note without secrets: %s", test.server, test.agent, out)
 		}
 	}
-	if out := r.Must("scan"); out != "A.md:1\tgithub-pat\n" {
-		t.Errorf("scan: %q", out)
-	}
-	if out := r.Must("scan", "--secrets=strict"); out != "A.md:1\tgithub-pat\nA.md:2\tcard-number\n" {
-		t.Errorf("scan: %q", out)
-	}
+	assert.Equal(t, r.Must("scan"), "A.md:1\tgithub-pat\n", "scan")
+	assert.Equal(t, r.Must("scan", "--secrets=strict"), "A.md:1\tgithub-pat\nA.md:2\tcard-number\n", "scan")
 }

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/folding"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -82,31 +83,22 @@ func TestEverySpellingIsOneNote(t *testing.T) {
 			t.Errorf("%+q: the dry run is %q, %v, want %q", asked, got.Argv, got.Error, plain.Argv)
 		}
 		for _, req := range []gateway.Request{spelledCall("read", "path="+asked), spelledCall("append", "path="+asked, "content=x"), spelledCall("property:set", "path="+asked, "name=a", "value="+asked[len(asked)-4:])} {
-			if got := s.gateway.Do(t.Context(), req); !got.OK || got.Path != name {
-				t.Errorf("%s %+q: path %q, %+v", req.Command, asked, got.Path, got.Error)
-			}
+			got := s.gateway.Do(t.Context(), req)
+			assert.That(t, got.OK && got.Path == name, "%s %+q: path %q, %+v", req.Command, asked, got.Path, got.Error)
 		}
 		batch := s.gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{{ClientID: "a", Request: spelledCall("append", "path="+asked, "content=y")}}})
-		if !batch.OK || batch.Results[0].Result.Path != name {
-			t.Errorf("%+q: the batch is %+v", asked, batch)
-		}
+		assert.That(t, batch.OK && batch.Results[0].Result.Path == name, "%+q: the batch is %+v", asked, batch)
 	}
 	kept, err := s.gateway.Journal("")
 	require.NoError(t, err)
 	entries, _, err := kept.Entries(journal.Filter{Limit: 100})
-	if err != nil || len(entries) < 8 {
-		t.Fatalf("%d entries, %v", len(entries), err)
-	}
+	require.That(t, err == nil && len(entries) >= 8, "%d entries, %v", len(entries), err)
 	for _, e := range entries {
 		for _, step := range e.Steps {
-			if step.Path != name {
-				t.Errorf("the journal has the path %+q", step.Path)
-			}
+			assert.Equal(t, step.Path, name, "the journal has the path")
 		}
 	}
-	if got := s.listed("W\u00f6rk"); !slices.Equal(got, []string{"A long note.md"}) {
-		t.Errorf("the folder has %q", got)
-	}
+	assert.EqualSlices(t, s.listed("W\u00f6rk"), []string{"A long note.md"}, "the folder has")
 }
 
 // The app is asked for no note that the rules hide, by no name; and the answer is
@@ -144,9 +136,7 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 			if called, err := os.ReadFile(filepath.Join(folder, "called")); err == nil && strings.Contains(strings.ToLower(string(called)), "priv") {
 				t.Errorf("the app was asked:\n%s", called)
 			}
-			if got := s.listed("My private"); !slices.Equal(got, []string{"Secret note.md"}) {
-				t.Errorf("the hidden folder has %q", got)
-			}
+			assert.EqualSlices(t, s.listed("My private"), []string{"Secret note.md"}, "the hidden folder has")
 		})
 	}
 }
@@ -167,9 +157,8 @@ func TestEverySpellingOfTheVaultHasOneJournal(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for _, want := range []string{"one\ntwo", "one"} {
-		if got := s.gateway.Do(t.Context(), spelledCall("undo")); !got.OK {
-			t.Errorf("%+v", got.Error)
-		}
+		got := s.gateway.Do(t.Context(), spelledCall("undo"))
+		assert.That(t, got.OK, "%+v", got.Error)
 		if text, err := os.ReadFile(filepath.Join(s.dir, "A.md")); err != nil || string(text) != want {
 			t.Errorf("the note is %q, %v, want %q", text, err, want)
 		}
@@ -185,12 +174,8 @@ func TestTextGetsTheLineEndsOfTheNote(t *testing.T) {
 	for path, want := range map[string]string{"Open/Windows.md": "one\r\ntwo\r\nx\r\ny", "Open/Unix.md": "one\ntwo\nx\ny"} {
 		got := h.gateway.Do(t.Context(), spelledCall("append", "path="+path, "content=x\ny"))
 		text, err := os.ReadFile(filepath.Join(h.dir, filepath.FromSlash(path)))
-		if !got.OK || err != nil || string(text) != want {
-			t.Errorf("%s: %q, %v, %+v", path, text, err, got.Error)
-		}
+		assert.That(t, got.OK && err == nil && string(text) == want, "%s: %q, %v, %+v", path, text, err, got.Error)
 		said := slices.Contains(got.Notices, "the note has CRLF line ends, and the text was given the same")
-		if said != strings.Contains(want, "\r") {
-			t.Errorf("%s: the notices are %q", path, got.Notices)
-		}
+		assert.That(t, said == strings.Contains(want, "\r"), "%s: the notices are %q", path, got.Notices)
 	}
 }

@@ -26,9 +26,7 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 	ask := func(words ...string) (rows [][]string) {
 		t.Helper()
 		got := bob.Do(rig.Calling("changes", words...))
-		if !got.OK {
-			t.Fatalf("%+v", got.Error)
-		}
+		require.That(t, got.OK, "%+v", got.Error)
 		for line := range strings.Lines(got.Stdout) {
 			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t")[1:])
 		}

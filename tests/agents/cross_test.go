@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -80,9 +81,8 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			call := rig.Calling("append", "path=Both/Plan.md", "content=asked")
 			asks := func(who string, s session) {
 				t.Helper()
-				if got := s.do(call); got.OK || !strings.HasPrefix(got.Error.Code, "unconfirmed") {
-					t.Fatalf("%s: %+v", who, got)
-				}
+				got := s.do(call)
+				require.That(t, !got.OK && strings.HasPrefix(got.Error.Code, "unconfirmed"), "%s: %+v", who, got)
 			}
 			asks("ann", ann)
 			list := rig.Calling("approvals")
@@ -104,14 +104,10 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				}
 			}
 			bob.do(rig.Calling("approvals", "withdraw=all"))
-			if got := ann.do(list).Stdout; got != own {
-				t.Fatalf("after bob withdrew: %q", got)
-			}
+			require.Equal(t, ann.do(list).Stdout, own, "after bob withdrew")
 			asks("bob", bob) // who is asked himself
 			questions := waitingIn(r)
-			if len(questions) != 2 {
-				t.Fatalf("%d questions wait", len(questions))
-			}
+			require.That(t, len(questions) == 2, "%d questions wait", len(questions))
 			for _, q := range questions {
 				if strings.HasPrefix(q.Session, "ann/") {
 					if _, err := consent.Decide(filepath.Join(r.Home, ".local", "state", "vaultwicket"), consent.Answer{Code: q.Code, Approve: true, By: "page"}); err != nil {
@@ -125,14 +121,10 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				t.Fatalf("ann: %+v", got.Error)
 			}
 			asks("ann, with what was used", ann)
-			if got := r.Read("Both/Plan.md"); strings.Count(got, "asked") != 1 {
-				t.Errorf("the note is %q", got)
-			}
+			assert.Equal(t, strings.Count(r.Read("Both/Plan.md"), "asked"), 1, "the note")
 
 			paged := ann.do(rig.Calling("files").With("limit", 5))
-			if paged.Truncated == nil || paged.Truncated.Cursor == "" {
-				t.Fatalf("%+v", paged)
-			}
+			require.That(t, paged.Truncated != nil && paged.Truncated.Cursor != "", "%+v", paged)
 			cursor := paged.Truncated.Cursor
 			last := "A"
 			if strings.HasSuffix(cursor, last) {
@@ -144,16 +136,10 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				"half of one":      ann.do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
 				"with another":     ann.do(rig.Call{"command": "folders", "cursor": cursor}),
 			} {
-				if stolen.OK || stolen.Stdout != "" {
-					t.Errorf("%s: %+v", what, stolen)
-				}
+				assert.That(t, !stolen.OK && stolen.Stdout == "", "%s: %+v", what, stolen)
 			}
-			if text := bob.read("vaultwicket://output/" + cursor); text != "" {
-				t.Errorf("bob reads what was kept for ann: %q", text)
-			}
-			if text := ann.read("vaultwicket://output/" + cursor); !strings.Contains(text, "Ann/nn") {
-				t.Errorf("ann reads %q", text)
-			}
+			assert.Equal(t, bob.read("vaultwicket://output/"+cursor), "", "bob reads what was kept for ann")
+			assert.Contains(t, ann.read("vaultwicket://output/"+cursor), "Ann/nn", "ann reads")
 		})
 	}
 }
@@ -175,9 +161,8 @@ func TestARateIsThatOfAnAgent(t *testing.T) {
 		t.Errorf("both sessions of ann made %d calls", done)
 	}
 	for range 15 {
-		if got := s[2].do(rig.Calling("read", "path=Bob/Plan.md")); !got.OK {
-			t.Fatalf("bob: %+v", got.Error)
-		}
+		got := s[2].do(rig.Calling("read", "path=Bob/Plan.md"))
+		require.That(t, got.OK, "bob: %+v", got.Error)
 	}
 }
 
@@ -200,18 +185,13 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	}
 	asked := send("ann", "")
 	state := requestState.FindStringSubmatch(asked)
-	if state == nil {
-		t.Fatalf("not asked: %s", asked)
-	}
+	require.That(t, state != nil, "not asked: %s", asked)
 	yes := `,"inputResponses":{"confirm":` + rig.Accept + `},"requestState":"` + state[1] + `"`
 	for what, sent := range map[string][2]string{"bob": {"bob", yes}, "a forged state": {"ann", strings.Replace(yes, state[1][:8], "AAAAAAAA", 1)}} {
-		if got := send(sent[0], sent[1]); strings.Contains(got, `"ok":true`) || strings.Contains(r.Read("Both/Plan.md"), "asked") {
-			t.Errorf("%s: %s", what, got)
-		}
+		got := send(sent[0], sent[1])
+		assert.That(t, !strings.Contains(got, `"ok":true`) && !strings.Contains(r.Read("Both/Plan.md"), "asked"), "%s: %s", what, got)
 	}
-	if got := send("ann", yes); !strings.Contains(got, `"ok":true`) {
-		t.Errorf("ann: %s", got)
-	}
+	assert.Contains(t, send("ann", yes), `"ok":true`, "ann")
 	if got := send("ann", yes); strings.Contains(got, `"ok":true`) || strings.Count(r.Read("Both/Plan.md"), "asked") != 1 {
 		t.Errorf("ann once more: %s\n%q", got, r.Read("Both/Plan.md"))
 	}
@@ -247,9 +227,8 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 			t.Errorf("call %d: asked %v, want %v", i, asked, test.asked)
 		}
 	}
-	if got := strings.Count(r.Read("Both/Plan.md"), "x"); got != 3 {
-		t.Errorf("%d changes", got)
-	}
+	got := strings.Count(r.Read("Both/Plan.md"), "x")
+	assert.That(t, got == 3, "%d changes", got)
 }
 
 const appendBoth = `{"command":"append","params":{"path":"Both/Plan.md","content":"x"}}`
@@ -325,9 +304,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			if got, _ := again.do(rig.Calling("append", "path=Both/Plan.md", "content=x")); got.OK {
 				t.Errorf("another session: %+v", got)
 			}
-			if got := r.Read("Both/Plan.md"); got != before {
-				t.Errorf("the note is %q", got)
-			}
+			assert.Equal(t, r.Read("Both/Plan.md"), before, "the note")
 			if got := bob.asked(appendBoth, func(id string) { bob.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`) }); !strings.Contains(got, `"ok":true`) {
 				t.Errorf("bob: %s", got)
 			}
@@ -366,9 +343,8 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 			if c["idempotencyKey"] == nil {
 				continue // approved, and not made
 			}
-			if got := s[i].do(c); !got.OK {
-				t.Fatalf("%s: %+v", name, got.Error)
-			}
+			got := s[i].do(c)
+			require.That(t, got.OK, "%s: %+v", name, got.Error)
 		}
 		s[i].do(waits)
 		paged := s[i].do(rig.Calling("files").With("limit", 5))
@@ -382,9 +358,7 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 		if got := s[i].do(rig.Call{"command": "files", "cursor": cursors[i]}); got.OK == anew {
 			t.Errorf("%s: the cursor: %+v", name, got)
 		}
-		if text := s[i].read("vaultwicket://output/" + cursors[i]); (text == "") != anew {
-			t.Errorf("%s: the kept answer: %q", name, text)
-		}
+		assert.Equal(t, (s[i].read("vaultwicket://output/"+cursors[i]) == ""), anew, "%s: the kept answer", name)
 		if got := s[i].do(rig.Calling("approvals")).Stdout; strings.Contains(got, "append") == anew {
 			t.Errorf("%s: waits for %q", name, got)
 		}
@@ -399,7 +373,5 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 		t.Errorf("ann reads: %+v", got.Error)
 	}
 	r.Must("agent", "revoke", "ann")
-	if got := s[0].do(rig.Calling("read", "path=Ann/Plan.md")); got.OK {
-		t.Error("ann reads after the second revocation")
-	}
+	assert.That(t, !s[0].do(rig.Calling("read", "path=Ann/Plan.md")).OK, "ann reads after the second revocation")
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -31,15 +33,12 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 	}
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
 	first := ann.Do(rig.Calling("files").With("limit", 5))
-	if !first.OK || first.Truncated == nil || first.Truncated.Cursor == "" {
-		t.Fatalf("%+v", first)
-	}
+	require.That(t, first.OK && first.Truncated != nil && first.Truncated.Cursor != "", "%+v", first)
 	r.Must("pause", "--agent=ann")
 	next := rig.Call{"command": "files", "cursor": first.Truncated.Cursor}
 	for _, call := range []rig.Call{rig.Calling("read", "path=Ann/Plan.md"), next, rig.Calling("append", "path=Ann/Plan.md", "content=x")} {
-		if got := ann.Do(call); got.OK || got.Error.Code != "paused" || got.Stdout != "" {
-			t.Errorf("%v: %+v", call, got)
-		}
+		got := ann.Do(call)
+		assert.That(t, !got.OK && got.Error.Code == "paused" && got.Stdout == "", "%v: %+v", call, got)
 	}
 	if got := ann.Batch(rig.Calling("read", "path=Ann/Plan.md"), rig.Calling("append", "path=Ann/Plan.md", "content=x")); got.OK {
 		t.Errorf("a batch: %+v", got)
@@ -51,9 +50,7 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 	if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
 		t.Errorf("after the end of the pause: %+v", got.Error)
 	}
-	if got := r.Read("Ann/Plan.md"); got != notes["Ann/Plan.md"] {
-		t.Errorf("the note is %q", got)
-	}
+	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
 }
 
 // An agent whose table is narrowed or removed while its server runs loses the rights there.
@@ -71,9 +68,8 @@ func TestAnAgentEndsInTheMiddleOfItsSession(t *testing.T) {
 	} {
 		r := newRig(t)
 		ann := serverOf(r, "ann")
-		if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
-			t.Fatalf("%+v", got.Error)
-		}
+		got := ann.Do(rig.Calling("read", "path=Ann/Plan.md"))
+		require.That(t, got.OK, "%+v", got.Error)
 		r.Tables = change(tables)
 		time.Sleep(20 * time.Millisecond) // so that the file has another time
 		r.Save()
@@ -87,11 +83,8 @@ func TestAnAgentExpiresInTheMiddleOfItsSession(t *testing.T) {
 	end := time.Now().Add(1500 * time.Millisecond)
 	r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+end.UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
 	ann := serverOf(r, "ann")
-	if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
-		t.Fatalf("%+v", got.Error)
-	}
+	got := ann.Do(rig.Calling("read", "path=Ann/Plan.md"))
+	require.That(t, got.OK, "%+v", got.Error)
 	within(t, "expired", func() bool { return codeOf(ann, rig.Calling("read", "path=Ann/Plan.md")) == "agent_denied" })
-	if time.Now().Before(end) {
-		t.Error("it expired too early")
-	}
+	assert.That(t, !time.Now().Before(end), "it expired too early")
 }

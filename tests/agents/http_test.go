@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -119,16 +120,12 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 		t.Errorf("bob lists %q", got)
 	}
 	made, _ := ann.do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
-	if !made.OK {
-		t.Fatalf("%+v", made.Error)
-	}
+	require.That(t, made.OK, "%+v", made.Error)
 	if undone, _ := bob.do(rig.Calling("undo", "id="+made.Change.ID)); undone.OK || undone.Error.Code != "not_found" {
 		t.Errorf("bob undoes what ann did: %+v", undone)
 	}
 	paged, _ := ann.do(rig.Calling("files").With("limit", 1))
-	if paged.Truncated == nil {
-		t.Fatalf("%+v", paged)
-	}
+	require.That(t, paged.Truncated != nil, "%+v", paged)
 	if stolen, _ := bob.do(rig.Call{"command": "files", "cursor": paged.Truncated.Cursor}); stolen.OK || strings.Contains(stolen.Stdout, "Both") {
 		t.Errorf("bob goes on with ann's answer: %+v", stolen)
 	}
@@ -143,9 +140,7 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	for what, token := range map[string]string{
 		"a name": "ann", "a shorter token": tokens["ann"][:len(tokens["ann"])-1], "another one": "vwa_" + strings.Repeat("aB3-", 11), "the list of both": tokens["ann"] + "," + tokens["bob"],
 	} {
-		if got := (&caller{t: t, server: server, token: token}).connect(); got != http.StatusUnauthorized {
-			t.Errorf("%s: %d", what, got)
-		}
+		assert.Equal(t, (&caller{t: t, server: server, token: token}).connect(), http.StatusUnauthorized, "%s", what)
 	}
 	for what, token := range map[string]string{"an expired agent": tokens["late"], "the token of the server, for which no agent is defined": rig.Token} {
 		c := &caller{t: t, server: server, token: token}
@@ -185,9 +180,7 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	if _, status := c.do(read); status != http.StatusUnauthorized {
 		t.Errorf("a revoked agent: %d", status)
 	}
-	if got := codeOf(stdio, read); got != "agent_denied" {
-		t.Errorf("a revoked agent over stdio: %q", got)
-	}
+	assert.Equal(t, codeOf(stdio, read), "agent_denied", "a revoked agent over stdio")
 	if _, _, status := r.Run("agent", "remove", "ann"); status == 0 {
 		t.Error("an agent that is defined can be removed, which would end its revocation")
 	}
@@ -222,9 +215,7 @@ func TestAgentsAreAddedAndListed(t *testing.T) {
 		}
 	}
 	r.Must("pause", "--agent=cursor")
-	if got := r.Must("agent", "show", "cursor"); !strings.Contains(got, "paused") {
-		t.Errorf("show prints %q", got)
-	}
+	assert.Contains(t, r.Must("agent", "show", "cursor"), "paused", "show prints")
 }
 
 // An agent has the rights that it had when the server was started, although its first call comes

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -32,8 +33,6 @@ func TestInstallAsksForTheRights(t *testing.T) {
 		shown, _ := io.ReadAll(user) // to the end, which is an error of a terminal
 		after, _ := os.ReadFile(settings)
 		added := strings.TrimPrefix(strings.TrimPrefix(string(after), string(before)), "\n")
-		if added != want || (err == nil) != (want != "") {
-			t.Errorf("typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)
-		}
+		assert.That(t, added == want && (err == nil) == (want != ""), "typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)
 	}
 }

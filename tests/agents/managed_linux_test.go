@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -70,7 +71,5 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 	if out, status := run("", "run", "read", "path=Ann/Plan.md"); status != 2 || !strings.Contains(out, "can be written by users other than root") {
 		t.Errorf("a file that others can write: %d\n%s", status, out)
 	}
-	if got := r.Read("Ann/Plan.md"); got != notes["Ann/Plan.md"] {
-		t.Errorf("the note is %q", got)
-	}
+	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
 }

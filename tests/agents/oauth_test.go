@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -184,9 +185,7 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 		if result := answer.Result.StructuredContent; result.Error != nil {
 			code = result.Error.Code
 		}
-		if err != nil || status != test.status || code != test.code {
-			t.Errorf("%s: %d, %v, %s", test.what, status, err, text)
-		}
+		assert.That(t, err == nil && status == test.status && code == test.code, "%s: %d, %v, %s", test.what, status, err, text)
 		challenge := header.Get("WWW-Authenticate")
 		if test.scopes == "" && challenge != "" || test.scopes != "" && (!strings.Contains(challenge, `error="insufficient_scope", scope="`+test.scopes+`"`) || !strings.Contains(challenge, `resource_metadata="https://notes.example/`)) {
 			t.Errorf("%s: the challenge %q", test.what, challenge)
@@ -195,9 +194,8 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 	if plan, long := s.Read("Both/Plan.md"), s.Read("Ann/Long.md"); plan != "the plan of both\nmore\nmore" || long != longNote {
 		t.Errorf("the notes are %q, %q", plan, long)
 	}
-	if got := s.Must("audit", "list", "--agent=ann", "--json"); strings.Count(got, "insufficient_scope") < 2 {
-		t.Errorf("the audit log has not both denials:\n%s", got)
-	}
+	got := s.Must("audit", "list", "--agent=ann", "--json")
+	assert.That(t, strings.Count(got, "insufficient_scope") >= 2, "the audit log has not both denials:\n%s", got)
 }
 
 // Tokens that are valid and are no one's here, and sessions of others.
@@ -251,9 +249,7 @@ func TestWhoseATokenIs(t *testing.T) {
 		}
 	}
 	response, err := s.server.Client.Do(s.server.Request(t.Context(), http.MethodPost, "/mcp?access_token="+ann.token, rig.Handshake("{}"), "Authorization", ""))
-	if err != nil || response.StatusCode != 401 {
-		t.Errorf("a token in the address: %v, %v", response, err)
-	}
+	assert.That(t, err == nil && response.StatusCode == 401, "a token in the address: %v, %v", response, err)
 	if log := s.server.Said(); strings.Contains(log, ann.token) || !strings.Contains(log, "eve@example") {
 		t.Errorf("the log has a token, or not whom the owner could add:\n%s", log)
 	}
@@ -308,9 +304,7 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 			t.Errorf("%q: %d, want %d; the log:\n%s", token, got, want, server.Said())
 		}
 	}
-	if issuer.Asked() != 3 {
-		t.Errorf("the issuer was asked %d times", issuer.Asked())
-	}
+	assert.Equal(t, issuer.Asked(), 3, "the issuer was asked, times")
 	issuer.Break(func(w http.ResponseWriter) { w.WriteHeader(500) })
 	if known, fresh := status("opaque"), status("new"); known != 200 || fresh != 503 {
 		t.Errorf("while the issuer is away: %d, %d", known, fresh)
@@ -395,15 +389,11 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 			t.Errorf("the token %q: %d", token, status)
 		}
 	}
-	if c := (&caller{t: t, server: server, token: tokenOf(r, "ann")}); c.connect() != 200 {
-		t.Error("the token of an agent does not count any more")
-	}
-	if got := r.Must("passkey", "add", "--public-url="+publicURL); !strings.HasPrefix(got, "https://notes.example/oauth/passkey#") {
-		t.Errorf("the link is %q", got)
-	}
-	if got := strings.TrimSpace(r.Must("passkey", "list", "--json")); got != "[]" {
-		t.Errorf("the list is %q", got)
-	}
+	c := (&caller{t: t, server: server, token: tokenOf(r, "ann")})
+	assert.That(t, c.connect() == 200, "the token of an agent does not count any more")
+	got := r.Must("passkey", "add", "--public-url="+publicURL)
+	assert.That(t, strings.HasPrefix(got, "https://notes.example/oauth/passkey#"), "the link is %q", got)
+	assert.Equal(t, strings.TrimSpace(r.Must("passkey", "list", "--json")), "[]", "the list")
 	for _, args := range [][]string{{"passkey"}, {"passkey", "add"}, {"passkey", "remove"}, {"passkey", "remove", "x"}, {"passkey", "ad"}} {
 		if out, _, status := r.Run(args...); status != 2 || out != "" {
 			t.Errorf("%q: %d %s", args, status, out)

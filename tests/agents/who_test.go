@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -60,13 +61,9 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	r := newRig(t)
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
 	first := ann.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
-	if !first.OK || first.Change == nil {
-		t.Fatalf("%+v", first)
-	}
+	require.That(t, first.OK && first.Change != nil, "%+v", first)
 	second := bob.Do(rig.Calling("append", "path=Bob/Plan.md", "content=by bob"))
-	if !second.OK || second.Change == nil {
-		t.Fatalf("%+v", second)
-	}
+	require.That(t, second.OK && second.Change != nil, "%+v", second)
 	if got := bob.Do(rig.Calling("undo:list")).Stdout; strings.Contains(got, first.Change.ID) || !strings.Contains(got, second.Change.ID) {
 		t.Errorf("bob can undo %q", got)
 	}
@@ -97,9 +94,7 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	if got := list("journal", "list", "--json"); !slices.Contains(got, "ann") || !slices.Contains(got, "bob") {
 		t.Errorf("all changes are by %q", got)
 	}
-	if got := list("journal", "list", "--json", "--agent=removed"); len(got) != 0 {
-		t.Errorf("the changes of an agent that is not defined are by %q", got)
-	}
+	assert.Equal(t, len(list("journal", "list", "--json", "--agent=removed")), 0, "the changes of an agent that is not defined are by")
 	if got := list("undo", "list", "--json", "--agent=bob"); len(got) == 0 || slices.ContainsFunc(got, func(a string) bool { return a != "bob" }) {
 		t.Errorf("what can be undone of bob is by %q", got)
 	}
@@ -117,12 +112,8 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	before.Do(rig.Calling("read", "path=Both/Plan.md"))
 	r.Tables = tables
 	ann := serverOf(r, "ann")
-	if got := codeOf(ann, rig.Calling("read", "path=Bob/Plan.md")); got != "not_found" {
-		t.Errorf("ann reads a hidden note: %q", got)
-	}
-	if got := codeOf(serverOf(r, "reader"), rig.Calling("append", "path=Both/Plan.md", "content=x")); got != "mutations_off" {
-		t.Errorf("a reader writes: %q", got)
-	}
+	assert.Equal(t, codeOf(ann, rig.Calling("read", "path=Bob/Plan.md")), "not_found", "ann reads a hidden note")
+	assert.Equal(t, codeOf(serverOf(r, "reader"), rig.Calling("append", "path=Both/Plan.md", "content=x")), "mutations_off", "a reader writes")
 	agentsOf := func(args ...string) map[string]int {
 		counts := map[string]int{}
 		for line := range strings.Lines(r.Must(append([]string{"audit", "export", "-"}, args...)...)) {
@@ -157,9 +148,7 @@ func TestNobodyGetsNothing(t *testing.T) {
 			}
 		}
 	}
-	if got := r.Read("Both/Plan.md"); got != notes["Both/Plan.md"] {
-		t.Errorf("the note is %q", got)
-	}
+	assert.Equal(t, r.Read("Both/Plan.md"), notes["Both/Plan.md"], "the note")
 }
 
 // The answers to an agent are the same bytes whatever is in what is hidden from it, while another

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -178,9 +179,7 @@ func (a *appVault) called() (calls []string) {
 func (a *appVault) strict() {
 	log, _ := os.ReadFile(a.client + ".log")
 	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, `"unexpected"`) {
-			a.t.Errorf("the app got %s", line)
-		}
+		assert.That(a.t, !strings.Contains(line, `"unexpected"`), "the app got %s", line)
 	}
 	var left struct{ Faults []appFault }
 	text, err := os.ReadFile(a.client + ".json")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -70,16 +71,12 @@ func TestCompareTellsWhereTheBackendsDiffer(t *testing.T) {
 	kinds := map[string]string{}
 	for _, d := range report.Differences {
 		kinds[d.Call] = d.Kind
-		if d.Texts != nil {
-			t.Errorf("%s: texts that were not asked for", d.Call)
-		}
+		assert.That(t, d.Texts == nil, "%s: texts that were not asked for", d.Call)
 	}
 	if report.Compared < 60 || report.OtherOrder != 1 || report.Same < 50 || kinds["orphans"] != "order" || kinds["read path=A.md"] != "different" || kinds["tags"] != "different" || len(kinds) > 5 {
 		t.Errorf("%+v", report)
 	}
-	if strings.Contains(out, "secret") {
-		t.Errorf("a text of a note is shown:\n%s", out)
-	}
+	assert.That(t, !strings.Contains(out, "secret"), "a text of a note is shown:\n%s", out)
 	if out, _ := run("--texts", "--notes=1"); !strings.Contains(out, "\n  app       secret line of the app\n  embedded  a secret text #home\n") || !strings.Contains(out, " calls compared with Obsidian 1.13.7 (installer 1.13.7): ") {
 		t.Errorf("with texts:\n%s", out)
 	}
@@ -87,9 +84,7 @@ func TestCompareTellsWhereTheBackendsDiffer(t *testing.T) {
 	require.NoError(t, err)
 	for line := range strings.Lines(string(asked)) {
 		for _, word := range []string{"create", "append", "open", "delete", "rename", "random", "set"} {
-			if strings.Contains(line, " "+word) {
-				t.Errorf("the app was asked %q", line)
-			}
+			assert.That(t, !strings.Contains(line, " "+word), "the app was asked %q", line)
 		}
 	}
 }
@@ -125,7 +120,6 @@ func TestNewCommandsOfTheAppAreReported(t *testing.T) {
 		t.Errorf("version --json: %s", out)
 	}
 	asked, err := os.ReadFile(filepath.Join(folder, "asked"))
-	if helps := strings.Count(string(asked), "help"); err != nil || helps != 1 {
-		t.Errorf("the help was asked for %d times, %v:\n%s", helps, err, asked)
-	}
+	helps := strings.Count(string(asked), "help")
+	assert.That(t, err == nil && helps == 1, "the help was asked for %d times, %v:\n%s", helps, err, asked)
 }

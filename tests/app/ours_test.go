@@ -3,6 +3,8 @@ package app
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // A change of which the app would make a part only is made by the embedded CLI as a whole,
@@ -22,9 +24,8 @@ func TestAChangeThatTheAppMakesInPart(t *testing.T) {
 	if back := a.do("undo"); !back.OK || a.get("Tasks.md") != note {
 		t.Errorf("undo: %+v, the note is %q", back.Error, a.get("Tasks.md"))
 	}
-	if other := a.do("task", "ref", "Tasks.md:2", "done", "true"); !other.OK || other.Backend != "obsidian" {
-		t.Errorf("a task that does not recur: %+v, %+v", other, other.Error)
-	}
+	other := a.do("task", "ref", "Tasks.md:2", "done", "true")
+	assert.That(t, other.OK && other.Backend == "obsidian", "a task that does not recur: %+v, %+v", other, other.Error)
 
 	alone := newAppVault(t, map[string]string{"Tasks.md": note})
 	alone.serve(howNamed[0].settings)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -39,9 +40,7 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 	ask("", "obsidian", "append", "path", "A.md", "content", "more")
 	ask("", "obsidian", "append", "file", "A", "content", "more")
 	ask("", "obsidian", "daily:read")
-	if got := a.get("R.md"); got != "---\nagent: r\n---\nread only\n" {
-		t.Errorf("R.md is %q", got)
-	}
+	assert.Equal(t, a.get("R.md"), "---\nagent: r\n---\nread only\n", "R.md")
 	a.put("P.md", "# P\nopen\n")
 	a.put("R.md", "open\n")
 	if got := a.do("files"); !got.OK || got.Backend != "obsidian" || !strings.Contains(got.Stdout, "P.md") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -65,9 +66,7 @@ func TestPagesOfTheApp(t *testing.T) {
 		arguments["cursor"] = got.Truncated.Cursor
 		got = gateway.Result{}
 	}
-	if strings.Join(paged, "\n") != strings.Join(all, "\n") {
-		t.Errorf("the pages have %d rows, the whole has %d", len(paged), len(all))
-	}
+	assert.That(t, strings.Join(paged, "\n") == strings.Join(all, "\n"), "the pages have %d rows, the whole has %d", len(paged), len(all))
 }
 
 // The sentence of a cold start is no version, and no other text is.
@@ -101,13 +100,10 @@ func TestTheAppIsAskedOneCallAtATime(t *testing.T) {
 	for range calls {
 		var got gateway.Result
 		unmarshalResult(t, a.receive(), &got)
-		if !got.OK {
-			t.Errorf("%s: %+v", got.Command, got.Error)
-		}
+		assert.That(t, got.OK, "%s: %+v", got.Command, got.Error)
 	}
-	if asked := len(a.called()); asked < calls {
-		t.Errorf("the app got %d calls", asked)
-	}
+	asked := len(a.called())
+	assert.That(t, asked >= calls, "the app got %d calls", asked)
 }
 
 const hidesPrivately = "[[vaults]]\nname = \"Work\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n"
@@ -188,9 +184,7 @@ func TestTheAppUnderRules(t *testing.T) {
 	if got := a.do("backlinks", "path", "Plan.md"); rig.CodeOf(got) != "access_denied" || !strings.Contains(got.Error.Hint, "set backend to auto") {
 		t.Errorf("what reaches other notes: %+v", got.Error)
 	}
-	if a.get("Private/Secret.md") != "hidden" {
-		t.Error("the hidden note was changed")
-	}
+	assert.That(t, a.get("Private/Secret.md") == "hidden", "the hidden note was changed")
 }
 
 // TestTheAppsMissingNamesHaveNearOnes: by the embedded program, which is asked for nothing

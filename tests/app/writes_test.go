@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -62,9 +63,7 @@ func TestWritesThroughTheApp(t *testing.T) {
 					t.Errorf("%s: %+v, %+v", w.name, got, got.Error)
 					continue
 				}
-				if text := a.get(w.path); text != w.want {
-					t.Errorf("%s: %s is %q, want %q", w.name, w.path, text, w.want)
-				}
+				assert.Equal(t, a.get(w.path), w.want, "%s: %s", w.name, w.path)
 				if said := strings.Join(got.Notices, "\n"); strings.Contains(said, "properties anew") != (w.style == "properties anew") || strings.Contains(said, "line breaks") != (w.style == "line breaks") {
 					t.Errorf("%s: the notices are %q", w.name, said)
 				}
@@ -74,9 +73,8 @@ func TestWritesThroughTheApp(t *testing.T) {
 				if got.Hash != "" && w.gone == "" && got.Change.After != got.Hash {
 					t.Errorf("%s: hash %s, change %+v", w.name, got.Hash, got.Change)
 				}
-				if back := a.do("undo", "id", got.Change.ID); !back.OK {
-					t.Errorf("%s: undo: %+v", w.name, back.Error)
-				}
+				back := a.do("undo", "id", got.Change.ID)
+				assert.That(t, back.OK, "%s: undo: %+v", w.name, back.Error)
 				a.isAsBefore(w.name)
 			}
 		})
@@ -87,14 +85,10 @@ func TestWritesThroughTheApp(t *testing.T) {
 func (a *appVault) isAsBefore(when string) {
 	a.t.Helper()
 	for path, text := range appNotes {
-		if now := a.get(path); now != text {
-			a.t.Errorf("%s, undone: %s is %q, want %q", when, path, now, text)
-		}
+		assert.Equal(a.t, a.get(path), text, "%s, undone: %s", when, path)
 	}
 	for _, made := range []string{appToday + ".md", "N/New.md", "Inbox/Note.md", "Inbox/Note 1.md", "Note.md", "B/Note.md", "Goal.md"} {
-		if a.get(made) != "(missing)" {
-			a.t.Errorf("%s, undone: %s is still there", when, made)
-		}
+		assert.That(a.t, a.get(made) == "(missing)", "%s, undone: %s is still there", when, made)
 	}
 }
 
@@ -134,16 +128,11 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 		w.fault.Command = w.command
 		a.tell(false, w.fault)
 		got := a.do(w.command, w.pairs...)
-		if rig.CodeOf(got) != w.code || (got.Change != nil) != w.changed {
-			t.Errorf("%s: %+v, %+v, want %q", w.name, got, got.Error, w.code)
-		}
-		if !strings.Contains(strings.Join(got.Notices, "\n"), w.notice) {
-			t.Errorf("%s: the notices are %q", w.name, got.Notices)
-		}
+		assert.That(t, rig.CodeOf(got) == w.code && (got.Change != nil) == w.changed, "%s: %+v, %+v, want %q", w.name, got, got.Error, w.code)
+		assert.That(t, strings.Contains(strings.Join(got.Notices, "\n"), w.notice), "%s: the notices are %q", w.name, got.Notices)
 		if got.Change != nil {
-			if back := a.do("undo", "id", got.Change.ID); !back.OK {
-				t.Errorf("%s: undo: %+v", w.name, back.Error)
-			}
+			back := a.do("undo", "id", got.Change.ID)
+			assert.That(t, back.OK, "%s: undo: %+v", w.name, back.Error)
 		}
 		a.isAsBefore(w.name)
 	}
@@ -166,9 +155,8 @@ func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
 	}
 
 	read := a.do("read", "path", "Plan.md")
-	if wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...); rig.CodeOf(wrong) != "conflict" || a.get("Plan.md") != appNotes["Plan.md"] {
-		t.Errorf("with another hash: %+v", wrong.Error)
-	}
+	wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...)
+	assert.That(t, rig.CodeOf(wrong) == "conflict" && a.get("Plan.md") == appNotes["Plan.md"], "with another hash: %+v", wrong.Error)
 	first := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)
 	again := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)
 	if !first.OK || !again.OK || again.Stdout != first.Stdout || again.Change == nil || again.Change.ID != first.Change.ID {
@@ -180,12 +168,9 @@ func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
 			writes++
 		}
 	}
-	if writes != 1 {
-		t.Errorf("the app set the property %d times", writes)
-	}
-	if after := a.do("read", "path", "Plan.md"); after.Hash != first.Hash {
-		t.Errorf("the hash is %s, the change told %s", after.Hash, first.Hash)
-	}
+	assert.That(t, writes == 1, "the app set the property %d times", writes)
+	after := a.do("read", "path", "Plan.md")
+	assert.That(t, after.Hash == first.Hash, "the hash is %s, the change told %s", after.Hash, first.Hash)
 
 	operation := func(id, command string, params map[string]any) map[string]any {
 		return map[string]any{"clientId": id, "command": command, "params": params}

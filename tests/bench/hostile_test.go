@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -102,9 +103,7 @@ func (c *httpClient) command(b *testing.B, command string, params map[string]any
 }
 
 func succeeded(b *testing.B, answer []byte) {
-	if !bytes.Contains(answer, []byte(`"ok":true`)) {
-		b.Errorf("another caller was answered with %.400s", answer)
-	}
+	assert.That(b, bytes.Contains(answer, []byte(`"ok":true`)), "another caller was answered with %.400s", answer)
 }
 
 // memoryOfChildren returns the most memory that the largest child of a process has taken, in KiB.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -89,9 +90,7 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 	}
 	go io.Copy(io.Discard, messages)
 	text, err := os.ReadFile(token)
-	if err != nil || s.url == "" {
-		b.Fatalf("url %q, token: %v", s.url, err)
-	}
+	require.That(b, err == nil && s.url != "", "url %q, token: %v", s.url, err)
 	s.token = strings.TrimSpace(string(text))
 	return s
 }
@@ -141,9 +140,7 @@ func (c *httpClient) post(b *testing.B, method string, params any) (http.Header,
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		b.Errorf("%s: %s %s %v", method, resp.Status, answer, err)
-	}
+	assert.That(b, err == nil && resp.StatusCode == http.StatusOK, "%s: %s %s %v", method, resp.Status, answer, err)
 	return resp.Header, answer
 }
 

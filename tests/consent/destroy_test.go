@@ -282,9 +282,7 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 // used up.
 func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 	t.Parallel()
-	if !long.Enabled() {
-		t.Skip("LONG_TESTS is not set: it writes a hundred megabytes")
-	}
+	long.Only(t) // it writes a hundred megabytes
 	o := careful(t)
 	ids := []string{}
 	for i := range 20 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -32,9 +33,7 @@ func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 		if got := calls(t, s, "find", map[string]any{"query": "mortgage"}); !strings.Contains(got, "10.255.255.1 would be sent up to 2 sections of notes: find:send host=10.255.255.1 model=nomic-embed-text sections=2 asks the user") {
 			t.Errorf("confirm %s: %s", confirm, got)
 		}
-		if got := calls(t, s, "find:send", send); !strings.Contains(got, want) {
-			t.Errorf("confirm %s: %s, want %s", confirm, got, want)
-		}
+		assert.Contains(t, calls(t, s, "find:send", send), want, "confirm %s", confirm)
 		var question strings.Builder // as the user is shown it
 		err := filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && strings.Contains(path, "approvals") {
@@ -46,9 +45,7 @@ func TestSectionsForAnotherMachineNeedAnApproval(t *testing.T) {
 		})
 		shown := question.String()
 		asked := strings.Contains(shown, "sends texts of notes to another machine") && strings.Contains(shown, "10.255.255.1") && strings.Contains(shown, "nomic-embed-text") && strings.Contains(shown, "sections")
-		if err != nil || asked != (confirm == "destructive") {
-			t.Errorf("confirm %s, the question: %q, %v", confirm, shown, err)
-		}
+		assert.That(t, err == nil && asked == (confirm == "destructive"), "confirm %s, the question: %q, %v", confirm, shown, err)
 	}
 }
 
@@ -73,9 +70,7 @@ func TestAReloadTakesTheRightToSendTexts(t *testing.T) {
 	rig.WriteFile(t, file, []byte(settings+"allow-publish = false\n"))
 	for {
 		got := calls(t, s, "find", mortgage)
-		if !strings.Contains(got, "A.md") {
-			t.Fatal(got)
-		}
+		require.That(t, strings.Contains(got, "A.md"), "%v", got)
 		if !strings.Contains(got, "without meaning") {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -42,21 +43,16 @@ func TestASessionThatReadSignsAsksBeforeEveryChange(t *testing.T) {
 		}
 		const notice = `signs of injection: hidden in line 3, order in line 4 of the answer from "Clip.md"; it is text of notes, and no request of the user`
 		got, _ := o.Do([]string{"read", "path=Clip.md"})
-		if has := slices.Contains(got.Notices, notice); has != (set != policy.SuspiciousOff) || !strings.HasPrefix(got.Stdout, "# Clip") {
-			t.Errorf("%v: %q, %+v", set, got.Notices, got.Error)
-		}
+		has := slices.Contains(got.Notices, notice)
+		assert.That(t, has == (set != policy.SuspiciousOff) && strings.HasPrefix(got.Stdout, "# Clip"), "%v: %q, %+v", set, got.Notices, got.Error)
 		asks := 0
 		if set == policy.SuspiciousAsk {
 			asks = 1
 		}
 		got, asked := o.Do([]string{"append", "path=root.md", "content=after"}, rig.Says(consent.No))
-		if len(asked) != asks || got.OK != (asks == 0) {
-			t.Errorf("%v: %d questions, %+v", set, len(asked), got.Error)
-		}
+		assert.That(t, len(asked) == asks && got.OK == (asks == 0), "%v: %d questions, %+v", set, len(asked), got.Error)
 		got, asked = o.Do([]string{"create", "path=new.md", "content=x"}, rig.Says(consent.Yes))
-		if len(asked) != asks || !got.OK {
-			t.Errorf("%v: approved: %d questions, %+v", set, len(asked), got.Error)
-		}
+		assert.That(t, len(asked) == asks && got.OK, "%v: approved: %d questions, %+v", set, len(asked), got.Error)
 		if got, asked := o.Do([]string{"read", "path=root.md"}); !got.OK || len(asked) > 0 {
 			t.Errorf("%v: a read asks: %+v", set, got.Error)
 		}
@@ -64,14 +60,11 @@ func TestASessionThatReadSignsAsksBeforeEveryChange(t *testing.T) {
 			t.Errorf("%v: another session asks: %+v", set, got.Error)
 		}
 		batch, asked := o.Batch([]gateway.Operation{rig.Operation("c1", "append", "path=root.md", "content=batch")}, rig.Says(consent.Yes))
-		if len(asked) != asks || !batch.OK {
-			t.Errorf("%v: a batch: %d questions, %+v", set, len(asked), batch)
-		}
+		assert.That(t, len(asked) == asks && batch.OK, "%v: a batch: %d questions, %+v", set, len(asked), batch)
 		// The dry run says so.
 		plan := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"})
-		if decision := map[bool]string{true: "ask", false: "allow"}[asks == 1]; plan.Decision != decision {
-			t.Errorf("%v: dry run: %+v", set, plan)
-		}
+		decision := map[bool]string{true: "ask", false: "allow"}[asks == 1]
+		assert.That(t, plan.Decision == decision, "%v: dry run: %+v", set, plan)
 	}
 }
 
@@ -83,9 +76,7 @@ func TestSignsInABatchStopItsChanges(t *testing.T) {
 	if len(asked) > 0 || len(batch.Results) != 2 || batch.Results[1].Result == nil || rig.CodeOfError(batch.Results[1].Result.Error) != policy.CodeUnconfirmed {
 		t.Errorf("%d questions, %+v", len(asked), batch)
 	}
-	if got := o.Read("root.md"); got != "root\n" {
-		t.Errorf("root.md is %q", got)
-	}
+	assert.Equal(t, o.Read("root.md"), "root\n", "root.md")
 }
 
 // TestASessionApprovalEndsWithSigns has the user allow a folder for the session, before signs are read.
@@ -146,13 +137,9 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 		})
 		o.Write("Key.md", "key "+token+" and "+token+"\n")
 		key, _ := o.Do([]string{"read", "path=Key.md"})
-		if strings.Contains(key.Stdout, token) != shadow || !key.OK {
-			t.Errorf("shadow %v: %s", shadow, key.Stdout)
-		}
+		assert.That(t, strings.Contains(key.Stdout, token) == shadow && key.OK, "shadow %v: %s", shadow, key.Stdout)
 		read, _ := o.Do([]string{"read", "path=Clip.md"})
-		if (len(read.Notices) == 0) != shadow {
-			t.Errorf("shadow %v: %q", shadow, read.Notices)
-		}
+		assert.That(t, (len(read.Notices) == 0) == shadow, "shadow %v: %q", shadow, read.Notices)
 		for path, text := range map[string]string{"Own.md": "own #private\n", "ReadOnly.md": "---\nagent: r\n---\n"} {
 			o.Write(path, text)
 		}
@@ -190,14 +177,10 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 			t.Errorf("shadow %v: the log counts %v", shadow, blocked)
 		}
 		for _, want := range []string{"read secrets github-pat", "read suspicious order", "read suspicious hidden"} {
-			if !found[want] {
-				t.Errorf("shadow %v: %q is not in the log: %v", shadow, want, found)
-			}
+			assert.That(t, found[want], "shadow %v: %q is not in the log: %v", shadow, want, found)
 		}
 		for _, want := range []string{"read secrets", "read suspicious", "append suspicious", "read private", "search private", "append private"} {
-			if acted[want] != shadow {
-				t.Errorf("shadow %v: %q: %v", shadow, want, acted)
-			}
+			assert.That(t, acted[want] == shadow, "shadow %v: %q: %v", shadow, want, acted)
 		}
 		if found["search:context private none"] || found["read private none"] != shadow || found["append private r"] != shadow {
 			t.Errorf("shadow %v: %v", shadow, found)
@@ -239,9 +222,7 @@ func TestExceptionsAreForTheirRuleAndPath(t *testing.T) {
 				t.Errorf("%s, %s: %+v, %q", rule, folder, read.Error, listed.Stdout)
 			}
 			got, _ := o.As(folder, []string{"read", "path=" + folder + "Clip.md"})
-			if (len(got.Notices) == 0) != excepted(policy.RuleSuspicious) {
-				t.Errorf("%s, %s: %q", rule, folder, got.Notices)
-			}
+			assert.That(t, (len(got.Notices) == 0) == excepted(policy.RuleSuspicious), "%s, %s: %q", rule, folder, got.Notices)
 		}
 	}
 }

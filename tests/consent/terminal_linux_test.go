@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -40,12 +41,9 @@ func TestApproveRefusesWithoutATerminal(t *testing.T) {
 	approve.Stdin = strings.NewReader("yes\nyes\n")
 	approve.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
 	out, err := approve.CombinedOutput()
-	if approve.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "error: approve requires a terminal") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	if waiting := o.Waiting(); len(waiting) != 1 {
-		t.Errorf("%d questions wait", len(waiting))
-	}
+	assert.That(t, approve.ProcessState.ExitCode() == 3 && strings.Contains(string(out), "error: approve requires a terminal"), "%v\n%s", err, out)
+	waiting := o.Waiting()
+	assert.That(t, len(waiting) == 1, "%d questions wait", len(waiting))
 }
 
 // A client that shows no forms is told of the terminal, in both protocols, and the
@@ -78,9 +76,8 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 				return rig.CodeOf(other.next().Result.StructuredContent)
 			})
 			s.call(deleteIt, "")
-			if got := s.next().Result.StructuredContent; !got.OK || o.Read("Inbox/a.md") != "" {
-				t.Errorf("%s: %+v", can, got)
-			}
+			got := s.next().Result.StructuredContent
+			assert.That(t, got.OK && o.Read("Inbox/a.md") == "", "%s: %+v", can, got)
 			o.Write("Inbox/a.md", "one\n")
 			o.Refusing("again", "unconfirmed", func() string {
 				s.call(deleteIt, "")

@@ -11,6 +11,8 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -43,26 +45,21 @@ var shownRow = regexp.MustCompile(`^(>[ …]|│[ …][-+ ])`)
 // bars and quotation marks.
 func judgeQuestion(t *testing.T, what string, q consent.Question, first string) {
 	t.Helper()
-	if len(q.Text) > maxQuestion {
-		t.Errorf("%s: the question has %d bytes", what, len(q.Text))
-	}
+	assert.That(t, len(q.Text) <= maxQuestion, "%s: the question has %d bytes", what, len(q.Text))
 	if strings.ContainsFunc(q.Text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029')
 	}) {
 		t.Errorf("%s: the question contains what acts on a terminal: %q", what, q.Text)
 	}
 	rows := strings.Split(strings.ReplaceAll(q.Text+"\n"+consent.Draw(q.Lines), "\n  ", ""), "\n") // two columns begin a row of ours that goes on
-	if rows[0] != first {
-		t.Errorf("%s: the question begins with %q, want %q", what, rows[0], first)
-	}
+	assert.Equal(t, rows[0], first, "%s: the question begins with", what)
 	for _, row := range rows {
 		if !shownRow.MatchString(row) && !ownRow.MatchString(row) {
 			t.Errorf("%s: a row of its own: %q", what, row)
 		}
 	}
-	if again := strings.Count(q.Text, "\nAllow ") + strings.Count(consent.Draw(q.Lines), "\nAllow "); again > 0 {
-		t.Errorf("%s: there are %d more questions in it", what, again)
-	}
+	again := strings.Count(q.Text, "\nAllow ") + strings.Count(consent.Draw(q.Lines), "\nAllow ")
+	assert.That(t, again <= 0, "%s: there are %d more questions in it", what, again)
 }
 
 func TestNoTextPosesInAQuestion(t *testing.T) {
@@ -125,9 +122,8 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 		{[]string{"move", "path=root.md", "to=Inbox/"}, "Allow \"move\" in the vault \"Notes\"?\nIt changes notes.\nto: \"Inbox/\"\nmoves: \"root.md\" to \"Inbox/root.md\""},
 	} {
 		_, asked := o.Do(c.words, rig.Says(consent.No))
-		if got := asked[0].Text; !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s:\n%s\nwant\n%s", c.words, got, c.want)
-		}
+		got := asked[0].Text
+		assert.That(t, strings.HasPrefix(got, c.want), "%s:\n%s\nwant\n%s", c.words, got, c.want)
 	}
 	_, asked := o.Do([]string{"delete", "path=long.md"}, rig.Says(consent.No))
 	if got := asked[0].Text; !regexp.MustCompile(`\n… left out: 0 lines added, \d+ removed$`).MatchString(got) || strings.Count(got, "\n") > 30 {
@@ -156,9 +152,7 @@ func TestAQuestionIsBriefInADialog(t *testing.T) {
 		{[]string{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)}, true, 10},
 	} {
 		_, asked := o.Do(test.words, rig.Says(consent.No))
-		if len(asked) != 1 {
-			t.Fatalf("%.40s: asked %+v", test.words, asked)
-		}
+		require.That(t, len(asked) == 1, "%.40s: asked %+v", test.words, asked)
 		q := asked[0]
 		if rows := strings.Count(q.Text, "\n") + 1; rows > test.rows || q.InForm != test.inForm || strings.Contains(q.Text, "@@") {
 			t.Errorf("%.40s: %d lines, fits %v:\n%s", test.words, rows, q.InForm, q.Text)
@@ -198,9 +192,7 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)}, {"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
 		} {
 			_, asked := o.Do(words, rig.Says(consent.No))
-			if len(asked) != 1 {
-				t.Fatalf("%s: asked %d times", words, len(asked))
-			}
+			require.That(t, len(asked) == 1, "%s: asked %d times", words, len(asked))
 			for line := range strings.Lines(asked[0].Text) {
 				width := 0
 				for _, r := range strings.TrimSuffix(line, "\n") {
@@ -208,9 +200,7 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 						width++
 					}
 				}
-				if width > 80 {
-					t.Errorf("%s: a row of %d columns: %q", words, width, line)
-				}
+				assert.That(t, width <= 80, "%s: a row of %d columns: %q", words, width, line)
 			}
 		}
 	}
@@ -236,9 +226,7 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 			t.Errorf("the question has %d bytes", len(asked[0].Text))
 		}
 		for i := range 8 {
-			if !strings.Contains(asked[0].Text, fmt.Sprintf("\nchanges: \"Inbox/n%d.md\"\n", i)) {
-				t.Errorf("operation %d is not in it", i)
-			}
+			assert.That(t, strings.Contains(asked[0].Text, fmt.Sprintf("\nchanges: \"Inbox/n%d.md\"\n", i)), "operation %d is not in it", i)
 		}
 		return got.Error.Code
 	})

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -163,8 +164,6 @@ func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
 			t.Errorf("an undo with a yes: %+v, the note is %q", got.Error, o.Read("root.md"))
 		}
 		s.call(`{"command":"read","params":{"path":"root.md"}}`, "")
-		if got := s.next().Result.StructuredContent; got.Stdout != "root\n" {
-			t.Errorf("after the undo the worker reads %q", got.Stdout)
-		}
+		assert.Equal(t, s.next().Result.StructuredContent.Stdout, "root\n", "after the undo the worker reads")
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -82,18 +83,14 @@ func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 				if strings.HasPrefix(text, "--") && !strings.Contains(text, " ") {
 					return true // a switch between our own programs
 				}
-				if found := wayAround(text); found != "" {
-					t.Errorf("%s: %q shows a way around: %q", name, text, found)
-				}
+				assert.Equal(t, wayAround(text), "", "%s: %q shows a way around", name, text)
 				return true
 			})
 			return nil
 		})
 		require.NoError(t, err)
 	}
-	if texts < 2000 {
-		t.Errorf("only %d texts were found", texts)
-	}
+	assert.That(t, texts >= 2000, "only %d texts were found", texts)
 }
 
 // The same of what a running server answers: every command under several policies, run
@@ -111,9 +108,7 @@ func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...))
-			if a.answers < 2*len(allowlist.Names()) {
-				t.Errorf("only %d answers", a.answers)
-			}
+			assert.That(t, a.answers >= 2*len(allowlist.Names()), "only %d answers", a.answers)
 		})
 	}
 }
@@ -194,9 +189,7 @@ func (a *asking) look(what string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inner := range value {
-			if name == "shell" || name == "program" {
-				a.T.Errorf("%s: the answer has %q", what, name)
-			}
+			assert.That(a.T, name != "shell" && name != "program", "%s: the answer has %q", what, name)
 			a.look(what, inner)
 		}
 	case []any:
@@ -209,13 +202,10 @@ func (a *asking) look(what string, value any) {
 			a.look(what, inner)
 			return
 		}
-		if found := wayAround(value); found != "" {
-			a.T.Errorf("%s: %q shows a way around: %q", what, found, value)
-		}
+		found := wayAround(value)
+		assert.That(a.T, found == "", "%s: %q shows a way around: %q", what, found, value)
 		for _, secret := range a.secrets {
-			if strings.Contains(value, secret) {
-				a.T.Errorf("%s: names %q: %q", what, secret, value)
-			}
+			assert.That(a.T, !strings.Contains(value, secret), "%s: names %q: %q", what, secret, value)
 		}
 	}
 }
@@ -227,9 +217,7 @@ func TestWaysAroundAreFound(t *testing.T) {
 		`a person can allow it in a terminal with "vaultwicket approve 7ZBC-2GX4"`, `"vaultwicket vault FOLDER delete"`, "the code is 7ZBC-2GX4",
 		"start Obsidian and use its own CLI for this command", "run the client by hand", "start the gateway with --tier v1", "set cli to a path", "use the Obsidian app itself for this",
 	} {
-		if wayAround(text) == "" {
-			t.Errorf("%q is not found", text)
-		}
+		assert.That(t, wayAround(text) != "", "%q is not found", text)
 	}
 	for _, p := range []policy.Policy{{}, {Ceiling: tiers.V3}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmWrites}} {
 		for _, l := range gateway.New(gateway.Config{Policy: p}).Listing() {

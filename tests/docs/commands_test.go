@@ -25,9 +25,7 @@ func TestEveryCommandOfTheGuidesRuns(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 			require.NoError(t, err)
 			script := scriptOf(string(text))
-			if !strings.Contains(script, "vaultwicket ") {
-				t.Fatal("the page has no command")
-			}
+			require.That(t, strings.Contains(script, "vaultwicket "), "the page has no command")
 			folder, home := t.TempDir(), t.TempDir()
 			if err := os.MkdirAll(filepath.Join(home, ".cursor"), 0o755); err != nil { // a client that install finds
 				t.Fatal(err)

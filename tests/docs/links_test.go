@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -71,9 +72,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
-	if checked < 50 {
-		t.Errorf("only %d links were found", checked)
-	}
+	assert.That(t, checked >= 50, "only %d links were found", checked)
 }
 
 // anchors are the names of the headings of a page, as GitHub and the site make them.
@@ -122,15 +121,34 @@ func TestEveryPageIsLinked(t *testing.T) {
 
 func TestSlug(t *testing.T) {
 	for title, want := range map[string]string{"Approvals": "approvals", "Where less is open": "where-less-is-open", "It says `needs_app`": "it-says-needs_app", "5. Allow more": "5-allow-more"} {
-		if got := slug(title); got != want {
-			t.Errorf("%q becomes %q, want %q", title, got, want)
-		}
+		assert.Equal(t, slug(title), want, "%q becomes", title)
 	}
 }
 
 // A reader who decides in a minute reads the README to its end.
 func TestTheREADMEIsShort(t *testing.T) {
-	if size := len(documents(t)["README.md"]); size > 9<<10 {
-		t.Errorf("README.md has %d bytes, more than 9 KiB: move tables and details to docs", size)
+	size := len(documents(t)["README.md"])
+	assert.That(t, size <= 9<<10, "README.md has %d bytes, more than 9 KiB: move tables and details to docs", size)
+}
+
+// The list of pages of the site has every document, and no other.
+func TestTheSiteListsEveryPage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "site", "nav.js"))
+	require.NoError(t, err)
+	listed := map[string]bool{}
+	for _, entry := range regexp.MustCompile(`\["([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1) {
+		listed["docs/"+entry[1]+".md"] = true
+	}
+	for name := range documents(t) {
+		if outside := !strings.HasPrefix(name, "docs/"); outside {
+			name = "docs/" + strings.ToLower(name)
+		}
+		if !listed[name] && !strings.HasPrefix(name, "docs/clients/") && name != "docs/readme.md" {
+			t.Errorf("the site does not list %s", name)
+		}
+		delete(listed, name)
+	}
+	for name := range listed {
+		t.Errorf("the site lists %s, which is not there", name)
 	}
 }

@@ -82,9 +82,7 @@ func session(t *testing.T, lines []string) string {
 		c.Dir = folder
 		c.Env = []string{"HOME=" + home, "PATH=" + filepath.Dir(rig.Binary) + ":/usr/bin:/bin", "TZ=UTC", "LC_ALL=C.UTF-8", "VAULTWICKET_NOW=" + now, "CLICOLOR_FORCE=1", "COLUMNS=100"}
 		out, err := c.CombinedOutput()
-		if c.ProcessState == nil {
-			t.Fatal(err)
-		}
+		require.That(t, c.ProcessState != nil, "%v", err)
 		b.Write(out)
 		if len(out) > 0 && out[len(out)-1] != '\n' {
 			b.WriteByte('\n')

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -39,9 +40,7 @@ func TestReplaceSurvivesEveryFault(t *testing.T) {
 				}
 				break
 			}
-			if !errors.Is(err, faults.Err) {
-				t.Errorf("call %d: %v", n, err)
-			}
+			assert.That(t, errors.Is(err, faults.Err), "call %d: %v", n, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -51,9 +52,7 @@ func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(early), nil)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("the connection from before gets %v, %v", answer, err)
-	}
+	require.That(t, err == nil && answer.StatusCode == http.StatusOK, "the connection from before gets %v, %v", answer, err)
 }
 
 // The settings say who may connect; a socket that is open to more is refused.
@@ -66,7 +65,6 @@ func TestASocketAtAnotherAddressIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	defer socket.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	if said := activated(t, socket, "127.0.0.1:"+port); !strings.Contains(said, "is not the address of the socket that was passed") {
-		t.Errorf("the server says %q", said)
-	}
+	said := activated(t, socket, "127.0.0.1:"+port)
+	assert.That(t, strings.Contains(said, "is not the address of the socket that was passed"), "the server says %q", said)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -123,14 +124,10 @@ func (v visit) send(t *testing.T, addr, body string) *http.Response {
 		t.Fatalf("%s: %v", v.what, err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatalf("%s: %v", v.what, err)
-	}
+	require.That(t, err == nil, "%s: %v", v.what, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil || strings.Contains(string(text), "jsonrpc") {
-		t.Errorf("%s: got as far as a message: %q, %v", v.what, text, err)
-	}
+	assert.That(t, err == nil && !strings.Contains(string(text), "jsonrpc"), "%s: got as far as a message: %q, %v", v.what, text, err)
 	return answer
 }
 
@@ -164,9 +161,7 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 				sent := v
 				sent.headers = slices.Concat(v.headers, more)
 				answer := sent.send(t, s.Addr, body)
-				if answer.StatusCode != v.wanted() {
-					t.Errorf("%s: status %d, want %d", v.what, answer.StatusCode, v.wanted())
-				}
+				assert.Equal(t, answer.StatusCode, v.wanted(), "%s: status", v.what)
 				for name := range answer.Header {
 					if strings.HasPrefix(name, "Access-Control-") || name == "Mcp-Session-Id" || name == "Set-Cookie" || name == "Upgrade" {
 						t.Errorf("%s: is answered with %s", v.what, name)
@@ -175,9 +170,8 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 			}
 		}
 	}
-	if n := starts(); n > 0 {
-		t.Errorf("pages started the client %d times", n)
-	}
+	n := starts()
+	assert.That(t, n <= 0, "pages started the client %d times", n)
 	// The session lives, and the client can be started.
 	if got, err := a.Call(t.Context(), map[string]any{"command": "random:read"}); err != nil || !got.OK || starts() == 0 {
 		t.Errorf("the call of an agent: %+v, %v, %d starts", got.Error, err, starts())

@@ -26,6 +26,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -203,9 +204,7 @@ func TestDoctorChecksAServer(t *testing.T) {
 				bad = append(bad, f.Check)
 			}
 		}
-		if !slices.Equal(bad, test.bad) || (status == 0) != (bad == nil) {
-			t.Errorf("%s: %d, %q, want %q: %s", test.what, status, bad, test.bad, out)
-		}
+		assert.That(t, slices.Equal(bad, test.bad) && (status == 0) == (bad == nil), "%s: %d, %q, want %q: %s", test.what, status, bad, test.bad, out)
 	}
 	issuer.Describe("issuer", "https://other.example")
 	wrong = forward.ServeHTTP

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -27,9 +28,7 @@ func TestSessionsEndWithARestart(t *testing.T) {
 		t.Errorf("the server ended with %v", err)
 	}
 	second := rig.ServeHTTPIn(t, r.Home, append(flags, "--http="+first.Addr)...)
-	if second.Addr != first.Addr {
-		t.Fatalf("it serves %s, not %s", second.Addr, first.Addr)
-	}
+	require.Equal(t, second.Addr, first.Addr, "it serves")
 	answer, err := second.Send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, "Mcp-Session-Id", session.Session)
 	if err != nil || answer.Status != http.StatusNotFound || !strings.Contains(answer.Body, "send initialize for a new one") {
 		t.Errorf("the session of before: %+v, %v", answer, err)
@@ -39,7 +38,5 @@ func TestSessionsEndWithARestart(t *testing.T) {
 	if got, err := again.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
 		t.Errorf("a new session: %+v, %v", got, err)
 	}
-	if got := r.Stateless(second).Do(rig.Calling("read", "path=a.md")); got.Stdout != "one\n" {
-		t.Errorf("without a session: %+v", got)
-	}
+	assert.Equal(t, r.Stateless(second).Do(rig.Calling("read", "path=a.md")).Stdout, "one\n", "without a session")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -27,9 +28,7 @@ func TestAThousandSessions(t *testing.T) {
 		a, err := s.Connect(t.Context())
 		require.NoError(t, err)
 		got, err := a.Call(t.Context(), map[string]any{"command": "random:read"})
-		if err != nil || !got.OK {
-			t.Fatalf("%+v, %v", got.Error, err)
-		}
+		require.That(t, err == nil && got.OK, "%+v, %v", got.Error, err)
 		return a
 	}
 	first := open()
@@ -40,9 +39,8 @@ func TestAThousandSessions(t *testing.T) {
 	}
 	after := rig.MemoryKiB(t, s.Process.Process.Pid)
 	t.Logf("%d sessions: %d KiB of memory with the first, %d KiB with all", most, before, after)
-	if per := (after - before) / most; per > 48 {
-		t.Errorf("a session takes %d KiB", per)
-	}
+	per := (after - before) / most
+	assert.That(t, per <= 48, "a session takes %d KiB", per)
 	if got, err := first.Call(t.Context(), map[string]any{"command": "version"}); err != nil || !got.OK {
 		t.Errorf("the first session: %+v, %v", got, err)
 	}
@@ -59,7 +57,5 @@ func TestAThousandSessions(t *testing.T) {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	open()
-	if workers := rig.WorkersOf(t, s.Process.Process.Pid); len(workers) != 1 {
-		t.Errorf("the server has the children %v", workers)
-	}
+	assert.Equal(t, len(rig.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
 }

@@ -25,6 +25,7 @@ import (
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -108,9 +109,8 @@ func afterwards(t *testing.T) (check func()) {
 		for descriptors() > before && time.Now().Before(until) {
 			time.Sleep(5 * time.Millisecond)
 		}
-		if left := descriptors(); left > before {
-			t.Errorf("%d descriptors are open, %d were", left, before)
-		}
+		left := descriptors()
+		assert.That(t, left <= before, "%d descriptors are open, %d were", left, before)
 	}
 }
 
@@ -124,9 +124,8 @@ func warmUpProcess(t *testing.T) {
 	runner := exec.New(exec.Config{Self: rig.Binary, Resident: true})
 	defer runner.Close()
 	g := gateway.New(gateway.Config{Policy: policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum}, Vault: gateway.Vault{Folder: t.TempDir()}, Runner: runner, Backend: gateway.Embedded})
-	if got := g.Do(t.Context(), gateway.Request{Command: "version"}); !got.OK {
-		t.Fatal(got.Error)
-	}
+	got := g.Do(t.Context(), gateway.Request{Command: "version"})
+	require.That(t, got.OK, "%v", got.Error)
 }
 
 // asker sends a request and returns the answer with its id.
@@ -386,25 +385,18 @@ func (c *crowd) judge(clients []*client) {
 	c.t.Helper()
 	for _, one := range clients {
 		text, err := os.ReadFile(filepath.Join(c.vault, one.name+".md"))
-		if want := "I am " + one.name + "\n" + rig.Repeat(one.lines, "- "+one.name+", line %d\n"); err != nil || string(text) != want {
-			c.t.Errorf("%s has written %d lines, and there is %q, %v", one.name, one.lines, text, err)
-		}
+		want := "I am " + one.name + "\n" + rig.Repeat(one.lines, "- "+one.name+", line %d\n")
+		assert.That(c.t, err == nil && string(text) == want, "%s has written %d lines, and there is %q, %v", one.name, one.lines, text, err)
 	}
 	text, err := os.ReadFile(filepath.Join(c.vault, "Log.md"))
 	require.NoError(c.t, err)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:]
 	slices.Sort(lines)
 	slices.Sort(c.done)
-	if !slices.Equal(lines, c.done) {
-		c.t.Errorf("%d lines were written, and there are %d", len(c.done), len(lines))
-	}
+	assert.That(c.t, slices.Equal(lines, c.done), "%d lines were written, and there are %d", len(c.done), len(lines))
 	for _, line := range c.refused {
-		if slices.Contains(lines, line) {
-			c.t.Errorf("%q was answered with conflict, and is there", line)
-		}
+		assert.That(c.t, !slices.Contains(lines, line), "%q was answered with conflict, and is there", line)
 	}
 	c.t.Logf("%d clients; of the common note %d writes were done, %d refused", len(clients), len(c.done), len(c.refused))
-	if len(c.done) == 0 {
-		c.t.Error("no one could write")
-	}
+	assert.That(c.t, len(c.done) != 0, "no one could write")
 }

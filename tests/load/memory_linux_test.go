@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -79,9 +80,8 @@ func staysSmall(t *testing.T, s *rig.HTTPServer, mostOfWorkers int) {
 	pid := s.Process.Process.Pid
 	gateway, program := peakKiB(t, pid)
 	t.Logf("the gateway had up to %d KiB, %d of them its program, and has %d KiB", gateway, program, rig.MemoryKiB(t, pid))
-	if own := gateway - program; own > mostOfGateway {
-		t.Errorf("the gateway had %d KiB of its own, more than %d", own, mostOfGateway)
-	}
+	own := gateway - program
+	assert.That(t, own <= mostOfGateway, "the gateway had %d KiB of its own, more than %d", own, mostOfGateway)
 	for _, worker := range rig.WorkersOf(t, pid) {
 		peak, _ := peakKiB(t, worker)
 		t.Logf("the worker had up to %d KiB", peak)
@@ -107,22 +107,19 @@ func read(id, path string) map[string]any {
 // Many large answers in one batch are shown in part, and the gateway keeps only a few
 // of them at any time.
 func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
+	long.Only(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(15)})
 	a := agentOf(t, s)
 	var operations []map[string]any
-	reads := long.Count(12, 50) // a batch has 55 seconds, and other tests may run
+	reads := 50
 	for i := range reads {
 		operations = append(operations, read(fmt.Sprint(i), "Large.md"))
 	}
 	got := batchOf(t, a, operations)
-	if got.Summary.OK != reads {
-		t.Errorf("%+v", got.Summary)
-	}
+	assert.That(t, got.Summary.OK == reads, "%+v", got.Summary)
 	for _, one := range got.Results {
 		r := one.Result
-		if r == nil || r.Truncated == nil || r.Truncated.TotalBytes < 14<<20 || !strings.HasPrefix(r.Stdout, "The tide") {
-			t.Fatalf("%+v", r)
-		}
+		require.That(t, r != nil && r.Truncated != nil && r.Truncated.TotalBytes >= 14<<20 && strings.HasPrefix(r.Stdout, "The tide"), "%+v", r)
 	}
 	staysSmall(t, s, 0)
 }
@@ -130,10 +127,11 @@ func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 // What later operations refer to is kept until then, up to a limit; an operation
 // that takes what is beyond it is told so.
 func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
+	long.Only(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(15), "Word.md": "tide\n"})
 	a := agentOf(t, s)
 	var operations []map[string]any
-	reads := long.Count(15, 50)
+	reads := 50
 	for i := range reads {
 		path := "Large.md"
 		if i%10 == 0 {
@@ -159,11 +157,12 @@ func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
 
 // Many callers read a large note at once: all are answered.
 func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
-	for _, parallel := range []int{64, 4}[:long.Count(1, 2)] {
+	long.Only(t)
+	for _, parallel := range []int{64, 4} {
 		t.Run(fmt.Sprintf("parallel %d", parallel), func(t *testing.T) {
 			s := largeVault(t, map[string]string{"Large.md": prose(30)}, fmt.Sprintf("--max-parallel=%d", parallel))
 			var callers sync.WaitGroup
-			for range long.Count(10, 64) {
+			for range 64 {
 				a := agentOf(t, s)
 				callers.Go(func() {
 					got, err := a.Call(t.Context(), map[string]any{"command": "read", "params": map[string]any{"path": "Large.md"}})
@@ -180,6 +179,7 @@ func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 
 // A search reports each line once, and of a long one an excerpt.
 func TestASearchInLongLinesTakesLittle(t *testing.T) {
+	long.Only(t)
 	hits := strings.Repeat("x ", 32<<10)
 	for name, note := range map[string]string{
 		"a line of 64 KB": hits, "30 MB in one line": strings.Repeat(hits, 460), "30 MB in lines": strings.Repeat("an x in a line of the note\n", 1_100_000),
@@ -208,19 +208,16 @@ func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
 // What a large answer took is given back when no call follows, without waiting for the
 // collector, which has nothing to do then.
 func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
+	long.Only(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(30)})
 	a := agentOf(t, s)
 	if got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}}); err != nil || !got.OK {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	workers := rig.WorkersOf(t, s.Process.Process.Pid)
-	if len(workers) != 1 {
-		t.Fatalf("%d workers", len(workers))
-	}
+	require.That(t, len(workers) == 1, "%d workers", len(workers))
 	peak, _ := peakKiB(t, workers[0])
-	if peak < 40<<10 {
-		t.Fatalf("the worker needed only %d KiB: nothing is shown by this", peak)
-	}
+	require.That(t, peak >= 40<<10, "the worker needed only %d KiB: nothing is shown by this", peak)
 	for until := time.Now().Add(time.Minute); rig.MemoryKiB(t, workers[0]) > peak/2; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("the worker has %d KiB of %d a minute after its call", rig.MemoryKiB(t, workers[0]), peak)

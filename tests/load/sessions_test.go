@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -41,13 +42,9 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 				kept++
 			}
 		}
-		if err := one.readOwn(); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, one.readOwn())
 	}
-	if kept != many {
-		t.Errorf("the answers of %d sessions are kept, want %d", kept, many)
-	}
+	assert.That(t, kept == many, "the answers of %d sessions are kept, want %d", kept, many)
 	for _, disconnect := range disconnects {
 		disconnect()
 	}
@@ -60,14 +57,10 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 	}
 	for _, one := range clients {
 		for caller := range callers {
-			if c.config.Gateway.Kept(caller, one.cursor) == nil {
-				t.Errorf("the answer of %s is kept without its session", one.name)
-			}
+			assert.That(t, c.config.Gateway.Kept(caller, one.cursor) != nil, "the answer of %s is kept without its session", one.name)
 		}
 		answer, err := s.Send(t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`), one.headers()...)
-		if err != nil || answer.Status != http.StatusNotFound {
-			t.Errorf("%+v, %v", answer, err)
-		}
+		assert.That(t, err == nil && answer.Status == http.StatusNotFound, "%+v, %v", answer, err)
 	}
 	stop()
 	c.runner.Close()

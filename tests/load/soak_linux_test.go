@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/exec"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/bench/vaultgen"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
@@ -21,10 +22,8 @@ import (
 // while the notes change underneath: it answers all of them, ends up knowing
 // what is there, and does not grow.
 func TestSoak(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	count, vault := long.Count(2_000, 20_000), filepath.Join(t.TempDir(), "Vault")
+	long.Only(t)
+	count, vault := 20_000, filepath.Join(t.TempDir(), "Vault")
 	require.NoError(t, vaultgen.Write(vault, 200, 7))
 	r, p := rig.RunnerOf(t, vault, true)
 	alone, _ := rig.RunnerOf(t, vault, false)
@@ -72,9 +71,7 @@ func TestSoak(t *testing.T) {
 		for until := time.Now().Add(10 * time.Second); got != want && time.Now().Before(until); got = ask(r) {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if got != want {
-			t.Errorf("%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got, want)
-		}
+		assert.That(t, got == want, "%s: the worker says\n%.300s\na process of its own\n%.300s", c.name, got, want)
 	}
 	pid, memory, files := workerOf(t)
 	t.Logf("worker %d: %d KiB of memory, %d open files; %d KiB at the start", pid, memory, files, started)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -93,10 +95,7 @@ func (p *pipeline) hear(out io.Reader) {
 // TestManyClientsOnOnePipe has twenty agents in one program use one server on
 // standard input and output, each without waiting for the others.
 func TestManyClientsOnOnePipe(t *testing.T) {
-	clients, times := 20, 45
-	if testing.Short() {
-		times = 18
-	}
+	clients, times := 20, long.Count(18, 45)
 	check := afterwards(t)
 	c := gather(t, clients)
 	in, theirIn := io.Pipe()
@@ -130,9 +129,7 @@ func TestManyClientsOnOnePipe(t *testing.T) {
 		t.Errorf("the server ended with %v", err)
 	}
 	<-heard
-	if p.wrong != nil {
-		t.Error(p.wrong)
-	}
+	assert.That(t, p.wrong == nil, "%v", p.wrong)
 	c.judge(crowd)
 	c.runner.Close()
 	check()

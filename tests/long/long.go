@@ -14,6 +14,14 @@ import (
 // Enabled reports whether tests do all of their work.
 func Enabled() bool { return os.Getenv("LONG_TESTS") != "" }
 
+// Only skips a test that is all of the long work.
+func Only(t *testing.T) {
+	t.Helper()
+	if !Enabled() {
+		t.Skip("takes long; LONG_TESTS=1 runs it")
+	}
+}
+
 // Count is how often a test repeats what it does: all times, or as often as usual.
 func Count(usual, all int) int {
 	if Enabled() {

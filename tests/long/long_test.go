@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -55,7 +56,5 @@ func TestCasesAfterAFailureAllRun(t *testing.T) {
 	for range 5 {
 		property(nil)
 	}
-	if calls != 6 {
-		t.Errorf("%d calls, want 6", calls)
-	}
+	assert.That(t, calls == 6, "%d calls, want 6", calls)
 }

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -46,11 +47,7 @@ func TestAReadTakesFewAllocations(t *testing.T) {
 	}
 	n := testing.AllocsPerRun(300, read)
 	t.Logf("%v allocations", n)
-	if n > mostAllocations {
-		t.Errorf("%v allocations, want at most %d", n, mostAllocations)
-	}
+	assert.That(t, n <= mostAllocations, "%v allocations, want at most %d", n, mostAllocations)
 	in.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-done)
 }

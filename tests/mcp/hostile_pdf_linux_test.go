@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -30,8 +31,6 @@ func TestAHostilePDFEndsItsOwnProcess(t *testing.T) {
 	s := rig.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1")
 	for _, c := range []struct{ command, path, want string }{{"attachment:text", "Numbers.pdf", "output_limit"}, {"read", "a.md", "next"}} {
 		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": c.command, "params": map[string]any{"path": c.path}}})
-		if err != nil || !strings.Contains(string(answer), c.want) {
-			t.Errorf("%s of %s: %.300s, %v", c.command, c.path, answer, err)
-		}
+		assert.That(t, err == nil && strings.Contains(string(answer), c.want), "%s of %s: %.300s, %v", c.command, c.path, answer, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -41,16 +42,12 @@ func TestAnImageIsImageContent(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(answer, &got))
 		content := got.Result.Content
-		if got.Result.StructuredContent.Stdout != test.stdout {
-			t.Errorf("%s: stdout %.200q, want %q", test.arguments, got.Result.StructuredContent.Stdout, test.stdout)
-		}
+		assert.Equal(t, got.Result.StructuredContent.Stdout, test.stdout, "%s: stdout", test.arguments)
 		want := 0
 		if test.image != "" {
 			want = 1
 		}
-		if n := strings.Count(string(answer), encoded); n != want {
-			t.Errorf("%s: the bytes are there %d times", test.arguments, n)
-		}
+		assert.Equal(t, strings.Count(string(answer), encoded), want, "%s: the bytes are there, times", test.arguments)
 		if test.image == "" && len(content) != 1 || test.image != "" && (len(content) != 2 || content[1].Type != "image" || content[1].MimeType != "image/png" || content[1].Data != encoded) {
 			t.Errorf("%s: %d contents", test.arguments, len(content))
 		}

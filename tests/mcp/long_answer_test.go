@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -55,9 +56,7 @@ func TestPagesOfALongAnswer(t *testing.T) {
 			rows := []json.RawMessage{}
 			for page, arguments := 1, map[string]any{"command": c.command, "params": c.params}; ; page++ {
 				got := r.Result(arguments)
-				if !got.OK || len(got.Stdout) > 2<<10 {
-					t.Fatalf("%v, page %d: %d bytes, %+v", c, page, len(got.Stdout), got.Error)
-				}
+				require.That(t, got.OK && len(got.Stdout) <= 2<<10, "%v, page %d: %d bytes, %+v", c, page, len(got.Stdout), got.Error)
 				var more []json.RawMessage
 				if c.json() && json.Unmarshal([]byte(got.Stdout), &more) != nil {
 					t.Fatalf("%v, page %d is no array: %s", c, page, got.Stdout)
@@ -106,15 +105,11 @@ func TestAChangeBetweenPagesOfALongAnswer(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(r.vault, "A first note.md"), []byte(rig.Repeat(100, "- [ ] something else %d\n")))
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		got := r.Result(next)
-		if !got.OK || first.Stdout+got.Stdout != whole[:len(first.Stdout)+len(got.Stdout)] {
-			t.Fatalf("%+v, %s", got.Error, got.Stdout)
-		}
+		require.That(t, got.OK && first.Stdout+got.Stdout == whole[:len(first.Stdout)+len(got.Stdout)], "%+v, %s", got.Error, got.Stdout)
 		if len(got.Notices) > 0 && strings.Contains(got.Notices[0], "has changed since its first page") {
 			return
 		}
-		if time.Now().After(end) {
-			t.Fatal("no one was told of the change")
-		}
+		require.That(t, !time.Now().After(end), "no one was told of the change")
 	}
 }
 
@@ -128,7 +123,6 @@ func TestTheRestOfALongAnswerOutlivesItsWorker(t *testing.T) {
 	require.NoError(t, os.Rename(r.vault, away))
 	require.NoError(t, os.CopyFS(r.vault, os.DirFS(away)))
 	r.first(taskListings[0], nil) // of another worker: the folder is another one
-	if got := r.Result(next); !got.OK || !strings.HasPrefix(whole, first.Stdout+got.Stdout) {
-		t.Errorf("%+v, %s", got.Error, got.Stdout)
-	}
+	got := r.Result(next)
+	assert.That(t, got.OK && strings.HasPrefix(whole, first.Stdout+got.Stdout), "%+v, %s", got.Error, got.Stdout)
 }

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -165,8 +166,7 @@ func TestTypedQueriesArePagedToTheEnd(t *testing.T) {
 		for _, row := range all {
 			seen[row["path"]] = true
 		}
-		if want := map[string]int{"query_notes": 40, "bases": 0}[test.tool]; len(all) != want || len(seen) != want {
-			t.Errorf("%s: %d rows, %d different ones, want %d", test.tool, len(all), len(seen), want)
-		}
+		want := map[string]int{"query_notes": 40, "bases": 0}[test.tool]
+		assert.That(t, len(all) == want && len(seen) == want, "%s: %d rows, %d different ones, want %d", test.tool, len(all), len(seen), want)
 	}
 }

@@ -158,9 +158,7 @@ func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
 		require.NoError(s.t, err)
 		schemas[tool.Name] = resolved
 	}
-	if len(schemas) != 12 {
-		s.t.Fatalf("there are %d tools", len(schemas))
-	}
+	require.That(s.t, len(schemas) == 12, "there are %d tools", len(schemas))
 	return schemas
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -98,17 +99,13 @@ func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
 			if got, want := stable(withoutRows(t, typed)), stable(cli); got != want || typed.Result.IsError != cli.Result.IsError {
 				t.Errorf("%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
 			}
-			if s.notes() != after {
-				t.Errorf("%s %s: the vault is another one", pair.tool, pair.typed)
-			}
+			assert.That(t, s.notes() == after, "%s %s: the vault is another one", pair.tool, pair.typed)
 			s.fits(schemas[pair.tool], typed)
 			if !typed.Result.IsError {
 				good++
 			}
 		}
-		if good < 28 {
-			t.Errorf("only %d of %d calls were good", good, len(pairs))
-		}
+		assert.That(t, good >= 28, "only %d of %d calls were good", good, len(pairs))
 	}
 }
 
@@ -177,9 +174,7 @@ func TestTypedToolsRefuse(t *testing.T) {
 			if rig.CodeOf(r) != want || r.OK != (want == "") || m.Result.IsError != (want != "") {
 				t.Errorf("%s, %s %s: %s, want %q", name, test.tool, test.arguments, m.Result.StructuredContent, want)
 			}
-			if (s.notes() != before) != (want == "") {
-				t.Errorf("%s, %s %s: the vault", name, test.tool, test.arguments)
-			}
+			assert.That(t, (s.notes() != before) == (want == ""), "%s, %s %s: the vault", name, test.tool, test.arguments)
 		}
 	}
 }
@@ -196,14 +191,10 @@ func TestObsidianReadOnlyReads(t *testing.T) {
 	} {
 		for _, arguments := range []string{arguments, strings.TrimSuffix(arguments, "}") + `,"dryRun":true}`} {
 			r := resultOf(t, s.call("obsidianRead", arguments))
-			if rig.CodeOf(r) != "bad_request" || !strings.Contains(r.Error.Hint, "obsidianCli") {
-				t.Errorf("%s: %+v", arguments, r)
-			}
+			assert.That(t, rig.CodeOf(r) == "bad_request" && strings.Contains(r.Error.Hint, "obsidianCli"), "%s: %+v", arguments, r)
 		}
 	}
-	if s.notes() != before {
-		t.Error("the vault is another one")
-	}
+	assert.That(t, s.notes() == before, "the vault is another one")
 }
 
 // A person is asked before a change by a typed tool as before any other, once,
@@ -239,16 +230,13 @@ func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 	s.Send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
 	asked := s.next().Result
-	if asked.ResultType != "input_required" || asked.RequestState == "" {
-		t.Fatalf("not asked: %+v", asked)
-	}
+	require.That(t, asked.ResultType == "input_required" && asked.RequestState != "", "not asked: %+v", asked)
 	yes := fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, rig.Accept, asked.RequestState)
 	before := s.notes()
 	for id, test := range []struct{ ref, code string }{{"2026-11-21.md:2", "unconfirmed"}, {"Inbox/Plan.md:3", ""}, {"Inbox/Plan.md:3", "unconfirmed"}} {
 		s.Send(fmt.Sprintf(call, 2+id, test.ref, yes))
-		if r := resultOf(t, s.next()); rig.CodeOf(r) != test.code || (s.notes() != before) != (id > 0) {
-			t.Errorf("call %d: %+v", id, r)
-		}
+		r := resultOf(t, s.next())
+		assert.That(t, rig.CodeOf(r) == test.code && (s.notes() != before) == (id > 0), "call %d: %+v", id, r)
 	}
 }
 
@@ -274,9 +262,8 @@ func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 		s.Send(rig.ToolCall(s.ids, `{"command":"random:read"}`)) // which may be answered before the changes
 	}
 	for range 4 * rounds {
-		if m := s.next(); m.Result.IsError {
-			t.Errorf("%+v", m)
-		}
+		m := s.next()
+		assert.That(t, !m.Result.IsError, "%+v", m)
 	}
 	if got, _ := os.ReadFile(filepath.Join(s.vault, "Other.md")); string(got) != want.String() {
 		t.Errorf("the note is %q, want %q", got, want.String())
@@ -289,17 +276,14 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmNever}, false)
 	whole := resultOf(t, s.call("read_note", `{"path":"Inbox/Plan.md"}`))
 	for _, part := range []string{`"outline":true`, `"heading":"Log"`, `"lines":"2"`, `"block":"one"`} {
-		if r := resultOf(t, s.call("read_note", `{"file":"Plan",`+part+`}`)); r.Hash != whole.Hash || r.Hash == "" || r.Path != "Inbox/Plan.md" {
-			t.Errorf("%s: %+v", part, r)
-		}
+		r := resultOf(t, s.call("read_note", `{"file":"Plan",`+part+`}`))
+		assert.That(t, r.Hash == whole.Hash && r.Hash != "" && r.Path == "Inbox/Plan.md", "%s: %+v", part, r)
 	}
 	edit := `{"action":"set-section","path":"Inbox/Plan.md","heading":"Log","content":"second\n","expectHash":"` + whole.Hash + `"}`
 	if r := resultOf(t, s.call("edit_note", edit)); !r.OK || r.Hash == whole.Hash {
 		t.Errorf("%+v", r)
 	}
-	if r := resultOf(t, s.call("edit_note", edit)); rig.CodeOf(r) != "conflict" {
-		t.Errorf("%+v", r)
-	}
+	assert.Equal(t, rig.CodeOf(resultOf(t, s.call("edit_note", edit))), "conflict")
 }
 
 // A long answer goes on with its cursor, alone or with the same arguments. With
@@ -314,14 +298,10 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 			r = resultOf(t, s.call("read_note", "{"+fmt.Sprintf(arguments, r.Truncated.Cursor)+"}"))
 			whole += r.Stdout
 		}
-		if whole != notesTyped["Inbox/Long.md"] {
-			t.Errorf("%s: %d bytes, %+v", arguments, len(whole), r)
-		}
+		assert.That(t, whole == notesTyped["Inbox/Long.md"], "%s: %d bytes, %+v", arguments, len(whole), r)
 	}
 	first := resultOf(t, s.call("search_notes", `{"query":"a","limit":"1"}`))
-	if first.Truncated == nil || strings.Count(first.Stdout, "\n") != 1 {
-		t.Fatalf("%+v", first)
-	}
+	require.That(t, first.Truncated != nil && strings.Count(first.Stdout, "\n") == 1, "%+v", first)
 	before := s.notes()
 	for _, call := range []struct{ tool, arguments string }{
 		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
@@ -331,9 +311,7 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 			t.Errorf("%s %s: %+v", call.tool, call.arguments, r)
 		}
 	}
-	if s.notes() != before {
-		t.Error("the vault is another one")
-	}
+	assert.That(t, s.notes() == before, "the vault is another one")
 	if r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor))); !r.OK || r.Command != "search" || r.Stdout == first.Stdout {
 		t.Errorf("%+v", r)
 	}

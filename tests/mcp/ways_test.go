@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -37,12 +38,8 @@ func TestBothWaysOfACallAgree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			one, other := play(t, direct), play(t, withLibrary)
-			if len(one) != len(other) {
-				t.Fatalf("%d lines on one way, %d on the other", len(one), len(other))
-			}
-			if !strings.Contains(strings.Join(one, ""), "elicitation/create") {
-				t.Error("nothing was asked")
-			}
+			require.That(t, len(one) == len(other), "%d lines on one way, %d on the other", len(one), len(other))
+			assert.That(t, strings.Contains(strings.Join(one, ""), "elicitation/create"), "nothing was asked")
 			for i := range one {
 				if one[i] != other[i] {
 					t.Errorf("directly\n%.2000s\nthrough the library\n%.2000s", one[i], other[i])
@@ -102,9 +99,7 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	client := rig.StartStdio(t, server)
 	receive := func() (line string, m struct{ ID, Method any }) {
 		text, err := client.Line()
-		if err != nil || json.Unmarshal(text, &m) != nil {
-			t.Fatalf("%q, %v", text, err)
-		}
+		require.That(t, err == nil && json.Unmarshal(text, &m) == nil, "%q, %v", text, err)
 		return string(text), m
 	}
 	client.Send(rig.Handshake(`{"elicitation":{}}`))
@@ -126,9 +121,7 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	if rest, _ := io.ReadAll(client.Out); len(rest) > 0 {
 		t.Errorf("after the last answer came %s", rest)
 	}
-	if err := client.Process.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, client.Process.Wait())
 	return withoutChances(append(lines, auditLines(t, home)...), vault)
 }
 
@@ -223,9 +216,8 @@ func fillForCalls(t *testing.T, vault string) {
 	} {
 		file := filepath.Join(vault, filepath.FromSlash(name))
 		rig.WriteFile(t, file, []byte(text))
-		if then := time.Date(2026, 1, 1+len(name), 0, 0, 0, 0, time.UTC); os.Chtimes(file, then, then) != nil {
-			t.Fatalf("%s has no time", file)
-		}
+		then := time.Date(2026, 1, 1+len(name), 0, 0, 0, 0, time.UTC)
+		require.That(t, os.Chtimes(file, then, then) == nil, "%s has no time", file)
 	}
 }
 
@@ -239,9 +231,7 @@ func auditLines(t *testing.T, folder string) (lines []string) {
 		require.NoError(t, err)
 		lines = append(lines, slices.Collect(strings.Lines(string(text)))...)
 	}
-	if len(lines) < len(wayCalls) {
-		t.Fatalf("%d lines in %v", len(lines), logs)
-	}
+	require.That(t, len(lines) >= len(wayCalls), "%d lines in %v", len(lines), logs)
 	return lines
 }
 

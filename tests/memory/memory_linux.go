@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -50,9 +51,7 @@ func Folder(t *testing.T) string {
 	folder, err := os.MkdirTemp(place, "memory-")
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, os.RemoveAll(folder))
 	})
 	return folder
 }

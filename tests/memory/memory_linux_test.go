@@ -3,13 +3,13 @@ package memory
 import (
 	"os"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestOnlyAFolderInMemoryIsUsed(t *testing.T) {
 	for _, folder := range []string{"/proc", "/nowhere"} {
-		if isFit(folder) || Holds(folder) {
-			t.Errorf("%s is taken for a folder in memory", folder)
-		}
+		assert.That(t, !isFit(folder) && !Holds(folder), "%s is taken for a folder in memory", folder)
 	}
 	t.Setenv("TMPDIR", "/somewhere")
 	if Use(); os.Getenv("TMPDIR") != "/somewhere" {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -54,14 +55,10 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 	got := sent.text.String()
 	for _, want := range []string{"/v1/traces", `"name":"call read"`, `"name":"call search"`, `"name":"call unknown"`, `"name":"call append"`, `"name":"run"`,
 		`"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`, `"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"mutations_off"`, `"stringValue":"not_found"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the collector is not told %s: %s", want, got)
-		}
+		assert.That(t, strings.Contains(got, want), "the collector is not told %s: %s", want, got)
 	}
 	for _, hidden := range []string{"CANARY", vault, filepath.Dir(vault)} {
-		if strings.Contains(got, hidden) {
-			t.Errorf("the collector is told %q: %s", hidden, got)
-		}
+		assert.That(t, !strings.Contains(got, hidden), "the collector is told %q: %s", hidden, got)
 	}
 }
 
@@ -71,9 +68,7 @@ func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 	s, _ := rig.ServeResident(t)
 	for _, link := range openFiles(t, s.Process.Process.Pid) {
-		if strings.HasPrefix(link, "socket:") {
-			t.Errorf("the server has %s open", link)
-		}
+		assert.That(t, !strings.HasPrefix(link, "socket:"), "the server has %s open", link)
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

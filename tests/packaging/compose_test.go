@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -80,12 +81,9 @@ func TestTheComposeFile(t *testing.T) {
 	if own.Ports != nil || own.Network != "service:proxy" || !own.ReadOnly || !slices.Equal(own.Drops, []string{"ALL"}) || !slices.Equal(own.Options, []string{"no-new-privileges:true"}) {
 		t.Errorf("vaultwicket is %+v", own)
 	}
-	if registry := rig.JSON(t, decode(t, filepath.Join("..", "..", "packaging", "server.json"))); !strings.Contains(registry, `"`+own.Image+":") {
-		t.Errorf("the image is %q", own.Image)
-	}
-	if len(proxy.Ports) == 0 {
-		t.Errorf("the proxy is %+v", proxy)
-	}
+	registry := rig.JSON(t, decode(t, filepath.Join("..", "..", "packaging", "server.json")))
+	assert.That(t, strings.Contains(registry, `"`+own.Image+":"), "the image is %q", own.Image)
+	assert.That(t, len(proxy.Ports) != 0, "the proxy is %+v", proxy)
 	for _, name := range []string{"syncthing", "obsidian", "git"} { // none runs by itself, or as another user
 		if s := file.Services[name]; !slices.Equal(s.Profiles, []string{name}) || s.User != "${OWNER:-1000:1000}" || !strings.HasPrefix(s.Volumes[0], "${VAULT}:") {
 			t.Errorf("%s is %+v", name, s)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v4"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -44,21 +45,14 @@ func TestTheReleaseFileFitsItsSchema(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "goreleaser.yaml"))
 	require.NoError(t, err)
 	schema, file := goreleaserSchema(t), plain(t, text)
-	if err := schema.Validate(file); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, schema.Validate(file))
 	for _, key := range retired {
-		if file[key] != nil {
-			t.Errorf("the key %s is deprecated", key)
-		}
+		assert.That(t, file[key] == nil, "the key %s is deprecated", key)
 	}
-	if wrong := plain(t, bytes.Replace(text, []byte("\narchives:"), []byte("\narchivs:"), 1)); schema.Validate(wrong) == nil {
-		t.Error("the schema lets an unknown key pass")
-	}
+	wrong := plain(t, bytes.Replace(text, []byte("\narchives:"), []byte("\narchivs:"), 1))
+	assert.That(t, schema.Validate(wrong) != nil, "the schema lets an unknown key pass")
 	for _, want := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64", "formats: [deb, rpm, apk, archlinux]", "mod_timestamp:", "cosign"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("there is no %s", want)
-		}
+		assert.That(t, strings.Contains(string(text), want), "there is no %s", want)
 	}
 	// The clock must not be in what is built.
 	for _, clock := range []string{".Date }}", ".Now", ".Timestamp }}"} {

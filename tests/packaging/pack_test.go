@@ -17,6 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"vaultwicket/packaging"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -99,9 +100,7 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	}
 	a, _ := os.ReadFile(first)
 	b, _ := os.ReadFile(second)
-	if len(a) == 0 || !bytes.Equal(a, b) {
-		t.Error("two lists of one program differ")
-	}
+	assert.That(t, len(a) != 0 && bytes.Equal(a, b), "two lists of one program differ")
 	bill := decode(t, first)
 	modules, err := exec.Command("go", "version", "-m", rig.Binary).Output()
 	require.NoError(t, err)
@@ -130,9 +129,7 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 	}
 	a, _ := os.ReadFile(first)
 	b, _ := os.ReadFile(second)
-	if !bytes.Equal(a, b) {
-		t.Error("two bundles of one release differ")
-	}
+	assert.That(t, bytes.Equal(a, b), "two bundles of one release differ")
 	z, err := zip.NewReader(bytes.NewReader(a), int64(len(a)))
 	require.NoError(t, err)
 	there := map[string]bool{}
@@ -152,9 +149,7 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 		icons = append(icons, i.(map[string]any)["src"].(string))
 	}
 	for _, command := range append(commands, icons...) {
-		if !there[strings.TrimPrefix(command, "${__dirname}/")] {
-			t.Errorf("the manifest names %s, and the bundle has %v", command, there)
-		}
+		assert.That(t, there[strings.TrimPrefix(command, "${__dirname}/")], "the manifest names %s, and the bundle has %v", command, there)
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")))
 	if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first); status != 1 || !strings.Contains(log, "0 programs for darwin on arm64") {
@@ -195,16 +190,10 @@ func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
 	c.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n")
 	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if !strings.Contains(string(out), `"readOnlyHint":true`) {
-		t.Errorf("the server answers %s", out)
-	}
+	require.That(t, err == nil, "%v\n%s", err, out)
+	assert.That(t, strings.Contains(string(out), `"readOnlyHint":true`), "the server answers %s", out)
 	for _, tool := range packaging.Tools() {
-		if !strings.Contains(string(out), `"name":"`+tool.Name+`"`) {
-			t.Errorf("the manifest names the tool %s, the server does not", tool.Name)
-		}
+		assert.That(t, strings.Contains(string(out), `"name":"`+tool.Name+`"`), "the manifest names the tool %s, the server does not", tool.Name)
 	}
 }
 
@@ -232,9 +221,7 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 			}
 		}
 	}
-	if len(wanted) > 0 {
-		t.Errorf("there is no package for %v", wanted)
-	}
+	assert.That(t, len(wanted) == 0, "there is no package for %v", wanted)
 }
 
 // serverSchema is the schema of the MCP registry for server.json.
@@ -252,18 +239,14 @@ func serverSchema(t *testing.T) *jsonschema.Resolved {
 func TestTheRegistryTakesOurServer(t *testing.T) {
 	schema := serverSchema(t)
 	file := filepath.Join("..", "..", "packaging", "server.json")
-	if err := schema.Validate(decode(t, file)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, schema.Validate(decode(t, file)))
 	bundle, out := filepath.Join(t.TempDir(), "vaultwicket_1.2.3.mcpb"), filepath.Join(t.TempDir(), "server.json")
 	rig.WriteFile(t, bundle, []byte("bundle"))
 	if log, status := pack(t, "server-json", "--version", "1.2.3", "--mcpb", bundle, "--out", out); status != 0 {
 		t.Fatal(log)
 	}
 	released := decode(t, out)
-	if err := schema.Validate(released); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, schema.Validate(released))
 	for _, i := range released["icons"].([]any) {
 		src := i.(map[string]any)["src"].(string)
 		name, ours := strings.CutPrefix(src, packaging.Icons+"/")
@@ -278,9 +261,7 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 	for key, value := range map[string]any{"name": "no slash", "description": strings.Repeat("x", 101), "version": nil} {
 		wrong := decode(t, file)
 		wrong[key] = value
-		if err := schema.Validate(wrong); err == nil {
-			t.Errorf("%s may be %v", key, value)
-		}
+		assert.That(t, schema.Validate(wrong) != nil, "%s may be %v", key, value)
 	}
 }
 
@@ -300,15 +281,11 @@ func TestTheRegistryEntryNamesRealSettings(t *testing.T) {
 					continue
 				}
 				names++
-				if shown := r.Must("config", "show"); !strings.Contains("\n"+shown, "\n"+name+" ") {
-					t.Errorf("%s is no setting", name)
-				}
+				assert.Contains(t, "\n"+r.Must("config", "show"), "\n"+name+" ", "%s is no setting", name)
 			}
 		}
 	}
-	if names < 3 {
-		t.Errorf("only %d names", names)
-	}
+	assert.That(t, names >= 3, "only %d names", names)
 }
 
 func TestPackSaysWhatIsWrong(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
@@ -26,9 +27,7 @@ func TestTwoBuildsAreEqual(t *testing.T) {
 	}
 	first := built(t, filepath.Join(t.TempDir(), "one"))
 	second := built(t, filepath.Join(t.TempDir(), "another", "and longer", "folder"))
-	if !bytes.Equal(first, second) {
-		t.Errorf("the builds differ: %d and %d bytes", len(first), len(second))
-	}
+	assert.That(t, bytes.Equal(first, second), "the builds differ: %d and %d bytes", len(first), len(second))
 }
 
 // built copies the source into a folder and builds the program there, as a release is built.
@@ -43,9 +42,7 @@ func built(t *testing.T, folder string) []byte {
 	}
 	program, err := os.ReadFile(filepath.Join(folder, "program"))
 	require.NoError(t, err)
-	if bytes.Contains(program, []byte(folder)) {
-		t.Errorf("the program contains the name of the folder %s", folder)
-	}
+	assert.That(t, !bytes.Contains(program, []byte(folder)), "the program contains the name of the folder %s", folder)
 	said, err := osexec.Command(filepath.Join(folder, "program"), "version").Output()
 	if err != nil || !strings.Contains(string(said), "\ncommit 0123abcd\n") || !strings.Contains(string(said), "-trimpath=true") {
 		t.Errorf("%v, %q", err, said)

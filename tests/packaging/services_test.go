@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -31,9 +32,7 @@ func unit(t *testing.T, name string) map[string]map[string][]string {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if !ok || section == "" || key != strings.TrimSpace(key) {
-			t.Fatalf("%s has the line %q", name, line)
-		}
+		require.That(t, ok && section != "" && key == strings.TrimSpace(key), "%s has the line %q", name, line)
 		sections[section][key] = append(sections[section][key], value)
 	}
 	return sections
@@ -72,9 +71,7 @@ func accepted(t *testing.T, args []string) {
 	t.Helper()
 	r := rig.New(t, nil)
 	stdout, stderr, status := r.Run(append(args, "--config=none", "--vault=./none")...)
-	if status != 4 || strings.Contains(stderr, "unknown flag") || stdout != "" {
-		t.Errorf("%q ends with %d: %s%s", args, status, stdout, stderr)
-	}
+	assert.That(t, status == 4 && !strings.Contains(stderr, "unknown flag") && stdout == "", "%q ends with %d: %s%s", args, status, stdout, stderr)
 }
 
 // propertyList reads a plist: the arrays and values of its dictionary.
@@ -161,7 +158,5 @@ func TestWorkflowsPinTheirActions(t *testing.T) {
 			t.Errorf("%s gives rights to strangers", e.Name())
 		}
 	}
-	if len(versions) < 5 {
-		t.Errorf("only %d actions were found", len(versions))
-	}
+	assert.That(t, len(versions) >= 5, "only %d actions were found", len(versions))
 }

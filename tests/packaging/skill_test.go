@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -21,9 +22,7 @@ func skill(t *testing.T) (keys map[string]string, body string) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "skills", "vaultwicket", "SKILL.md"))
 	require.NoError(t, err)
 	head, body, found := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
-	if !found {
-		t.Fatal("there is no frontmatter")
-	}
+	require.That(t, found, "there is no frontmatter")
 	keys = map[string]string{}
 	for line := range strings.Lines(head) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -37,16 +36,13 @@ func skill(t *testing.T) (keys map[string]string, body string) {
 func TestTheSkillFitsItsFormat(t *testing.T) {
 	keys, body := skill(t)
 	for key := range keys {
-		if !strings.Contains(" name description license compatibility metadata allowed-tools ", " "+key+" ") {
-			t.Errorf("there is no key %q", key)
-		}
+		assert.That(t, strings.Contains(" name description license compatibility metadata allowed-tools ", " "+key+" "), "there is no key %q", key)
 	}
 	if keys["name"] != "vaultwicket" || len(keys["description"]) < 50 || len(keys["description"]) > 1024 || len(keys["compatibility"]) > 500 {
 		t.Errorf("the keys are %q", keys)
 	}
-	if lines := strings.Count(body, "\n"); lines > 500 || len(body) > 16_000 {
-		t.Errorf("the text has %d lines and %d bytes", lines, len(body))
-	}
+	lines := strings.Count(body, "\n")
+	assert.That(t, lines <= 500 && len(body) <= 16_000, "the text has %d lines and %d bytes", lines, len(body))
 }
 
 // What a skill allows is run without asking: nothing that changes something, and nothing
@@ -87,9 +83,7 @@ func TestTheSkillNamesRealCommands(t *testing.T) {
 			t.Errorf("%s changes permissions", line[1])
 		}
 	}
-	if len(lines) < 15 {
-		t.Errorf("only %d command lines were found", len(lines))
-	}
+	assert.That(t, len(lines) >= 15, "only %d command lines were found", len(lines))
 }
 
 // version is that of the program, read from its source.
@@ -98,9 +92,7 @@ func version(t *testing.T) string {
 	text, err := os.ReadFile(filepath.Join("..", "..", "cmd", "internal", "release", "version.go"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
-	if found == nil {
-		t.Fatal("the source names no version")
-	}
+	require.That(t, found != nil, "the source names no version")
 	return string(found[1])
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -45,9 +46,7 @@ func TestApproveOnThePage(t *testing.T) {
 	for _, line := range auditLines(r, "delete") {
 		by[line.Kind+" "+line.Decision] = line.By
 	}
-	if by["approval approve"] != "page" || by["decision reply"] != "page" {
-		t.Errorf("the audit log says %v", by)
-	}
+	assert.That(t, by["approval approve"] == "page" && by["decision reply"] == "page", "the audit log says %v", by)
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "no approval has the code") {
 		t.Errorf("a second time: %s", body)
 	}
@@ -61,9 +60,8 @@ func TestDenyOnThePage(t *testing.T) {
 	client.Do(call)
 	view := v.see("approvals")
 	v.send(view, "approvals/deny", nil)
-	if got := client.Do(call); got.Error == nil || !strings.Contains(got.Error.Message, "declined") || r.Read("Bread.md") == "" {
-		t.Errorf("the denied call: %+v", got)
-	}
+	got := client.Do(call)
+	assert.That(t, got.Error != nil && strings.Contains(got.Error.Message, "declined") && r.Read("Bread.md") != "", "the denied call: %+v", got)
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "already answered: denied") {
 		t.Errorf("approved after that: %s", body)
 	}
@@ -84,14 +82,10 @@ func TestUndoOnThePage(t *testing.T) {
 		_, asked = v.send(asked, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, asked, "Undone.")
-	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
-		t.Errorf("the note is %q", r.Read("Bread.md"))
-	}
+	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
 	lacks(t, v.see(path), "Undo this change")
 	for _, line := range auditLines(r, "undo") {
-		if line.Client != "page" || line.Surface != "page" {
-			t.Errorf("%+v", line)
-		}
+		assert.That(t, line.Client == "page" && line.Surface == "page", "%+v", line)
 	}
 
 	// One that removes a note requires approval.
@@ -103,9 +97,7 @@ func TestUndoOnThePage(t *testing.T) {
 	}
 	_, done := v.send(asked, "changes/undo", nil, `name="confirm"`)
 	has(t, done, "Undone.")
-	if r.Read("New.md") != "" {
-		t.Error("the note exists")
-	}
+	assert.That(t, r.Read("New.md") == "", "the note exists")
 }
 
 func TestUndoABatchAndASession(t *testing.T) {
@@ -113,9 +105,7 @@ func TestUndoABatchAndASession(t *testing.T) {
 	v := open(r)
 	client := r.Stdio(false, "")
 	batch := client.Batch(rig.Calling("append", "path=Bread.md", "content=a"), rig.Calling("append", "path=Work/Plan.md", "content=b"))
-	if !batch.OK {
-		t.Fatalf("%+v", batch)
-	}
+	require.That(t, batch.OK, "%+v", batch)
 	first := regexp.MustCompile(`changes/one/[^"]+`)
 	for _, what := range []string{"Undo the whole batch", "Undo all of this session"} {
 		view := v.see(strings.ReplaceAll(first.FindString(v.see("changes")), "&amp;", "&"))
@@ -140,9 +130,7 @@ func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
 	v := open(r)
 	_, body := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, body, "changes are disabled")
-	if !strings.HasSuffix(strings.TrimSpace(r.Read("Bread.md")), "a") {
-		t.Error("it is undone")
-	}
+	assert.That(t, strings.HasSuffix(strings.TrimSpace(r.Read("Bread.md")), "a"), "it is undone")
 }
 
 // A note that was changed again keeps a change from being undone: the page names the later changes,
@@ -168,9 +156,7 @@ func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, done, "3 changes undone.", "Do it again")
-	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
-		t.Errorf("the note is %q", r.Read("Bread.md"))
-	}
+	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
 	has(t, v.see(first+"&as=rendered"), "<p>flour")
 }
 
@@ -211,26 +197,18 @@ func TestAgentsOnThePage(t *testing.T) {
 	}
 	_, view = v.send(view, "agents/pause", nil, `value="cursor"`)
 	has(t, view, "cursor is paused.", `<span class="outcome paused">paused</span>`)
-	if got := code(); got != "paused" {
-		t.Errorf("while it is paused: %q", got)
-	}
+	assert.Equal(t, code(), "paused", "while it is paused")
 	_, view = v.send(view, "agents/resume", nil, `value="cursor"`)
-	if got := code(); got != "" {
-		t.Errorf("after that: %q", got)
-	}
+	assert.Equal(t, code(), "", "after that")
 	_, view = v.send(view, "changes/undo", nil, "Undo today’s changes")
 	if strings.Contains(view, `name="confirm"`) {
 		_, view = v.send(view, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, view, "Undone.", "<h1>Agents</h1>")
-	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
-		t.Errorf("the note is %q", r.Read("Bread.md"))
-	}
+	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
 	_, view = v.send(view, "agents/revoke", nil, `value="cursor"`)
 	has(t, view, "cursor is revoked")
-	if got := code(); got != "agent_denied" {
-		t.Errorf("revoked: %q", got)
-	}
+	assert.Equal(t, code(), "agent_denied", "revoked")
 	if _, other := v.send(v.see("agents"), "agents/revoke", url.Values{"agent": {"../x"}}); !strings.Contains(other, "no such agent") {
 		t.Errorf("another name: %s", mainOf(other))
 	}
@@ -247,15 +225,11 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 		}
 		return got.Error.Code
 	}
-	if code() != "" {
-		t.Fatal("is paused before")
-	}
+	require.That(t, code() == "", "is paused before")
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
 	_, body := v.send(v.see("activity"), "pause/pause", nil)
 	has(t, body, ">Paused <", "Every running server denies", "Resume")
-	if code() != "paused" {
-		t.Error("a call is let through")
-	}
+	assert.That(t, code() == "paused", "a call is let through")
 	_, body = v.send(v.see(""), "changes/undo", nil)
 	if strings.Contains(body, `name="confirm"`) {
 		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
@@ -264,7 +238,5 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 		t.Errorf("while paused a change is not undone: %q", r.Read("Bread.md"))
 	}
 	v.send(v.see(""), "pause/resume", nil)
-	if code() != "" {
-		t.Error("is still paused")
-	}
+	assert.That(t, code() == "", "is still paused")
 }

@@ -97,9 +97,7 @@ func (v *visitor) fetch(method, address string, form url.Values) (status int, bo
 func (v *visitor) see(path string) string {
 	v.t.Helper()
 	status, body := v.fetch(http.MethodGet, v.base+path, nil)
-	if status != http.StatusOK {
-		v.t.Fatalf("%q answers %d: %s", path, status, body)
-	}
+	require.That(v.t, status == http.StatusOK, "%q answers %d: %s", path, status, body)
 	return body
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -41,9 +42,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	message := <-told
 	t.Logf("from the call to the message: %v", time.Since(begun))
 	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+` + consent.LinkPath + `[A-Z2-7]{26}`).FindString(message)
-	if link == "" || !strings.Contains(message, " asks to delete 1 note in Notes") {
-		t.Fatalf("the message is %s", message)
-	}
+	require.That(t, link != "" && strings.Contains(message, " asks to delete 1 note in Notes"), "the message is %s", message)
 	view := v.see("approvals")
 	code := regexp.MustCompile(`code ([A-Z0-9]{4}-[A-Z0-9]{4})`).FindStringSubmatch(view)[1]
 	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.base)
@@ -56,9 +55,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 		if first == "" {
 			first = body
 		}
-		if status != http.StatusOK || body != first {
-			t.Errorf("%s: %d %s", address, status, body)
-		}
+		assert.That(t, status == http.StatusOK && body == first, "%s: %d %s", address, status, body)
 		if status, _ := unsigned.fetch(http.MethodPost, address, map[string][]string{"code": {code}}); status != http.StatusForbidden {
 			t.Errorf("a form is sent to %s: %d", address, status)
 		}

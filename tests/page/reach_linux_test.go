@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -36,18 +37,14 @@ func TestTheAddressAloneReachesNothing(t *testing.T) {
 			require.NoError(t, err)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
-			if answer.StatusCode != http.StatusForbidden || len(answer.Cookies()) > 0 {
-				t.Errorf("%s %s: %d", method, address, answer.StatusCode)
-			}
+			assert.That(t, answer.StatusCode == http.StatusForbidden && len(answer.Cookies()) == 0, "%s %s: %d", method, address, answer.StatusCode)
 			answers[string(body)] = true
 		}
 	}
 	for body := range answers {
 		lacks(t, body, "Bread", "Notes", r.Home, strings.Trim(at.Path, "/"))
 	}
-	if r.Read("paused") != "" {
-		t.Error("something was changed")
-	}
+	assert.That(t, r.Read("paused") == "", "something was changed")
 }
 
 func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
@@ -57,9 +54,7 @@ func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
 		answer, err := http.DefaultClient.Do(s.Request(t.Context(), http.MethodGet, path, ""))
 		require.NoError(t, err)
 		answer.Body.Close()
-		if answer.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %d", path, answer.StatusCode)
-		}
+		assert.Equal(t, answer.StatusCode, http.StatusNotFound, "%s", path)
 	}
 }
 
@@ -89,9 +84,8 @@ func TestOnlyLoopbackAddresses(t *testing.T) {
 			t.Errorf("%q ends with %d: %s", address, c.ProcessState.ExitCode(), said.String())
 		}
 	}
-	if link := startPage(r, "--listen", "[::1]:0"); !strings.HasPrefix(link, "http://[::1]:") {
-		t.Errorf("the link is %q", link)
-	}
+	link := startPage(r, "--listen", "[::1]:0")
+	assert.That(t, strings.HasPrefix(link, "http://[::1]:"), "the link is %q", link)
 }
 
 // Hostile text in every field of every file that the page reads is shown as text.
@@ -123,9 +117,7 @@ func TestHostileTextIsText(t *testing.T) {
 			t.Errorf("%s answers %d", path, status)
 		}
 		lacks(t, view, "<img", "onerror=alert(1)>", "<script>", "\x1b", "\u202e", "</title><h1>x", "ZgotmplZ")
-		if strings.Count(view, "<script") != 1 || strings.Count(view, "<h1") != 1 {
-			t.Errorf("%s has other elements: %s", path, view)
-		}
+		assert.That(t, strings.Count(view, "<script") == 1 && strings.Count(view, "<h1") == 1, "%s has other elements: %s", path, view)
 	}
 }
 

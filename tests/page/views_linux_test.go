@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -25,9 +26,8 @@ func TestEveryView(t *testing.T) {
 	v := open(r)
 	for _, path := range []string{"", "activity", "approvals", "changes", "health", "settings", "policy", "policy/try", "policy/access"} {
 		view := v.see(path) // before anything has happened
-		if found := inlineCode.FindString(view); found != "" || strings.Count(view, "<script") != 1 {
-			t.Errorf("%q has code in it: %s", path, found)
-		}
+		found := inlineCode.FindString(view)
+		assert.That(t, found == "" && strings.Count(view, "<script") == 1, "%q has code in it: %s", path, found)
 	}
 	client := r.Stdio(false, "")
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
@@ -45,9 +45,7 @@ func TestEveryView(t *testing.T) {
 	has(t, v.see("settings"), "tier = &#34;v2&#34;", "allow-publish = true", "config.toml")
 	v.send(v.see("health"), "health/check", nil)
 	for deadline := time.Now().Add(time.Minute); strings.Contains(v.see("health"), "checking…"); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the check does not end")
-		}
+		require.That(t, !time.Now().After(deadline), "the check does not end")
 	}
 	has(t, v.see("health"), "tier v3, mutations on", "Verification", ">approvals<")
 	call := regexp.MustCompile(`activity/call/[^"]+`).FindString(v.see("activity?q=append"))
@@ -71,9 +69,7 @@ func TestTryingACommandChangesNothing(t *testing.T) {
 	_, body = v.send(form, "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
 	has(t, body, `<span class="outcome deny">deny</span>`)
 	lacks(t, body, rig.Binary)
-	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
-		t.Error("the note was changed")
-	}
+	assert.That(t, r.Read("Bread.md") == "flour\nwater\nsalt\n", "the note was changed")
 }
 
 func TestTheOwnerSeesTheAccessTree(t *testing.T) {
@@ -96,9 +92,7 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 	client := r.Stdio(false, "")
 	hidden := client.Do(rig.Calling("append", "path=Private/Diary.md", "content=more secrets"))
 	seen := client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
-	if hidden.Change == nil || seen.Change == nil {
-		t.Fatalf("%+v, %+v", hidden.Error, seen.Error)
-	}
+	require.That(t, hidden.Change != nil && seen.Change != nil, "%+v, %+v", hidden.Error, seen.Error)
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 	v := open(r)
 	for _, path := range []string{"changes", "changes?note=Private%2FDiary.md", ""} {
@@ -107,9 +101,7 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 	has(t, v.see("changes"), ">Bread.md<")
 	has(t, v.see("changes/one/"+seen.Change.ID+"?vault=Notes"), "yeast")
 	status, body := v.fetch(http.MethodGet, v.base+"changes/one/"+hidden.Change.ID+"?vault=Notes", nil)
-	if status != http.StatusNotFound {
-		t.Errorf("a hidden change answers %d", status)
-	}
+	assert.Equal(t, status, http.StatusNotFound, "a hidden change answers")
 	lacks(t, body, "Diary", "secret")
 	token := v.see("changes/one/" + seen.Change.ID + "?vault=Notes")
 	status, body = v.send(token, "changes/undo", url.Values{"id": {hidden.Change.ID}}, "undo")
@@ -143,9 +135,7 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 			address := html.UnescapeString(older[1])
 			_, view = v.fetch(http.MethodGet, v.base[:strings.Index(v.base[8:], "/")+8]+address, nil)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q has pages of %d rows, want %d", path, got, want)
-		}
+		assert.That(t, slices.Equal(got, want), "%q has pages of %d rows, want %d", path, got, want)
 	}
 }
 
@@ -309,9 +299,7 @@ func TestTheLineThatIsShownAllowsTheCall(t *testing.T) {
 			r.Tables = test.tables
 			client := r.Stdio(false, "")
 			for i := range test.times {
-				if got := client.Do(test.call); got.OK != (i < test.times-1) {
-					t.Fatalf("%+v", got)
-				}
+				require.Equal(t, client.Do(test.call).OK, (i < test.times-1))
 			}
 			v := open(r)
 			view := v.see(regexp.MustCompile(`activity/call/[^"]+`).FindString(v.see("activity?outcome=denied")))
@@ -332,9 +320,8 @@ func TestTheLineThatIsShownAllowsTheCall(t *testing.T) {
 			}
 			again := r.Stdio(false, "")
 			for range test.times {
-				if got := again.Do(test.call); !got.OK {
-					t.Errorf("with %q: %+v", lines, got.Error)
-				}
+				got := again.Do(test.call)
+				assert.That(t, got.OK, "with %q: %+v", lines, got.Error)
 			}
 		})
 	}

@@ -97,8 +97,6 @@ func closed(e *rig.Client, name, code string) {
 	}
 	require.NoError(e.Rig.T, e.Process.Signal(syscall.SIGHUP))
 	for deadline := time.Now().Add(rig.Deadline); rig.CodeOfError(e.Do(probe).Error) != code; {
-		if time.Now().After(deadline) {
-			e.Rig.T.Fatalf("%s: the server has not taken the settings", e.Name)
-		}
+		require.That(e.Rig.T, !time.Now().After(deadline), "%s: the server has not taken the settings", e.Name)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -63,12 +65,8 @@ func TestAChangeByTheAppIsAChangeLikeAnyOther(t *testing.T) {
 		if !first.OK || first.Backend != "obsidian" || rig.ChangeID(first) == "" || rig.ChangeID(first) != rig.ChangeID(again) || changes(r) != before+1 {
 			t.Fatalf("%s: %s, then %s, %d changes", e.Name, rig.JSON(t, first), rig.JSON(t, again), changes(r)-before)
 		}
-		if list := r.Must("journal", "list", "--json"); !strings.Contains(list, rig.ChangeID(first)) {
-			t.Errorf("%s: the journal has %s", e.Name, list)
-		}
-		if log := r.Must("audit", "list", "--json"); !strings.Contains(log, rig.ChangeID(first)) {
-			t.Errorf("%s: the audit log has %s", e.Name, log)
-		}
+		assert.Contains(t, r.Must("journal", "list", "--json"), rig.ChangeID(first), "%s: the journal has", e.Name)
+		assert.Contains(t, r.Must("audit", "list", "--json"), rig.ChangeID(first), "%s: the audit log has", e.Name)
 		if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(first))); !got.OK || r.Read("Note.md") != "one\n" {
 			t.Errorf("%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
 		}
@@ -103,9 +101,7 @@ func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)} {
 		read := rig.Calling("read", "path=Note.md")
 		page := e.Do(read)
-		if !page.OK || page.Backend != "obsidian" || page.Truncated == nil {
-			t.Fatalf("%s: %+v", e.Name, page.Error)
-		}
+		require.That(t, page.OK && page.Backend == "obsidian" && page.Truncated != nil, "%s: %+v", e.Name, page.Error)
 		cursor := page.Truncated.Cursor
 		answer := e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + cursor})
 		if len(answer.Result.Contents) != 1 || page.Stdout+answer.Result.Contents[0].Text != rig.LongNote {
@@ -113,9 +109,7 @@ func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 		}
 		var plan gateway.DryRun
 		e.Tool("obsidianCli", read.With("cursor", cursor).With("dryRun", true), &plan)
-		if rig.CodeOfError(plan.Error) != "bad_request" {
-			t.Errorf("%s: a dry run with a cursor: %+v", e.Name, plan.Error)
-		}
+		assert.That(t, rig.CodeOfError(plan.Error) == "bad_request", "%s: a dry run with a cursor: %+v", e.Name, plan.Error)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -23,9 +25,7 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 	for round := range 5 {
 		mark := strings.Repeat("x", round+1)
 		change := e.Do(rig.Calling("append", "path=Note.md", "content=#ours"+mark))
-		if !change.OK || !strings.Contains(found("tag:#ours"+mark), "Note.md") {
-			t.Fatalf("round %d: %+v", round, change.Error)
-		}
+		require.That(t, change.OK && strings.Contains(found("tag:#ours"+mark), "Note.md"), "round %d: %+v", round, change.Error)
 		r.Write("Note.md", "two #theirs"+mark+"\n")
 		if got := e.Do(rig.Calling("append", "path=Note.md", "content=x").With("expectHash", change.Hash)); rig.CodeOfError(got.Error) != "conflict" {
 			t.Errorf("round %d: a hash from before: %+v", round, got.Error)
@@ -35,9 +35,7 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 		}
 		var plan gateway.DryRun
 		e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
-		if !strings.Contains(plan.Diff, "#theirs"+mark) {
-			t.Errorf("round %d: the dry run shows %q", round, plan.Diff)
-		}
+		assert.That(t, strings.Contains(plan.Diff, "#theirs"+mark), "round %d: the dry run shows %q", round, plan.Diff)
 		batch := e.Batch(rig.Calling("read", "path=Note.md"), rig.Calling("search", "query=tag:#theirs"+mark))
 		if !batch.OK || batch.Results[0].Result.Stdout != "two #theirs"+mark+"\n" || !strings.Contains(batch.Results[1].Result.Stdout, "Note.md") {
 			t.Errorf("round %d: the batch: %s", round, rig.JSON(t, batch))
@@ -97,9 +95,7 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 			t.Errorf("after the pause: %s", rig.JSON(t, result))
 		}
 	}
-	if r.Read("Note.md") != "one\n" {
-		t.Error("the note was changed")
-	}
+	assert.That(t, r.Read("Note.md") == "one\n", "the note was changed")
 }
 
 // Whatever way an answer or a part of it takes to a client, the audit log has a line
@@ -114,9 +110,7 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 			return strings.Count(r.Must("audit", "list", "--json", "--limit", "0"), `"decision"`)
 		}
 		first := e.Do(rig.Calling("read", "path=Note.md"))
-		if !first.OK || first.Truncated == nil {
-			t.Fatalf("%+v", first)
-		}
+		require.That(t, first.OK && first.Truncated != nil, "%+v", first)
 		ways := []func(){
 			func() { e.Do(rig.Calling("read", "path=Note.md").With("cursor", first.Truncated.Cursor)) },
 			func() {
@@ -139,9 +133,8 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 			}
 		}
 		after := e.Do(rig.Calling("read", "path=Note.md"))
-		if limited := rig.CodeOfError(after.Error) == "rate_limited"; limited != (limit != "0") {
-			t.Errorf("rate %s: after %d answers: %+v", limit, len(ways)+1, after.Error)
-		}
+		limited := rig.CodeOfError(after.Error) == "rate_limited"
+		assert.That(t, limited == (limit != "0"), "rate %s: after %d answers: %+v", limit, len(ways)+1, after.Error)
 		for _, free := range []struct {
 			method string
 			params map[string]any

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -29,9 +30,8 @@ func TestAKeyMeetsOtherFeatures(t *testing.T) {
 		if !first.OK || !again.OK || rig.ChangeID(first) != rig.ChangeID(again) || r.Read("Note.md") != "one\ntwo" {
 			t.Errorf("%s: %+v, then %+v, the note is %q", e.Name, first.Error, again.Error, r.Read("Note.md"))
 		}
-		if other := e.Do(keyed.With("expectHash", first.Hash)); other.OK || r.Read("Note.md") != "one\ntwo" {
-			t.Errorf("%s: the key with another hash: %+v", e.Name, other)
-		}
+		other := e.Do(keyed.With("expectHash", first.Hash))
+		assert.That(t, !other.OK && r.Read("Note.md") == "one\ntwo", "%s: the key with another hash: %+v", e.Name, other)
 		second := e.Do(rig.Calling("append", "path=Note.md", "content=three"))
 		undo := rig.Calling("undo", "id="+rig.ChangeID(second)).With("idempotencyKey", "undo by "+e.Name)
 		var planned gateway.DryRun
@@ -42,9 +42,8 @@ func TestAKeyMeetsOtherFeatures(t *testing.T) {
 		if one, two := e.Do(undo), e.Do(undo); !one.OK || !two.OK || r.Read("Note.md") != "one\ntwo" {
 			t.Errorf("%s: undo twice under one key: %+v, %+v, the note is %q", e.Name, one.Error, two.Error, r.Read("Note.md"))
 		}
-		if read := e.Do(rig.Calling("read", "path=Note.md")); read.Stdout != "one\ntwo\n" {
-			t.Errorf("%s: after the undo the worker reads %q", e.Name, read.Stdout)
-		}
+		read := e.Do(rig.Calling("read", "path=Note.md"))
+		assert.That(t, read.Stdout == "one\ntwo\n", "%s: after the undo the worker reads %q", e.Name, read.Stdout)
 	}
 }
 
@@ -77,9 +76,7 @@ func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	if !first.OK || first.Backend != "embedded" || rig.ChangeID(first) == "" || rig.ChangeID(first) != rig.ChangeID(again) || r.Read("Note.md") != "one\n"+`a \n as it is` {
 		t.Fatalf("%s, then %s, the note is %q", rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
 	}
-	if list := r.Must("journal", "list", "--json"); !strings.Contains(list, rig.ChangeID(first)) {
-		t.Errorf("the journal has %s", list)
-	}
+	assert.Contains(t, r.Must("journal", "list", "--json"), rig.ChangeID(first), "the journal has")
 	if log := r.Must("audit", "list", "--json"); !strings.Contains(log, `"backend":"embedded"`) && !strings.Contains(log, `"backend": "embedded"`) {
 		t.Errorf("the audit log has %s", log)
 	}

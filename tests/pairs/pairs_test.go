@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -57,9 +58,7 @@ func TestAWrongTableIsTold(t *testing.T) {
 		features, problems := parseFeatures(c.features)
 		rows, more := parseRows(c.pairs)
 		problems = append(append(problems, more...), check(features, rows, known)...)
-		if text := strings.Join(problems, "\n"); !strings.Contains(text, want) {
-			t.Errorf("%q: %q, want %q", c.pairs, text, want)
-		}
+		assert.Contains(t, strings.Join(problems, "\n"), want, "%q", c.pairs)
 	}
 	if problems := check([]string{"a", "b"}, []row{{line: 1, a: "a", b: "b", tests: []string{"tests.TestOne"}}}, known); len(problems) > 0 {
 		t.Errorf("a table that is right: %q", problems)
@@ -73,9 +72,7 @@ func TestTestsAreFound(t *testing.T) {
 		"tests/pairs.TestTestsAreFound/has 2 cells": true, "tests/pairs.TestTestsAreFound/another" + " part": false,
 		"tests/pairs.testsOf": false, "tests/script/demo.txtar": true, "tests/script/none.txtar": false, "tests/pairs/pairs.tsv": false,
 	} {
-		if all.has(test) != want {
-			t.Errorf("%s: %v, want %v", test, all.has(test), want)
-		}
+		assert.Equal(t, all.has(test), want, "%s", test)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -62,9 +63,7 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 				attempts += refusesTyped(r, refused)
 			}
 			refusesOnTheApp(r, refused)
-			if after := rig.TreeOf(t, r.Vault); after != before {
-				t.Error("the vault was changed")
-			}
+			assert.Equal(t, rig.TreeOf(t, r.Vault), before, "the vault was changed")
 			if name == "pause" {
 				r.Must("resume")
 			}
@@ -98,9 +97,7 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 		if want == "unconfirmed" && dress == "with another hash" {
 			want = "conflict" // no one is asked about what would fail
 		}
-		if rig.CodeOfError(got) != want {
-			e.Rig.T.Errorf("%s, %s: got %+v, want %s", e.Name, dress, got, want)
-		}
+		assert.That(e.Rig.T, rig.CodeOfError(got) == want, "%s, %s: got %+v, want %s", e.Name, dress, got, want)
 	}
 	dresses := map[string]rig.Call{"plain": c, "dry run": c.With("dryRun", true)}
 	if c["command"] != "read" {
@@ -184,9 +181,8 @@ func refusesOnTheApp(r *rig.Rig, refused refusal) {
 		if refused.spend {
 			e.Do(rig.Calling("help"))
 		}
-		if got := e.Do(c); rig.CodeOfError(got.Error) != refused.code {
-			r.T.Errorf("app, %v: got %+v, want %s", c, got.Error, refused.code)
-		}
+		got := e.Do(c)
+		assert.That(r.T, rig.CodeOfError(got.Error) == refused.code, "app, %v: got %+v, want %s", c, got.Error, refused.code)
 	}
 	called, _ := os.ReadFile(filepath.Join(r.Home, "called"))
 	if path := refused.call["params"].(map[string]any)["path"].(string); strings.Contains(string(called), path) && refused.code != "unconfirmed" {

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -73,9 +74,7 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 			h.worker = pid
 		}
 	}
-	if h.worker == 0 {
-		t.Fatal("the server has no worker")
-	}
+	require.That(t, h.worker != 0, "the server has no worker")
 	return h
 }
 
@@ -130,9 +129,8 @@ func (h *busyServer) ends() int {
 	}
 	rig.WaitFor(h.t, "the worker ends", func() bool { return rig.Gone(h.worker) })
 	rig.WaitFor(h.t, "the client of the app ends", func() bool { return rig.Gone(h.child) })
-	if left := naming(h.t, h.vault); len(left) > 0 {
-		h.t.Errorf("what still runs: %q", left)
-	}
+	left := naming(h.t, h.vault)
+	assert.That(h.t, len(left) == 0, "what still runs: %q", left)
 	return h.process.ProcessState.ExitCode()
 }
 
@@ -252,9 +250,7 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 			h := newBusyServer(t, way, "1s", fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
 			parent.Process.Kill()
 			parent.Wait()
-			if status := h.ends(); status != 0 {
-				t.Errorf("status %d", status)
-			}
+			assert.Equal(t, h.ends(), 0, "status")
 			if h.socket != "" {
 				if _, err := os.Lstat(h.socket); err == nil {
 					t.Error("the socket is left")
@@ -276,9 +272,7 @@ func TestCtrlCReachesTheServerAlone(t *testing.T) {
 		require.NoError(t, err)
 		groups[group] = true
 	}
-	if len(groups) != 3 {
-		t.Errorf("the processes are in the groups %v, want three", groups)
-	}
+	assert.That(t, len(groups) == 3, "the processes are in the groups %v, want three", groups)
 	h.signal(os.Interrupt)
 	h.said()
 	h.ends()
@@ -359,8 +353,6 @@ func askUnread(s *rig.HTTPServer, arguments string) *http.Response {
 	request := s.Request(context.Background(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	require.NoError(s.T, request.Write(conn))
 	response, err := http.ReadResponse(bufio.NewReader(conn), request)
-	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 3<<20 {
-		s.T.Fatalf("%+v, %v", response, err)
-	}
+	require.That(s.T, err == nil && response.StatusCode == http.StatusOK && response.ContentLength >= 3<<20, "%+v, %v", response, err)
 	return response
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -58,9 +59,7 @@ func startHost(t *testing.T, words ...string) *host {
 	h.Send(rig.ToolCall(2, `{"command":"random:read"}`))
 	h.Read()
 	workers := rig.WorkersOf(t, h.server)
-	if len(workers) != 1 {
-		t.Fatalf("the server has the children %v, want one worker", workers)
-	}
+	require.That(t, len(workers) == 1, "the server has the children %v, want one worker", workers)
 	h.worker = workers[0]
 	return h
 }
@@ -74,9 +73,7 @@ func (h *host) pids(t *testing.T, names []string) map[string]int {
 		line, err := h.Out.ReadString('\n')
 		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
 		pid, err2 := strconv.Atoi(number)
-		if err != nil || err2 != nil || all[name] != 0 || !slices.Contains(names, name) {
-			t.Fatalf("the host said %q (%v)", line, err)
-		}
+		require.That(t, err == nil && err2 == nil && all[name] == 0 && slices.Contains(names, name), "the host said %q (%v)", line, err)
 		all[name] = pid
 	}
 	return all
@@ -117,9 +114,7 @@ func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
 	h := startHost(t, "between")
 	require.NoError(t, syscall.Kill(h.between, syscall.SIGKILL))
 	h.endsAll(t)
-	if rig.Gone(h.Process.Process.Pid) {
-		t.Error("the program itself has ended")
-	}
+	assert.That(t, !rig.Gone(h.Process.Process.Pid), "the program itself has ended")
 }
 
 // No one reads the answers any more and a call is open: the server ends when it
@@ -140,7 +135,5 @@ func TestAParentThatIsNotThereIsRefused(t *testing.T) {
 	require.NoError(t, dead.Run())
 	serve := exec.Command(rig.Binary, "serve", "--config=none", fmt.Sprintf("--parent-pid=%d", dead.Process.Pid))
 	out, err := serve.CombinedOutput()
-	if serve.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "no other running process") {
-		t.Errorf("ended with %v and %q", err, out)
-	}
+	assert.That(t, serve.ProcessState.ExitCode() == 2 && strings.Contains(string(out), "no other running process"), "ended with %v and %q", err, out)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -21,18 +22,15 @@ func TestTheClientEndsWhenItsCallIsCancelled(t *testing.T) {
 	s.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 	s.ChildEnds()
 	s.Send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
-	if got := s.Read(); got["id"] != 3.0 {
-		t.Errorf("after a cancelled call came %v, want the answer to the ping alone", got)
-	}
+	got := s.Read()
+	assert.That(t, got["id"] == 3.0, "after a cancelled call came %v, want the answer to the ping alone", got)
 }
 
 func TestTheClientEndsWithItsTimeLimit(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t, "--timeout=1s")
 	result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
-	if code := result["error"].(map[string]any)["code"]; code != "timeout" {
-		t.Errorf("code %v, want timeout", code)
-	}
+	assert.Equal(t, result["error"].(map[string]any)["code"], "timeout", "code")
 	s.ChildEnds()
 }
 
@@ -40,9 +38,8 @@ func TestAnOpenCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHanging(t, "--timeout=1s")
 	s.In.Close()
-	if got := s.Read(); got["id"] != 2.0 {
-		t.Errorf("got %v, want the answer to the open call", got)
-	}
+	got := s.Read()
+	assert.That(t, got["id"] == 2.0, "got %v, want the answer to the open call", got)
 	if err := s.Process.Wait(); err != nil {
 		t.Errorf("the server ended with %v", err)
 	}

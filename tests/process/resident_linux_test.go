@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -67,18 +68,12 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 		t.Fatal(got)
 	}
 	require.NoError(t, os.Rename(vault, vault+"2"))
-	if got := listing(); !strings.Contains(got, "does not know the vault") {
-		t.Errorf("without its folder: %s", got)
-	}
+	assert.Contains(t, listing(), "does not know the vault", "without its folder")
 	rig.WriteFile(t, filepath.Join(vault, "new.md"), nil)
-	if got := listing(); got != "new.md\n" {
-		t.Errorf("with another folder: %s", got)
-	}
+	assert.Equal(t, listing(), "new.md\n", "with another folder")
 	require.NoError(t, os.RemoveAll(vault))
 	require.NoError(t, os.Rename(vault+"2", vault))
-	if got := listing(); !strings.Contains(got, "Tides.md") {
-		t.Errorf("with the first folder again: %s", got)
-	}
+	assert.Contains(t, listing(), "Tides.md", "with the first folder again")
 }
 
 // peak returns the largest resident memory of a process so far, in MiB.
@@ -111,12 +106,9 @@ func TestALongNoteIsStreamed(t *testing.T) {
 		}
 	}
 	worker := rig.WorkersOf(t, s.Process.Process.Pid)
-	if len(worker) != 1 {
-		t.Fatalf("%d workers", len(worker))
-	}
-	if mib := peak(t, worker[0]); mib > 32 {
-		t.Errorf("the worker took %d MiB for a note of 20", mib)
-	}
+	require.That(t, len(worker) == 1, "%d workers", len(worker))
+	mib := peak(t, worker[0])
+	assert.That(t, mib <= 32, "the worker took %d MiB for a note of 20", mib)
 	t.Logf("worker %d MiB, gateway %d MiB at most", peak(t, worker[0]), peak(t, s.Process.Process.Pid))
 }
 
@@ -144,7 +136,6 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 	// Not a mere zombie: threads of one may still hold the pipe.
 	rig.WaitFor(t, "the worker is waited for", func() bool { return errors.Is(syscall.Kill(worker, 0), syscall.ESRCH) })
 	s.Send(rig.ToolCall(3, `{"command":"random:read"}`))
-	if result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any); result["ok"] != true {
-		t.Errorf("after a killed worker: %v", result)
-	}
+	result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
+	assert.That(t, result["ok"] == true, "after a killed worker: %v", result)
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -96,14 +97,10 @@ func wantChain(t *testing.T, parts map[string][]int) {
 	t.Helper()
 	for part, numbers := range parts {
 		for i, number := range numbers {
-			if number != i+1 {
-				t.Fatalf("%s: %v", part, numbers)
-			}
+			require.That(t, number == i+1, "%s: %v", part, numbers)
 		}
 	}
-	if len(parts["audit"]) == 0 || len(parts["calls"]) == 0 {
-		t.Errorf("%v", parts)
-	}
+	assert.That(t, len(parts["audit"]) != 0 && len(parts["calls"]) != 0, "%v", parts)
 }
 
 // silent accepts connections, and never reads or answers.
@@ -203,9 +200,7 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 			lines = append(lines, "{"+line)
 		}
 		for _, secret := range []string{"zqx", "Secret Plans", "Log.md", "ghp_", r.Vault, r.Home} {
-			if strings.Contains(message, secret) {
-				t.Errorf("%q is in %s", secret, message)
-			}
+			assert.That(t, !strings.Contains(message, secret), "%q is in %s", secret, message)
 		}
 	}
 	wantChain(t, linesOf(t, lines))
@@ -233,9 +228,7 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 				require.NoError(t, s.End())
 			}
 			said := r.Must("audit", "verify", "--checkpoints="+file)
-			if !strings.Contains(said, "OK: 2 checkpoints") {
-				t.Fatal(said)
-			}
+			require.That(t, strings.Contains(said, "OK: 2 checkpoints"), "%v", said)
 			_, key, _ := strings.Cut(strings.TrimSpace(said), "with the key ")
 			if by == "command" && key != base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey)) {
 				t.Errorf("the key is %q", key)

@@ -1,15 +1,38 @@
-// Package require ends a test where its conditions are not met.
+// Package require ends a test where something is not as the test expects it.
 package require
 
-// NoError ends the test at the first of the errors that is not nil.
-func NoError(t interface {
+import "vaultwicket/tests/assert"
+
+// T is a test, a benchmark, or a property of package rapid.
+type T interface {
 	Helper()
 	Fatal(args ...any)
-}, errs ...error) {
+	Fatalf(format string, args ...any)
+}
+
+// NoError ends the test at the first of the errors that is not nil.
+func NoError(t T, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// That ends the test with the message, which says what is wrong, unless ok.
+func That(t T, ok bool, format string, args ...any) {
+	t.Helper()
+	if !ok {
+		t.Fatalf(format, args...)
+	}
+}
+
+// Equal ends the test if got and want differ. what says what they are of: a format and
+// its arguments.
+func Equal[V comparable](t T, got, want V, what ...any) {
+	t.Helper()
+	if got != want {
+		t.Fatal(assert.Message(got, want, what...))
 	}
 }

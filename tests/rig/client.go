@@ -132,9 +132,7 @@ func (r *Rig) Stateless(s *HTTPServer) *Client {
 func (e *Client) Tool(name string, arguments, result any) {
 	e.Rig.T.Helper()
 	answer := e.Ask("tools/call", map[string]any{"name": name, "arguments": arguments})
-	if answer.Error != nil {
-		e.Rig.T.Fatalf("%s: %s %v: %+v", e.Name, name, arguments, answer.Error)
-	}
+	require.That(e.Rig.T, answer.Error == nil, "%s: %s %v: %+v", e.Name, name, arguments, answer.Error)
 	if err := json.Unmarshal(answer.Result.StructuredContent, result); err != nil {
 		e.Rig.T.Fatalf("%s: %s: %v", e.Name, answer.Result.StructuredContent, err)
 	}

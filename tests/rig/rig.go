@@ -93,9 +93,7 @@ func (r *Rig) Run(args ...string) (stdout, stderr string, status int) {
 func (r *Rig) Must(args ...string) string {
 	r.T.Helper()
 	stdout, stderr, status := r.Run(args...)
-	if status != 0 {
-		r.T.Fatalf("%q ended with %d: %s%s", args, status, stdout, stderr)
-	}
+	require.That(r.T, status == 0, "%q ended with %d: %s%s", args, status, stdout, stderr)
 	return stdout
 }
 

@@ -117,9 +117,7 @@ func (s *StdioServer) Result(arguments map[string]any) (result gateway.Result) {
 	if err == nil {
 		err = json.Unmarshal(message.Result.StructuredContent, &result)
 	}
-	if err != nil {
-		s.T.Fatalf("%v: %.300s: %v", arguments, answer, err)
-	}
+	require.That(s.T, err == nil, "%v: %.300s: %v", arguments, answer, err)
 	return result
 }
 

@@ -33,9 +33,7 @@ func HangingClient(t *testing.T) (client, pidFile string) {
 func WaitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %v", what, Patience)
-		}
+		require.That(t, !time.Now().After(deadline), "%s: not within %v", what, Patience)
 	}
 }
 

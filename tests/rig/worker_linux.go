@@ -66,9 +66,7 @@ func ServeResident(t *testing.T) (s *StdioServer, worker int) {
 	s.Send(ToolCall(2, `{"command":"random:read"}`))
 	s.Read()
 	pids := WorkersOf(t, s.Process.Process.Pid)
-	if len(pids) != 1 {
-		t.Fatalf("children %v, want one worker", pids)
-	}
+	require.That(t, len(pids) == 1, "children %v, want one worker", pids)
 	return s, pids[0]
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -56,9 +57,8 @@ func TestListsFitTheWindow(t *testing.T) {
 				lines := open(t, width, setting(r), "vaultwicket "+command).end()
 				one(t, lines, header)
 				for _, line := range lines {
-					if got := displaywidth.String(line); got > width {
-						t.Errorf("%s: a line of %d columns in %d: %q", command, got, width, line)
-					}
+					got := displaywidth.String(line)
+					assert.That(t, got <= width, "%s: a line of %d columns in %d: %q", command, got, width, line)
 				}
 				checkRows(t, command, width, lines)
 			}
@@ -75,9 +75,7 @@ func checkRows(t *testing.T, command string, width int, lines []string) {
 	case "journal list", "undo list":
 		one(t, lines, now+` +done +append +terminal +Projects/A note with .*(…|\.md)$`)
 		wide := one(t, lines, now+` +done +append +terminal +日本語の.*(…|\.md)$`)
-		if strings.HasSuffix(wide, "…") == (width == 140) {
-			t.Errorf("%d columns: %q", width, wide)
-		}
+		assert.That(t, strings.HasSuffix(wide, "…") != (width == 140), "%d columns: %q", width, wide)
 		ids := 0
 		for _, line := range lines {
 			for word := range strings.FieldsSeq(line) {
@@ -161,9 +159,7 @@ func TestServeByHand(t *testing.T) {
 		w.until("Press Ctrl-C to stop.")
 		text := strings.Join(w.lines(), " ")
 		for _, want := range []string{"It waits for messages of an MCP client on standard input", "vaultwicket install --list", "vaultwicket run --vault Notes daily:read"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%q is missing in %q", want, text)
-			}
+			assert.That(t, strings.Contains(text, want), "%q is missing in %q", want, text)
 		}
 		w.do("send-keys", "C-c")
 		one(t, w.until("[the end"), `\[the end, status 0\]$`)

@@ -52,9 +52,7 @@ func (w window) do(args ...string) string {
 	command := osexec.Command(w.tmux, append([]string{"-S", w.socket}, args...)...)
 	command.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "SHELL=/bin/sh"}
 	out, err := command.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("tmux %q: %v: %s", args, err, out)
-	}
+	require.That(w.t, err == nil, "tmux %q: %v: %s", args, err, out)
 	return string(out)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -136,9 +137,7 @@ func TestEveryCommandHasAScript(t *testing.T) {
 	run := map[string]bool{}
 	for _, pattern := range []string{"*.txtar", "../twin/*.txtar"} {
 		names, err := filepath.Glob(pattern)
-		if err != nil || len(names) == 0 {
-			t.Fatalf("%s: %v, %v", pattern, names, err)
-		}
+		require.That(t, err == nil && len(names) != 0, "%s: %v, %v", pattern, names, err)
 		for _, name := range names {
 			text, err := os.ReadFile(name)
 			require.NoError(t, err)
@@ -154,8 +153,6 @@ func TestEveryCommandHasAScript(t *testing.T) {
 		}
 	}
 	for _, command := range rig.FolderCommands() {
-		if !run[command.Name] {
-			t.Errorf("no script runs %s", command.Name)
-		}
+		assert.That(t, run[command.Name], "no script runs %s", command.Name)
 	}
 }

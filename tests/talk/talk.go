@@ -9,6 +9,9 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // Patience is how long a test waits for a message that must come. It measures nothing.
@@ -73,9 +76,7 @@ func (k *Talk) collect(out io.Reader) {
 			return
 		}
 		var m Message
-		if json.Unmarshal([]byte(line), &m) != nil {
-			k.T.Errorf("not a message: %q", line)
-		}
+		assert.That(k.T, json.Unmarshal([]byte(line), &m) == nil, "not a message: %q", line)
 		k.out <- m
 	}
 }
@@ -101,9 +102,7 @@ func Receive[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
 	case v, ok := <-from:
-		if !ok {
-			t.Fatal("the server has ended")
-		}
+		require.That(t, ok, "the server has ended")
 		return v
 	case <-time.After(Patience):
 		t.Fatal("nothing came")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -154,23 +155,17 @@ func TestOnlyOurOwnFoldersAreTouched(t *testing.T) {
 			folder := t.TempDir()
 			test.make(t, folder)
 			before := contents(t, folder)
-			if err := lay(folder, files); (err == nil) != test.ok {
-				t.Errorf("lay: %v", err)
-			}
+			assert.Equal(t, (lay(folder, files) == nil), test.ok, "lay")
 			after := contents(t, folder)
 			if !test.ok && len(after) != len(before) {
 				t.Errorf("a folder that was refused contains %q", after)
 			}
 			for name, text := range before {
-				if after[name] != text {
-					t.Errorf("%s was changed", name)
-				}
+				assert.That(t, after[name] == text, "%s was changed", name)
 			}
 		})
 	}
-	if lay("relative", files) == nil || lay(filepath.Join(t.TempDir(), "missing"), files) == nil {
-		t.Error("laid into what is no folder")
-	}
+	assert.That(t, lay("relative", files) != nil && lay(filepath.Join(t.TempDir(), "missing"), files) != nil, "laid into what is no folder")
 	behind := filepath.Join(t.TempDir(), "link")
 	if os.Symlink(t.TempDir(), behind) == nil && lay(behind, files) == nil {
 		t.Error("laid through a link")

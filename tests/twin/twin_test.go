@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
 )
@@ -101,9 +102,7 @@ func isOurs(variable string) bool { return strings.HasPrefix(variable, clientVar
 func scripts(t *testing.T) map[string][]step {
 	t.Helper()
 	names, err := filepath.Glob("*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
+	require.That(t, err == nil && len(names) != 0, "no scripts: %v", err)
 	all := map[string][]step{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
@@ -244,20 +243,12 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 			}
 		}
 	}
-	if marked == 0 {
-		t.Error("no step is marked as different: this test has lost its point")
-	}
+	assert.That(t, marked != 0, "no step is marked as different: this test has lost its point")
 	put(t, folder, "Diary.md", "mine")
-	if twin.ready(t) == nil {
-		t.Error("went on in a vault with a note of someone's")
-	}
+	assert.That(t, twin.ready(t) != nil, "went on in a vault with a note of someone's")
 	elsewhere := app(self, t.TempDir(), fakeVariable+"="+binary, vaultVariable+"="+folder)
-	if elsewhere.ready(t) == nil {
-		t.Error("went on in a vault that the app does not have at that place")
-	}
-	if len(contents(t, elsewhere.folder)) > 0 {
-		t.Error("wrote into a folder that the app does not call a vault")
-	}
+	assert.That(t, elsewhere.ready(t) != nil, "went on in a vault that the app does not have at that place")
+	assert.That(t, len(contents(t, elsewhere.folder)) == 0, "wrote into a folder that the app does not call a vault")
 }
 
 func TestScriptsThatAreRefused(t *testing.T) {
@@ -270,7 +261,5 @@ func TestScriptsThatAreRefused(t *testing.T) {
 		}
 	}
 	words, err := split(`search query='two words' path='A B' total`)
-	if err != nil || strings.Join(words, "|") != "search|query=two words|path=A B|total" {
-		t.Errorf("split: %q, %v", words, err)
-	}
+	assert.That(t, err == nil && strings.Join(words, "|") == "search|query=two words|path=A B|total", "split: %q, %v", words, err)
 }

@@ -267,9 +267,7 @@ func (r *resident) ask(line string) string {
 	}
 	r.last++
 	request, ok := frame.AppendRequest(nil, r.last, frame.Request{Words: words})
-	if !ok {
-		r.t.Fatalf("%s is too long", line)
-	}
+	require.That(r.t, ok, "%s is too long", line)
 	r.send(frame.Append(request, frame.Frame{Kind: frame.KindMore, ID: r.last})) // of any length
 	var out strings.Builder
 	for {

@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/allowlist"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tests/rig"
 )
 
 // The app writes what it found in a note into its index. These notes are ours;
@@ -87,9 +90,7 @@ func TestParityWithTheIndexOfTheApp(t *testing.T) {
 
 func same(t *testing.T, what, got, want string) {
 	t.Helper()
-	if got != want {
-		t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
-	}
+	assert.That(t, got == want, "%s:\n%s\nwant\n%s", what, got, want)
 }
 
 // seen is what the program says of one note, in the form of the table above.
@@ -193,16 +194,12 @@ type position struct{ Start struct{ Line int } }
 // says of that note.
 func TestParityWithRealDumps(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(demo(t), "tests", "Obsidian", "__test_data__", "*.json"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no dumps: %v", err)
-	}
+	require.That(t, err == nil && len(names) != 0, "no dumps: %v", err)
 	folder, dumps := t.TempDir(), map[string]dump{}
 	for _, name := range names {
 		var d dump
 		text, err := os.ReadFile(name)
-		if err != nil || json.Unmarshal(text, &d) != nil || d.FilePath == "" {
-			t.Fatalf("%s is no dump (%v)", name, err)
-		}
+		require.That(t, err == nil && json.Unmarshal(text, &d) == nil && d.FilePath != "", "%s is no dump (%v)", name, err)
 		dumps[d.FilePath] = d
 		full := filepath.Join(folder, filepath.FromSlash(d.FilePath))
 		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
@@ -266,5 +263,34 @@ func TestParityWithTheRealIndex(t *testing.T) {
 	t.Logf("%d notes", compared)
 	if compared == 0 || len(odd) > edited {
 		t.Errorf("%d of %d notes differ:\n%s", len(odd), compared, strings.Join(odd, "\n"))
+	}
+}
+
+// TestHelpShowsWhatAFolderAnswers compares the help of the embedded program with the
+// table of commands: it shows what a folder answers and nothing else, and a command that
+// needs the app says so.
+func TestHelpShowsWhatAFolderAnswers(t *testing.T) {
+	program := startWorker(t, t.TempDir())
+	_, list, found := strings.Cut(program.ask("help"), "\nCommands:\n")
+	require.That(t, found, "the help has no list of commands")
+	var shown, want []string
+	for line := range strings.Lines(list) {
+		if strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "   ") {
+			shown = append(shown, strings.Fields(line)[0])
+		}
+	}
+	for _, command := range rig.FolderCommands() {
+		want = append(want, command.Name)
+		block := program.ask("help " + command.Name)
+		assert.That(t, strings.HasPrefix(block, "  "+command.Name+" "), "help %s: %q", command.Name, block)
+	}
+	slices.Sort(shown)
+	slices.Sort(want)
+	assert.That(t, slices.Equal(shown, want), "the help shows\n%q\nand a folder answers\n%q", shown, want)
+	for command := range allowlist.Commands() {
+		want := "Error: \"" + command.Name + "\" needs the Obsidian app.\n"
+		if got := program.ask(command.Name); command.NeedsApp && command.Name != "random" && got != want {
+			t.Errorf("%s: %q, want %q", command.Name, got, want)
+		}
 	}
 }

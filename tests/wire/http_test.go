@@ -32,9 +32,7 @@ import (
 // asked to.
 func TestWireOverHTTP(t *testing.T) {
 	files, err := filepath.Glob("http/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no wire files: %v", err)
-	}
+	require.That(t, err == nil && len(files) != 0, "no wire files: %v", err)
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			t.Parallel()
@@ -119,9 +117,7 @@ func (p *player) compose(name, text string) {
 		p.pending = &exchange{name: name, method: begins[1], path: begins[2]}
 		return
 	}
-	if p.pending == nil {
-		p.T.Fatalf("the line %q belongs to no request", text)
-	}
+	require.That(p.T, p.pending != nil, "the line %q belongs to no request", text)
 	if header := headerLine.FindStringSubmatch(text); header != nil && p.pending.body == "" {
 		p.pending.headers = append(p.pending.headers, header[1], header[2])
 		return
@@ -154,9 +150,7 @@ func (p *player) sendPending() {
 // show reads one line of an open answer.
 func (p *player) show(name string) {
 	x := p.open[name]
-	if x == nil {
-		p.T.Fatalf("no request is called %q", name)
-	}
+	require.That(p.T, x != nil, "no request is called %q", name)
 	select {
 	case line, more := <-x.answer:
 		if !more {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -29,9 +30,7 @@ var update = flag.Bool("update", false, "write what the tests see into the golde
 // and nothing more to say. Times are shown as 0 and the vault as $VAULT.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no wire files: %v", err)
-	}
+	require.That(t, err == nil && len(files) != 0, "no wire files: %v", err)
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			t.Parallel()
@@ -59,18 +58,15 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 			rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(f.Name)), f.Data)
 		}
 	}
-	if session < 0 {
-		t.Fatal("no file named session")
-	}
+	require.That(t, session >= 0, "no file named session")
 	got := play(t, vault, flags, string(archive.Files[session].Data))
 	if *update {
 		archive.Files[session].Data = []byte(got)
 		require.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 		return
 	}
-	if want := string(archive.Files[session].Data); got != want {
-		t.Errorf("the server said\n%s\nwant\n%s", got, want)
-	}
+	want := string(archive.Files[session].Data)
+	assert.That(t, got == want, "the server said\n%s\nwant\n%s", got, want)
 }
 
 // converse sends the lines of a session and returns the session with what the

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -17,9 +18,7 @@ const (
 
 // TestTheFirstSuggestionIsRight sends each mistake over MCP.
 func TestTheFirstSuggestionIsRight(t *testing.T) {
-	if len(mistakes) < leastMistakes {
-		t.Errorf("the table has %d mistakes, want %d", len(mistakes), leastMistakes)
-	}
+	assert.That(t, len(mistakes) >= leastMistakes, "the table has %d mistakes, want %d", len(mistakes), leastMistakes)
 	r := rig.New(t, kitchen)
 	client := r.Stdio(false, "")
 	right := 0
@@ -45,13 +44,9 @@ func TestTheFirstSuggestionIsRight(t *testing.T) {
 	}
 	share := float64(right) / float64(len(mistakes))
 	t.Logf("the first suggestion is right for %d of %d mistakes, %.1f %%", right, len(mistakes), 100*share)
-	if share < leastRight {
-		t.Errorf("the first suggestion is right for %.1f %% of the mistakes, want %.0f %%", 100*share, 100*leastRight)
-	}
+	assert.That(t, share >= leastRight, "the first suggestion is right for %.1f %% of the mistakes, want %.0f %%", 100*share, 100*leastRight)
 	for path, text := range kitchen {
-		if got := r.Read(path); got != text {
-			t.Errorf("a mistake changed %s: %q", path, got)
-		}
+		assert.Equal(t, r.Read(path), text, "a mistake changed %s", path)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -79,9 +80,7 @@ func offer() string {
 func (v *vault) note(path string) string {
 	v.t.Helper()
 	text, err := os.ReadFile(filepath.Join(v.folder, path))
-	if err != nil {
-		v.t.Errorf("%v", err)
-	}
+	assert.That(v.t, err == nil, "%v", err)
 	return string(text)
 }
 
@@ -312,16 +311,12 @@ func TestPiecesOfWork(t *testing.T) {
 			for _, surprise := range d.surprises {
 				t.Errorf("%s, %s: a surprise: %s", format.flag, p.name, surprise)
 			}
-			if d.calls > p.most {
-				t.Errorf("%s, %s: %d calls, want %d", format.flag, p.name, d.calls, p.most)
-			}
+			assert.That(t, d.calls <= p.most, "%s, %s: %d calls, want %d", format.flag, p.name, d.calls, p.most)
 			t.Logf("%s  %-32s %d calls %5d tokens %d surprises", format.flag, p.name, d.calls, d.tokens, len(d.surprises))
 			tokens, calls = tokens+d.tokens, calls+d.calls
 		}
 		t.Logf("%s  %-32s %d calls %5d tokens", format.flag, "all", calls, tokens)
-		if tokens > format.tokens {
-			t.Errorf("%s: about %d tokens, want at most %d", format.flag, tokens, format.tokens)
-		}
+		assert.That(t, tokens <= format.tokens, "%s: about %d tokens, want at most %d", format.flag, tokens, format.tokens)
 	}
 }
 
@@ -343,8 +338,7 @@ func TestTheListsOfTools(t *testing.T) {
 		answer, err := s.Exchange("tools/list", map[string]any{})
 		require.NoError(t, err)
 		t.Logf("%-50s %5d tokens", list.flags, tokensOf(answer))
-		if got := tokensOf(answer); got > list.tokens {
-			t.Errorf("%q: about %d tokens, want at most %d", list.flags, got, list.tokens)
-		}
+		got := tokensOf(answer)
+		assert.That(t, got <= list.tokens, "%q: about %d tokens, want at most %d", list.flags, got, list.tokens)
 	}
 }

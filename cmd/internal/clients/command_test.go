@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -65,9 +66,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		if !errors.As(err, &known) || !strings.Contains(known.Message+known.Advice, test.want) {
 			t.Errorf("%s: the error is %v, want %q", test.name, err, test.want)
 		}
-		if strings.Contains(out.String()+err.Error(), "s3cret") {
-			t.Errorf("%s: the secret is shown", test.name)
-		}
+		assert.That(t, !strings.Contains(out.String()+err.Error(), "s3cret"), "%s: the secret is shown", test.name)
 		if _, err := os.Stat(s.Installer.Backups); err == nil {
 			t.Errorf("%s: something was written", test.name)
 		}
@@ -78,9 +77,7 @@ func TestOnlyAYesWrites(t *testing.T) {
 	s, out := session(t)
 	s.Confirm = func(context.Context) (bool, bool) { return false, true }
 	file := s.Installer.System.File(mustFind(t, "cursor"), User)
-	if err := s.Run(context.Background()); !errors.Is(err, errDeclined) {
-		t.Errorf("the error is %v", err)
-	}
+	assert.ErrorIs(t, s.Run(context.Background()), errDeclined, "the error")
 	if _, err := os.Stat(file); err == nil || !strings.Contains(out.String(), "+++ "+file) {
 		t.Errorf("the file was written, or the change not shown:\n%s", out)
 	}
@@ -106,13 +103,9 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), []byte("{"), 0o600))
 	err := s.Run(context.Background())
-	if err == nil || !strings.Contains(err.Error(), "1 of 3 clients failed") {
-		t.Errorf("the error is %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "1 of 3 clients failed"), "the error is %v", err)
 	for _, want := range []string{"Codex: installed", "Kiro: installed", "Cursor: ", ":1:2: "} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, out)
-		}
+		assert.That(t, strings.Contains(out.String(), want), "%q is missing in\n%s", want, out)
 	}
 	out.Reset()
 	s.All, s.List, s.JSON = false, true, true
@@ -124,14 +117,10 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 func mustFind(t *testing.T, id string) Client {
 	t.Helper()
 	c, ok := Find(id)
-	if !ok {
-		t.Fatalf("there is no client %q", id)
-	}
+	require.That(t, ok, "there is no client %q", id)
 	return c
 }
 
 func TestShellLine(t *testing.T) {
-	if got := shellLine([]string{"/bin/x", "a b", `it's`, "", "$HOME"}); got != `/bin/x 'a b' 'it'\''s' '' '$HOME'` {
-		t.Errorf("the line is %s", got)
-	}
+	assert.Equal(t, shellLine([]string{"/bin/x", "a b", `it's`, "", "$HOME"}), `/bin/x 'a b' 'it'\''s' '' '$HOME'`, "the line")
 }

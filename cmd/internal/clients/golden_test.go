@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -18,9 +19,7 @@ func golden(t *testing.T, name, got string) {
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil || string(want) != got {
-		t.Errorf("%s is stale (%v); -update writes it. It would be\n%s", name, err, got)
-	}
+	assert.That(t, err == nil && string(want) == got, "%s is stale (%v); -update writes it. It would be\n%s", name, err, got)
 }
 
 // TestEntries writes down each client's entry for a program, for a program that may
@@ -98,9 +97,7 @@ func TestTheTableIsWhole(t *testing.T) {
 			t.Errorf("%s: the editor of YAML takes one key", c.ID)
 		}
 	}
-	if written < 16 {
-		t.Errorf("%d clients are written, want 16", written)
-	}
+	assert.That(t, written >= 16, "%d clients are written, want 16", written)
 }
 
 func TestLinksCarryTheEntry(t *testing.T) {
@@ -117,7 +114,5 @@ func TestLinksCarryTheEntry(t *testing.T) {
 		t.Errorf("the link of Cursor is %v, %v", link, err)
 	}
 	link, err = url.Parse(client(t, "goose").Link(s))
-	if err != nil || strings.Join(link.Query()["arg"], " ") != strings.Join(s.Args, " ") {
-		t.Errorf("the link of Goose is %v, %v", link, err)
-	}
+	assert.That(t, err == nil && strings.Join(link.Query()["arg"], " ") == strings.Join(s.Args, " "), "the link of Goose is %v, %v", link, err)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/tests/assert"
 )
 
 // contents are files of a format, around the key that servers are below.
@@ -83,17 +84,13 @@ func TestInstallAndUninstall(t *testing.T) {
 			}
 		}
 	}
-	if written < 16 {
-		t.Errorf("%d pairs of client and scope are written, want more", written)
-	}
+	assert.That(t, written >= 16, "%d pairs of client and scope are written, want more", written)
 }
 
 func installAndUninstall(t *testing.T, m machine, c Client, scope Scope, name, label string) {
 	t.Helper()
 	before := read(t, name)
-	if change := m.uninstall(t, c, scope, "vaultwicket"); !change.None() {
-		t.Errorf("%s, %s: there is something to uninstall", c.ID, label)
-	}
+	assert.That(t, m.uninstall(t, c, scope, "vaultwicket").None(), "%s, %s: there is something to uninstall", c.ID, label)
 	m.install(t, c, scope, server("vaultwicket"))
 	first := read(t, name)
 	if change := m.install(t, c, scope, server("vaultwicket")); !change.None() || !same(read(t, name), first) {
@@ -127,9 +124,7 @@ func TestNoEntryApprovesByItself(t *testing.T) {
 				continue
 			}
 			for _, word := range forbidden {
-				if strings.Contains(text, word) {
-					t.Errorf("%s has %s in\n%s", c.ID, word, text)
-				}
+				assert.That(t, !strings.Contains(text, word), "%s has %s in\n%s", c.ID, word, text)
 			}
 			if s.URL == "" && (!strings.Contains(text, "--allow-mutations=false") || !strings.Contains(text, `/usr/local/bin/vaultwicket`)) {
 				t.Errorf("%s: the entry is not read-only or has no absolute path:\n%s", c.ID, text)

@@ -44,9 +44,7 @@ func newMachine(t *testing.T, system string) machine {
 func client(t *testing.T, id string) Client {
 	t.Helper()
 	c, ok := Find(id)
-	if !ok {
-		t.Fatalf("there is no client %q", id)
-	}
+	require.That(t, ok, "there is no client %q", id)
 	return c
 }
 
@@ -89,9 +87,7 @@ func show(s *string) string {
 func (m machine) install(t *testing.T, c Client, scope Scope, s Server) *Change {
 	t.Helper()
 	change, err := m.Install(c, scope, s, false)
-	if err != nil {
-		t.Fatalf("%s: install: %v", c.ID, err)
-	}
+	require.That(t, err == nil, "%s: install: %v", c.ID, err)
 	if _, err := change.Write(context.Background()); err != nil {
 		t.Fatalf("%s: write: %v", c.ID, err)
 	}
@@ -101,9 +97,7 @@ func (m machine) install(t *testing.T, c Client, scope Scope, s Server) *Change 
 func (m machine) uninstall(t *testing.T, c Client, scope Scope, name string) *Change {
 	t.Helper()
 	change, err := m.Uninstall(c, scope, name)
-	if err != nil {
-		t.Fatalf("%s: uninstall: %v", c.ID, err)
-	}
+	require.That(t, err == nil, "%s: uninstall: %v", c.ID, err)
 	if _, err := change.Write(context.Background()); err != nil {
 		t.Fatalf("%s: write: %v", c.ID, err)
 	}

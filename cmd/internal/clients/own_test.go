@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -87,26 +88,19 @@ func TestClaudeCodeIsDrivenByItsOwnCommand(t *testing.T) {
 	edits := server("vaultwicket")
 	edits.Args = Args("/home/me/Notes", true, "")
 	m.install(t, c, User, edits)
-	if s := m.State(c); s.Found == "" || len(s.Servers) != 1 || !s.Servers[0].Edit {
-		t.Errorf("the state is %+v", s)
-	}
+	s := m.State(c)
+	assert.That(t, s.Found != "" && len(s.Servers) == 1 && s.Servers[0].Edit, "the state is %+v", s)
 	m.uninstall(t, c, User, "vaultwicket")
 	m.uninstall(t, c, User, "vaultwicket")
 	var did []string
 	for _, call := range fake.calls {
 		did = append(did, call[1])
-		if !slices.Equal(call[len(call)-2:], []string{"-s", "user"}) {
-			t.Errorf("the scope is missing in %q", call)
-		}
+		assert.That(t, slices.Equal(call[len(call)-2:], []string{"-s", "user"}), "the scope is missing in %q", call)
 	}
-	if got := strings.Join(did, " "); got != "add-json remove add-json remove" {
-		t.Errorf("it did %s", got)
-	}
+	assert.Equal(t, strings.Join(did, " "), "add-json remove add-json remove", "it did")
 	// The file of a project is edited.
 	change, err := m.Install(c, Project, server("vaultwicket"), false)
-	if err != nil || len(change.Commands) > 0 || change.Diff() == "" {
-		t.Errorf("in a project: %v, %v", change, err)
-	}
+	assert.That(t, err == nil && len(change.Commands) == 0 && change.Diff() != "", "in a project: %v, %v", change, err)
 }
 
 func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
@@ -130,17 +124,13 @@ func TestFound(t *testing.T) {
 	m, _ := claudeMachine(t)
 	empty := newMachine(t, "linux")
 	for _, c := range All() {
-		if at := empty.System.Found(c); at != "" {
-			t.Errorf("%s was found on an empty machine by %s", c.ID, at)
-		}
+		assert.Equal(t, empty.System.Found(c), "", "%s was found on an empty machine by", c.ID)
 		if c.user.none() || !c.on(m.System.OS) || c.byName {
 			continue
 		}
 		content := "{}"
 		write(t, m.System.File(c, User), &content)
-		if m.System.Found(c) == "" {
-			t.Errorf("%s was not found", c.ID)
-		}
+		assert.That(t, m.System.Found(c) != "", "%s was not found", c.ID)
 	}
 }
 
@@ -153,21 +143,15 @@ func TestTheBinaryIsNamedAsOnThePath(t *testing.T) {
 	real := filepath.Join(filepath.Dir(bin), "Cellar", "1.2", "vaultwicket")
 	script := "#!/bin/sh\n"
 	write(t, real, &script)
-	if got := m.System.Binary(real); got != real {
-		t.Errorf("without one on the PATH it is %s", got)
-	}
+	assert.Equal(t, m.System.Binary(real), real, "without one on the PATH it")
 	other := filepath.Join(bin, "vaultwicket")
 	write(t, other, &script)
 	require.NoError(t, errors.Join(os.Chmod(real, 0o755), os.Chmod(other, 0o755)))
-	if got := m.System.Binary(real); got != real {
-		t.Errorf("next to another program it is %s", got)
-	}
+	assert.Equal(t, m.System.Binary(real), real, "next to another program it")
 	if err := errors.Join(os.Remove(other), os.Symlink(real, other)); err != nil {
 		t.Skip(err)
 	}
-	if got := m.System.Binary(real); got != other {
-		t.Errorf("through the link it is %s", got)
-	}
+	assert.Equal(t, m.System.Binary(real), other, "through the link it")
 }
 
 // A command that others could have put where it is found is not started: the file is edited.
@@ -187,9 +171,7 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 		s := server("vaultwicket")
 		prepare(&s)
 		change, err := m.Install(c, User, s, false)
-		if err != nil || len(change.Commands) > 0 || change.Diff() == "" || len(fake.calls) > 0 {
-			t.Errorf("%s: %+v, %v", name, change, err)
-		}
+		assert.That(t, err == nil && len(change.Commands) == 0 && change.Diff() != "" && len(fake.calls) == 0, "%s: %+v, %v", name, change, err)
 		require.NoError(t, os.Chmod(bin, 0o755))
 	}
 }

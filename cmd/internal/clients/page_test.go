@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -26,9 +27,7 @@ func TestTheREADMEIsFresh(t *testing.T) {
 	begin, end := "<!-- clients -->\n", "<!-- /clients -->"
 	before, rest, ok := strings.Cut(*content, begin)
 	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("README.md has no markers for clients")
-	}
+	require.That(t, ok && closed, "README.md has no markers for clients")
 	fresh(t, readmeFile, before+begin+readmePart(t)+end+after)
 }
 
@@ -37,9 +36,8 @@ func fresh(t *testing.T, name, want string) {
 	if *update {
 		require.NoError(t, os.WriteFile(name, []byte(want), 0o644))
 	}
-	if got := read(t, name); got == nil || *got != want {
-		t.Errorf("%s is stale; go generate ./cmd/internal/clients writes it", name)
-	}
+	got := read(t, name)
+	assert.That(t, got != nil && *got == want, "%s is stale; go generate ./cmd/internal/clients writes it", name)
 }
 
 func readmePart(t *testing.T) string {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -23,9 +24,7 @@ func script(t *testing.T, text string) string {
 func TestRun(t *testing.T) {
 	ctx := context.Background()
 	output, err := clients.Run(ctx, []string{script(t, `printf '<%s>' "$@"; echo bad >&2; exit 3`), "a b", "$HOME", ""})
-	if output != "<a b><$HOME><>\nbad" || err == nil {
-		t.Errorf("the output is %q, %v", output, err)
-	}
+	assert.That(t, output == "<a b><$HOME><>\nbad" && err != nil, "the output is %q, %v", output, err)
 	if output, err := clients.Run(ctx, []string{script(t, "yes | head -c 100000")}); err != nil || len(output) > 16<<10 || !strings.HasPrefix(output, "y") {
 		t.Errorf("a long output has %d bytes, %v", len(output), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
@@ -33,9 +34,7 @@ func TestTheAccessListStays(t *testing.T) {
 		rights.Allow(t, name, tt.file)
 		rights.Allow(t, filepath.Dir(name), tt.folder)
 		m.install(t, c, User, server("vaultwicket"))
-		if got := everybodys(t, name, trust.All); got != (tt.file != "") {
-			t.Errorf("%+v: everybody has rights: %v", tt, got)
-		}
+		assert.Equal(t, everybodys(t, name, trust.All), (tt.file != ""), "%+v: everybody has rights", tt)
 	}
 }
 
@@ -52,12 +51,8 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	require.NoError(t, err)
 	backup, err := change.Write(context.Background())
 	require.NoError(t, err)
-	if err := private.CheckFolder(filepath.Dir(backup)); err != nil {
-		t.Error(err)
-	}
-	if everybodys(t, backup, trust.All) {
-		t.Errorf("everybody has rights to %q", backup)
-	}
+	assert.NoError(t, private.CheckFolder(filepath.Dir(backup)))
+	assert.That(t, !everybodys(t, backup, trust.All), "everybody has rights to %q", backup)
 	rights.Allow(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")
 	change, err = m.Uninstall(c, User, "vaultwicket")
 	require.NoError(t, err)

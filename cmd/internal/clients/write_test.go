@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -31,9 +32,7 @@ func TestAMalformedFileIsLeftAlone(t *testing.T) {
 		wantError(t, err, terminal.ExitNotReady, name+":")
 		_, err = m.Uninstall(c, User, "vaultwicket")
 		wantError(t, err, terminal.ExitNotReady, "nothing was written")
-		if got := read(t, name); *got != broken {
-			t.Errorf("%s: the file is %q", id, *got)
-		}
+		assert.Equal(t, *read(t, name), broken, "%s: the file", id)
 	}
 }
 
@@ -63,41 +62,26 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	change, err := m.Install(c, User, server("vaultwicket"), false)
 	require.NoError(t, err)
 	backup, err := change.Write(context.Background())
-	if err != nil || *read(t, backup) != text {
-		t.Errorf("the backup is %q, %v", backup, err)
-	}
+	assert.That(t, err == nil && *read(t, backup) == text, "the backup is %q, %v", backup, err)
 	mode := func(name string) os.FileMode {
 		info, err := os.Stat(name)
 		require.NoError(t, err)
 		return info.Mode().Perm()
 	}
-	if got := mode(name); got != 0o640 {
-		t.Errorf("the file has mode %o", got)
-	}
-	if got := mode(backup); got != 0o600 {
-		t.Errorf("the backup has mode %o", got)
-	}
-	if got := mode(filepath.Dir(backup)); got != 0o700 {
-		t.Errorf("the folder of backups has mode %o", got)
-	}
+	assert.Equal(t, mode(name), 0o640, "the file has mode")
+	assert.Equal(t, mode(backup), 0o600, "the backup has mode")
+	assert.Equal(t, mode(filepath.Dir(backup)), 0o700, "the folder of backups has mode")
 	m.install(t, c, Project, server("vaultwicket"))
-	if got := mode(m.System.File(c, Project)); got != 0o644 {
-		t.Errorf("the file of the project has mode %o", got)
-	}
+	assert.Equal(t, mode(m.System.File(c, Project)), 0o644, "the file of the project has mode")
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".vaultwicket-*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %q", left)
-	}
+	assert.That(t, len(left) == 0, "left behind: %q", left)
 	for range 2 * maxBackups {
 		m.install(t, c, User, server("vaultwicket"))
 		m.uninstall(t, c, User, "vaultwicket")
 	}
-	if names := m.backupsOf(c, file{target: name}).names(); len(names) != maxBackups {
-		t.Errorf("%d backups are kept", len(names))
-	}
-	if got := read(t, name); *got != text {
-		t.Errorf("in the end the file is %q", *got)
-	}
+	names := m.backupsOf(c, file{target: name}).names()
+	assert.That(t, len(names) == maxBackups, "%d backups are kept", len(names))
+	assert.Equal(t, *read(t, name), text, "in the end the file")
 }
 
 func TestAChangeInBetweenIsKept(t *testing.T) {
@@ -112,9 +96,7 @@ func TestAChangeInBetweenIsKept(t *testing.T) {
 		_, err = change.Write(context.Background())
 		wantError(t, err, terminal.ExitFailed, "changed by another program")
 		// The same between the copy and the last look.
-		if err := change.before.replace(change.after, 0o600); err == nil {
-			t.Error("the file was replaced")
-		}
+		assert.That(t, change.before.replace(change.after, 0o600) != nil, "the file was replaced")
 		if got := read(t, name); !same(got, test.between) {
 			t.Errorf("the file is %s", show(got))
 		}

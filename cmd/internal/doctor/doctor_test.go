@@ -26,6 +26,7 @@ import (
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -81,9 +82,7 @@ func healthy(t *testing.T) *patient {
 		},
 		Clients: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv}, Now: time.Now, Backups: filepath.Join(root, "state", "clients")},
 		Start: func(_ context.Context, command []string) (string, string, error) {
-			if !slices.Contains(command, "serve") {
-				t.Errorf("started %q", command)
-			}
+			assert.That(t, slices.Contains(command, "serve"), "started %q", command)
 			return p.name, p.version, p.cannotStart
 		},
 		Listen:   func(context.Context, string) error { return p.busy },
@@ -111,9 +110,7 @@ func (p *patient) remove(name string) {
 func (p *patient) install(program, vault string) {
 	p.t.Helper()
 	c, known := clients.Find("cursor")
-	if !known {
-		p.t.Fatal("there is no such client")
-	}
+	require.That(p.t, known, "there is no such client")
 	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false, ""), System: p.OS}, true)
 	require.NoError(p.t, err)
 	_, err = change.Write(context.Background())
@@ -177,9 +174,8 @@ func appFailure(code string) *failure.Error {
 func TestAllIsWell(t *testing.T) {
 	p := healthy(t)
 	p.auditLine()
-	if r := Check(t.Context(), p.Machine); r.Worst() != OK || len(r.Findings) < 8 {
-		t.Errorf("%+v", r.Findings)
-	}
+	r := Check(t.Context(), p.Machine)
+	assert.That(t, r.Worst() == OK && len(r.Findings) >= 8, "%+v", r.Findings)
 }
 
 // faults are put into a machine one at a time, each with the finding that it has to
@@ -328,9 +324,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 			fault.put(p)
 			r := Check(t.Context(), p.Machine)
 			at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == fault.finding && f.Level == fault.level })
-			if at < 0 {
-				t.Fatalf("not found; there are %+v", r.Findings)
-			}
+			require.That(t, at >= 0, "not found; there are %+v", r.Findings)
 			if f := r.Findings[at]; f.What == "" || f.Why == "" || f.Fix == "" {
 				t.Errorf("it says %+v", f)
 			}
@@ -369,18 +363,13 @@ func TestRunningServersAreListed(t *testing.T) {
 	said := func() string {
 		r := Check(t.Context(), p.Machine)
 		at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == "servers" && f.Level == OK })
-		if at < 0 {
-			t.Fatalf("%+v", r.Findings)
-		}
+		require.That(t, at >= 0, "%+v", r.Findings)
 		return r.Findings[at].What
 	}
-	if what := said(); !strings.HasPrefix(what, "1 running server: stdio 4711 (Work, Home") || strings.Contains(what, "\x1b") {
-		t.Errorf("%q", what)
-	}
+	what := said()
+	assert.That(t, strings.HasPrefix(what, "1 running server: stdio 4711 (Work, Home") && !strings.Contains(what, "\x1b"), "%q", what)
 	remove()
-	if what := said(); what != "no server is running" {
-		t.Errorf("%q", what)
-	}
+	assert.Equal(t, said(), "no server is running")
 }
 
 // Nothing is changed by looking.
@@ -389,9 +378,8 @@ func TestNothingIsChanged(t *testing.T) {
 	p.auditLine()
 	before := tree(t, p.root)
 	Check(t.Context(), p.Machine)
-	if after := tree(t, p.root); after != before {
-		t.Errorf("before:\n%s\nafter:\n%s", before, after)
-	}
+	after := tree(t, p.root)
+	assert.That(t, after == before, "before:\n%s\nafter:\n%s", before, after)
 }
 
 func tree(t *testing.T, root string) string {

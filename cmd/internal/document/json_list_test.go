@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 var strict = document.JSON{}
@@ -43,9 +45,7 @@ func TestLists(t *testing.T) {
 		{"none of a list that is missing", `{}`, `{}`, remove(0)},
 	} {
 		got, err := c.do([]byte(c.text))
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
-		}
+		assert.That(t, err == nil && string(got) == c.want, "%s: %v\n%s\nwant\n%s", c.name, err, got, c.want)
 	}
 	for text, want := range map[string]string{
 		`[]`: "line 1, column 1: an object is needed here", ``: "line 1, column 1: an object is needed here", `{"nodes":{}}`: `line 1, column 10: a list is needed here, for "nodes"`,
@@ -101,9 +101,7 @@ func FuzzJSONLists(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if !json.Valid(bytes.TrimPrefix(got, []byte("\ufeff"))) {
-				t.Fatalf("%s made %q of %q", name, got, text)
-			}
+			require.That(t, json.Valid(bytes.TrimPrefix(got, []byte("\ufeff"))), "%s made %q of %q", name, got, text)
 			after, want := elements(got), before
 			switch {
 			case name == "add" && len(after) > 0:
@@ -113,13 +111,9 @@ func FuzzJSONLists(f *testing.F) {
 			case name == "remove" && index < len(want):
 				want = append(append([]json.RawMessage(nil), want[:index]...), want[index+1:]...)
 			}
-			if len(after) != len(want) {
-				t.Fatalf("%s made %q of %q", name, got, text)
-			}
+			require.That(t, len(after) == len(want), "%s made %q of %q", name, got, text)
 			for i := range want {
-				if !bytes.Equal(after[i], want[i]) {
-					t.Errorf("%s changed element %d: %q became %q", name, i, text, got)
-				}
+				assert.That(t, bytes.Equal(after[i], want[i]), "%s changed element %d: %q became %q", name, i, text, got)
 			}
 		}
 	})

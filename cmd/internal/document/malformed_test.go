@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/tests/assert"
 )
 
 func wantMalformed(t *testing.T, e editor, at document.Place, name, text string, line, column int) {
@@ -73,8 +74,6 @@ func TestWhatCannotBeEditedIsRefused(t *testing.T) {
 		{document.YAML{}, inList, "mcpServers: [{name: a}]\n"},
 	} {
 		got, err := test.e.Set([]byte(test.text), test.at, entry)
-		if err == nil {
-			t.Errorf("%q was edited:\n%s", test.text, got)
-		}
+		assert.That(t, err != nil, "%q was edited:\n%s", test.text, got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/document"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // editor is what the three editors have in common.
@@ -54,22 +56,16 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 		return false
 	}
 	after, err := e.Decode(set)
-	if err != nil {
-		t.Fatalf("%q: the edited text is malformed: %v\n%q", text, err, set)
-	}
+	require.That(t, err == nil, "%q: the edited text is malformed: %v\n%q", text, err, set)
 	if found, ok := document.Lookup(after, at); !ok || !document.Equal(found, entry.Plain()) {
 		t.Fatalf("%q: the entry is %v in\n%q", text, found, set)
 	}
 	if again, err := e.Set(set, at, entry); err != nil || !bytes.Equal(again, set) {
 		t.Fatalf("%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
 	}
-	if err := document.Verify(before, after, at); err != nil {
-		t.Fatalf("%q: something else changed in\n%q", text, set)
-	}
+	require.That(t, document.Verify(before, after, at) == nil, "%q: something else changed in\n%q", text, set)
 	removed, err := e.Remove(set, at)
-	if err != nil {
-		t.Fatalf("%q: the entry cannot be removed: %v from\n%q", text, err, set)
-	}
+	require.That(t, err == nil, "%q: the entry cannot be removed: %v from\n%q", text, err, set)
 	if _, had := document.Lookup(before, at); had {
 		return true
 	}
@@ -112,9 +108,7 @@ func TestJSONKeepsEverythingElse(t *testing.T) {
 	for _, text := range jsonTexts {
 		for _, s := range append(spellings(text), spellings(strings.ReplaceAll(text, "  ", "\t"))...) {
 			for _, at := range []document.Place{inServers, inNested} {
-				if !holds(t, relaxed, at, s) {
-					t.Errorf("cannot be edited at %s:\n%s", at, s)
-				}
+				assert.That(t, holds(t, relaxed, at, s), "cannot be edited at %s:\n%s", at, s)
 			}
 		}
 	}
@@ -123,9 +117,7 @@ func TestJSONKeepsEverythingElse(t *testing.T) {
 func TestTOMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range tomlTexts {
 		for _, s := range spellings(text) {
-			if !holds(t, document.TOML{}, inTables, s) {
-				t.Errorf("cannot be edited:\n%s", s)
-			}
+			assert.That(t, holds(t, document.TOML{}, inTables, s), "cannot be edited:\n%s", s)
 			set, _ := document.TOML{}.Set([]byte(s), inTables, entry)
 			if back, _ := (document.TOML{}).Remove(set, inTables); string(back) != s {
 				t.Errorf("%q: after adding and removing it is\n%q", s, back)
@@ -138,9 +130,7 @@ func TestYAMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range yamlTexts {
 		for _, s := range spellings(text) {
 			for _, at := range []document.Place{inMapping, inList} {
-				if !holds(t, document.YAML{}, at, s) {
-					t.Errorf("cannot be edited at %s:\n%s", at, s)
-				}
+				assert.That(t, holds(t, document.YAML{}, at, s), "cannot be edited at %s:\n%s", at, s)
 			}
 		}
 	}

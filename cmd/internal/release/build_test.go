@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -24,35 +25,27 @@ func TestBuildsTellTheirCommitAndModules(t *testing.T) {
 	b := buildOf(info)
 	platform := runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
 	want := "commit 0123abcd of 2026-11-21T08:00:00Z, with local changes\n" + platform + ", -trimpath=true, CGO_ENABLED=0\n"
-	if got := b.Lines(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	got := b.Lines()
+	assert.That(t, got == want, "got\n%s\nwant\n%s", got, want)
 	text, err := json.Marshal(b)
 	require.NoError(t, err)
 	for _, want := range []string{
 		`"commit":"0123abcd"`, `"modified":true`, `"settings":["-trimpath=true","CGO_ENABLED=0"]`,
 		`{"path":"example.org/a","version":"v1.2.3","sum":"h1:x="}`, `{"path":"example.org/b","version":"v0.1.0","replacedBy":"./b"}`,
 	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s is missing in %s", want, text)
-		}
+		assert.That(t, strings.Contains(string(text), want), "%s is missing in %s", want, text)
 	}
 }
 
 func TestAReleaseIsToldItsCommit(t *testing.T) {
 	commit, commitTime = "89abcdef", "2026-11-22T00:00:00Z"
 	defer func() { commit, commitTime = "", "" }()
-	if text := buildOf(&debug.BuildInfo{}).Lines(); !strings.HasPrefix(text, "commit 89abcdef of 2026-11-22T00:00:00Z\n") {
-		t.Errorf("%q", text)
-	}
+	text := buildOf(&debug.BuildInfo{}).Lines()
+	assert.That(t, strings.HasPrefix(text, "commit 89abcdef of 2026-11-22T00:00:00Z\n"), "%q", text)
 }
 
 func TestAnUnknownBuildIsNoError(t *testing.T) {
 	b := buildOf(&debug.BuildInfo{})
-	if b.Version != Version || strings.Count(b.Lines(), "\n") != 1 || b.Modules == nil || b.Settings == nil {
-		t.Errorf("%+v", b)
-	}
-	if ThisBuild().Go != runtime.Version() {
-		t.Error("the version of Go is another")
-	}
+	assert.That(t, b.Version == Version && strings.Count(b.Lines(), "\n") == 1 && b.Modules != nil && b.Settings != nil, "%+v", b)
+	assert.That(t, ThisBuild().Go == runtime.Version(), "the version of Go is another")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/require"
 )
 
 func TestAPauseBetweenCalls(t *testing.T) {
@@ -22,9 +23,8 @@ func TestAPauseBetweenCalls(t *testing.T) {
 			t.Helper()
 			time.Sleep(length)
 			synctest.Wait()
-			if got := pauses.Load(); got != want {
-				t.Fatalf("%d pauses, want %d", got, want)
-			}
+			got := pauses.Load()
+			require.That(t, got == want, "%d pauses, want %d", got, want)
 		}
 		call() // no one has asked yet
 		stop := a.AfterPause(10*time.Second, func() { pauses.Add(1) })

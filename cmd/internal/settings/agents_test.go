@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -52,9 +53,7 @@ func loadFor(t *testing.T, subcommand string, serves bool, content string, args 
 func TestAnAgentNarrowsEveryVault(t *testing.T) {
 	s, err := loadFor(t, "serve", true, twoAgents, "--agent=cursor")
 	require.NoError(t, err)
-	if len(s.Served) != 2 || s.Served[0].Name != "Notes" || s.Agent != "cursor" {
-		t.Fatalf("serves %+v for %q", s.Served, s.Agent)
-	}
+	require.That(t, len(s.Served) == 2 && s.Served[0].Name == "Notes" && s.Agent == "cursor", "serves %+v for %q", s.Served, s.Agent)
 	notes, team := s.Served[0].Policy, s.Served[1].Policy
 	if notes.Ceiling != tiers.V1 || notes.Origins["tier"] != "vault Notes in config.toml" || team.Ceiling != tiers.V2 || team.Origins["tier"] != "file config.toml" {
 		t.Errorf("tiers %v (%s) and %v (%s)", notes.Ceiling, notes.Origins["tier"], team.Ceiling, team.Origins["tier"])
@@ -67,12 +66,9 @@ func TestAnAgentNarrowsEveryVault(t *testing.T) {
 	if notes.Origins["access"] != "vault Notes in config.toml and agent cursor" || team.Origins["access"] != "agent cursor" {
 		t.Errorf("origins of access: %q and %q", notes.Origins["access"], team.Origins["access"])
 	}
-	if s.Limits.Calls != 10 || s.Limits.Mutations != 30 || s.Limits.MutationsHour != 300 {
-		t.Errorf("limits %+v", s.Limits)
-	}
-	if want := time.Date(2027, 3, 1, 0, 0, 0, 0, time.Local); !notes.Until.Equal(want) || !team.Until.Equal(want) {
-		t.Errorf("expires %v and %v, want %v", notes.Until, team.Until, want)
-	}
+	assert.That(t, s.Limits.Calls == 10 && s.Limits.Mutations == 30 && s.Limits.MutationsHour == 300, "limits %+v", s.Limits)
+	want := time.Date(2027, 3, 1, 0, 0, 0, 0, time.Local)
+	assert.That(t, notes.Until.Equal(want) && team.Until.Equal(want), "expires %v and %v, want %v", notes.Until, team.Until, want)
 }
 
 func TestAVaultOfAnotherAgentIsNotServed(t *testing.T) {
@@ -81,9 +77,7 @@ func TestAVaultOfAnotherAgentIsNotServed(t *testing.T) {
 		t.Errorf("%+v, %v", s.Served, err)
 	}
 	s, err = loadFor(t, "run", false, twoAgents, "--agent=nightly", "--vault=Notes")
-	if err != nil || len(s.Served) != 1 || s.Served[0].Policy.Closed != "the agent may not use this vault" {
-		t.Errorf("%+v, %v", s.Served, err)
-	}
+	assert.That(t, err == nil && len(s.Served) == 1 && s.Served[0].Policy.Closed == "the agent may not use this vault", "%+v, %v", s.Served, err)
 }
 
 // Whom the settings mean: a server is for the default agent, other subcommands are for the
@@ -111,9 +105,7 @@ func TestWhoseRightsApply(t *testing.T) {
 	} {
 		s, err := loadFor(t, "serve", test.serves, test.content, test.args...)
 		if test.err != "" {
-			if err == nil || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%s: %v, want %q", test.what, err, test.err)
-			}
+			assert.That(t, err != nil && strings.Contains(err.Error(), test.err), "%s: %v, want %q", test.what, err, test.err)
 			continue
 		}
 		if err != nil {
@@ -146,9 +138,7 @@ func TestWrongTablesOfAgents(t *testing.T) {
 	} {
 		_, err := loadFor(t, "run", false, content)
 		var wrong *wrongFile
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", content, err, want)
-		}
+		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), want), "%q: %v, want %q", content, err, want)
 	}
 }
 
@@ -166,13 +156,9 @@ func TestAgentsEndInARunningServer(t *testing.T) {
 			t.Fatalf("%s: before: %v", name, err)
 		}
 		r.change(after)
-		if err := r.policies[0].At(time.Now()).Decide(read).Err(); err == nil {
-			t.Errorf("%s: still allowed; %s", name, r.messages)
-		}
+		assert.That(t, r.policies[0].At(time.Now()).Decide(read).Err() != nil, "%s: still allowed; %s", name, r.messages)
 		r.change(base + "[agents.cursor]\n")
-		if err := r.policies[0].At(time.Now()).Decide(read).Err(); err == nil {
-			t.Errorf("%s: allowed again without a start", name)
-		}
+		assert.That(t, r.policies[0].At(time.Now()).Decide(read).Err() != nil, "%s: allowed again without a start", name)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -26,9 +27,7 @@ func configure(env map[string]string, args ...string) (status int, out, messages
 func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a", "b", "config.toml")
 	status, out, messages := configure(nil, "init", "--config="+file)
-	if status != terminal.ExitDone || out != file+"\n" {
-		t.Fatalf("status %d, %q, %q", status, out, messages)
-	}
+	require.That(t, status == terminal.ExitDone && out == file+"\n", "status %d, %q, %q", status, out, messages)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	folder, err := os.Stat(filepath.Dir(file))
@@ -48,9 +47,7 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(file))
 	require.NoError(t, err)
-	if len(entries) != 1 {
-		t.Errorf("left next to the file: %v", entries)
-	}
+	assert.That(t, len(entries) == 1, "left next to the file: %v", entries)
 }
 
 // TestTheExamplesOfInitAreRight takes away what makes them comments: every setting then has
@@ -64,9 +61,7 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 		b.WriteString(line)
 	}
 	d, problems := parseDocument([]byte(b.String()))
-	if problems != nil || len(d.vaults) != 1 || len(d.vaults[0].levels) != 3 || len(d.profiles) != 1 {
-		t.Errorf("%v\n%+v", problems, d)
-	}
+	assert.That(t, problems == nil && len(d.vaults) == 1 && len(d.vaults[0].levels) == 3 && len(d.profiles) == 1, "%v\n%+v", problems, d)
 	file := writeSettings(t, b.String())
 	f := NewFlags("run")
 	require.NoError(t, f.parse([]string{"--config=" + file}))
@@ -76,18 +71,14 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 		if f.raws[i].origin != "file "+file || f.raws[i].text != row.fallback {
 			t.Errorf("%s is %q from %s, want its default from the file", row.name, f.raws[i].text, f.raws[i].origin)
 		}
-		if !strings.Contains(initialConfig(), "\n# "+row.usage+"\n#"+row.name+" = ") {
-			t.Errorf("nothing is said of %s", row.name)
-		}
+		assert.That(t, strings.Contains(initialConfig(), "\n# "+row.usage+"\n#"+row.name+" = "), "nothing is said of %s", row.name)
 	}
 }
 
 func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)
-	if status != terminal.ExitInvalid || !strings.Contains(messages, "already exists") {
-		t.Errorf("status %d, %q", status, messages)
-	}
+	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "already exists"), "status %d, %q", status, messages)
 	if content, err := os.ReadFile(file); err != nil || string(content) != "tier = \"v1\"\n" {
 		t.Errorf("the file is %q (%v)", content, err)
 	}
@@ -156,9 +147,7 @@ func TestCheckTellsAll(t *testing.T) {
 	status, out, messages := configure(nil, "check", "--config="+file)
 	want := "vaultwicket: error: settings file " + strconv.Quote(file) + ": line 1: unknown setting \"teir\"; did you mean \"tier\"?\n" +
 		"vaultwicket: error: settings file " + strconv.Quote(file) + ": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
-	if status != terminal.ExitInvalid || out != "" || messages != want {
-		t.Errorf("status %d, %q,\n%s", status, out, messages)
-	}
+	assert.That(t, status == terminal.ExitInvalid && out == "" && messages == want, "status %d, %q,\n%s", status, out, messages)
 	var answer checked
 	status, out, _ = configure(nil, "check", "--json", "--config="+file)
 	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != terminal.ExitInvalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
@@ -222,18 +211,14 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 		"tier": `"v2" file ` + file, "confirm": `"never" environment VAULTWICKET_CONFIRM`, "disable": `["read","files"] flag --disable`,
 		"enable-only": `[] default`, "rate": "120 default", "allow-mutations": "true file " + file,
 	} {
-		if values[name] != want {
-			t.Errorf("%s is %s, want %s", name, values[name], want)
-		}
+		assert.Equal(t, values[name], want, "%s", name)
 	}
 	if len(shown.Vaults) != 3 || shown.Vaults[0].Access["Private"] != "none" || shown.Vaults[0].Tier != "v1" || shown.Vaults[1].Access != nil {
 		t.Errorf("vaults %+v", shown.Vaults)
 	}
 	_, out, _ = configure(nil, "show", "--config="+file)
 	for _, want := range []string{"tier                 v2                file " + file, "vault                     Main", `  access "Private"        none`, "  folder                  " + onDrive("/home/me/Main")} {
-		if !strings.Contains(out, want) {
-			t.Errorf("does not show %q:\n%s", want, out)
-		}
+		assert.That(t, strings.Contains(out, want), "does not show %q:\n%s", want, out)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -110,9 +111,7 @@ func TestThePageHoldsTheSettings(t *testing.T) {
 	if *updatePages {
 		require.NoError(t, os.WriteFile(settingsFile, []byte(want), 0o644))
 	}
-	if readPage(t, settingsFile) != want {
-		t.Errorf("%s is stale; run go generate ./cmd/internal/settings", settingsFile)
-	}
+	assert.That(t, readPage(t, settingsFile) == want, "%s is stale; run go generate ./cmd/internal/settings", settingsFile)
 }
 
 func readPage(t *testing.T, file string) string {
@@ -126,20 +125,14 @@ func TestDocsNameEverySetting(t *testing.T) {
 	content := readPage(t, settingsFile)
 	for _, s := range table {
 		for _, want := range []string{"| `" + s.name + "` | `" + VariableOf(s.name) + "` | ", s.usage} {
-			if !strings.Contains(content, want) {
-				t.Errorf("%s: %q is missing", s.name, want)
-			}
+			assert.That(t, strings.Contains(content, want), "%s: %q is missing", s.name, want)
 		}
 	}
 	for _, key := range keyNames(vaultKeys()) {
-		if !strings.Contains(content, "\n| `"+key+"` | ") {
-			t.Errorf("the key %s of [[vaults]] is missing", key)
-		}
+		assert.That(t, strings.Contains(content, "\n| `"+key+"` | "), "the key %s of [[vaults]] is missing", key)
 	}
 	for _, key := range keyNames(agentKeys()) {
-		if !strings.Contains(content, "\n| `"+key+"` | ") {
-			t.Errorf("the key %s of [agents.NAME] is missing", key)
-		}
+		assert.That(t, strings.Contains(content, "\n| `"+key+"` | "), "the key %s of [agents.NAME] is missing", key)
 	}
 	for _, name := range envNames(content) {
 		if !slices.Contains(Names(), settingOfVariable(name)) && !slices.Contains(otherVariables[:], strings.TrimPrefix(name, envPrefix)) {

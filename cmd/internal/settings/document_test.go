@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 )
 
 // TestWrongFilesStopTheStart writes each mistake into a file of its own. The
@@ -85,9 +86,7 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 			continue
 		}
-		if terminal.StatusOf(err) != terminal.ExitInvalid {
-			t.Errorf("%s ends with %d", tt.name, terminal.StatusOf(err))
-		}
+		assert.Equal(t, terminal.StatusOf(err), terminal.ExitInvalid, "%s ends with", tt.name)
 	}
 }
 
@@ -99,9 +98,8 @@ func TestAllThatIsWrongIsTold(t *testing.T) {
 	for _, p := range problems {
 		lines = append(lines, fmt.Sprint(p.Line))
 	}
-	if got := strings.Join(lines, " "); got != "1 3 5 6" {
-		t.Errorf("problems on the lines %s: %v", got, problems)
-	}
+	got := strings.Join(lines, " ")
+	assert.That(t, got == "1 3 5 6", "problems on the lines %s: %v", got, problems)
 	err := &wrongFile{"x", problems}
 	if !strings.Contains(err.Error(), "line 1: ") || err.Hint() != `"vaultwicket config check" shows 3 more` {
 		t.Errorf("%v, hint %q", err, err.Hint())
@@ -132,9 +130,7 @@ m = [
 		"a": 1, "b c": 2, "b c/d": 2, "t": 5, "t/x": 6, "t/x/y": 6, "t/x/z": 7, "v/0": 8, "v/0/n": 9, "v/0/s": 10, "v/0/s/k": 11,
 		"v/1": 12, "v/1/w/0": 13, "v/1/w/0/m": 14, "v/1/w/0/m/0/q": 15, "v/1/w/0/m/1/q": 16, "v/1/w/0/nothing": 13, "nothing": 1,
 	} {
-		if got := found.of(strings.Split(path, "/")); got != want {
-			t.Errorf("%s is on line %d, want %d", path, got, want)
-		}
+		assert.Equal(t, found.of(strings.Split(path, "/")), want, "%s is on line", path)
 	}
 }
 
@@ -147,9 +143,7 @@ func FuzzDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		_, problems := parseDocument(content)
 		for _, p := range problems {
-			if p.Line < 1 || p.Line > strings.Count(string(content), "\n")+1 || p.Message == "" {
-				t.Errorf("problem %+v", p)
-			}
+			assert.That(t, p.Line >= 1 && p.Line <= strings.Count(string(content), "\n")+1 && p.Message != "", "problem %+v", p)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
@@ -52,9 +53,7 @@ func TestNoFileIsMadeWhereOthersCanReplaceIt(t *testing.T) {
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	rights.Allow(t, folder, "(A;;FA;;;WD)")
 	err := writeNew(filepath.Join(folder, "config.toml"), nil)
-	if err == nil || !strings.Contains(err.Error(), "is in the folder") {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "is in the folder"), "%v", err)
 	if made, _ := filepath.Glob(filepath.Join(folder, "*")); len(made) > 0 {
 		t.Errorf("made %q", made)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -28,9 +29,7 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 	f, err := load("disable = [\"read\", \"tags\"]\n")
 	require.NoError(t, err)
 	rows, from, err := f.List(std)
-	if err != nil || from != file || len(rows) != len(table) {
-		t.Fatalf("%d rows from %q, %v", len(rows), from, err)
-	}
+	require.That(t, err == nil && from == file && len(rows) == len(table), "%d rows from %q, %v", len(rows), from, err)
 	found := map[string]Row{}
 	for _, row := range rows {
 		found[row.Name] = row
@@ -53,10 +52,8 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 	if tier := found["tier"]; tier.Value != "v1" || tier.Origin != "flag --tier" || !slices.Equal(tier.Lines, []string{`tier = "v0"`, `tier = "v2"`, `tier = "v3"`}) {
 		t.Errorf("%+v", tier)
 	}
-	if m := found["allow-mutations"]; !slices.Equal(m.Lines, []string{"allow-mutations = true"}) || m.Origin != "default" {
-		t.Errorf("%+v", m)
-	}
-	if d := found["disable"]; d.Value != "read,tags" || !slices.Equal(d.Lines, []string{`disable = ["read", "tags", "delete"]`}) {
-		t.Errorf("%+v", d)
-	}
+	m := found["allow-mutations"]
+	assert.That(t, slices.Equal(m.Lines, []string{"allow-mutations = true"}) && m.Origin == "default", "%+v", m)
+	d := found["disable"]
+	assert.That(t, d.Value == "read,tags" && slices.Equal(d.Lines, []string{`disable = ["read", "tags", "delete"]`}), "%+v", d)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/assert"
 )
 
 func TestMessagesForPeople(t *testing.T) {
@@ -32,9 +33,7 @@ func TestMessagesForPeople(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		tt.say(NewLogger(&out, slog.LevelWarn, false))
-		if out.String() != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, out.String(), tt.want)
-		}
+		assert.Equal(t, out.String(), tt.want, "%s", tt.name)
 	}
 }
 
@@ -61,13 +60,9 @@ func TestMessagesForPrograms(t *testing.T) {
 			t.Errorf("%s: no time in %s", tt.name, out.String())
 		}
 		delete(got, "time")
-		if len(got) != len(tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
+		assert.That(t, len(got) == len(tt.want), "%s: %v, want %v", tt.name, got, tt.want)
 		for key, want := range tt.want {
-			if got[key] != want {
-				t.Errorf("%s: %s is %v, want %v", tt.name, key, got[key], want)
-			}
+			assert.Equal(t, got[key], want, "%s: %s", tt.name, key)
 		}
 	}
 }

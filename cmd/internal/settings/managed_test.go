@@ -15,6 +15,7 @@ import (
 	"vaultwicket/exec/trust"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -104,9 +105,7 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 			}
 		}
 		p := s.Served[0].Policy
-		if p.Access.Level("Private/Deep/a.md") != access.None || p.Access.Level("a.md") != access.Read {
-			t.Errorf("%s: access %s", name, p.Access)
-		}
+		assert.That(t, p.Access.Level("Private/Deep/a.md") == access.None && p.Access.Level("a.md") == access.Read, "%s: access %s", name, p.Access)
 		for _, command := range []string{"append", "search", "files", "daily:read", "web"} {
 			if row, _ := allowlist.Describe(command); p.Lists(row) == nil {
 				t.Errorf("%s: %s is enabled", name, command)
@@ -117,9 +116,7 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 		f := NewFlags("serve")
 		f.Observed = true
 		s, _, err := f.Load(world(nil), []string{"--config=" + writeSettings(t, agents), "--agent=" + other})
-		if err != nil || s.Served[0].Policy.Closed == "" {
-			t.Errorf("agent %s: %+v, %v", other, s.Served, err)
-		}
+		assert.That(t, err == nil && s.Served[0].Policy.Closed != "", "agent %s: %+v, %v", other, s.Served, err)
 	}
 	f := NewFlags("serve")
 	f.Observed = true
@@ -133,9 +130,7 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 		for row := range strings.Lines(shown.Out.(fmt.Stringer).String()) {
 			found = found || strings.Join(strings.Fields(row), " ") == line+" managed settings "+managedFile
 		}
-		if !found {
-			t.Errorf("config show does not say %q of the managed settings:\n%s", line, shown.Out)
-		}
+		assert.That(t, found, "config show does not say %q of the managed settings:\n%s", line, shown.Out)
 	}
 }
 
@@ -242,9 +237,7 @@ func TestManagedSettingsActInARunningServer(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		r.messages.Reset()
 		r.reloader.reload(nil)
-		if err := r.policies[0].Decide(read).Err(); err == nil {
-			t.Errorf("%q: allowed; %s", content, r.messages)
-		}
+		assert.That(t, r.policies[0].Decide(read).Err() != nil, "%q: allowed; %s", content, r.messages)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -76,9 +77,7 @@ func (r *started) change(content string) string {
 	require.NoError(r.t, os.WriteFile(r.file, []byte(content), 0o600))
 	r.messages.Reset()
 	r.reloader.reload(nil)
-	if strings.Count(r.messages.String(), "\n") != 1 {
-		r.t.Errorf("not one line: %q", r.messages)
-	}
+	assert.That(r.t, strings.Count(r.messages.String(), "\n") == 1, "not one line: %q", r.messages)
 	return strings.TrimSuffix(strings.TrimPrefix(r.messages.String(), readAgain), "\n")
 }
 
@@ -122,21 +121,17 @@ func TestWhatIsFixedIsSaid(t *testing.T) {
 		if !row.fixed {
 			continue
 		}
-		if got := r.change(row.name + " = " + samples[row.name].toml + "\n"); got != "takes effect at the next start: "+row.name {
-			t.Errorf("%s: %s", row.name, got)
-		}
+		got := r.change(row.name + " = " + samples[row.name].toml + "\n")
+		assert.That(t, got == "takes effect at the next start: "+row.name, "%s: %s", row.name, got)
 	}
 }
 
 func TestSeveralChangesAreOneLine(t *testing.T) {
 	r := start(t, "tier = \"v1\"\nallow-mutations = true\n")
 	got := r.change("tier = \"v2\"\nallow-mutations = false\nrate = 5\ntimeout = \"5s\"\n")
-	if got != "stricter: allow-mutations, rate; takes effect at the next start: tier, timeout" {
-		t.Error(got)
-	}
-	if p := r.policies[0]; p.Ceiling != tiers.V1 || p.Mutations || p.Origins["allow-mutations"] != "file config.toml" {
-		t.Errorf("in force: %+v", p)
-	}
+	assert.Equal(t, got, "stricter: allow-mutations, rate; takes effect at the next start: tier, timeout")
+	p := r.policies[0]
+	assert.That(t, p.Ceiling == tiers.V1 && !p.Mutations && p.Origins["allow-mutations"] == "file config.toml", "in force: %+v", p)
 }
 
 // TestAnOriginIsThatOfTheValueInForce keeps a refusal from naming a place where
@@ -144,13 +139,9 @@ func TestSeveralChangesAreOneLine(t *testing.T) {
 func TestAnOriginIsThatOfTheValueInForce(t *testing.T) {
 	r := start(t, "[profiles.home]\ntier = \"v1\"\n")
 	r.change("profile = \"home\"\n[profiles.home]\ntier = \"v1\"\n")
-	if got := r.policies[0].Origins["tier"]; got != "default" {
-		t.Errorf("the tier in force comes from %q", got)
-	}
+	assert.Equal(t, r.policies[0].Origins["tier"], "default", "the tier in force comes from")
 	r.change("profile = \"home\"\n[profiles.home]\ntier = \"v0\"\n")
-	if got := r.policies[0].Origins["tier"]; got != "profile home in config.toml" {
-		t.Errorf("the same tier comes from %q", got)
-	}
+	assert.Equal(t, r.policies[0].Origins["tier"], "profile home in config.toml", "the same tier comes from")
 }
 
 func TestAFlagStaysAboveTheFile(t *testing.T) {
@@ -177,9 +168,7 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 		t.Errorf("an unsafe file: %s", got)
 	}
 	require.NoError(t, os.Chmod(r.file, 0o600))
-	if got := r.change("tier = \"v0\"\n"); got != "stricter: tier" {
-		t.Errorf("mended: %s", got)
-	}
+	assert.Equal(t, r.change("tier = \"v0\"\n"), "stricter: tier", "mended")
 }
 
 const twoVaults = "tier = \"v1\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/\" = \"rw\"\n[[vaults]]\nname = \"B\"\n"
@@ -187,9 +176,7 @@ const twoVaults = "tier = \"v1\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/
 func TestVaultsAreTightenedOneByOne(t *testing.T) {
 	r := start(t, twoVaults)
 	got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\ntier = \"v0\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n")
-	if got != `stricter: access of "A", tier of "B"; takes effect at the next start: access of "A"` {
-		t.Error(got)
-	}
+	assert.Equal(t, got, `stricter: access of "A", tier of "B"; takes effect at the next start: access of "A"`)
 	a, b := r.policies[0], r.policies[1]
 	if a.Ceiling != tiers.V1 || b.Ceiling != tiers.V0 || a.Access.Level("x.md") != access.Write || a.Access.Level("Private/x.md") != access.None {
 		t.Errorf("A: %v, %v; B: %v", a.Ceiling, a.Access, b.Ceiling)
@@ -218,21 +205,17 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 // TestAVaultThatIsAnotherIsClosed checks that a name alone does not make a vault.
 func TestAVaultThatIsAnotherIsClosed(t *testing.T) {
 	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \""+drive+"/a\"\n")
-	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"" + drive + "/b\"\n"); !strings.Contains(got, `not in the settings: "A"`) || r.policies[0].Ceiling != tiers.None {
-		t.Error(got)
-	}
+	got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"" + drive + "/b\"\n")
+	assert.That(t, strings.Contains(got, `not in the settings: "A"`) && r.policies[0].Ceiling == tiers.None, "%v", got)
 }
 
 func TestTheVaultOfAFlagIsClosedWithItsTable(t *testing.T) {
 	r := start(t, twoVaults, "--vault=A")
-	if got := r.change("[[vaults]]\nname = \"B\"\n"); got != `disabled, because not in the settings: "A"` || r.policies[0].Ceiling != tiers.None {
-		t.Error(got)
-	}
+	got := r.change("[[vaults]]\nname = \"B\"\n")
+	assert.That(t, got == `disabled, because not in the settings: "A"` && r.policies[0].Ceiling == tiers.None, "%v", got)
 }
 
 func TestTheDefaultVaultChangesWithTheNextStart(t *testing.T) {
 	r := start(t, "vault = \"A\"\ntier = \"v1\"\n")
-	if got := r.change("vault = \"B\"\ntier = \"v0\"\n"); got != "stricter: tier; takes effect at the next start: vault" {
-		t.Error(got)
-	}
+	assert.Equal(t, r.change("vault = \"B\"\ntier = \"v0\"\n"), "stricter: tier; takes effect at the next start: vault")
 }

@@ -5,11 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -43,9 +46,8 @@ func (w *watched) after(d time.Duration, wantReloads int) {
 	w.t.Helper()
 	time.Sleep(d)
 	synctest.Wait()
-	if got := int(w.reloads.Load()); got != wantReloads {
-		w.t.Errorf("read %d times, want %d", got, wantReloads)
-	}
+	got := int(w.reloads.Load())
+	assert.That(w.t, got == wantReloads, "read %d times, want %d", got, wantReloads)
 }
 
 func (w *watched) write(content string) {
@@ -115,4 +117,53 @@ func TestAnEditIsReadWithinASecond(t *testing.T) {
 			w.after(time.Second-50*time.Millisecond, 1)
 		})
 	}
+}
+
+// TestCallsGoOnWhileSettingsAreRead is for the race detector: calls are judged
+// while the policy changes under them.
+func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
+	const loose = "tier = \"v3\"\nallow-mutations = true\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/\" = \"rwd\"\n[[vaults]]\nname = \"B\"\n"
+	const strict = "tier = \"v0\"\nrate = 1000\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"Private\" = \"none\"\n"
+	file := writeSettings(t, loose)
+	std := world(nil)
+	f := NewFlags("serve")
+	s, _, err := f.Load(std, []string{"--config=" + file})
+	require.NoError(t, err)
+	g := gateway.New(gateway.Config{Vaults: s.Served, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: s.Logger(std.Err)})
+	r := newReloader(g, f, s, std, s.Logger(std.Err))
+
+	stop := make(chan struct{})
+	var calls sync.WaitGroup
+	for range 4 {
+		calls.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for _, listed := range g.Listing() {
+					if listed.Denial != nil {
+						_ = listed.Denial.Hint()
+					}
+				}
+			}
+		})
+	}
+	for _, content := range []string{strict, loose, "tier = ", strict} {
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		r.reload(nil)
+	}
+	close(stop)
+	calls.Wait()
+	open := allowed(g)
+	assert.That(t, !open["daily:append"] && !open["files"] && open["daily:read"], "open is %v", open)
+}
+
+func allowed(g *gateway.Gateway) map[string]bool {
+	open := map[string]bool{}
+	for _, listed := range g.Listing() {
+		open[listed.Name] = listed.Denial == nil
+	}
+	return open
 }

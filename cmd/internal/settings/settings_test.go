@@ -15,6 +15,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -51,9 +52,7 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	if s.Backend != gateway.Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 32<<10 || s.Limits != (admission.Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (gateway.Vault{}) {
 		t.Errorf("settings %+v", s)
 	}
-	if len(rest) != 1 || rest[0] != "daily:read" {
-		t.Errorf("the rest is %q", rest)
-	}
+	assert.That(t, len(rest) == 1 && rest[0] == "daily:read", "the rest is %q", rest)
 }
 
 // samples are a value for each setting that is not its default, as a flag has it
@@ -201,9 +200,7 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 			t.Errorf("--%s=%q: %v, want %q", tt.name, tt.value, err, tt.want)
 			continue
 		}
-		if terminal.StatusOf(err) != terminal.ExitInvalid {
-			t.Errorf("--%s=%q ends with %d", tt.name, tt.value, terminal.StatusOf(err))
-		}
+		assert.Equal(t, terminal.StatusOf(err), terminal.ExitInvalid, "--%s=%q ends with", tt.name, tt.value)
 	}
 }
 
@@ -247,7 +244,6 @@ func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
 }
 
 func TestTheToolsetsAreThoseOfTheServer(t *testing.T) {
-	if want := mcpserver.ToolsetNames(); !slices.Equal(toolsets, want) {
-		t.Errorf("the setting takes %q, the server %q", toolsets, want)
-	}
+	want := mcpserver.ToolsetNames()
+	assert.That(t, slices.Equal(toolsets, want), "the setting takes %q, the server %q", toolsets, want)
 }

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -48,22 +49,16 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 	want := []gateway.Vault{
 		{Name: "Main", ID: "a1b2c3d4e5f60718", Folder: onDrive("/home/me/Main"), Pinned: true}, {Folder: onDrive("/srv/Team")}, {ID: "0123456789abcdef"},
 	}
-	if len(s.Served) != len(want) {
-		t.Fatalf("serves %d vaults", len(s.Served))
-	}
+	require.That(t, len(s.Served) == len(want), "serves %d vaults", len(s.Served))
 	for i, served := range s.Served {
-		if served.Vault != want[i] || !served.Policy.Mutations {
-			t.Errorf("vault %d is %+v", i, served)
-		}
+		assert.That(t, served.Vault == want[i] && served.Policy.Mutations, "vault %d is %+v", i, served)
 	}
 	first, second := s.Served[0].Policy, s.Served[1].Policy
 	if first.Ceiling != tiers.V1 || first.Origins["tier"] != "vault Main in config.toml" || first.Origins["access"] != "vault Main in config.toml" {
 		t.Errorf("the first: tier %v, origins %v", first.Ceiling, first.Origins)
 	}
 	for path, level := range map[string]access.Level{"a.md": access.Read, "Work/Projects/a.md": access.Delete, "Private/a.md": access.None} {
-		if got := first.Access.Level(path); got != level {
-			t.Errorf("%s has %v, want %v", path, got, level)
-		}
+		assert.Equal(t, first.Access.Level(path), level, "%s has", path)
 	}
 	if second.Ceiling != tiers.V2 || second.Access.Restrict() || second.Origins["tier"] != "file config.toml" || second.Origins["access"] != "default" {
 		t.Errorf("the second: tier %v, access %v, origins %v", second.Ceiling, second.Access, second.Origins)
@@ -83,9 +78,7 @@ func TestAVaultIsNeverOpenedFurther(t *testing.T) {
 				t.Errorf("general %v, own %v in the file: %v", general, own, err)
 			}
 			s, _, err = NewFlags("run").Load(world(nil), []string{"--config=" + writeSettings(t, vault), "--tier=" + general.String()})
-			if err != nil || s.Served[0].Policy.Ceiling != min(own, general) {
-				t.Errorf("general %v as a flag, own %v: %v", general, own, err)
-			}
+			assert.That(t, err == nil && s.Served[0].Policy.Ceiling == min(own, general), "general %v as a flag, own %v: %v", general, own, err)
 			s, _, err = NewFlags("run").Load(world(map[string]string{"VAULTWICKET_TIER": general.String()}), []string{"--config=" + writeSettings(t, vault)})
 			if err != nil || s.Served[0].Policy.Ceiling != min(own, general) {
 				t.Errorf("general %v in the environment, own %v: %v", general, own, err)
@@ -125,9 +118,8 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 		for _, served := range s.Served {
 			labels = append(labels, vaultTable{Vault: served.Vault}.label())
 		}
-		if got := strings.Join(labels, " "); got != tt.want || s.Vault != s.Served[0].Vault {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		got := strings.Join(labels, " ")
+		assert.That(t, got == tt.want && s.Vault == s.Served[0].Vault, "%s: %s, want %s", tt.name, got, tt.want)
 	}
 	for text, want := range map[string]string{
 		"Mian": `unknown vault "Mian"; did you mean "Main"?`, drive + "/srv/Taem": "did you mean " + strconv.Quote(onDrive("/srv/Team")) + "?", "Other": "unknown vault",
@@ -147,9 +139,7 @@ func TestAVaultIsFoundBehindALink(t *testing.T) {
 	}
 	file := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n")
 	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + link})
-	if err != nil || s.Vault.Name != "Main" {
-		t.Errorf("%+v, %v", s.Vault, err)
-	}
+	assert.That(t, err == nil && s.Vault.Name == "Main", "%+v, %v", s.Vault, err)
 	twice := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n[[vaults]]\nname = \"Other\"\nfolder = '"+link+"'\n")
 	if _, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + twice}); err == nil || !strings.Contains(err.Error(), "two vaults have the folder") {
 		t.Errorf("one folder under two names: %v", err)
@@ -168,8 +158,6 @@ func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
 		t.Errorf("origins %v", s.Policy.Origins)
 	}
 	for name, origin := range want {
-		if s.Policy.Origins[name] != origin {
-			t.Errorf("%s comes from %q, want %q", name, s.Policy.Origins[name], origin)
-		}
+		assert.Equal(t, s.Policy.Origins[name], origin, "%s comes from", name)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/tests/assert"
 )
 
 // recorder is a terminal that remembers what was written.
@@ -24,9 +26,7 @@ func TestShortWorkIsSilent(t *testing.T) {
 		p.Stop()
 		p.Stop()
 		time.Sleep(3 * progressInterval)
-		if out.String() != "" {
-			t.Errorf("%q", out.String())
-		}
+		assert.Equal(t, out.String(), "")
 	})
 }
 
@@ -63,14 +63,11 @@ func TestAQuestionIsNotWrittenOver(t *testing.T) {
 		synctest.Wait()
 		resume := p.Pause()
 		before := out.String()
-		if want := "\rvaultwicket: searc…\r" + strings.Repeat(" ", 19) + "\r"; before != want {
-			t.Errorf("%q, want %q", before, want)
-		}
+		want := "\rvaultwicket: searc…\r" + strings.Repeat(" ", 19) + "\r"
+		assert.That(t, before == want, "%q, want %q", before, want)
 		time.Sleep(5 * progressInterval)
 		synctest.Wait()
-		if out.String() != before {
-			t.Errorf("while the question is there: %q", out.String())
-		}
+		assert.Equal(t, out.String(), before, "while the question is there")
 		resume()
 		time.Sleep(progressInterval)
 		synctest.Wait()
@@ -113,12 +110,8 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 func TestProgressIsForTerminals(t *testing.T) {
 	var out recorder
 	p := StartProgress(&out, "search is running", "wait")
-	if p.out != nil {
-		t.Error("it writes to a stream that is no terminal")
-	}
+	assert.That(t, p.out == nil, "it writes to a stream that is no terminal")
 	p.Pause()()
 	p.Stop()
-	if out.String() != "" {
-		t.Errorf("%q", out.String())
-	}
+	assert.Equal(t, out.String(), "")
 }

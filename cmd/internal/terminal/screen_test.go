@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestWhoDecidesOnColours(t *testing.T) {
@@ -39,9 +41,8 @@ func TestWhoDecidesOnColours(t *testing.T) {
 			env[name] = value
 		}
 		lookup := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
-		if got := tt.color.on(lookup, tt.terminal); got != tt.want {
-			t.Errorf("--color %q, %s, terminal %v: colours %v", tt.color, tt.env, tt.terminal, got)
-		}
+		got := tt.color.on(lookup, tt.terminal)
+		assert.That(t, got == tt.want, "--color %q, %s, terminal %v: colours %v", tt.color, tt.env, tt.terminal, got)
 	}
 }
 
@@ -61,9 +62,7 @@ func TestColorIsOneOfThree(t *testing.T) {
 func TestAStreamIsNoTerminal(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{}, time.Time{})
-	if s.IsTerminal() || s.Width(70) != 70 || s.Paint(Bad, "x") != "x" {
-		t.Errorf("%+v", s)
-	}
+	assert.That(t, !s.IsTerminal() && s.Width(70) == 70 && s.Paint(Bad, "x") == "x", "%+v", s)
 	if s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{Color: "always"}, time.Time{}); s.Paint(Bad, "x") != "\x1b[31mx\x1b[0m" || s.Paint(Bad, "") != "" {
 		t.Errorf("%+v", s)
 	}
@@ -89,18 +88,12 @@ func TestTimes(t *testing.T) {
 		{30 * 24 * time.Hour, "30 d ago"},
 		{31 * 24 * time.Hour, "2026-10-21"},
 	} {
-		if got := (Screen{width: 80, now: now}).Time(now.Add(-tt.ago)); got != tt.want {
-			t.Errorf("%v ago: %q, want %q", tt.ago, got, tt.want)
-		}
+		assert.Equal(t, (Screen{width: 80, now: now}).Time(now.Add(-tt.ago)), tt.want, "%v ago", tt.ago)
 	}
 	for _, s := range []Screen{{now: now}, {width: 80, exact: true, now: now}} {
-		if got := s.Time(now.Add(-time.Minute)); got != "2026-11-21T08:29:00Z" {
-			t.Errorf("in full: %q", got)
-		}
+		assert.Equal(t, s.Time(now.Add(-time.Minute)), "2026-11-21T08:29:00Z", "in full")
 	}
-	if Span(-time.Hour) != "0 s" || Span(500*time.Millisecond) != "0 s" {
-		t.Error("a span is below zero")
-	}
+	assert.That(t, Span(-time.Hour) == "0 s" && Span(500*time.Millisecond) == "0 s", "a span is below zero")
 }
 
 func TestWrap(t *testing.T) {
@@ -119,19 +112,14 @@ func TestWrap(t *testing.T) {
 		{"👩‍👩‍👧👩‍👩‍👧", 1, "👩‍👩‍👧|👩‍👩‍👧"}, // wider than the line, and still not broken
 		{"x y", 0, "x|y"},
 	} {
-		if got := Wrap(tt.text, tt.width); !slices.Equal(got, strings.Split(tt.want, "|")) {
-			t.Errorf("%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
-		}
+		got := Wrap(tt.text, tt.width)
+		assert.That(t, slices.Equal(got, strings.Split(tt.want, "|")), "%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
 	}
 }
 
 func TestDifferencesHaveColours(t *testing.T) {
 	for sign, want := range map[string]string{"-": "\x1b[31mrow\x1b[0m", "+": "\x1b[32mrow\x1b[0m", " ": "row", "": "row"} {
-		if got := (Screen{colour: true}).Signed(sign, "row"); got != want {
-			t.Errorf("%q: %q, want %q", sign, got, want)
-		}
-		if got := (Screen{}).Signed(sign, "row"); got != "row" {
-			t.Errorf("without colours: %q", got)
-		}
+		assert.Equal(t, (Screen{colour: true}).Signed(sign, "row"), want, "%q", sign)
+		assert.Equal(t, (Screen{}).Signed(sign, "row"), "row", "without colours")
 	}
 }

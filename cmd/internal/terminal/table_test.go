@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -70,9 +71,7 @@ func TestAHeaderIsPrintedOnce(t *testing.T) {
 		table.Add(Text("x"))
 		require.NoError(t, table.Flush())
 	}
-	if out.String() != "A\nx\nx\nx\n" {
-		t.Errorf("got %q", out.String())
-	}
+	assert.Equal(t, out.String(), "A\nx\nx\nx\n")
 }
 
 func TestAnIdIsNeverCut(t *testing.T) {
@@ -101,13 +100,11 @@ func TestRowsFit(t *testing.T) {
 			table.Add(Text(row[0]), Text(row[1]), Text(row[2]))
 		}
 		require.NoError(t, table.Flush())
-		if text := out.String(); strings.Count(text, "\n") != len(rows)+1 || !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\r\t") {
-			t.Fatalf("%q", text)
-		}
+		text := out.String()
+		require.That(t, strings.Count(text, "\n") == len(rows)+1 && utf8.ValidString(text) && !strings.ContainsAny(text, "\x1b\r\t"), "%q", text)
 		for line := range strings.Lines(out.String()) {
-			if got := columns.String(strings.TrimSuffix(line, "\n")); got > width {
-				t.Fatalf("a line of %d columns on a terminal of %d: %q", got, width, line)
-			}
+			got := columns.String(strings.TrimSuffix(line, "\n"))
+			require.That(t, got <= width, "a line of %d columns on a terminal of %d: %q", got, width, line)
 		}
 	})
 }

@@ -2,11 +2,14 @@ package terminal
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -33,12 +36,9 @@ func TestOnlyALineThatSaysYesIsAYes(t *testing.T) {
 		{strings.Repeat("y", maxTyped*2), false},
 	} {
 		var shown strings.Builder
-		if got := Confirm(t.Context(), strings.NewReader(test.typed), &shown, "Allow this?"); got != test.want {
-			t.Errorf("%.40q is taken for a yes: %v, want %v", test.typed, got, test.want)
-		}
-		if shown.String() != "Allow this? [y/N] " {
-			t.Errorf("%.40q: the prompt is %q", test.typed, shown.String())
-		}
+		got := Confirm(t.Context(), strings.NewReader(test.typed), &shown, "Allow this?")
+		assert.That(t, got == test.want, "%.40q is taken for a yes: %v, want %v", test.typed, got, test.want)
+		assert.Equal(t, shown.String(), "Allow this? [y/N] ", "%.40q: the prompt", test.typed)
 	}
 }
 
@@ -67,9 +67,7 @@ func TestAnEndOfTheContextIsANo(t *testing.T) {
 		t.Error("no one said yes")
 	}
 	typing.Close() // ends what reads the line
-	if Confirm(ctx, strings.NewReader("yes\n"), io.Discard, "Allow this?") {
-		t.Error("a yes that comes too late is taken")
-	}
+	assert.That(t, !Confirm(ctx, strings.NewReader("yes\n"), io.Discard, "Allow this?"), "a yes that comes too late is taken")
 }
 
 func TestOnlyACharacterDeviceIsATerminal(t *testing.T) {
@@ -80,9 +78,7 @@ func TestOnlyACharacterDeviceIsATerminal(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	for name, stream := range map[string]any{"the null device": null, "a file": file, "a reader": strings.NewReader("yes\n"), "nothing": nil} {
-		if IsTerminal(stream) {
-			t.Errorf("%s is taken for a terminal", name)
-		}
+		assert.That(t, !IsTerminal(stream), "%s is taken for a terminal", name)
 	}
 }
 
@@ -90,8 +86,70 @@ func TestMessagesShowWhatATerminalWouldObey(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain é 日本\n\t": "plain é 日本\n\t", "a\x1b[31mb": `a\u{1b}[31mb`, "a\u202eb": `a\u{202e}b`, "\r": `\u{d}`, "\x9b": "\uFFFD", "\u009b": `\u{9b}`,
 	} {
-		if got := Visible(in); got != want {
-			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		assert.Equal(t, Visible(in), want, "%q is shown as", in)
+	}
+}
+
+func TestEveryClassHasAStatusOfTheTable(t *testing.T) {
+	for code, want := range map[string]int{
+		"not_found": 1, "unknown_command": 2, "tier_closed": 3, "cli_not_found": 4, "timeout": 5, "internal": 70, "no such code": 70,
+	} {
+		assert.Equal(t, StatusOfCode(code), want, "%s ends with", code)
+	}
+}
+
+func TestErrorsArePrintedWithTheirHints(t *testing.T) {
+	denied := Fail(ExitDenied, "denied", "")
+	for _, tt := range []struct {
+		err    error
+		status int
+		want   string
+	}{
+		{nil, 0, ""},
+		{Silent(5), 5, ""},
+		{&UsageError{Reason: "no command given", Advice: "try help"}, 2, "vaultwicket: error: no command given\nvaultwicket: hint: try help\n"},
+		{denied, 3, "vaultwicket: error: denied\n"},
+		{Several{denied, &UsageError{Reason: "a\x1bb"}}, 3, "vaultwicket: error: denied\nvaultwicket: error: a\\u{1b}b\n"},
+		{fmt.Errorf("write the output: %w", io.ErrShortWrite), 70, "vaultwicket: error: write the output: short write\n"},
+	} {
+		var out strings.Builder
+		if got := PrintError(&out, tt.err); got != tt.status || out.String() != tt.want {
+			t.Errorf("%v: status %d and %q, want %d and %q", tt.err, got, out.String(), tt.status, tt.want)
 		}
+	}
+}
+
+func TestMoments(t *testing.T) {
+	here := time.FixedZone("", 3600)
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, here)
+	for _, test := range []struct {
+		text  string
+		end   bool
+		want  time.Time
+		wrong bool
+	}{
+		{text: ""},
+		{text: "24h", want: now.Add(-24 * time.Hour)},
+		{text: "1h30m", end: true, want: now.Add(-90 * time.Minute)},
+		{text: "0s", want: now},
+		{text: "2026-11-20", want: time.Date(2026, 11, 20, 0, 0, 0, 0, here)},
+		{text: "2026-11-20", end: true, want: time.Date(2026, 11, 21, 0, 0, 0, 0, here)},
+		{text: "2026-11-20T08:00:00Z", want: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)},
+		{text: "2026-11-20T08:00:00.5+02:00", end: true, want: time.Date(2026, 11, 20, 6, 0, 0, 5e8, time.UTC)},
+		{text: "24", wrong: true},
+		{text: "someday", wrong: true},
+		{text: "30m", want: now.Add(-30 * time.Minute)}, // minutes, and no months
+		{text: "-24h", want: now.Add(-24 * time.Hour)},
+		{text: "yesterday", want: time.Date(2026, 11, 20, 0, 0, 0, 0, here)},
+		{text: "yesterday", end: true, want: time.Date(2026, 11, 21, 0, 0, 0, 0, here)},
+		{text: "-3d", want: time.Date(2026, 11, 18, 0, 0, 0, 0, here)},
+		{text: "monday", want: time.Date(2026, 11, 16, 0, 0, 0, 0, here)},
+		{text: "2026-W47", want: time.Date(2026, 11, 16, 0, 0, 0, 0, here)},
+		{text: "2026-W47", end: true, want: time.Date(2026, 11, 23, 0, 0, 0, 0, here)},
+		{text: "2026-13-01", wrong: true},
+		{text: "2026-11-20 08:00", wrong: true},
+	} {
+		got, err := ParseMoment("since", test.text, now, test.end)
+		assert.That(t, (err != nil) == test.wrong && got.Equal(test.want), "%q (end %v) is %v, %v, want %v", test.text, test.end, got, err, test.want)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
@@ -72,6 +73,7 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 func mustRules(t interface {
 	Helper()
 	Fatal(...any)
+	Fatalf(string, ...any)
 }, levels map[string]string) access.Rules {
 	table := map[string]access.Level{}
 	for path, name := range levels {
@@ -390,9 +392,7 @@ func (s *site) on(at *command.Host, args ...string) string {
 	var stdout, stderr bytes.Buffer
 	status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 	said := fmt.Sprintf("%d\n%s\n%s", status, &stdout, withoutState(stderr.String()))
-	if strings.Contains(strings.ToLower(said), canary) {
-		s.t.Errorf("%q tells what is hidden:\n%s", args, said)
-	}
+	assert.That(s.t, !strings.Contains(strings.ToLower(said), canary), "%q tells what is hidden:\n%s", args, said)
 	return said
 }
 
@@ -548,13 +548,9 @@ func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
 		drawn[args[0]] = true
 	}
 	for _, row := range table() {
-		if !drawn[row.Name] {
-			t.Errorf("no call of %s is drawn", row.Name)
-		}
+		assert.That(t, drawn[row.Name], "no call of %s is drawn", row.Name)
 		for _, p := range paramsOf(row) {
-			if !drawn[row.Name+" "+p.Name] {
-				t.Errorf("no call of %s with %s is drawn", row.Name, p.Name)
-			}
+			assert.That(t, drawn[row.Name+" "+p.Name], "no call of %s with %s is drawn", row.Name, p.Name)
 		}
 	}
 }
@@ -586,14 +582,14 @@ func fixedIDs(n int) (ids []string) {
 func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 	root := t.TempDir()
 	cases, asked := 0, 0
-	forEachCase(t, 5, func(t *rapid.T) {
+	forEachCase(t, 2, func(t *rapid.T) {
 		y := someYard.Draw(t, "yard")
 		s := newSite(t, root, y)
 		cellars := someCellar(y)
 		ids := fixedIDs(20)
 		s.build(cellars.Draw(t, "cellar"), ids)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
-		calls := callsFor(random, 5, append(slices.Clone(ids[:8]), journal.NewID(youth)), func(command.Command) bool { return true })
+		calls := callsFor(random, long.Count(3, 5), append(slices.Clone(ids[:8]), journal.NewID(youth)), func(command.Command) bool { return true })
 		worker := s.newHost()
 		worker.Knowledge.Resident = true
 		defer worker.Close()
@@ -659,7 +655,7 @@ func shown(args []string) []string {
 func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 	root := t.TempDir()
 	cases, asked := 0, 0
-	forEachCase(t, 4, func(t *rapid.T) {
+	forEachCase(t, 2, func(t *rapid.T) {
 		y := someYard.Draw(t, "yard")
 		s := newSite(t, root, y)
 		cellars := someCellar(y)
@@ -834,9 +830,7 @@ func TestRights(t *testing.T) {
 		before := h.tree()
 		for _, words := range [][]string{append([]string{command.PlanSwitch}, strings.Fields(call)...), strings.Fields(call)} {
 			status, stdout, _ := h.run(words...)
-			if (status == command.ExitDone) != test.allowed {
-				t.Errorf("%q answers %d, %q", words, status, stdout)
-			}
+			assert.That(t, (status == command.ExitDone) == test.allowed, "%q answers %d, %q", words, status, stdout)
 			if after := h.tree(); (words[0] == command.PlanSwitch || !test.allowed) && after != before {
 				t.Errorf("%q left\n%s\nbefore\n%s", words, after, before)
 			}

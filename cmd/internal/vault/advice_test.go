@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 )
 
 // kitchen is a vault with names that are easily mistaken, a part of it hidden.
@@ -33,9 +34,7 @@ func (h *testVault) failure(args ...string) frame.Failure {
 	h.t.Helper()
 	status, _, stderr := h.run(append([]string{"--facts"}, args...)...)
 	_, _, failure := frame.CutReport(stderr)
-	if status == command.ExitDone || failure.Code == "" {
-		h.t.Errorf("%q: status %d, %q", args, status, stderr)
-	}
+	assert.That(h.t, status != command.ExitDone && failure.Code != "", "%q: status %d, %q", args, status, stderr)
 	return failure
 }
 
@@ -164,8 +163,6 @@ func TestAnAliasNamesItsNote(t *testing.T) {
 	h := build(t, map[string]string{"Jonathan.md": "---\naliases: [Joni]\n---\n", "Private/p.md": "---\naliases: [Nat]\n---\n"})
 	h.put(".vaultwicketignore", "Private/\n")
 	for name, want := range map[string]string{"joni": `"joni" is an alias of path="Jonathan.md"`, "Nat": frame.HintNotFound} {
-		if got := h.failure("read", "file="+name); got.Hint != want {
-			t.Errorf("%s: %q, want %q", name, got.Hint, want)
-		}
+		assert.Equal(t, h.failure("read", "file="+name).Hint, want, "%s", name)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 // planDigest is the digest of the change that a call would make.
@@ -49,13 +50,9 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 			test.meddle(h)
 			before := h.texts(true)
 			status, out, _ := h.run(append([]string{command.ApprovedSwitch, digest}, call...)...)
-			if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: ") {
-				t.Errorf("status %d, %q", status, out)
-			}
+			assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Conflict: "), "status %d, %q", status, out)
 			for path, text := range h.texts(true) {
-				if before[path] != text {
-					t.Errorf("%s is %q", path, text)
-				}
+				assert.That(t, before[path] == text, "%s is %q", path, text)
 			}
 			if status, out, _ := h.run(append([]string{command.ApprovedSwitch, h.planDigest(call...)}, call...)...); status != command.ExitDone {
 				t.Errorf("as it is: status %d, %q", status, out)
@@ -71,9 +68,7 @@ func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 	digest := h.planDigest("create", "path=new.md", "template=t")
 	h.env[day.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
 	h.expect(command.ExitDone, "Created: new.md\n", command.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
-	if got := h.get("new.md"); got != "2026-11-21 23:59" {
-		t.Errorf("the note is %q", got)
-	}
+	assert.Equal(t, h.get("new.md"), "2026-11-21 23:59", "the note")
 }
 
 func TestAnApprovalIsADigest(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
@@ -50,9 +51,7 @@ func TestAttachmentWrite(t *testing.T) {
 		args := append([]string{"attachment:write", "data=" + inBase64(c.data)}, strings.Split(c.call, "|")...)
 		if c.code == "" {
 			h.expect(command.ExitDone, c.said+"\n", args...)
-			if h.get(c.at) != c.data {
-				t.Errorf("%s: %q", c.name, h.get(c.at))
-			}
+			assert.Equal(t, h.get(c.at), c.data, "%s", c.name)
 			if status, _, _ := h.run("undo"); status != command.ExitDone || h.exists(h.file(c.at)) {
 				t.Errorf("%s: undo leaves it", c.name)
 			}
@@ -61,18 +60,16 @@ func TestAttachmentWrite(t *testing.T) {
 		}
 	}
 	h := build(t, map[string]string{"a.png": onePixel + "old", "F/b.png": ""})
-	if got := h.failure("attachment:write", "path=a.png", "data="+inBase64(onePixel)); got.Code != frame.CodeAlreadyExists || h.get("a.png") != onePixel+"old" {
-		t.Errorf("over a file: %+v", got)
-	}
+	got := h.failure("attachment:write", "path=a.png", "data="+inBase64(onePixel))
+	assert.That(t, got.Code == frame.CodeAlreadyExists && h.get("a.png") == onePixel+"old", "over a file: %+v", got)
 	h.expect(command.ExitDone, "Written: a.png\n", "attachment:write", "path=a.png", "data="+inBase64(onePixel), "overwrite")
 	if status, _, _ := h.run("undo"); status != command.ExitDone || h.get("a.png") != onePixel+"old" {
 		t.Errorf("undo: %d, %q", status, h.get("a.png"))
 	}
 	for data, want := range map[string]string{"?": "not base64", "": "", base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
 		h.stdin = data
-		if got := h.failure("--stdin", "data", "attachment:write", "path=n.bin"); got.Code != frame.CodeBadValue || !strings.Contains(got.Reason, want) {
-			t.Errorf("%.10q: %+v", data, got)
-		}
+		got := h.failure("--stdin", "data", "attachment:write", "path=n.bin")
+		assert.That(t, got.Code == frame.CodeBadValue && strings.Contains(got.Reason, want), "%.10q: %+v", data, got)
 	}
 	h.stdin = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0, 1}, 4<<20))
 	if status, said, _ := h.run("--stdin", "data", "attachment:write", "path=n.bin"); status != command.ExitDone || len(h.get("n.bin")) != 8<<20 {
@@ -140,9 +137,7 @@ func TestScaledImages(t *testing.T) {
 		t.Error("an image that is small enough is another one")
 	}
 	for path, code := range map[string]string{"bomb.png": frame.CodeOutputLimit, "cut.png": frame.CodeCLIError, "fake.png": frame.CodeCLIError} {
-		if got := h.failure("attachment:read", "path="+path, "max-pixels=90"); got.Code != code {
-			t.Errorf("%s: %+v", path, got)
-		}
+		assert.Equal(t, h.failure("attachment:read", "path="+path, "max-pixels=90").Code, code, "%s", path)
 	}
 }
 
@@ -199,14 +194,11 @@ func TestAttachmentText(t *testing.T) {
 	})
 	if _, out, stderr := h.run("attachment:text", "path=scan.pdf"); out != "\n" && out != "" || !strings.Contains(stderr, "no text in it: 1 page") {
 		_, facts, _ := frame.CutReport(func() string { _, _, e := h.run("--facts", "attachment:text", "path=scan.pdf"); return e }())
-		if !strings.HasPrefix(facts.Notice, "no text in it: 1 page") {
-			t.Errorf("a scan: %q, %q, %q", out, stderr, facts.Notice)
-		}
+		assert.That(t, strings.HasPrefix(facts.Notice, "no text in it: 1 page"), "a scan: %q, %q, %q", out, stderr, facts.Notice)
 	}
 	for _, path := range []string{"cut.pdf", "no.pdf"} {
-		if got := h.failure("attachment:text", "path="+path); got.Code != frame.CodeCLIError || !strings.Contains(got.Reason, "cannot be read: ") {
-			t.Errorf("%s: %+v", path, got)
-		}
+		got := h.failure("attachment:text", "path="+path)
+		assert.That(t, got.Code == frame.CodeCLIError && strings.Contains(got.Reason, "cannot be read: "), "%s: %+v", path, got)
 	}
 }
 
@@ -214,7 +206,7 @@ func TestAttachmentText(t *testing.T) {
 func TestHostilePDFs(t *testing.T) {
 	enough := budget.Default
 	t.Cleanup(func() { budget.Default = enough })
-	small := long.Count(16, 1) // files and budget are so many times smaller
+	small := long.Count(32, 1) // files and budget are so many times smaller
 	budget.Default.Steps, budget.Default.Alive, budget.Default.Put = enough.Steps/int64(small), enough.Alive/int64(small), enough.Put/int64(small)
 	text := "BT /F1 12 Tf (x) Tj ET"
 	plain := pdfOf(text)
@@ -223,9 +215,7 @@ func TestHostilePDFs(t *testing.T) {
 		many[i] = text
 	}
 	swapped := func(old, new string) string {
-		if len(old) != len(new) || !strings.Contains(plain, old) {
-			t.Fatal(old)
-		}
+		require.That(t, len(old) == len(new) && strings.Contains(plain, old), "%v", old)
 		return strings.Replace(plain, old, new, 1)
 	}
 	xref := plain[strings.Index(plain, "xref\n"):]

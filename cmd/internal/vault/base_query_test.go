@@ -1,10 +1,15 @@
 package vault
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // shelf is a vault with a base about books.
@@ -172,9 +177,7 @@ line 11: error: "groupBy" must be a object in view ""
 `, "base:check", "file=Bad")
 	h.expect(command.ExitFailed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
 	status, out, _ := h.run("base:check", "file=Broken", "format=json")
-	if status != command.ExitDone || !strings.Contains(out, `"severity": "error"`) {
-		t.Errorf("status %d, %s", status, out)
-	}
+	assert.That(t, status == command.ExitDone && strings.Contains(out, `"severity": "error"`), "status %d, %s", status, out)
 	if status, out, _ := h.run("base:query", "file=Broken"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: line ") {
 		t.Errorf("status %d, %s", status, out)
 	}
@@ -191,4 +194,122 @@ func TestBaseSet(t *testing.T) {
 		t.Errorf("status %d, %s: undo does not take back all of it", status, out)
 	}
 	h.expect(command.ExitFailed, "Error: View not found: None\nAvailable views: All, Best\n", "base:set", "path=Books.base", "view=None", "name=a", "value=b")
+}
+
+// Every expression that pries, wherever an expression can be given, has the same
+// value whatever the hidden part of a vault contains, and no value contains it.
+func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
+	seen := map[string]string{
+		"Plan.md":       "---\nprop: 1\ntags: [tag]\n---\n[[Hid/Plan]] [[zqa]] [[Note]] ![[Hid/pic.png]]\n",
+		"A/Note.md":     "---\nprop: 2\nlooks: \"[[Hid/Plan]]\"\n---\n[[Plan]]\n",
+		"Hid/Open/B.md": "[[Plan]] [[Hid/Note]]\n",
+	}
+	contents := []map[string]string{
+		{},
+		{
+			"Hid/Plan.md": "---\nprop: zqx\nzqaprop: zqx\ntags: [zqxtag, tag]\naliases: [Plan, zqxalias]\n---\n[[Plan]] [[Note]] #zqxtag\n",
+			"Hid/Note.md": "[[Plan]] [[Hid/Plan]]\n", "Hid/zqa.md": "zqx [[A/Note]]\n", "Hid/pic.png": "zqx", "Hid/zqx/deep.md": "[[B]]",
+		},
+		{"Hid/Plan.md": "", "Hid/Books.base": "views: [{type: table, name: zqx}]\n", "Hid/B.md": "[[B]]", "Hid/zqa.md": "---\nprop: 3\n---\n"},
+	}
+	pry := func(hidden map[string]string) (answers []string, answered int) {
+		h := build(t, seen)
+		h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Hid": "none", "Hid/Open": "r"}).String()
+		for path, text := range hidden {
+			h.put(path, text)
+		}
+		ask := func(args ...string) {
+			status, stdout, stderr := h.run(args...)
+			assert.That(t, !strings.Contains(stdout+stderr, canary), "%q tells what is hidden: %s%s", args, stdout, stderr)
+			if status == command.ExitDone {
+				answered++
+			}
+			answers = append(answers, strings.Join(args, " ")+"\n"+stdout+stderr)
+		}
+		for i, expression := range prying {
+			if testing.Short() && i%3 != 0 {
+				continue
+			}
+			h.put("Look.base", "filters: "+command.QuoteJSON(expression)+"\nformulas: {look: "+command.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
+				"  - {type: table, name: Two, order: [file.path, formula.look], groupBy: {property: formula.look, direction: ASC}}\n")
+			ask("base:query", "path=Look.base", "summaries", "groups", "explain")
+			ask("base:query", "path=Look.base", "view=Two", "this=Plan.md", "values=typed", "groups")
+			ask("query", "where="+expression, "select=file.path", "all", "explain")
+			ask("query", "select=file.path, "+expression, "all", "values=typed", "this=Plan.md")
+			ask("query", "select=file.path", "all", "sort="+expression, "group="+expression, "groups", "format=json")
+			ask("base:eval", "path=Plan.md", "expr="+expression)
+			ask("base:eval", "path=A/Note.md", "expr="+expression, "base=Look.base", "format=json")
+			ask("base:set", "--plan", "path=Look.base", "name=prop", "value=1")
+			ask("base:check", "path=Look.base")
+		}
+		for _, path := range []string{"Hid/Books.base", "Hid/missing.base"} {
+			ask("base:query", "path="+path)
+			ask("base:check", "path="+path)
+			ask("base:eval", "path=Plan.md", "expr=1", "base="+path)
+		}
+		return answers, answered
+	}
+	want, answered := pry(contents[0])
+	for _, hidden := range contents[1:] {
+		got, _ := pry(hidden)
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%s\nwithout what is hidden: %s", got[i], want[i])
+			}
+		}
+	}
+	t.Logf("%d expressions, %d answers for each of %d contents, %d of them rows or values", len(prying), len(want), len(contents), answered)
+	assert.That(t, answered >= len(want)*3/4, "only %d of %d requests have rows or a value: too few to mean anything", answered, len(want))
+}
+
+// documented is the vault of docs/bases.md, without the base that the page shows.
+var documented = map[string]string{
+	"Books/Dune.md":    "---\nstatus: done\nrating: 5\nfinished: 2026-01-11\nauthor: \"[[Frank Herbert]]\"\ntags: [book]\n---\nSee [[Ubik]].\n",
+	"Books/Ubik.md":    "---\nstatus: reading\nrating: 4\nauthor: \"[[Philip K. Dick|Dick]]\"\ntags: [book]\n---\n",
+	"Books/Solaris.md": "---\nstatus: done\nrating: 2\nfinished: 2025-12-24\ntags: [book]\n---\n",
+	"Books/Emma.md":    "---\nstatus: to-read\ntags: [book]\n---\n",
+	"Broken.base":      "filters:\n  and:\n    - status ==\n    - nope()\nformulas:\n  a: formula.b\n  b: formula.a\nviews:\n  - type: table\n    name: V\n    order: [file.colour]\n",
+	"Plan.md":          "# Plan\n\n```base\nfilters: status == \"reading\"\nviews:\n  - {type: table, name: Now, order: [file.name]}\n```\n",
+}
+
+// The examples of docs/bases.md print what the page says.
+func TestDocumentedBases(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "bases.md"))
+	require.NoError(t, err)
+	page := string(text)
+	_, base, _ := strings.Cut(page, "```yaml\n")
+	base, _, _ = strings.Cut(base, "```")
+	files := map[string]string{"Books.base": base}
+	for path, content := range documented {
+		files[path] = content
+	}
+	printsExamples(t, page, files, 10)
+}
+
+// printsExamples compares what the examples of a page print with what it says, on a
+// vault with these files.
+func printsExamples(t *testing.T, page string, files map[string]string, least int) {
+	t.Helper()
+	h := build(t, files)
+	examples := 0
+	for _, block := range strings.Split(page, "```console\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for _, example := range strings.Split(block, "$ vaultwicket vault ~/Notes ")[1:] {
+			line, want, _ := strings.Cut(example, "\n")
+			_, out, _ := h.run(words(strings.TrimPrefix(line, "--write "))...)
+			assert.That(t, out == want, "%s prints\n%swant\n%s", line, out, want)
+			examples++
+		}
+	}
+	assert.That(t, examples >= least, "the page has %d examples", examples)
+}
+
+var word = regexp.MustCompile(`(?:'[^']*'|[^\s'])+`)
+
+// words takes a line apart as a shell does that knows single quotes alone.
+func words(line string) (all []string) {
+	for _, found := range word.FindAllString(line, -1) {
+		all = append(all, strings.ReplaceAll(found, "'", ""))
+	}
+	return all
 }

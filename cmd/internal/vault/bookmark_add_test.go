@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 const saturdayMS = "1795244707000"
@@ -36,13 +37,9 @@ func TestBookmarkIsAdded(t *testing.T) {
 			}
 			h.expect(command.ExitDone, "Bookmarked: https://x.org/?a&b\n", "bookmark", "url=https://x.org/?a&b")
 			got := h.get(".obsidian/bookmarks.json")
-			if got != test.want || !json.Valid([]byte(got)) {
-				t.Errorf("the file is\n%s\nwant\n%s", got, test.want)
-			}
+			assert.That(t, got == test.want && json.Valid([]byte(got)), "the file is\n%s\nwant\n%s", got, test.want)
 			h.run("undo")
-			if h.get(".obsidian/bookmarks.json") != test.before {
-				t.Errorf("undone, the file is %q", h.get(".obsidian/bookmarks.json"))
-			}
+			assert.Equal(t, h.get(".obsidian/bookmarks.json"), test.before, "undone, the file")
 		})
 	}
 }
@@ -65,9 +62,8 @@ func TestWhatCanBeBookmarked(t *testing.T) {
 		{"a part of nothing", "bookmark folder=f subpath=x", command.ExitMisuse, "Error: Use subpath=<heading> with file=<path>.\n"},
 	})
 	const first = `{"items":[{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md"},{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md","subpath":"#H","title":"T"},`
-	if got := h.get(".obsidian/bookmarks.json"); !strings.HasPrefix(got, first) {
-		t.Errorf("the file is %s", got)
-	}
+	got := h.get(".obsidian/bookmarks.json")
+	assert.That(t, strings.HasPrefix(got, first), "the file is %s", got)
 }
 
 func TestBookmarksThatCannotBeUsed(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 )
 
 // drawn is a canvas as the app writes one, with unknown fields.
@@ -76,9 +77,7 @@ func TestCanvasChanges(t *testing.T) {
 	h := build(t, map[string]string{"B.canvas": drawn})
 	h.expect(command.ExitDone, "Removed: file b with 2 edges from B.canvas\n", "canvas:remove", "file=B", "id=b")
 	want := strings.Replace(strings.Replace(drawn, line("b")+"\n", "", 1), "\n"+line("e1")+"\n"+line("e2")+"\n\t", "", 1)
-	if got := h.get("B.canvas"); got != want {
-		t.Errorf("%s", got)
-	}
+	assert.Equal(t, h.get("B.canvas"), want)
 }
 
 func TestCanvasRefusals(t *testing.T) {
@@ -110,13 +109,10 @@ func TestCanvasRefusals(t *testing.T) {
 		{"canvas:create|path=a*.canvas", frame.CodeCLIError, "not every system"},
 	} {
 		h := build(t, files)
-		if got := h.failure(strings.Split(c.call, "|")...); got.Code != c.code || !strings.Contains(got.Reason, c.want) {
-			t.Errorf("%s: %+v", c.call, got)
-		}
+		got := h.failure(strings.Split(c.call, "|")...)
+		assert.That(t, got.Code == c.code && strings.Contains(got.Reason, c.want), "%s: %+v", c.call, got)
 		for path, text := range files {
-			if got := h.get(path); got != text {
-				t.Errorf("%s: %s became %q", c.call, path, got)
-			}
+			assert.Equal(t, h.get(path), text, "%s: %s became", c.call, path)
 		}
 	}
 }
@@ -164,8 +160,6 @@ func isJSONCanvas(t *testing.T, text string) {
 		ids[*n.ID] = true
 	}
 	for _, e := range c.Edges {
-		if e.ID == "" || ids[e.ID] || !ids[e.FromNode] || !ids[e.ToNode] {
-			t.Errorf("%+v in %s", e, text)
-		}
+		assert.That(t, e.ID != "" && !ids[e.ID] && ids[e.FromNode] && ids[e.ToNode], "%+v in %s", e, text)
 	}
 }

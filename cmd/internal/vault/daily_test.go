@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 )
 
 func TestTodaysPath(t *testing.T) {
@@ -31,9 +32,7 @@ func TestTodaysPath(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
 			h.expect(command.ExitDone, test.want+"\n", "daily:path")
-			if h.get(test.want) != "(missing)" {
-				t.Error("asking for the path made the note")
-			}
+			assert.That(t, h.get(test.want) == "(missing)", "asking for the path made the note")
 		})
 	}
 	build(t, nil).expect(command.ExitDone, "2026-11-21.md\n", "daily:path")
@@ -64,9 +63,7 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 func TestDaily(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n"})
 	h.expect(command.ExitFailed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
-	if h.get("D/2026-11-21.md") != "(missing)" {
-		t.Error("reading made the note")
-	}
+	assert.That(t, h.get("D/2026-11-21.md") == "(missing)", "reading made the note")
 	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily", "paneType=split")
 	h.expect(command.ExitDone, "# 2026-11-21\n", "daily:read")
 	h.put("D/2026-11-21.md", "mine")
@@ -102,9 +99,7 @@ func TestDailyEdits(t *testing.T) {
 				h.put(path, test.before)
 			}
 			h.expect(command.ExitDone, "Added to: "+path+"\n", test.args...)
-			if got := h.get(path); got != test.want {
-				t.Errorf("the note became %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get(path), test.want, "the note became")
 		})
 	}
 }
@@ -113,9 +108,7 @@ func TestContentFromStandardInput(t *testing.T) {
 	h := build(t, nil)
 	h.stdin = "\\nabla \\times\n\ttab\xff"
 	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
-	if got := h.get("2026-11-21.md"); got != h.stdin {
-		t.Errorf("the note became %q", got)
-	}
+	assert.Equal(t, h.get("2026-11-21.md"), h.stdin, "the note became")
 	h.steps([]turn{
 		{"and as an argument too", "--stdin content daily:append content=x", command.ExitMisuse, "Error: Parameter given twice: content\n"},
 		{"a parameter that is not there", "--stdin text daily:append", command.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
@@ -150,9 +143,8 @@ func TestTemplates(t *testing.T) {
 				".obsidian/templates.json": `{"dateFormat":"[ignored]","timeFormat":"HH[h]mm"}`,
 			})
 			status, path, _ := h.run("daily")
-			if got := h.get(strings.TrimSuffix(path, "\n")); status != command.ExitDone || got != test.want {
-				t.Errorf("status %d, %s became %q, want %q", status, path, got, test.want)
-			}
+			got := h.get(strings.TrimSuffix(path, "\n"))
+			assert.That(t, status == command.ExitDone && got == test.want, "status %d, %s became %q, want %q", status, path, got, test.want)
 		})
 	}
 }
@@ -160,9 +152,7 @@ func TestTemplates(t *testing.T) {
 func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"a/b","template":"T"}`, "T.md": "---\nd: {{date}}\n---\n{{time}}"})
 	h.expect(command.ExitDone, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
-	if got := h.get("a/b/2026-11-21.md"); got != "---\nd: 2026-11-21\n---\n09:05\nx" {
-		t.Errorf("the note became %q", got)
-	}
+	assert.Equal(t, h.get("a/b/2026-11-21.md"), "---\nd: 2026-11-21\n---\n09:05\nx", "the note became")
 }
 
 func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {

@@ -1,6 +1,9 @@
 package vault
 
 import (
+	"bytes"
+	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -56,9 +60,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	for kind, line := range calls {
 		words := strings.Fields(line)
 		status, stdout, stderr := h.run(words...)
-		if status == command.ExitDone || stdout == "" || stderr != "" {
-			t.Errorf("%s: status %d, %q, %q", line, status, stdout, stderr)
-		}
+		assert.That(t, status != command.ExitDone && stdout != "" && stderr == "", "%s: status %d, %q, %q", line, status, stdout, stderr)
 		first, _, _ := strings.Cut(stdout, "\n")
 		want := frame.Failure{Code: kind.Code, Hint: kind.Hint, Reason: first}
 		if len(want.Reason) > frame.MaxReason {
@@ -69,18 +71,14 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		resident := w.ask(nil, words...)
 		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.stderr} {
 			rest, facts, got := frame.CutReport(stderr)
-			if rest != "" || facts != (frame.Facts{}) || got != want {
-				t.Errorf("%s, %s: %q, %+v, want %+v", mode, line, rest, got, want)
-			}
+			assert.That(t, rest == "" && facts == (frame.Facts{}) && got == want, "%s, %s: %q, %+v, want %+v", mode, line, rest, got, want)
 		}
 		reported[kind.Code] = true
 	}
 	source, err := os.ReadFile("../../../exec/frame/report.go")
 	require.NoError(t, err)
 	codes := regexp.MustCompile(`(?m)^\tCode\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
-	if len(codes) != len(reported) {
-		t.Errorf("%d codes were reported of %d", len(reported), len(codes))
-	}
+	assert.Equal(t, len(codes), len(reported), "%d codes were reported of", len(reported))
 	for _, code := range codes {
 		if !reported[code[1]] {
 			t.Errorf("no call fails with %s", code[1])
@@ -109,4 +107,37 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 			t.Errorf("%q: %q, %+v, want %s", line, rest, failure, want)
 		}
 	}
+}
+
+// snapshot describes every file and folder of the vault, hidden ones included.
+func (h *testVault) snapshot() (text string, files, folders int) {
+	var out strings.Builder
+	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			folders++
+			out.WriteString(path + "/\n")
+			return err
+		}
+		files++
+		content, err := os.ReadFile(path)
+		out.WriteString(path + "\t" + command.Digest(content) + "\n")
+		return err
+	})
+	assert.That(h.t, err == nil, "%v", err)
+	return out.String(), files, folders
+}
+
+func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text"})
+	v, err := command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir})
+	require.NoError(t, err)
+	defer v.Disk.Close()
+	said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
+	said.Close() // as if the disk went away before the text was read
+	var out bytes.Buffer
+	if status := said.Print(&out); status != command.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
+		t.Errorf("status %d, %q", status, &out)
+	}
+	got := said.Report()
+	assert.That(t, got.Code == frame.CodeCLIError && strings.HasPrefix(got.Reason, "Error: reading stopped: "), "reported as %+v", got)
 }

@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -33,9 +34,7 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 				t.Errorf("%s of %s: %+v", call[0], path, got)
 			}
 		}
-		if h.get(path) != text {
-			t.Errorf("%s became %q", path, h.get(path))
-		}
+		assert.Equal(t, h.get(path), text, "%s became", path)
 	}
 	h := build(t, map[string]string{"T/Tpl.md": "text", ".obsidian/templates.json": `{"folder": "T"}`})
 	for _, c := range []struct {
@@ -72,11 +71,14 @@ func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
 	serves := map[string]string{
 		"canvas:": "canvas", "base:": "base", "create": "md", "note:": "md", "append": "md", "prepend": "md", "property:": "md", "task": "md", "template:insert": "md", "heading:rename": "md", "history:restore": "md", "daily": "md",
 	}
-	large := strings.Repeat("\x00\x01large", 30<<20/7)
+	bytesOfBig := strings.Repeat("\x00\x01large", 30<<20/7)
 	reading := map[string]string{"base:eval": "expr=1", "property:read": "name=p", "note:section": "heading=H", "canvas:connect": "from=x to=x"}
 	tried, done := 0, 0
-	var kept *testVault // the last one with a large file, if nothing in it was touched
-	var untouched map[string]fs.FileInfo
+	type site struct { // a vault in which nothing was touched yet
+		*testVault
+		files map[string]fs.FileInfo
+	}
+	kept := map[bool]site{} // with the large file, and without
 	for _, row := range table() {
 		syntax, _ := row.Syntax()
 		if p, ok := syntax.Param("path"); !ok || p.Hint != "path" || row.Name == "folder" {
@@ -92,25 +94,23 @@ func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
 			if kind == "big.bin" && testing.Short() {
 				continue
 			}
-			h := kept
-			if kind != "big.bin" || h == nil {
-				h = build(t, files)
+			before, large := maps.Clone(files), kind == "big.bin"
+			before["link.md"] = files["linked.md"]
+			if large {
+				before["big.bin"] = bytesOfBig
 			}
-			before := map[string]string{}
-			for path, text := range files {
-				before[path] = text
-			}
-			if h != kept {
-				if err := errors.Join(os.Link(h.file("linked.md"), h.file("link.md")), os.Chmod(h.file("ro.md"), 0o444)); err != nil {
+			at, there := kept[large]
+			if !there {
+				at.testVault = build(t, files)
+				if err := errors.Join(os.Link(at.file("linked.md"), at.file("link.md")), os.Chmod(at.file("ro.md"), 0o444)); err != nil {
 					t.Skip(err)
 				}
-				if kind == "big.bin" {
-					h.put("big.bin", large)
+				if large {
+					at.put("big.bin", bytesOfBig)
 				}
+				at.files = tree(t, at.dir)
 			}
-			if before["link.md"] = files["linked.md"]; kind == "big.bin" {
-				before["big.bin"], untouched, kept = large, tree(t, h.dir), nil
-			}
+			h := at.testVault
 			status, out, stderr := h.run(slices.Concat([]string{"--facts", row.Name}, words, []string{"path=" + kind})...)
 			_, _, failure := frame.CutReport(stderr)
 			if status != command.ExitDone && failure.Code == "" {
@@ -120,12 +120,13 @@ func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
 				done++
 			}
 			all := tree(t, h.dir)
-			if kind == "big.bin" && maps.EqualFunc(all, untouched, func(a, b fs.FileInfo) bool {
+			if maps.EqualFunc(all, at.files, func(a, b fs.FileInfo) bool {
 				return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 			}) {
-				kept = h
+				kept[large] = at
 				continue
 			}
+			delete(kept, large)
 			now := map[string]bool{} // the bytes that are anywhere
 			for path := range all {
 				now[h.get(path)] = true

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -103,9 +104,7 @@ func TestFile(t *testing.T) {
 	require.NoError(t, os.Chtimes(h.file("sub/v1.2 notes.md"), modified, modified))
 	status, got, _ := h.run("file", "path=sub/v1.2 notes.md")
 	lines := strings.Split(got, "\n")
-	if status != command.ExitDone || len(lines) != 7 || lines[6] != "" {
-		t.Fatalf("status %d, %q", status, got)
-	}
+	require.That(t, status == command.ExitDone && len(lines) == 7 && lines[6] == "", "status %d, %q", status, got)
 	want := []string{"path\tsub/v1.2 notes.md", "name\tv1.2 notes", "extension\tmd", "size\t5", "", "modified\t1700000000123"}
 	for i, line := range want {
 		if line != "" && lines[i] != line {
@@ -210,9 +209,7 @@ func TestRandom(t *testing.T) {
 		_, path, _ := h.run("random")
 		seen[path] = true
 	}
-	if len(seen) != 3 || !seen["a.md\n"] || !seen["sub/b.md\n"] || !seen["sub2/d.md\n"] {
-		t.Errorf("random named %v", seen)
-	}
+	assert.That(t, len(seen) == 3 && seen["a.md\n"] && seen["sub/b.md\n"] && seen["sub2/d.md\n"], "random named %v", seen)
 	h.steps([]turn{
 		{"below a folder", "random folder=sub newtab", command.ExitDone, "sub/b.md\n"},
 		{"path and text", "random:read folder=sub/", command.ExitDone, "sub/b.md\nB\n"},
@@ -230,7 +227,6 @@ func TestRandomAsksItsSource(t *testing.T) {
 	defer v.Disk.Close()
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
-	if said := respond(v, command.Request{Command: "random"}); said.Text == "" || asked != 3 {
-		t.Errorf("asked for one of %d, said %q", asked, said.Text)
-	}
+	said := respond(v, command.Request{Command: "random"})
+	assert.That(t, said.Text != "" && asked == 3, "asked for one of %d, said %q", asked, said.Text)
 }

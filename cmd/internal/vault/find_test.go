@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -103,9 +104,7 @@ func TestFind(t *testing.T) {
 		for _, row := range h.rowsOf(strings.Split(test.args, "|")...) {
 			paths = append(paths, row["path"].(string))
 		}
-		if got := strings.Join(paths, " "); got != test.want {
-			t.Errorf("%s: %s, want %s", test.args, got, test.want)
-		}
+		assert.Equal(t, strings.Join(paths, " "), test.want, "%s", test.args)
 	}
 }
 
@@ -134,9 +133,8 @@ func TestTheFormsOfFind(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		for _, budget := range []int{1, 30, 60, 1500} {
 			_, out, _ := h.run("find", "query=mortgage", fmt.Sprintf("budget=%d", budget), "format="+format)
-			if most := max(3*budget, 120) + 1; len(out) > most || out == "" {
-				t.Errorf("%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
-			}
+			most := max(3*budget, 120) + 1
+			assert.That(t, len(out) <= most && out != "", "%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
 		}
 	}
 	h.expect(command.ExitDone, "", "find", "query=quantum")
@@ -182,9 +180,7 @@ func TestFindSaysWhatItTried(t *testing.T) {
 		"quantum mortgage physics chromodynamics": `nothing is relevant enough; "quantum": in no file; "mortgage": 2 files; "physics": in no file`,
 	} {
 		_, _, said := h.run("--facts", "find", "query="+query)
-		if !strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)) {
-			t.Errorf("%s: %q, want %q", query, said, want)
-		}
+		assert.That(t, strings.Contains(said, strings.ReplaceAll(want, `"`, `\"`)), "%s: %q, want %q", query, said, want)
 	}
 }
 
@@ -207,9 +203,7 @@ func TestQueriesThatFindRefuses(t *testing.T) {
 		"much context":       {[]string{"query=x", "context=11"}, "context from 0 to 10"},
 	} {
 		status, out, _ := h.run(append([]string{"find"}, test.args...)...)
-		if status == command.ExitDone || !strings.Contains(out, test.want) || len(out) > 1000 {
-			t.Errorf("%s: %d %.300q", name, status, out)
-		}
+		assert.That(t, status != command.ExitDone && strings.Contains(out, test.want) && len(out) <= 1000, "%s: %d %.300q", name, status, out)
 	}
 }
 
@@ -236,9 +230,8 @@ func TestFindKnowsNothingOfHiddenNotes(t *testing.T) {
 			for _, text := range []string{"secret mortgage [[Mortgage|the secret]]", strings.Repeat("mortgage bank photovoltaics secret ", 50)} {
 				h.put("Hidden/A.md", text)
 				h.put("Hidden/B.md", "# Roof\n"+text+"\n[[Solar|secret]] #money")
-				if got := ask(h); got != want {
-					t.Errorf("got  %s\nwant %s", got, want)
-				}
+				got := ask(h)
+				assert.That(t, got == want, "got  %s\nwant %s", got, want)
 			}
 		})
 	}
@@ -264,9 +257,7 @@ func TestFindInAWorker(t *testing.T) {
 				paths = append(paths, path)
 			}
 		}
-		if !slices.Equal(paths, want) {
-			t.Errorf("%s: %q, want %q", query, paths, want)
-		}
+		assert.That(t, slices.Equal(paths, want), "%s: %q, want %q", query, paths, want)
 	}
 	expect("photovoltaics", "House/Solar.md")
 	w.does("create", "path=New.md", "content=The heat pump of the neighbours.")
@@ -281,9 +272,7 @@ func TestFindInAWorker(t *testing.T) {
 func (w *talk) does(words ...string) {
 	w.t.Helper()
 	id := w.request(nil, words...)
-	if a := w.answers(1)[id]; a.end.Status != command.ExitDone {
-		w.t.Fatalf("%q: %+v", words, a)
-	}
+	require.Equal(w.t, w.answers(1)[id].end.Status, command.ExitDone, "%q", words)
 }
 
 // embeddings is a server whose vectors say whether a text is about debts, and what it was sent.
@@ -293,9 +282,7 @@ func embeddings(t *testing.T) (address string, sent func() string, end func()) {
 	var texts []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request struct{ Input []string }
-		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&request))
 		mu.Lock()
 		defer mu.Unlock()
 		texts = append(texts, request.Input...)
@@ -352,9 +339,7 @@ func TestFindByMeaning(t *testing.T) {
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(out, "similar meaning") && time.Now().Before(end); out, said = ask(query) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if !strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t") || strings.Contains(out, "Debts") {
-		t.Errorf("%q, %q", out, said)
-	}
+	assert.That(t, strings.HasPrefix(out, "Money/Mortgage.md:6\t# Bank\t") && !strings.Contains(out, "Debts"), "%q, %q", out, said)
 	if texts := sent(); strings.Contains(texts, token) || !strings.Contains(texts, "The token of the bank") || strings.Contains(texts, "secret: ") || strings.Contains(texts, "private") || strings.Contains(texts, "Archive") || !strings.Contains(texts, "The notary keeps the deed") {
 		t.Errorf("sent:\n%s", texts)
 	}
@@ -388,9 +373,7 @@ func TestFindByMeaning(t *testing.T) {
 			t.Errorf("%s has the names of hidden notes: %v", name, err)
 		}
 	}
-	if err != nil || len(saved) != 1 {
-		t.Errorf("%q, %v", saved, err)
-	}
+	assert.That(t, err == nil && len(saved) == 1, "%q, %v", saved, err)
 }
 
 // Another machine is sent nothing unless the user approved it: find says what would be sent, and works without.

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -317,13 +318,9 @@ func TestWhatElseIsInAFolder(t *testing.T) {
 	}
 	h.put("G/F/new.md", "new")
 	h.expect(command.ExitDone, "Copied: G/F -> C (3 files)\n", "folder:copy", "path=G/F", "to=C")
-	if h.get("C/big.bin") != large {
-		t.Error("the copy differs")
-	}
+	assert.That(t, h.get("C/big.bin") == large, "the copy differs")
 	h.expect(command.ExitDone, "Moved to trash: C (3 files)\n", "folder:delete", "path=C")
-	if h.exists(h.file("C")) || h.get(".trash/big.bin") != large {
-		t.Error("the folder is still there, or not in the trash")
-	}
+	assert.That(t, !h.exists(h.file("C")) && h.get(".trash/big.bin") == large, "the folder is still there, or not in the trash")
 	for range 3 {
 		if status, out, _ := h.run("undo"); status != command.ExitDone {
 			t.Fatalf("undo: %q", out)

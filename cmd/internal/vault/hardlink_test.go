@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -33,9 +34,7 @@ func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 				for _, path := range paths {
 					for _, call := range callsOn(row, path) {
 						status, stdout, stderr := h.run(call...)
-						if strings.Contains(stdout+stderr, canary) {
-							t.Errorf("%q shows what is hidden: %d, %q %q", call, status, stdout, stderr)
-						}
+						assert.That(t, !strings.Contains(stdout+stderr, canary), "%q shows what is hidden: %d, %q %q", call, status, stdout, stderr)
 					}
 				}
 				after := everything(t, h.dir)

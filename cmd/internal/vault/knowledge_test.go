@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -97,9 +98,8 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		kept++ // there the name that is not UTF-8 becomes one that is
 	}
-	if n := cached(dir, h.dir); n != kept {
-		t.Errorf("the cache contains %d files", n)
-	}
+	n := cached(dir, h.dir)
+	assert.That(t, n == kept, "the cache contains %d files", n)
 	same(t, "with a cache", h.answers(), want)
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) < 2 {
@@ -148,9 +148,8 @@ func TestAYoungNoteIsNotKept(t *testing.T) {
 	h := library(t)
 	h.later = -time.Hour // however long the answers take
 	same(t, "young notes", h.answers(), h.without().answers())
-	if n := cached(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir); n != 0 {
-		t.Errorf("the cache contains %d files", n)
-	}
+	n := cached(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir)
+	assert.That(t, n == 0, "the cache contains %d files", n)
 }
 
 // cached returns how many files of a vault the cache in a folder contains.
@@ -171,9 +170,7 @@ func TestManyProcessesShareACache(t *testing.T) {
 	for range processes {
 		all.Go(func() {
 			for range times {
-				if got := h.answers(); got != want {
-					t.Error("a process answers differently")
-				}
+				assert.Equal(t, h.answers(), want, "a process answers differently")
 			}
 		})
 	}
@@ -241,9 +238,7 @@ func TestAWorkerSeesItsOwnChangesAtOnce(t *testing.T) {
 	w.everything()
 	for i := range 50 {
 		w.ask(nil, "daily:append", fmt.Sprintf("content=#own%d", i))
-		if got := w.ask(nil, "tag", fmt.Sprintf("name=own%d", i)); got.stdout != "2026-11-21.md\n" {
-			t.Fatalf("change %d: %q", i, got.stdout)
-		}
+		require.Equal(t, w.ask(nil, "tag", fmt.Sprintf("name=own%d", i)).stdout, "2026-11-21.md\n", "change %d", i)
 	}
 }
 

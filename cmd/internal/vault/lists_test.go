@@ -1,10 +1,15 @@
 package vault
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestTemplateCommands(t *testing.T) {
@@ -115,11 +120,27 @@ func TestRowsInEveryForm(t *testing.T) {
 		command.FormatCSV:  "a\tb.md,2\n\"\"\"<&>\"\"\",\n",
 		command.FormatJSON: "[\n  {\n    \"file\": \"a\\tb.md\",\n    \"count\": \"2\"\n  },\n  {\n    \"file\": \"\\\"<&>\\\"\",\n    \"count\": \"\"\n  }\n]",
 	} {
-		if got := r.Print(form); got != want {
-			t.Errorf("%s: %q, want %q", form, got, want)
-		}
+		assert.Equal(t, r.Print(form), want, "%s", form)
 	}
-	if got := (command.Table{}).Print(command.FormatJSON); got != "[]" {
-		t.Errorf("no rows in JSON are %q", got)
+	assert.Equal(t, (command.Table{}).Print(command.FormatJSON), "[]", "no rows in JSON are")
+}
+
+func TestVaults(t *testing.T) {
+	h := build(t, nil)
+	h.env["HOME"] = t.TempDir()
+	h.expect(command.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
+	h.expect(command.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
+	if runtime.GOOS != "linux" {
+		t.Skip("the app's list is elsewhere")
 	}
+	folder := filepath.Join(h.env["HOME"], ".config", "obsidian")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	for _, test := range [][2]string{
+		{`{"vaults":{"a":{"path":"/x/Old","ts":1},"b":{"path":"/x/New","ts":1780596959579,"open":true},"c":{"ts":5}}}`, "New\nOld\n"},
+		{`{broken`, filepath.Base(h.dir) + "\n"},
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600))
+		h.expect(command.ExitDone, test[1], "vaults")
+	}
+	h.expect(command.ExitDone, "1\n", "vaults", "total")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -23,9 +24,7 @@ func numbered(count int) string {
 func loses(t *testing.T, h *testVault, args ...string) string {
 	t.Helper()
 	status, out, _ := h.run(append([]string{command.PlanSwitch}, args...)...)
-	if status != command.ExitDone {
-		t.Fatalf("%q: status %d, %q", args, status, out)
-	}
+	require.That(t, status == command.ExitDone, "%q: status %d, %q", args, status, out)
 	var plan struct{ Loses string }
 	require.NoError(t, json.Unmarshal([]byte(out), &plan))
 	return plan.Loses
@@ -56,20 +55,14 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": numbered(40), ".obsidian/app.json": followLinks})
 			before := h.tree()
-			if got := loses(t, h, test.call...); got != test.want {
-				t.Errorf("loses %q, want %q", got, test.want)
-			}
+			assert.Equal(t, loses(t, h, test.call...), test.want, "loses")
 			status, out, _ := h.run(append([]string{command.SparingSwitch}, test.call...)...)
 			if test.want == "" {
-				if status != command.ExitDone {
-					t.Errorf("status %d, %q", status, out)
-				}
+				assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
 				return
 			}
 			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
-			if status != command.ExitFailed || out != want || h.tree() != before {
-				t.Errorf("status %d, %q, want %q", status, out, want)
-			}
+			assert.That(t, status == command.ExitFailed && out == want && h.tree() == before, "status %d, %q, want %q", status, out, want)
 			status, out, _ = h.run(append([]string{command.SparingSwitch, command.BeginSwitch, command.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
 			if status != command.ExitFailed || out != want || len(h.changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
@@ -103,9 +96,7 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 		{"the last one brings a note back", a, ids[2], ""},
 		{"of somebody else, too", b, ids[2], ""},
 	} {
-		if got := loses(t, h, append(test.caller, "undo", test.id)...); got != test.want {
-			t.Errorf("%s: loses %q", test.name, got)
-		}
+		assert.Equal(t, loses(t, h, append(test.caller, "undo", test.id)...), test.want, "%s: loses", test.name)
 	}
 	run(h, a, "undo")
 	undone := h.changes()[3]
@@ -119,16 +110,12 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 		"the append of another":             {b, ids[1], `replaces what "a.md" contains`},
 		"the own append":                    {a, ids[1], ""},
 	} {
-		if got := loses(t, h, append(test.caller, "undo", test.id)...); got != test.want {
-			t.Errorf("%s: loses %q, want %q", name, got, test.want)
-		}
+		assert.Equal(t, loses(t, h, append(test.caller, "undo", test.id)...), test.want, "%s: loses", name)
 	}
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
 	run(h, a, command.SparingSwitch, "undo")
 	run(h, a, command.SparingSwitch, "undo")
-	if h.get("a.md") != "(missing)" {
-		t.Error("what was made is there")
-	}
+	assert.That(t, h.get("a.md") == "(missing)", "what was made is there")
 	h.expect(command.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, command.SparingSwitch, "undo", undone)...)
 }
 
@@ -153,9 +140,7 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	for i, of := range []string{"append a.md", "move a.md", "append x/a.md", "delete b.md", "create a.md"} {
 		want = "Undone: " + ids[i+1] + " " + of + "\n" + want
 	}
-	if paths := planned(t, h, "--caller", "a", "undo"); len(paths) != 5 {
-		t.Errorf("the plan lists %q", paths)
-	}
+	assert.Equal(t, len(planned(t, h, "--caller", "a", "undo")), 5, "the plan lists")
 	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
 	if got := h.tree(); got != before {
 		t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
@@ -196,9 +181,7 @@ func TestASessionIsTakenBack(t *testing.T) {
 	h.env[command.SessionVariable] = "second"
 	h.run("--caller", "a", "create", "path=c.md")
 	ids := h.changes()
-	if got := loses(t, h, "--caller", "a", "undo", "session="+ids[0]); got != `replaces what "a.md" contains` {
-		t.Errorf("loses %q", got)
-	}
+	assert.Equal(t, loses(t, h, "--caller", "a", "undo", "session="+ids[0]), `replaces what "a.md" contains`, "loses")
 	if status, out, _ := h.run("undo", "session="+ids[1]); status != command.ExitDone || h.get("a.md") != "0\n" || h.get("b.md") != "" || h.get("c.md") != "" {
 		t.Errorf("status %d, %q", status, out)
 	}
@@ -219,9 +202,7 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 	h.put("b.md", "other\n")
 	ids := h.changes()
 	status, out, _ := h.run("undo", "id="+ids[0]+","+ids[2])
-	if status != command.ExitDone || h.get("a.md") != "0\n" || h.get("c.md") == "0\n" {
-		t.Errorf("two of a note: status %d, %q", status, out)
-	}
+	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("c.md") != "0\n", "two of a note: status %d, %q", status, out)
 	status, out, _ = h.run("undo", "session="+ids[0])
 	if want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"; status != command.ExitDone || out != want || h.get("c.md") != "0\n" || h.get("b.md") != "other\n" {
 		t.Errorf("a session: status %d, %q", status, out)
@@ -275,8 +256,6 @@ func TestWhatElseIsALoss(t *testing.T) {
 		{[]string{"rename", "path=hub.md", "name=other"}, "affects 22 notes"},
 		{[]string{"vault:replace", "old=old", "new=fresh"}, "affects 21 notes"},
 	} {
-		if got := loses(t, h, test.call...); got != test.want {
-			t.Errorf("%.80q loses %q, want %q", test.call, got, test.want)
-		}
+		assert.Equal(t, loses(t, h, test.call...), test.want, "%.80q loses", test.call)
 	}
 }

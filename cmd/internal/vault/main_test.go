@@ -19,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -96,12 +97,8 @@ func (h *testVault) run(args ...string) (status int, stdout, stderr string) {
 func (h *testVault) expect(status int, stdout string, args ...string) {
 	h.t.Helper()
 	gotStatus, got, stderr := h.run(args...)
-	if gotStatus != status || got != stdout {
-		h.t.Errorf("%q: status %d, output %q; want %d, %q", args, gotStatus, got, status, stdout)
-	}
-	if stderr != "" {
-		h.t.Errorf("%q: stderr %q", args, stderr)
-	}
+	assert.That(h.t, gotStatus == status && got == stdout, "%q: status %d, output %q; want %d, %q", args, gotStatus, got, status, stdout)
+	assert.Equal(h.t, stderr, "", "%q: stderr", args)
 }
 
 // step is one call in a table: the arguments are separated by blanks.
@@ -175,9 +172,7 @@ func TestEveryOfficialCommandAnswers(t *testing.T) {
 			h.expect(command.ExitFailed, "Error: \""+c.Name+"\" needs the Obsidian app.\n", c.Name)
 		}
 	}
-	if official != 115 {
-		t.Errorf("%d commands of the app", official)
-	}
+	assert.That(t, official == 115, "%d commands of the app", official)
 }
 
 func TestFolderArgument(t *testing.T) {
@@ -228,13 +223,9 @@ func TestVaultById(t *testing.T) {
 func TestHelp(t *testing.T) {
 	h := build(t, nil)
 	status, all, _ := h.run("help")
-	if status != command.ExitDone {
-		t.Errorf("status %d", status)
-	}
+	assert.Equal(t, status, command.ExitDone, "status")
 	for _, row := range table() {
-		if !strings.Contains(all, "\n  "+row.Name) {
-			t.Errorf("help does not name %s", row.Name)
-		}
+		assert.That(t, strings.Contains(all, "\n  "+row.Name), "help does not name %s", row.Name)
 	}
 	const readBlock = "  read                  Print a note\n" +
 		"    file=<name>         - The note by its name, as in a link\n" +
@@ -252,9 +243,7 @@ func TestHelp(t *testing.T) {
 	}
 	_, family, _ := h.run("help", "daily")
 	for _, line := range []string{"  daily  ", "  daily:append  ", "    content=<text>      - The text to add (required)\n", "    paneType=tab|split|window  - "} {
-		if !strings.Contains(family, line) {
-			t.Errorf("the family lacks %q:\n%s", line, family)
-		}
+		assert.That(t, strings.Contains(family, line), "the family lacks %q:\n%s", line, family)
 	}
 }
 

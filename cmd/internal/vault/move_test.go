@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -49,15 +50,11 @@ func TestMoveAndRename(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"})
 			h.expect(test.status, test.want+"\n", strings.Fields(test.args)...)
-			if got := h.get(test.at); got != "text" {
-				t.Errorf("%s is %q", test.at, got)
-			}
+			assert.Equal(t, h.get(test.at), "text", "%s", test.at)
 			if test.gone != "" && h.get(test.gone) != "(missing)" {
 				t.Errorf("%s is still there", test.gone)
 			}
-			if h.get("r.md") != "[[a]]" {
-				t.Errorf("a link was changed: %q", h.get("r.md"))
-			}
+			assert.Equal(t, h.get("r.md"), "[[a]]", "a link was changed")
 		})
 	}
 }
@@ -95,26 +92,18 @@ func TestLinksFollowAMove(t *testing.T) {
 		t.Errorf("the plan lists %q, want %q", got, want)
 	}
 	for path, text := range files {
-		if h.get(path) != text {
-			t.Errorf("planning changed %s", path)
-		}
+		assert.That(t, h.get(path) == text, "planning changed %s", path)
 	}
 	h.expect(command.ExitDone, "Moved: a.md -> c/Z.md\n", "move", "path=a.md", "to=c/Z.md")
 	for path, text := range want {
-		if got := h.get(path); got != text {
-			t.Errorf("%s is %q, want %q", path, got, text)
-		}
+		assert.Equal(t, h.get(path), text, "%s", path)
 	}
 	for _, path := range []string{"c/e.md", "other.canvas"} {
-		if h.get(path) != files[path] {
-			t.Errorf("%s was changed", path)
-		}
+		assert.That(t, h.get(path) == files[path], "%s was changed", path)
 	}
 	h.run("undo")
 	for path, text := range files {
-		if got := h.get(path); got != text {
-			t.Errorf("undone, %s is %q, want %q", path, got, text)
-		}
+		assert.Equal(t, h.get(path), text, "undone, %s", path)
 	}
 }
 
@@ -123,9 +112,7 @@ func planned(t *testing.T, h *testVault, args ...string) (paths []string) {
 	t.Helper()
 	status, out, _ := h.run(append([]string{"--plan"}, args...)...)
 	var plan struct{ Files []struct{ Path string } }
-	if err := json.Unmarshal([]byte(out), &plan); err != nil || status != command.ExitDone {
-		t.Fatalf("status %d, %q", status, out)
-	}
+	require.That(t, json.Unmarshal([]byte(out), &plan) == nil && status == command.ExitDone, "status %d, %q", status, out)
 	for _, file := range plan.Files {
 		paths = append(paths, file.Path)
 	}
@@ -140,9 +127,7 @@ func TestHowLinksAreWritten(t *testing.T) {
 			".obsidian/app.json": `{"alwaysUpdateLinks":true,"newLinkFormat":"` + test.format + `"}`, "a.md": "", "n/b.md": "[[a]] [t](a.md)",
 		})
 		h.expect(command.ExitDone, "Moved: a.md -> x/z.md\n", "move", "path=a.md", "to=x/z.md")
-		if got := h.get("n/b.md"); got != test.want {
-			t.Errorf("%s: %q", test.format, got)
-		}
+		assert.Equal(t, h.get("n/b.md"), test.want, "%s", test.format)
 	}
 }
 
@@ -269,5 +254,45 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 	h := build(t, map[string]string{"Old.md": "", "a.md": "[[Old]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
 	if _, _, stderr := h.run("--facts", "rename", "path=Old.md", "name=New"); strings.Contains(stderr, "breaks") {
 		t.Errorf("links that follow: %s", stderr)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	for _, test := range []struct{ name, settings, args, want, trashed string }{
+		{"into the trash of the vault, which is flat", `{}`, "path=sub/a.md", "Moved to trash: sub/a.md", ".trash/a.md"},
+		{"by its name", `{"trashOption":"local"}`, "file=a", "Moved to trash: sub/a.md", ".trash/a.md"},
+		{"the system's trash is out of reach", `{"trashOption":"system"}`, "path=sub/a.md", "Moved to trash: sub/a.md", ".trash/a.md"},
+		{"a vault without a trash", `{"trashOption":"none"}`, "path=sub/a.md", "Deleted permanently: sub/a.md", ""},
+		{"for good", `{}`, "path=sub/a.md permanent", "Deleted permanently: sub/a.md", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"sub/a.md": "text", ".obsidian/app.json": test.settings})
+			h.expect(command.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
+			assert.That(t, h.get("sub/a.md") == "(missing)", "it is still there")
+			if test.trashed != "" && h.get(test.trashed) != "text" {
+				t.Errorf("the trash has %q", h.get(test.trashed))
+			}
+			if test.trashed == "" && h.get(".trash/a.md") != "(missing)" {
+				t.Error("it is in the trash")
+			}
+			_, _, _ = h.run("undo")
+			if h.get("sub/a.md") != "text" || h.get(".trash/a.md") != "(missing)" {
+				t.Errorf("undone, it is %q, and in the trash %q", h.get("sub/a.md"), h.get(".trash/a.md"))
+			}
+		})
+	}
+	h := build(t, map[string]string{"a.md": "2", ".trash/a.md": "1", "f/x.md": ""})
+	h.steps([]turn{
+		{"what is not there", "delete path=b.md", command.ExitFailed, "Error: File \"b.md\" not found.\n"},
+		{"a folder", "delete path=f", command.ExitFailed, "Error: File \"f\" not found.\n"},
+		{"what lies in the trash", "delete path=.trash/a.md", command.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
+		{"a name that is taken in the trash gets a number", "delete path=a.md", command.ExitDone, "Moved to trash: a.md\n"},
+	})
+	if h.get(".trash/a.md") != "1" || h.get(".trash/a 1.md") != "2" {
+		t.Errorf("the trash has %q and %q", h.get(".trash/a.md"), h.get(".trash/a 1.md"))
+	}
+	h.run("undo")
+	if h.get("a.md") != "2" || h.get(".trash/a.md") != "1" || h.get(".trash/a 1.md") != "(missing)" {
+		t.Error("undone, the wrong one was taken from the trash")
 	}
 }

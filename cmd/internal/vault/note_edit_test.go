@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 // edited is one call that changes the note A.md.
@@ -21,9 +22,7 @@ func checkEdits(t *testing.T, said string, tests []edited) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"A.md": test.before})
 			h.expect(command.ExitDone, said+"A.md\n", test.args...)
-			if got := h.get("A.md"); got != test.want {
-				t.Errorf("the note became %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get("A.md"), test.want, "the note became")
 		})
 	}
 }
@@ -78,16 +77,12 @@ func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 		if status, out, _ := h.run(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...); status != command.ExitDone {
 			t.Errorf("%s: status %d, %q", test.args, status, out)
 		}
-		if got := h.get("A.md"); got != fmt.Sprintf(test.want, h.stdin) {
-			t.Errorf("%s: the note became %.80q", test.args, got)
-		}
+		assert.Equal(t, h.get("A.md"), fmt.Sprintf(test.want, h.stdin), "%s: the note became", test.args)
 	}
 	h := build(t, map[string]string{"A.md": `a \nabla b`})
 	h.stdin = `\nabla`
 	h.expect(command.ExitDone, "Replaced in: A.md\n", "--stdin", "old", "note:replace", "path=A.md", "new=x")
-	if got := h.get("A.md"); got != "a x b" {
-		t.Errorf("the note became %q", got)
-	}
+	assert.Equal(t, h.get("A.md"), "a x b", "the note became")
 }
 
 // The gateway takes from the facts which note it was, and what can take the
@@ -104,9 +99,7 @@ func TestFactsOfEdits(t *testing.T) {
 		if status != command.ExitDone || !strings.Contains(facts, `"path":"A.md"`) || strings.Contains(facts, `"change":"`) != changes {
 			t.Errorf("%s: status %d, %q", args, status, facts)
 		}
-		if changed := h.get("A.md") != "# H\n- [ ] b\n"; changed != changes {
-			t.Errorf("%s: changed %v", args, changed)
-		}
+		assert.Equal(t, h.get("A.md") != "# H\n- [ ] b\n", changes, "%s: changed", args)
 	}
 }
 
@@ -121,14 +114,10 @@ func TestTodaysNoteIsEdited(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{path: "# Log\n- a\n"})
 			h.expect(command.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
-			if got := h.get(path); got != test.want {
-				t.Errorf("the note became %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get(path), test.want, "the note became")
 			h = build(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T"}`, "T.md": "# Log\n- a\n"})
 			h.expect(command.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
-			if got := h.get(path); got != test.want {
-				t.Errorf("the note that is made became %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get(path), test.want, "the note that is made became")
 		})
 	}
 }
@@ -164,9 +153,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", command.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
 		{"the start has no heading", "prepend path=A.md heading=One content=x", command.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
 	})
-	if got := h.get("A.md"); got != text || h.get("2026-11-21.md") != "(missing)" {
-		t.Errorf("the note became %q", got)
-	}
+	got := h.get("A.md")
+	assert.That(t, got == text && h.get("2026-11-21.md") == "(missing)", "the note became %q", got)
 	h.put("M.md", strings.Repeat("## h\n", 40)+strings.Repeat("b\n", 20))
 	status, out, _ := h.run("append", "path=M.md", "heading=x", "content=x")
 	if status != command.ExitFailed || !strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n") {

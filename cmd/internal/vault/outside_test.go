@@ -11,6 +11,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -38,9 +39,7 @@ func (h *testVault) byTheAppIn(app func(), args ...string) (id string, said ende
 	app()
 	how[0] = command.EndSwitch
 	status, out, _ := h.run(append(how, args...)...)
-	if err := json.Unmarshal([]byte(out), &said); status != command.ExitDone || err != nil {
-		h.t.Fatalf("end of %q: %d, %s", args, status, out)
-	}
+	require.That(h.t, status == command.ExitDone && json.Unmarshal([]byte(out), &said) == nil, "end of %q: %d, %s", args, status, out)
 	return id, said
 }
 
@@ -139,9 +138,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 			if want == "" {
 				want = "(missing)"
 			}
-			if left := h.get(path); left != want {
-				t.Errorf("undo left %q, want %q", left, want)
-			}
+			assert.Equal(t, h.get(path), want, "undo left")
 		})
 	}
 }
@@ -158,9 +155,7 @@ func TestADailyNoteThatTheAppMakesFromItsTemplate(t *testing.T) {
 			".obsidian/daily-notes.json": `{"template":"T/Daily"}`, "T/Daily.md": "# {{date}} {{time}}\n",
 		})
 		_, said := h.byTheAppIn(func() { h.put("2026-11-21.md", made) }, "daily:append", "content=new")
-		if said.State != want {
-			t.Errorf("%q: told %+v, want %s", made, said, want)
-		}
+		assert.That(t, said.State == want, "%q: told %+v, want %s", made, said, want)
 	}
 }
 
@@ -175,9 +170,7 @@ func TestTheBookmarksOfTheAppAreJudgedByTheirEntries(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "a", "B.md": "b", ".obsidian/bookmarks.json": before})
 		_, said := h.byTheAppIn(func() { h.put(".obsidian/bookmarks.json", made) }, "bookmark", "file=A.md")
-		if said.State != want {
-			t.Errorf("%s: told %+v, want %s", made, said, want)
-		}
+		assert.That(t, said.State == want, "%s: told %+v, want %s", made, said, want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
 )
@@ -106,9 +107,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 			if status, out := c.wait(t); status != command.ExitDone || out != "Added to: 2026-11-21.md\n" {
 				t.Errorf("lifeline %q: status %d, %q", number, status, out)
 			}
-			if got := vaults[number].get("2026-11-21.md"); got != "text" {
-				t.Errorf("lifeline %q: the note became %q", number, got)
-			}
+			assert.Equal(t, vaults[number].get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
 		}()
 	}
 }
@@ -125,7 +124,5 @@ func TestManyProcessesAppendToOneNote(t *testing.T) {
 			t.Errorf("status %d, %q", status, out)
 		}
 	}
-	if got := h.get("2026-11-21.md"); len(got) != processes*len("line\n")-1 {
-		t.Errorf("the note became %q", got)
-	}
+	assert.Equal(t, len(h.get("2026-11-21.md")), processes*len("line\n")-1, "the note became")
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 func TestPropertyIsSet(t *testing.T) {
@@ -50,9 +51,7 @@ func TestPropertyIsSet(t *testing.T) {
 			h := build(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types})
 			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):] + "\n"
 			h.expect(command.ExitDone, said, append([]string{"property:set", "path=A.md"}, test.args...)...)
-			if got := h.get("A.md"); got != test.want {
-				t.Errorf("the note became %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get("A.md"), test.want, "the note became")
 		})
 	}
 }
@@ -67,9 +66,7 @@ func TestPropertyIsRemoved(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"A.md": test.before})
 			h.expect(command.ExitDone, "Removed: a\n", "property:remove", "file=A", "name=a")
-			if got := h.get("A.md"); got != test.want {
-				t.Errorf("the note became %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get("A.md"), test.want, "the note became")
 		})
 	}
 }
@@ -110,9 +107,7 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	})
 	h.expect(command.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
 	for path, text := range notes {
-		if got := h.get(path); got != text {
-			t.Errorf("%s became %q", path, got)
-		}
+		assert.Equal(t, h.get(path), text, "%s became", path)
 	}
 	h.put(".obsidian/types.json", "[")
 	if status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1"); status != command.ExitFailed || h.get("A.md") != notes["A.md"] {

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 )
 
 // writingSamples are the arguments with which every command that writes gets as far as
@@ -41,20 +42,15 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		}
 		writers++
 		given, known := writingSamples[row.Name]
-		if !known {
-			t.Errorf("%s: has no sample here", row.Name)
-		}
+		assert.That(t, known, "%s: has no sample here", row.Name)
 		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff", "--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
 			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
 			status, out, _ := h.run(args...)
-			if want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"; status != command.ExitMisuse || out != want {
-				t.Errorf("%q: status %d, %q", args, status, out)
-			}
+			want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"
+			assert.That(t, status == command.ExitMisuse && out == want, "%q: status %d, %q", args, status, out)
 		}
 	}
-	if writers < 15 {
-		t.Errorf("only %d commands write", writers)
-	}
+	assert.That(t, writers >= 15, "only %d commands write", writers)
 	h.expect(command.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
 	if journal := private.StateFolder(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
 		t.Error("there is a state folder")

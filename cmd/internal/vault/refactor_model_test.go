@@ -11,6 +11,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/tests/assert"
 )
 
 // drawnNote is a note with the marks that the changes across a vault look for, in
@@ -81,9 +82,7 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 		return // a fifth of the cases may well lack one of the commands
 	}
 	for _, name := range []string{"tag:rename", "property:rename", "property:set", "heading:rename", "vault:replace"} {
-		if done[name] == 0 {
-			t.Errorf("%s was never done: the test shows nothing", name)
-		}
+		assert.That(t, done[name] != 0, "%s was never done: the test shows nothing", name)
 	}
 }
 
@@ -173,9 +172,7 @@ func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
 			t.Errorf("%q: %d, %q", call, status, out)
 		}
 		after := h.texts(true)
-		if after["Hid/h.md"] != before["Hid/h.md"] || after["R/r.md"] == before["R/r.md"] {
-			t.Errorf("%q made %q", call, after)
-		}
+		assert.That(t, after["Hid/h.md"] == before["Hid/h.md"] && after["R/r.md"] != before["R/r.md"], "%q made %q", call, after)
 	}
 	h := build(t, files)
 	h.env[command.AccessVariable] = mustRules(t, rules).String()

@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -25,22 +26,18 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	after := maps.Clone(before)
 	maps.Copy(after, want)
 	for path, text := range h.texts(true) {
-		if text != after[path] {
-			t.Errorf("%q made of %s %q, want %q", call, path, text, after[path])
-		}
+		assert.Equal(t, text, after[path], "%q made of %s", call, path)
 	}
 	if len(want) == 0 {
 		return
 	}
-	if ids := h.changes(); len(ids) != 1 {
-		t.Errorf("%q is %d changes", call, len(ids))
-	}
+	ids := h.changes()
+	assert.That(t, len(ids) == 1, "%q is %d changes", call, len(ids))
 	if status, out, _ := h.run("undo"); status != command.ExitDone {
 		t.Errorf("undo: %q", out)
 	}
-	if got := h.texts(true); !maps.Equal(got, before) {
-		t.Errorf("undone, there is %q, was %q", got, before)
-	}
+	got := h.texts(true)
+	assert.That(t, maps.Equal(got, before), "undone, there is %q, was %q", got, before)
 }
 
 // refused runs a call that has to change nothing.
@@ -49,15 +46,10 @@ func refused(t *testing.T, files map[string]string, said string, call ...string)
 	h := build(t, files)
 	before := h.texts(true)
 	status, out, _ := h.run(call...)
-	if status == command.ExitDone || !strings.HasPrefix(out, "Error: "+said) {
-		t.Errorf("%q: %d, %q, want %q", call, status, out, said)
-	}
-	if got := h.texts(true); !maps.Equal(got, before) {
-		t.Errorf("%q is refused and made %.500q", call, got)
-	}
-	if ids := h.changes(); len(ids) != 0 {
-		t.Errorf("%q is refused and in the journal", call)
-	}
+	assert.That(t, status != command.ExitDone && strings.HasPrefix(out, "Error: "+said), "%q: %d, %q, want %q", call, status, out, said)
+	got := h.texts(true)
+	assert.That(t, maps.Equal(got, before), "%q is refused and made %.500q", call, got)
+	assert.Equal(t, len(h.changes()), 0, "%q is refused and in the journal", call)
 }
 
 func TestTagRename(t *testing.T) {
@@ -145,9 +137,10 @@ func TestVaultReplace(t *testing.T) {
 // An expression that goes through all ways of a long line ends with an error, and
 // nothing is changed.
 func TestVaultReplaceHasLimits(t *testing.T) {
-	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "the regular expression \"^(a+)+$\" takes more than 2s", "vault:replace", "old=^(a+)+$", "new=x", "regex")
 	enough := budget.Default
 	t.Cleanup(func() { budget.Default = enough })
+	budget.Default.Match = 100 * time.Millisecond
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "the regular expression \"^(a+)+$\" takes more than 100ms", "vault:replace", "old=^(a+)+$", "new=x", "regex")
 	budget.Default.Match = time.Hour // the others are not about time
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 100_001)}, "More than 100000 places of one note match.", "vault:replace", "old=a", "new=b", "regex")
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 1<<20)}, "With the new text a note would have more than 32 MiB.", "vault:replace", "old=a", "new="+strings.Repeat("b", 64))
@@ -224,12 +217,8 @@ func TestAPlanListsEveryFile(t *testing.T) {
 			bytes += len(l.Text)
 		}
 	}
-	if whole == 0 || whole == 40 || bytes > 256<<10 {
-		t.Errorf("%d files are told in full, with %d bytes", whole, bytes)
-	}
-	if !maps.Equal(before, h.texts(true)) {
-		t.Error("a plan has changed the vault")
-	}
+	assert.That(t, whole != 0 && whole != 40 && bytes <= 256<<10, "%d files are told in full, with %d bytes", whole, bytes)
+	assert.That(t, maps.Equal(before, h.texts(true)), "a plan has changed the vault")
 }
 
 // The examples of docs/refactoring.md print what the page says.

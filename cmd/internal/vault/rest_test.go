@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/tests/require"
 )
@@ -60,4 +61,44 @@ func TestAnswersAreTheSameAfterARest(t *testing.T) {
 	}
 	require.NoError(t, os.Truncate(packs[0], 100))
 	h.eventually(t, "the cache was cut short at rest", at)
+}
+
+// TestAWorkerSeesWhatIsExcluded changes the setting, and then the files, between calls of
+// one worker, which keeps the list of files that are not excluded.
+func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "#a", "B/B.md": "#b", "C/C.md": "#c"})
+	host := command.NewHost(func(string) string { return "" }, nil)
+	host.Knowledge.Resident = true
+	defer host.Close()
+	expect := func(want string) {
+		t.Helper()
+		for range 2 {
+			var out, stderr bytes.Buffer
+			perform(host, resident.Call{Ctx: t.Context(), Args: []string{h.dir, "tags"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
+			require.Equal(t, strings.ReplaceAll(out.String(), "\n", " "), want, "the tags are")
+		}
+	}
+	exclude := func(filters string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Join(h.dir, ".obsidian"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(h.dir, ".obsidian", "app.json"), []byte(`{"userIgnoreFilters":[`+filters+`]}`), 0o600))
+	}
+	expect("#a #b #c ")
+	exclude(`"B/"`)
+	expect("#a #c ")
+	exclude(`"B/","/^C/"`)
+	expect("#a ")
+	exclude(`"C/"`)
+	expect("#a #b ")
+	exclude(`"A.md","B","C"`)
+	expect("No tags found. ")
+	exclude("")
+	expect("#a #b #c ")
+	exclude(`"B/"`)
+	expect("#a #c ")
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "C", "D.md"), []byte("#d"), 0o600))
+	path, err := disk.ParsePath("C/D.md")
+	require.NoError(t, err)
+	host.Knowledge.Touch(path) // as after a change by a call
+	expect("#a #c #d ")
 }

@@ -1,11 +1,16 @@
 package vault
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestSearch(t *testing.T) {
@@ -91,14 +96,10 @@ func TestProperties(t *testing.T) {
 	}
 	_, out, _ := h.run("properties", "format=json")
 	for _, want := range []string{"    \"name\": \"Count\",\n    \"type\": \"text\",\n    \"count\": 2\n", "    \"name\": \"cssclasses\",\n    \"type\": \"multitext\",\n    \"count\": 0\n", "\"name\": \"due\",\n    \"type\": \"date\""} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%s\nlacks %s", out, want)
-		}
+		assert.That(t, strings.Contains(out, want), "%s\nlacks %s", out, want)
 	}
 	for _, want := range []string{"\"name\": \"aliases\",\n    \"type\": \"aliases\"", "\"name\": \"tags\",\n    \"type\": \"tags\""} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%s\nlacks %s", out, want)
-		}
+		assert.That(t, strings.Contains(out, want), "%s\nlacks %s", out, want)
 	}
 	unused := build(t, map[string]string{"A.md": "text", "Tags.md": "---\nTags: 3\n---\n", ".obsidian/types.json": `{"types":{"aliases":"multitext"}}`})
 	unused.expect(command.ExitDone, `[
@@ -141,4 +142,92 @@ func TestAliasesOfTheVault(t *testing.T) {
 	h.expect(command.ExitDone, "3\n", "aliases", "total")
 	h.expect(command.ExitDone, "One\n", "aliases", "file=A")
 	h.expect(command.ExitDone, "", "aliases", "path=C.md")
+}
+
+// pieces are what random notes and random queries are made of.
+var pieces = []string{
+	"zebra", "Zebra", "ZEBRA crossing", "straße", "STRASSE", "İstanbul", "istanbul", "\u212aelvin", "kelvin", "naïve", "nai\u0308ve", "снег", "СНЕГ", "日本語の文", "a", "of", "ab-cd",
+	"#fruit/apple", "- [ ] buy apples", "- [x] sold pears", "> quoted words", "\n", "\n\n", "# Heading one\n", "```\n", "%%", "[[zebra]]", "\xff", "12.5", "under_score", "end",
+}
+
+func randomText(r *rand.Rand) string {
+	var text strings.Builder
+	if r.IntN(3) == 0 {
+		fmt.Fprintf(&text, "---\nstatus: %s\ntags: [fruit]\n---\n", []string{"zebra", "draft", "\"\\u007aebra\""}[r.IntN(3)])
+	}
+	for range r.IntN(40) {
+		text.WriteString(pieces[r.IntN(len(pieces))] + []string{" ", "", "\n"}[r.IntN(3)])
+	}
+	return text.String()
+}
+
+// searches are queries of every kind over the pieces.
+func searches(r *rand.Rand, count int) []string {
+	var all []string
+	for range count {
+		word := strings.Fields(strings.ToValidUTF8(pieces[r.IntN(17)], ""))[0]
+		other := strings.Fields(pieces[r.IntN(17)])[0]
+		all = append(all, []string{
+			word, `"` + word + `"`, "-" + word, word + " " + other, word + " OR " + other, word + " -" + other, "line:(" + word + " " + other + ")", "section:" + word,
+			"block:-" + word, "task-todo:apples " + word, "match-case:" + word, "file:" + word, "path:Sub " + word, "-path:Sub -" + word, "/" + word + "s?/", "/[a-z]+" + word + "/ OR " + other,
+			"content:" + word, "tag:#fruit " + word, "[status:" + word + "]", "[status] -" + word, "(" + word + " OR -" + other + ") -line:" + other,
+		}[r.IntN(21)])
+	}
+	return all
+}
+
+// TestSearchesFindTheSameWithFilters has the same queries answered without anything that
+// was kept, by processes that find a cache, and by a worker while notes change.
+func TestSearchesFindTheSameWithFilters(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	files := map[string]string{"zebra.md": "", "Sub/Naïve.md": "x"}
+	for i := range 60 {
+		files[fmt.Sprintf("Sub %d/Note %d.md", i%4, i)] = randomText(r)
+	}
+	h := build(t, files)
+	h.env["XDG_CACHE_HOME"] = t.TempDir()
+	h.later = time.Hour
+	w := h.worker()
+	for round := range 4 {
+		if status, _, stderr := h.run("tags"); status != 0 { // which keeps texts without filters
+			t.Fatal(status, stderr)
+		}
+		for _, query := range searches(r, 40) {
+			for _, call := range [][]string{{"search", "query=" + query}, {"search:context", "query=" + query, "format=json"}} {
+				wantStatus, want, _ := h.without().run(call...)
+				status, got, _ := h.run(call...)
+				require.That(t, status == wantStatus && got == want, "%q with a cache: %d\n%s\nwant %d\n%s", call, status, got, wantStatus, want)
+				answered := w.ask(nil, call...)
+				for until := time.Now().Add(20 * time.Second); answered.stdout != want && time.Now().Before(until); answered = w.ask(nil, call...) {
+					time.Sleep(5 * time.Millisecond)
+				}
+				if int(answered.end.Status) != wantStatus || answered.stdout != want {
+					t.Fatalf("%q in a worker: %d\n%s\nwant %d\n%s", call, answered.end.Status, answered.stdout, wantStatus, want)
+				}
+			}
+		}
+		for i := range 10 {
+			h.put(fmt.Sprintf("Sub %d/Note %d.md", i%4, 10*round+i), randomText(r))
+		}
+	}
+}
+
+// maxContextBytes bounds the lines of an answer, in bytes.
+const maxContextBytes = 4 << 20
+
+func TestATruncatedSearchSaysSo(t *testing.T) {
+	line := strings.Repeat("water ", 160) + "\n"
+	h := build(t, map[string]string{"A.md": strings.Repeat(line, maxContextBytes/len(line)+10), "B.md": "water\n"})
+	for _, format := range []string{"text", "json"} {
+		status, out, remark := h.run("search:context", "query=water", "format="+format)
+		if status != command.ExitDone || len(out) > maxContextBytes*5/4 || remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
+			t.Errorf("%s: status %d, %d bytes, %q", format, status, len(out), remark)
+		}
+	}
+	if status, _, remark := h.run("search:context", "query=water", "path=/"); status != command.ExitDone || remark == "" {
+		t.Errorf("status %d, %q", status, remark)
+	}
+	if status, _, remark := h.run("search", "query=water"); status != command.ExitDone || remark != "" {
+		t.Errorf("status %d, %q", status, remark)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/secrets"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -63,9 +64,7 @@ func (w *twins) do(args ...string) string {
 	before := w.secret.texts(false)
 	status, out, said := w.secret.run(args...)
 	if strings.Contains(out, "is the mark of a secret of another note") || strings.Contains(out, "a secret would no longer be recognized") {
-		if after := w.secret.texts(false); !maps.Equal(after, before) || status == command.ExitDone {
-			t.Fatalf("%q: refused with %d, and changed", args, status)
-		}
+		require.That(t, maps.Equal(w.secret.texts(false), before) && status != command.ExitDone, "%q: refused with %d, and changed", args, status)
 		return out
 	}
 	plainStatus, plainOut, plainSaid := w.plain.run(args...)
@@ -127,9 +126,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 		calls++
 		out := w.do(args...)
 		for _, token := range tokens {
-			if strings.Contains(out, token[4:16]) {
-				t.Fatalf("%q tells %s: %s", args, token, out)
-			}
+			require.That(t, !strings.Contains(out, token[4:16]), "%q tells %s: %s", args, token, out)
 		}
 	}
 	for _, row := range table() {
@@ -177,9 +174,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 			}
 		}
 	}
-	if calls < 500 {
-		t.Errorf("%d calls", calls)
-	}
+	assert.That(t, calls >= 500, "%d calls", calls)
 }
 
 // TestWritesKeepSecrets has a caller that sees marks change notes with every writing command,
@@ -222,9 +217,7 @@ func TestWritesKeepSecrets(t *testing.T) {
 			}[r.IntN(38)]...)
 		}
 		for path, text := range w.secret.texts(false) {
-			if strings.Contains(text, "‹secret:") {
-				t.Fatalf("seed %d: %s has a mark: %s", seed, path, text)
-			}
+			require.That(t, !strings.Contains(text, "‹secret:"), "seed %d: %s has a mark: %s", seed, path, text)
 		}
 	}
 }
@@ -234,9 +227,7 @@ func TestASecretIsNotExtended(t *testing.T) {
 	token := "npm_" + strings.Repeat("a1B2c3D4e5F6", 3)
 	w := newTwins(t, map[string]string{"2026-11-21.md": "key " + token, "A.md": "key " + token})
 	for _, args := range [][]string{{"daily:append", "content=x", "inline"}, {"append", "path=A.md", "content=x", "inline"}} {
-		if out := w.do(args...); !strings.Contains(out, "would no longer be recognized") {
-			t.Errorf("%q: %q", args, out)
-		}
+		assert.Contains(t, w.do(args...), "would no longer be recognized", "%q", args)
 	}
 	w.do("daily:append", "content=x")
 	w.do("append", "path=A.md", "content= x", "inline")
@@ -252,23 +243,15 @@ func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 	w := newTwins(t, map[string]string{
 		"Templates/Token.md": "key " + token + " of {{title}}\n", "Templates/Password.md": "---\npassword: sunflower\n---\nform\n", "A.md": "# A\ntext\n", ".obsidian/templates.json": `{"folder":"Templates"}`,
 	})
-	if out := w.do("template:read", "name=Token", "resolve"); !strings.Contains(out, "key ‹secret:github-pat:") {
-		t.Errorf("%q", out)
-	}
+	assert.Contains(t, w.do("template:read", "name=Token", "resolve"), "key ‹secret:github-pat:")
 	w.do("template:insert", "path=A.md", "name=Token")
-	if got := w.secret.get("A.md"); !strings.Contains(got, token) {
-		t.Errorf("A.md is %q", got)
-	}
+	assert.Contains(t, w.secret.get("A.md"), token, "A.md")
 	w.do("create", "path=B.md", "template=Password")
-	if got := w.secret.get("B.md"); got != "---\npassword: sunflower\n---\nform\n" {
-		t.Errorf("B.md is %q", got)
-	}
+	assert.Equal(t, w.secret.get("B.md"), "---\npassword: sunflower\n---\nform\n", "B.md")
 	w.secret.run("template:insert", "path=A.md", "name=Password") // where the note has no properties, those of the template are at its start
 	w.secret.run("template:insert", "path=B.md", "name=Password")
 	for path, text := range w.secret.texts(false) {
-		if strings.Contains(string(w.marker.Redact([]byte(text))), "sunflower") {
-			t.Errorf("%s is %q", path, text)
-		}
+		assert.That(t, !strings.Contains(string(w.marker.Redact([]byte(text))), "sunflower"), "%s is %q", path, text)
 	}
 }
 

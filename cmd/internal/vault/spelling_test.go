@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/folding"
 	"vaultwicket/tests/require"
 )
@@ -93,9 +94,7 @@ func TestShortNamesOfHiddenFolders(t *testing.T) {
 	for _, note := range []string{"app.json", "new.md"} {
 		h.passesNothing(t, hidden+"/"+note)
 	}
-	if got := h.names(".obsidian"); !slices.Equal(got, []string{"app.json"}) {
-		t.Errorf("the settings of the app are %q", got)
-	}
+	assert.EqualSlices(t, h.names(".obsidian"), []string{"app.json"}, "the settings of the app are")
 }
 
 // Whatever a call writes, the note keeps its name, and the answer gives it.
@@ -136,9 +135,7 @@ func TestACallInAnotherSpelling(t *testing.T) {
 			h.expect(command.ExitDone, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
 			h.expect(command.ExitDone, "Daily/2026-11-21.md\n", "daily:path")
 			h.expect(command.ExitDone, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
-			if got := h.names("Daily"); !slices.Equal(got, []string{"2026-11-21.md", "x.md"}) {
-				t.Errorf("the daily notes are %q", got)
-			}
+			assert.EqualSlices(t, h.names("Daily"), []string{"2026-11-21.md", "x.md"}, "the daily notes are")
 			h.expect(command.ExitDone, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
 			h.expect(command.ExitFailed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
 		})
@@ -150,9 +147,7 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 		"Pub/A.md": "a", "Pub/Links.md": "[[Pub/A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, "Sub/x.md": "", "Sub/y.md": "",
 	})
 	h.expect(command.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
-	if got := h.get("Pub/Links.md"); got != "[[moved]]" {
-		t.Errorf("the link became %q", got)
-	}
+	assert.Equal(t, h.get("Pub/Links.md"), "[[moved]]", "the link became")
 	status, out, _ := h.run("undo")
 	if status != command.ExitDone || !strings.HasSuffix(out, "move Pub/A.md and 1 more\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
@@ -160,13 +155,9 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 	h.expect(command.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
 	h.expect(command.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
 	h.expect(command.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
-	if got := h.names("."); !slices.Equal(got, []string{".obsidian", "Pub", "Sub"}) {
-		t.Errorf("the folders are %q", got)
-	}
+	assert.EqualSlices(t, h.names("."), []string{".obsidian", "Pub", "Sub"}, "the folders are")
 	h.expect(command.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
-	if got := h.names(".trash"); !slices.Equal(got, []string{"x.md"}) {
-		t.Errorf("the trash has %q", got)
-	}
+	assert.EqualSlices(t, h.names(".trash"), []string{"x.md"}, "the trash has")
 	if status, out, _ = h.run("undo"); status != command.ExitDone || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
 		t.Errorf("undo of a deletion: %d, %q, %q", status, out, h.names("Sub"))
 	}
@@ -179,9 +170,7 @@ func TestAnotherSpellingIsANewName(t *testing.T) {
 		t.Skipf("the case of a name does not change here by rename (%v): %q", err, h.names("Pub"))
 	}
 	h.expect(command.ExitDone, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
-	if got := h.names("Pub"); !slices.Equal(got, []string{"A.md", "Links.md"}) {
-		t.Errorf("renamed: %q", got)
-	}
+	assert.EqualSlices(t, h.names("Pub"), []string{"A.md", "Links.md"}, "renamed")
 	if status, out, _ := h.run("undo"); status != command.ExitDone || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}

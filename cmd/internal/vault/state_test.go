@@ -1,20 +1,26 @@
 package vault
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // factsOf are the facts of the answer to a call that succeeded.
 func factsOf(t *testing.T, s said) frame.Facts {
 	t.Helper()
-	if s.end.Status != command.ExitDone {
-		t.Fatalf("%+v", s)
-	}
+	require.That(t, s.end.Status == command.ExitDone, "%+v", s)
 	_, facts, _ := frame.CutReport(s.stderr)
 	return facts
 }
@@ -44,15 +50,10 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 	if facts.Unchanged || facts.State == state || facts.State == "" || !strings.Contains(changed.stdout, "#new") || changed.stdout == first.stdout {
 		t.Errorf("a note was made: %+v", changed)
 	}
-	if old := w.ask(nil, "--unless", state, "--facts", "tags", "counts"); old.stdout != changed.stdout {
-		t.Errorf("of an old state: %+v", old)
-	}
-	if done := w.ask(nil, "append", "path=New.md", "content=#newer"); done.end.Status != command.ExitDone {
-		t.Fatalf("%+v", done)
-	}
-	if own := w.ask(nil, "--unless", facts.State, "--facts", "tags", "counts"); !strings.Contains(own.stdout, "#newer") {
-		t.Errorf("after a change of its own: %+v", own)
-	}
+	assert.Equal(t, w.ask(nil, "--unless", state, "--facts", "tags", "counts").stdout, changed.stdout, "of an old state")
+	require.Equal(t, w.ask(nil, "append", "path=New.md", "content=#newer").end.Status, command.ExitDone)
+	own := w.ask(nil, "--unless", facts.State, "--facts", "tags", "counts")
+	assert.That(t, strings.Contains(own.stdout, "#newer"), "after a change of its own: %+v", own)
 }
 
 // The files that there are have a state where the index is current, and no index is made for it.
@@ -69,9 +70,8 @@ func TestStateOfTheFiles(t *testing.T) {
 	if state == "" {
 		t.Skip("the folder cannot be watched here")
 	}
-	if again := w.ask(nil, "--unless", state, "--facts", "files"); again.stdout != "" || !factsOf(t, again).Unchanged {
-		t.Errorf("nothing has changed: %+v", again)
-	}
+	again := w.ask(nil, "--unless", state, "--facts", "files")
+	assert.That(t, again.stdout == "" && factsOf(t, again).Unchanged, "nothing has changed: %+v", again)
 	h.put("Newer.md", "")
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if changed := w.ask(nil, "--unless", state, "--facts", "files"); strings.Contains(changed.stdout, "Newer.md") {
@@ -88,16 +88,55 @@ func TestStateIsOfTheIndexAlone(t *testing.T) {
 	state := strings.Repeat("0", 16)
 	for _, line := range []string{"read path=Moon.md", "folders", "tags active", "tasks active", "tasks daily", "random:read folder=One", "daily:path", "vault"} {
 		got := w.ask(nil, append([]string{"--unless", state, "--facts"}, strings.Fields(line)...)...)
-		if facts := factsOf(t, got); facts.State != "" || facts.Unchanged || got.stdout == "" {
-			t.Errorf("%s: %+v", line, got)
-		}
+		facts := factsOf(t, got)
+		assert.That(t, facts.State == "" && !facts.Unchanged && got.stdout != "", "%s: %+v", line, got)
 	}
 	if _, _, stderr := h.run("--facts", "tags", "total"); strings.Contains(stderr, "state") {
 		t.Errorf("a process for one call has a state: %s", stderr)
 	}
 	for _, wrong := range []string{"", "x", state + "0", strings.Repeat("G", 16)} {
-		if got := w.ask(nil, "--unless", wrong, "tags"); got.end.Status != command.ExitMisuse {
-			t.Errorf("the state %q: %+v", wrong, got)
+		assert.Equal(t, w.ask(nil, "--unless", wrong, "tags").end.Status, command.ExitMisuse, "the state %q", wrong)
+	}
+}
+
+// A process that is locked in still answers everything about its vault, and
+// tells of the wall.
+func TestStatus(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "a"})
+	h.env["HOME"] = t.TempDir()
+	h.env["LOCALAPPDATA"] = h.env["HOME"] // which Windows asks for
+	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+private.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.env["HOME"], h.env["LOCALAPPDATA"] = "", ""
+	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
+	h.put(".vaultwicketignore", "secret.md\n")
+	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(command.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
+	h.dir += "gone"
+	h.expect(command.ExitFailed, "Vault not found.\n", "--status")
+}
+
+// TestACallTellsHowFarItHasCome: a call of the gateway that takes long, and of what is hidden
+// nothing is counted.
+func TestACallTellsHowFarItHasCome(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "x #t", "b.md": "x", "c.md": "x", "Private/d.md": "x", "Private/e.md": "x", "Private/f.md": "x"})
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "r", "Private": "none"}).String()
+	for _, call := range [][]string{{"tags"}, {"search", "query=x"}} {
+		for _, facts := range []bool{true, false} {
+			at, args := h.host(), []string{h.dir}
+			if facts {
+				args = append(args, "--facts")
+			}
+			at.Tally = func(messages io.Writer) *frame.Tally {
+				begun := frame.NewTally(messages)
+				time.Sleep(time.Second) // the call takes this long
+				return begun
+			}
+			var out, messages bytes.Buffer
+			status := run(at, resident.Call{Ctx: context.Background(), Args: append(args, call...), Stdout: &out, Stderr: &messages})
+			line, _, _ := strings.Cut(messages.String(), "\n")
+			if told := line == "vaultwicket-progress: read 1 3"; status != command.ExitDone || told != facts {
+				t.Errorf("%q, for the gateway: %v: status %d, told %q", call, facts, status, messages.String())
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -40,14 +41,11 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 				moments = max(moments, calls)
 				for _, folder := range []string{"Private", "Kept"} {
 					want := map[string]string{"n.md": "same", "gone.md": "same"}
-					if got := everything(t, h.file(folder)); !maps.Equal(got, want) {
-						t.Errorf("%s, exchanged before call %d: %q, and %s contains %q", name, n, said.Text, folder, got)
-					}
+					got := everything(t, h.file(folder))
+					assert.That(t, maps.Equal(got, want), "%s, exchanged before call %d: %q, and %s contains %q", name, n, said.Text, folder, got)
 				}
 			}
-			if moments == 0 {
-				t.Errorf("%s changed nothing", name)
-			}
+			assert.That(t, moments != 0, "%s changed nothing", name)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -68,18 +69,15 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	h.env["XDG_STATE_HOME"] = stateHome(t)
 	const tries = 100
 	for n := 0; !killWhileWriting(t, h); n++ {
-		if n == tries {
-			t.Fatalf("none of %d writers was killed in time", tries)
-		}
+		require.That(t, n != tries, "none of %d writers was killed in time", tries)
 	}
 	expect := func(when string, left bool, words ...string) {
 		t.Helper()
 		if status, stdout, _ := h.run(words...); status != command.ExitDone {
 			t.Errorf("%s: %d, %q", when, status, stdout)
 		}
-		if got := temporaryFiles(t, h); len(got) > 0 != left {
-			t.Errorf("%s: %q are left", when, got)
-		}
+		got := temporaryFiles(t, h)
+		assert.That(t, len(got) > 0 == left, "%s: %q are left", when, got)
 	}
 	expect("a write while it is young", true, "append", "path=n.md", "content=1")
 	h.later = time.Hour
@@ -118,14 +116,11 @@ func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h.put(filepath.Base(left), "second")
 	require.NoError(t, os.Chtimes(left, soon, soon))
 	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
-	if len(temporaryFiles(t, h)) != 1 {
-		t.Error("a young file is removed")
-	}
+	assert.That(t, len(temporaryFiles(t, h)) == 1, "a young file is removed")
 	h.later = 20 * time.Minute
 	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
-	if got := temporaryFiles(t, h); len(got) != 0 {
-		t.Errorf("%q are left", got)
-	}
+	got := temporaryFiles(t, h)
+	assert.That(t, len(got) == 0, "%q are left", got)
 	if _, killed := j.Interrupted(); killed {
 		t.Error("the journal still tells of a killed writer")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 // errands is a vault with tasks of all kinds; today is 2026-11-21.
@@ -60,17 +61,12 @@ func TestTasksAsJSONHaveAllFields(t *testing.T) {
 		"status": " ", "text": "- [ ] rake 🔁 every week 🛫 2026-11-20 📅 2026-12-01", "file": "Home.md", "line": "5", "group": "Garden", "heading": "Garden",
 		"description": "rake", "due": "2026-12-01", "start": "2026-11-20", "recurs": "every week",
 	}
-	if got := rows[0]; len(got) != len(want) {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, len(rows[0]), len(want))
 	for key, value := range want {
-		if rows[0][key] != value {
-			t.Errorf("%s is %q, want %q", key, rows[0][key], value)
-		}
+		assert.Equal(t, rows[0][key], value, "%s", key)
 	}
-	if got := rows[3]; got["done-on"] != "2026-11-02" || got["scheduled"] != "2026-11-01" {
-		t.Errorf("got %q", got)
-	}
+	got := rows[3]
+	assert.That(t, got["done-on"] == "2026-11-02" && got["scheduled"] == "2026-11-01", "got %q", got)
 	// Without a parameter of ours the answer is the one of the app.
 	if _, out, _ := h.run("tasks", "path=Home.md", "done", "format=json"); strings.Contains(out, "heading") {
 		t.Errorf("got %s", out)
@@ -81,9 +77,7 @@ func TestFiltersOfTasksThatContradict(t *testing.T) {
 	h := build(t, errands)
 	for _, args := range []string{"overdue done", "no-due overdue", "no-due due=2026-11-21", "no-due due-before=2026-11-21", "folder=Work path=Home.md", "folder=Work daily"} {
 		status, out, _ := h.run(append([]string{"tasks"}, strings.Fields(args)...)...)
-		if status != command.ExitMisuse || !strings.Contains(out, "not several") {
-			t.Errorf("%s: status %d, %q", args, status, out)
-		}
+		assert.That(t, status == command.ExitMisuse && strings.Contains(out, "not several"), "%s: status %d, %q", args, status, out)
 	}
 	h.expect(command.ExitMisuse, noDay("soon"), "tasks", "due=soon")
 	h.expect(command.ExitMisuse, "Error: Invalid value for priority: urgent. Use highest, high, medium, normal, low, lowest.\n", "tasks", "priority=urgent")
@@ -102,4 +96,243 @@ func TestTheHourAtWhichADayBegins(t *testing.T) {
 	h.expect(command.ExitDone, "2026-11-21.md\n", "daily:path")
 	h.env["VAULTWICKET_DAY_START"] = "24"
 	h.expect(command.ExitMisuse, "Error: VAULTWICKET_DAY_START is not an hour from 0 to 12: \"24\"\n", "daily:path")
+}
+
+func TestTaskIsChanged(t *testing.T) {
+	const shown = "status\t%\ntext\t- [%] one\nfile\tA.md\nline\t2\n"
+	for _, test := range []struct {
+		name, mark, args, want string
+	}{
+		{"done", " ", "done", "x"},
+		{"done twice", "x", "done", "x"},
+		{"another finished mark becomes the one of done", "X", "done", "x"},
+		{"open again", "x", "todo", " "},
+		{"an open one is toggled to done", " ", "toggle", "x"},
+		{"a finished one to open", "x", "toggle", " "},
+		{"a mark of somebody's own to open", "/", "toggle", " "},
+		{"a mark", " ", "status=/", "/"},
+		{"a mark of several bytes", "x", "status=→", "→"},
+		{"a mark in place of one of several bytes", "→", "status=-", "-"},
+		{"shown", "/", "", "/"},
+	} {
+		for _, end := range []string{"\n", "\r\n"} {
+			t.Run(test.name, func(t *testing.T) {
+				note := func(mark string) string {
+					return "\ufefftext" + end + "  - [" + mark + "] one" + end + "- [ ] two [ ]" + end + "\xff"
+				}
+				h := build(t, map[string]string{"A.md": note(test.mark)})
+				h.expect(command.ExitDone, strings.ReplaceAll(shown, "%", test.want), append([]string{"task", "path=A.md", "line=2"}, strings.Fields(test.args)...)...)
+				assert.Equal(t, h.get("A.md"), note(test.want), "the note became")
+			})
+		}
+	}
+}
+
+func TestTaskIsNamedInEveryWay(t *testing.T) {
+	for _, args := range []string{"ref=N/A.md:1", "path=N/A.md line=1", "file=a line=1", "daily line=1"} {
+		h := build(t, map[string]string{"N/A.md": "- [ ] a", ".obsidian/daily-notes.json": `{"folder":"N","format":"[A]"}`})
+		h.expect(command.ExitDone, "status\tx\ntext\t- [x] a\nfile\tN/A.md\nline\t1\n", append([]string{"task", "done"}, strings.Fields(args)...)...)
+		assert.Equal(t, h.get("N/A.md"), "- [x] a", "%s: the note became", args)
+	}
+}
+
+func TestTasksThatCannotBeChanged(t *testing.T) {
+	text := "- [ ] a\n\ntext\n```\n- [ ] code\n```\n- [ ] b\n\n\n\n- [ ] c\n- [ ] d\n- [ ] e"
+	h := build(t, map[string]string{"A.md": text, "B.md": "text", "C.txt": "- [ ] a"})
+	h.steps([]turn{
+		{"the nearest tasks are named", "task path=A.md line=5 done", command.ExitFailed,
+			"Error: Task \"A.md:5\" not found. The nearest are line 1 \"- [ ] a\", line 7 \"- [ ] b\", line 11 \"- [ ] c\", line 12 \"- [ ] d\".\n"},
+		{"behind the end", "task ref=A.md:99 toggle", command.ExitFailed,
+			"Error: Task \"A.md:99\" not found. The nearest are line 7 \"- [ ] b\", line 11 \"- [ ] c\", line 12 \"- [ ] d\", line 13 \"- [ ] e\".\n"},
+		{"a note without any", "task path=B.md line=1 done", command.ExitFailed, "Error: Task \"B.md:1\" not found. The note has none.\n"},
+		{"a file that is no note", "task path=C.txt line=1 done", command.ExitFailed, "Error: Task \"C.txt:1\" not found. Only Markdown notes have tasks.\n"},
+		{"a missing note", "task path=D.md line=1 done", command.ExitFailed, "Error: File \"D.md\" not found.\n"},
+		{"today's note is not made for it", "task daily line=1 done", command.ExitFailed, "Error: File \"2026-11-21.md\" not found.\n"},
+		{"two changes", "task path=A.md line=1 done todo", command.ExitMisuse, "Error: Use toggle, done, todo or status=<mark>, not several.\n"},
+		{"two characters", "task path=A.md line=1 status=xx", command.ExitMisuse, "Error: Invalid status: xx. Use one character.\n"},
+		{"half a character", "task path=A.md line=1 status=\xc3", command.ExitMisuse, "Error: Invalid status: \xc3. Use one character.\n"},
+		{"a mark that would be none", "task path=A.md line=1 status=\x01", command.ExitFailed, "Error: Line 1: this character cannot be the mark of a task.\n"},
+	})
+	assert.Equal(t, h.get("A.md"), text, "the note became")
+}
+
+const pluginData = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
+
+// withPlugin is a vault in which the Tasks plugin is enabled, with its settings.
+func withPlugin(t *testing.T, settings string, files map[string]string) *testVault {
+	h := build(t, files)
+	h.put(".obsidian/community-plugins.json", `["dataview","obsidian-tasks-plugin"]`)
+	h.put(pluginData, settings)
+	return h
+}
+
+// A recurring task that is completed has its next one in the note, and undo takes both back.
+func TestCompletingARecurringTask(t *testing.T) {
+	for _, test := range []struct{ name, settings, note, args, want, said string }{
+		{"above", `{}`, "- [ ] mow 🔁 every week 📅 2026-11-20", "done", "- [ ] mow 🔁 every week 📅 2026-11-27\n- [x] mow 🔁 every week 📅 2026-11-20 ✅ 2026-11-21",
+			"status\tx\ntext\t- [x] mow 🔁 every week 📅 2026-11-20 ✅ 2026-11-21\nfile\tA.md\nline\t2\nnext\t- [ ] mow 🔁 every week 📅 2026-11-27\nnext-line\t1\n"},
+		{"below, where the settings say so", `{"recurrenceOnNextLine":true}`, "- [ ] mow 🔁 every week 📅 2026-11-20", "toggle", "- [x] mow 🔁 every week 📅 2026-11-20 ✅ 2026-11-21\n- [ ] mow 🔁 every week 📅 2026-11-27",
+			"status\tx\ntext\t- [x] mow 🔁 every week 📅 2026-11-20 ✅ 2026-11-21\nfile\tA.md\nline\t1\nnext\t- [ ] mow 🔁 every week 📅 2026-11-27\nnext-line\t2\n"},
+		{"indented, quoted, with another list mark", `{}`, "> 1) [ ]  mow 🔁 every day", "done", "> 1) [ ]  mow 🔁 every day\n> 1) [x]  mow 🔁 every day ✅ 2026-11-21", ""},
+		{"on another day", `{}`, "- [ ] mow 🔁 every week when done 📅 2026-11-20", "done date=yesterday", "- [ ] mow 🔁 every week when done 📅 2026-11-27\n- [x] mow 🔁 every week when done 📅 2026-11-20 ✅ 2026-11-20", ""},
+		{"the mark of the settings", `{"statusSettings":{"coreStatuses":[{"symbol":"x","type":"DONE","nextStatusSymbol":"/"},{"symbol":"/","type":"IN_PROGRESS","nextStatusSymbol":"x"}]}}`,
+			"- [ ] mow 🔁 every day", "status=x", "- [/] mow 🔁 every day\n- [x] mow 🔁 every day ✅ 2026-11-21", ""},
+		{"and the finished one goes", `{}`, "- [ ] mow 🔁 every day 📅 2026-11-20 🏁 delete", "done", "- [ ] mow 🔁 every day 📅 2026-11-21 🏁 delete",
+			"removed\t- [ ] mow 🔁 every day 📅 2026-11-20 🏁 delete\nnext\t- [ ] mow 🔁 every day 📅 2026-11-21 🏁 delete\nnext-line\t1\n"},
+		{"one that does not recur", `{}`, "- [ ] mow", "done", "- [x] mow ✅ 2026-11-21", "status\tx\ntext\t- [x] mow ✅ 2026-11-21\nfile\tA.md\nline\t1\n"},
+		{"one that is open again", `{}`, "- [x] mow ✅ 2026-11-20", "todo", "- [ ] mow", ""},
+		{"one that goes", `{}`, "- [ ] mow 🏁 delete", "done", "", "removed\t- [ ] mow 🏁 delete\n"},
+		{"no date, where the settings say so", `{"setDoneDate":false}`, "- [ ] mow", "done", "- [x] mow", ""},
+		{"a date that was asked for", `{"setDoneDate":true,"globalFilter":"#task"}`, "- [ ] mow", "done date=2026-11-19", "- [x] mow ✅ 2026-11-19", ""},
+		{"what the filter leaves out", `{"globalFilter":"#task"}`, "- [ ] mow 🔁 every day", "done", "- [x] mow 🔁 every day", ""},
+	} {
+		for _, end := range []string{"\n", "\r\n"} {
+			t.Run(test.name, func(t *testing.T) {
+				wrap := func(text string) string {
+					lines := strings.ReplaceAll(text, "\n", end) + end
+					if text == "" {
+						lines = ""
+					}
+					return "\ufeff" + lines + "- [ ] other" + end + "\xff"
+				}
+				h := withPlugin(t, test.settings, map[string]string{"A.md": wrap(test.note)})
+				args := append([]string{"task", "ref=A.md:1"}, strings.Fields(test.args)...)
+				if _, out, _ := h.run(append([]string{"--plan"}, args...)...); !strings.Contains(out, `"sign":"-"`) && !strings.Contains(out, `"sign":"+"`) || h.get("A.md") != wrap(test.note) {
+					t.Errorf("the plan is %q and left %q", out, h.get("A.md"))
+				}
+				status, out, _ := h.run(args...)
+				if got := h.get("A.md"); status != command.ExitDone || got != wrap(test.want) || test.said != "" && out != test.said {
+					t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, wrap(test.want))
+				}
+				if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != wrap(test.note) {
+					t.Errorf("undo: %q left %q", out, h.get("A.md"))
+				}
+			})
+		}
+	}
+}
+
+// Without the plugin a task that does not recur gets a mark and nothing else.
+func TestATaskInAVaultWithoutThePlugin(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "- [ ] a\n- [ ] b 🔁 every day 📅 2026-11-21\n- [ ] c 🏁 delete\n"})
+	h.run("task", "ref=A.md:1", "done")
+	h.run("task", "ref=A.md:3", "done")
+	h.run("task", "ref=A.md:2", "done")
+	if got := h.get("A.md"); got != "- [x] a\n- [ ] b 🔁 every day 📅 2026-11-22\n- [x] b 🔁 every day 📅 2026-11-21 ✅ 2026-11-21\n- [x] c 🏁 delete\n" {
+		t.Errorf("the note became %q", got)
+	}
+}
+
+func TestTasksThatCannotBeCompleted(t *testing.T) {
+	text := "- [ ] a 🔁 every other week 📅 2026-11-20\n- [ ] b 🔁 every day 📅 2026-02-30\n- [ ] c 🏁 delete\n    - below\n"
+	h := withPlugin(t, `{}`, map[string]string{"A.md": text})
+	h.steps([]turn{
+		{"a rule that is none", "task ref=A.md:1 done", command.ExitFailed,
+			"Error: Task \"A.md:1\" cannot be completed: the recurrence \"every other week\" is not understood: \"other\" is not understood there. Its mark alone can be changed once the text is mended.\n"},
+		{"a date that does not exist", "task ref=A.md:2 toggle", command.ExitFailed,
+			"Error: Task \"A.md:2\" cannot be completed: the date 2026-02-30 does not exist, so the next one cannot be computed. Its mark alone can be changed once the text is mended.\n"},
+		{"one that has others below it", "task ref=A.md:3 done", command.ExitFailed, "Error: Task \"A.md:3\" cannot be completed: it says that it is to be deleted then, and there are items below it.\n"},
+		{"a day without a change", "task ref=A.md:1 date=today", command.ExitMisuse, "Error: date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.\n"},
+		{"a day that is none", "task ref=A.md:1 done date=soon", command.ExitMisuse, noDay("soon")},
+	})
+	assert.Equal(t, h.get("A.md"), text, "the note became")
+	h.put(pluginData, "{")
+	if status, out, _ := h.run("task", "ref=A.md:1", "done"); status != command.ExitFailed || !strings.Contains(out, "Cannot use the settings in "+pluginData) {
+		t.Errorf("status %d, %q", status, out)
+	}
+}
+
+func TestTaskAdd(t *testing.T) {
+	for _, test := range []struct{ name, settings, note, args, want, said string }{
+		{"at the end", `{}`, "text", "content=call", "text\n- [ ] call", "A.md:2"},
+		{"with dates", `{}`, "a\n", "content=call due=tomorrow scheduled=2026-11-21 start=-1d priority=high recurs=every_week", "a\n- [ ] call ⏫ 🔁 every week 🛫 2026-11-20 ⏳ 2026-11-21 📅 2026-11-22", "A.md:2"},
+		{"a weekday lies ahead", `{}`, "a\n", "content=call due=friday", "a\n- [ ] call 📅 2026-11-27", ""},
+		{"a week is due at its end", `{}`, "a\n", "content=call due=2026-W48 start=2026-W48", "a\n- [ ] call 🛫 2026-11-23 📅 2026-11-29", ""},
+		{"in brackets", `{"taskFormat":"dataview"}`, "a\n", "content=call due=2026-12-01 priority=low", "a\n- [ ] call  [priority:: low]  [due:: 2026-12-01]", ""},
+		{"with what the plugin adds", `{"globalFilter":"#task","setCreatedDate":true}`, "a\n", "content=call due=2026-12-01", "a\n- [ ] #task call ➕ 2026-11-21 📅 2026-12-01", ""},
+		{"below a heading", `{}`, "# A\n- [ ] old\n\n# B\n", "content=call heading=A priority=normal", "# A\n- [ ] old\n- [ ] call\n\n# B\n", "A.md:3"},
+		{"below one that is made", `{}`, "# A\n", "content=call heading=Todo create-heading", "# A\n\n## Todo\n- [ ] call", "A.md:4"},
+		{"a task already", `{}`, "a\n", "content=-_[_]_call_📅_2026-12-01", "a\n- [ ] call 📅 2026-12-01", ""},
+		{"in a note with CRLF", `{}`, "# A\r\n", "content=call heading=A", "# A\r\n- [ ] call\r\n", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := withPlugin(t, test.settings, map[string]string{"A.md": test.note})
+			args := []string{"task:add", "path=A.md"}
+			for _, arg := range strings.Fields(test.args) {
+				args = append(args, strings.ReplaceAll(arg, "_", " "))
+			}
+			status, out, _ := h.run(args...)
+			if got := h.get("A.md"); status != command.ExitDone || strings.TrimRight(got, "\n") != strings.TrimRight(test.want, "\n") || test.said != "" && out != "Task added to: "+test.said+"\n" {
+				t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, test.want)
+			}
+			if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != test.note {
+				t.Errorf("undo: %q left %q", out, h.get("A.md"))
+			}
+		})
+	}
+}
+
+func TestTaskAddToTodaysNote(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"})
+	h.expect(command.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
+	assert.Equal(t, h.get("D/2026-11-21.md"), "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n", "the note became")
+	if status, out, _ := h.run("undo"); status != command.ExitDone {
+		t.Error(out)
+	}
+	assert.That(t, h.get("D/2026-11-21.md") == "(missing)", "undo left the note")
+}
+
+func TestTasksThatCannotBeAdded(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "```\ncode\n"})
+	h.steps([]turn{
+		{"nowhere", "task:add content=a", command.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"twice", "task:add content=a path=A.md daily", command.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
+		{"no text", "task:add path=A.md content=-", command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n"},
+		{"in code", "task:add path=A.md content=a", command.ExitFailed, "Error: The task cannot be added to \"A.md\": at that place the line would not be a task.\n"},
+		{"a heading without a name", "task:add path=A.md content=a create-heading", command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n"},
+		{"a missing heading", "task:add path=A.md content=a heading=B", command.ExitFailed, "Error: Heading \"B\" not found. The note has no headings.\n"},
+		{"a rule that is none", "task:add path=A.md content=a recurs=weekly", command.ExitMisuse,
+			"Error: Invalid value for recurs: it does not begin with \"every\". Use a rule such as \"every week on Friday\" or \"every 2 months when done\".\n"},
+		{"a day that is none", "task:add path=A.md content=a due=soon", command.ExitMisuse, noDay("soon")},
+		{"a missing note", "task:add path=B.md content=a", command.ExitFailed, "Error: File \"B.md\" not found.\n"},
+	})
+	h.expect(command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content=a\nb")
+	h.expect(command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content= - ")
+}
+
+func TestTaskReschedule(t *testing.T) {
+	for _, test := range []struct{ line, args, want string }{
+		{"- [ ] call 📅 2026-11-20 ^id", "due=tomorrow", "- [ ] call 📅 2026-11-22 ^id"},
+		{"- [ ] call", "due=2026-12-01", "- [ ] call 📅 2026-12-01"},
+		{"- [ ] call [scheduled:: 2026-11-20]", "due=2026-12-01 scheduled=2026-11-30", "- [ ] call [scheduled:: 2026-11-30]  [due:: 2026-12-01]"},
+		{"- [ ] call 🛫 2026-11-01 📅 2026-11-20", "clear=due start=today", "- [ ] call 🛫 2026-11-21"},
+		{"> 2. [/] call 🔁 every day 📅 2026-11-20", "due=2w", "> 2. [/] call 🔁 every day 📅 2026-12-05"},
+	} {
+		h := build(t, map[string]string{"A.md": "\r\n" + test.line + "\r\nx"})
+		args := append([]string{"task:reschedule", "ref=A.md:2"}, strings.Fields(test.args)...)
+		h.expect(command.ExitDone, "Rescheduled: A.md:2\n"+strings.TrimPrefix(test.want, "> ")+"\n", args...)
+		assert.Equal(t, h.get("A.md"), "\r\n"+test.want+"\r\nx", "%s became", test.line)
+		if h.run("undo"); h.get("A.md") != "\r\n"+test.line+"\r\nx" {
+			t.Errorf("undo left %q", h.get("A.md"))
+		}
+	}
+	h := build(t, map[string]string{"A.md": "- [ ] a 📅 2026-11-20\ntext\n"})
+	h.steps([]turn{
+		{"no date", "task:reschedule ref=A.md:1", command.ExitMisuse, "Error: Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>\n"},
+		{"one date twice", "task:reschedule ref=A.md:1 due=today clear=due", command.ExitMisuse, "Error: Use due=<date> or clear=due, not both.\n"},
+		{"no task", "task:reschedule ref=A.md:2 due=today", command.ExitFailed, "Error: Task \"A.md:2\" not found. The nearest are line 1 \"- [ ] a 📅 2026-11-20\".\n"},
+		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", command.ExitDone, "Rescheduled: A.md:1\n- [ ] a 📅 2026-11-20\n"},
+	})
+}
+
+func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "# A\n"})
+	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=x")
+	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=y")
+	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
+	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
+	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
+	if a, today := h.get("A.md"), h.get("2026-11-21.md"); a != "# A\n\n## Log\nx\n\ny\n" || today != "## Log\nx" {
+		t.Errorf("the notes became %q and %q", a, today)
+	}
 }

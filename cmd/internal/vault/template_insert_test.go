@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 func TestTemplateInsert(t *testing.T) {
@@ -22,13 +23,9 @@ func TestTemplateInsert(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"n.md": test.note, "T/t.md": test.template, ".obsidian/templates.json": `{"folder":"T"}`})
 			h.expect(command.ExitDone, "Inserted into: n.md\n", "template:insert", "name=t", "path=n.md")
-			if got := h.get("n.md"); got != test.want {
-				t.Errorf("the note is %q, want %q", got, test.want)
-			}
+			assert.Equal(t, h.get("n.md"), test.want, "the note")
 			h.run("undo")
-			if got := h.get("n.md"); got != test.note {
-				t.Errorf("undone, the note is %q", got)
-			}
+			assert.Equal(t, h.get("n.md"), test.note, "undone, the note")
 		})
 	}
 }
@@ -49,11 +46,7 @@ func TestTemplatesThatCannotBeInserted(t *testing.T) {
 		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ", "name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
 	} {
 		status, out, _ := h.run(append([]string{"template:insert"}, strings.Fields(args)...)...)
-		if status != command.ExitFailed || !strings.HasPrefix(out, want) {
-			t.Errorf("%s: status %d, %q", args, status, out)
-		}
+		assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, want), "%s: status %d, %q", args, status, out)
 	}
-	if h.get("n.md") != "text" || h.get("bad.md") != "---\na: 1\na: 2\n---\n" {
-		t.Error("a note was changed")
-	}
+	assert.That(t, h.get("n.md") == "text" && h.get("bad.md") == "---\na: 1\na: 2\n---\n", "a note was changed")
 }

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -168,9 +169,8 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 			} else if status, out, _ := h.run("undo"); status != command.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
-			if after := h.tree(); after != before {
-				t.Errorf("the vault is\n%s, was\n%s", after, before)
-			}
+			after := h.tree()
+			assert.That(t, after == before, "the vault is\n%s, was\n%s", after, before)
 		})
 	}
 }
@@ -245,9 +245,7 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 				t.Errorf("%s: status %d, %q", test.name, status, out)
 			}
 			for path, text := range test.want {
-				if h.get(path) != text {
-					t.Errorf("%s: %s is %q, want %q", test.name, path, h.get(path), text)
-				}
+				assert.Equal(t, h.get(path), text, "%s: %s", test.name, path)
 			}
 			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != command.ExitFailed {
 				t.Errorf("%s: it can be undone twice", test.name)
@@ -270,15 +268,13 @@ func TestAPathOfTheJournalIsJudged(t *testing.T) {
 func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	h.run("delete", "path=a.md")
-	if paths := planned(t, h, "undo"); len(paths) != 1 || paths[0] != "a.md" || h.get("a.md") != "(missing)" {
-		t.Errorf("the plan lists %q", paths)
-	}
+	paths := planned(t, h, "undo")
+	assert.That(t, len(paths) == 1 && paths[0] == "a.md" && h.get("a.md") == "(missing)", "the plan lists %q", paths)
 	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
 	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
 	_, _, facts := h.run("--facts", "undo")
-	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
-		t.Errorf("facts %q", facts)
-	}
+	want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`
+	assert.That(t, entryID.ReplaceAllString(facts, "ID") == "vaultwicket-facts: "+want+"\n", "facts %q", facts)
 }
 
 func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {

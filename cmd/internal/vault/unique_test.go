@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 )
 
 func TestUnique(t *testing.T) {
@@ -28,9 +29,7 @@ func TestUnique(t *testing.T) {
 				"taken/202611210905.md": "", "taken/202611210906.md": "", "days/2026-11-21.md": "",
 			})
 			h.expect(command.ExitDone, "Created: "+test.path+"\n", append([]string{"unique"}, test.args...)...)
-			if got := h.get(test.path); got != test.text {
-				t.Errorf("it is %q, want %q", got, test.text)
-			}
+			assert.Equal(t, h.get(test.path), test.text, "it")
 		})
 	}
 	h := build(t, map[string]string{".obsidian/app.json": `{"newFileLocation":"folder","newFileFolderPath":"In"}`})

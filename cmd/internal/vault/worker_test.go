@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -87,9 +89,7 @@ func (w *talk) ends(want int) {
 	w.t.Helper()
 	select {
 	case got := <-w.status:
-		if got != want {
-			w.t.Errorf("the worker ended with status %d, want %d", got, want)
-		}
+		assert.Equal(w.t, got, want, "the worker ended with status")
 	case <-time.After(patience):
 		w.t.Fatal("the worker does not end")
 	}
@@ -99,9 +99,7 @@ func (w *talk) request(stdin *string, words ...string) (id uint32) {
 	w.t.Helper()
 	w.last++
 	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: append([]string{command.WriteSwitch}, words...)})
-	if !ok {
-		w.t.Fatal("the request is too long")
-	}
+	require.That(w.t, ok, "the request is too long")
 	w.send(b)
 	w.more(w.last) // an answer of any length
 	if stdin != nil {
@@ -207,10 +205,7 @@ func everyCommandLine() (all []string) {
 // their status, or by what they did to the vault.
 func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 	texts := []string{"typed\nin", "", "\xff\\n"}
-	if testing.Short() {
-		texts = texts[:1]
-	}
-	for _, text := range texts {
+	for i, text := range texts {
 		alone, shared := sample(t), sample(t)
 		alone.stdin = text
 		w := shared.worker()
@@ -219,6 +214,8 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 			var stdin *string
 			if slices.Contains(words, "--stdin") {
 				stdin = &text
+			} else if i > 0 {
+				continue // it is as with the first text
 			}
 			status, stdout, stderr := alone.run(words...)
 			got := w.ask(stdin, words...)
@@ -271,13 +268,9 @@ func TestWorkerAnswersManyAtOnce(t *testing.T) {
 	}()
 	want := h.get("Long.md")
 	all := w.answers(frame.MaxOpen - 4)
-	if len(all) != frame.MaxOpen-4 {
-		t.Errorf("%d answers", len(all))
-	}
+	assert.That(t, len(all) == frame.MaxOpen-4, "%d answers", len(all))
 	for id, s := range all {
-		if s.stdout != want || s.end != (frame.End{}) {
-			t.Errorf("request %d: %d bytes, %+v", id, len(s.stdout), s.end)
-		}
+		assert.That(t, s.stdout == want && s.end == (frame.End{}), "request %d: %d bytes, %+v", id, len(s.stdout), s.end)
 	}
 }
 
@@ -326,12 +319,8 @@ func TestCancel(t *testing.T) {
 		t.Errorf("a request without its input: %+v", got)
 	}
 	cancel(7) // it was answered
-	if got := w.ask(nil, "files", "total"); got.stdout != "7\n" {
-		t.Errorf("after a cancelled request: %+v", got)
-	}
-	if h.get("Daily/2026-11-21.md") != "(missing)" {
-		t.Error("the cancelled request was run")
-	}
+	assert.Equal(t, w.ask(nil, "files", "total").stdout, "7\n", "after a cancelled request")
+	assert.That(t, h.get("Daily/2026-11-21.md") == "(missing)", "the cancelled request was run")
 }
 
 func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
@@ -363,9 +352,7 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			h := sample(t)
 			h.t = t
 			w := h.worker()
-			if got := w.ask(nil, "files", "total"); got.stdout != "7\n" {
-				t.Fatalf("%+v", got)
-			}
+			require.Equal(t, w.ask(nil, "files", "total").stdout, "7\n")
 			require.NoError(t, change(h.dir))
 			if got := w.ask(nil, "files", "total"); got.stdout != "" || !got.end.Unrun || !got.end.Last {
 				t.Errorf("%+v", got)
@@ -383,9 +370,7 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	h.put("a.md", "")
-	if got := w.ask(nil, "files"); got.stdout != "a.md\n" {
-		t.Errorf("%+v", got)
-	}
+	assert.Equal(t, w.ask(nil, "files").stdout, "a.md\n")
 }
 
 func FuzzWorkerInput(f *testing.F) {
@@ -435,18 +420,13 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	got := 0
 	for got < frame.Window {
 		f := w.next()
-		if f.ID != 1 || f.Kind != frame.KindStdout {
-			t.Fatalf("a frame of kind %d for %d", f.Kind, f.ID)
-		}
+		require.That(t, f.ID == 1 && f.Kind == frame.KindStdout, "a frame of kind %d for %d", f.Kind, f.ID)
 		got += len(f.Payload)
 	}
-	if got != frame.Window {
-		t.Fatalf("%d bytes came unasked", got)
-	}
+	require.That(t, got == frame.Window, "%d bytes came unasked", got)
 	request(2, "read", "path=Moon.md")
-	if other := w.answers(1); other[2].stdout != "pull\n" || other[1].stdout != "" {
-		t.Errorf("got %+v", other)
-	}
+	other := w.answers(1)
+	assert.That(t, other[2].stdout == "pull\n" && other[1].stdout == "", "got %+v", other)
 	w.more(1)
 	w.more(1)  // which does nothing
 	w.more(17) // which there is not
@@ -459,5 +439,21 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	w.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: 3}))
 	if rest := w.answers(1)[3]; rest.stdout != "" {
 		t.Errorf("%d bytes after the cancel", len(rest.stdout))
+	}
+}
+
+// BenchmarkPerform is one read on an opened vault: what a worker does between
+// its two pipes.
+func BenchmarkPerform(b *testing.B) {
+	h := build(b, map[string]string{"Tides.md": strings.Repeat("Two high waters a day.\n", 50)})
+	at := command.NewHost(func(name string) string { return h.env[name] }, nil)
+	defer at.Close()
+	out := bufio.NewWriterSize(io.Discard, 64<<10)
+	b.ReportAllocs()
+	for b.Loop() {
+		require.That(b, !at.FolderMoved(), "it moved")
+		if status := perform(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=Tides.md"}, Stdin: nil, Stdout: out, Stderr: io.Discard}); status != command.ExitDone {
+			b.Fatal(status)
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -236,9 +237,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 		for _, dead := range []bool{false, true} { // whether all later calls fail too
 			faults := 0
 			for n, failing := 1, true; failing; n += apart {
-				if n > 200 {
-					t.Fatal("it never succeeded")
-				}
+				require.That(t, n <= 200, "it never succeeded")
 				h := build(t, files)
 				for _, call := range kind.before {
 					h.run(strings.Fields(call)...)
@@ -250,9 +249,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 				}
 				h.judge(t, kind.name, n, dead, before, said)
 			}
-			if faults*apart < 2 {
-				t.Errorf("%s: only %d faults", kind.name, faults)
-			}
+			assert.That(t, faults*apart >= 2, "%s: only %d faults", kind.name, faults)
 		}
 	}
 }
@@ -298,9 +295,8 @@ func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before ma
 	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != command.ExitDone && !same {
 		t.Errorf("%s, fault %d: undo says %q", name, n, out)
 	}
-	if got := withoutRemains(h.texts(true), before); !maps.Equal(got, before) {
-		t.Errorf("%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.Text, got, before)
-	}
+	got := withoutRemains(h.texts(true), before)
+	assert.That(t, maps.Equal(got, before), "%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.Text, got, before)
 }
 
 // withoutRemains leaves out what a disk that failed may keep next to the notes:

@@ -54,8 +54,6 @@ func benchmarkCalls(b *testing.B, url string) {
 		require.NoError(b, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			b.Fatal(answer.Status)
-		}
+		require.That(b, answer.StatusCode == http.StatusOK, "%v", answer.Status)
 	}
 }

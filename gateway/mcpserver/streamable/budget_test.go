@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -24,9 +25,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 		mine = append(mine, p)
 	}
 	now = now.Add(time.Hour) // what is worked on is never dropped
-	if err := begin("a").add(1); !errors.Is(err, errNoShare) {
-		t.Errorf("more than a share: %v", err)
-	}
+	assert.ErrorIs(t, begin("a").add(1), errNoShare, "more than a share")
 	slow := begin("b")
 	if err := slow.add(60 << 10); err != nil {
 		t.Errorf("another sender: %v", err)
@@ -43,9 +42,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	if err := other.add(50 << 10); err != nil || cuts != 1 || !slow.wasDropped() {
 		t.Errorf("one has stalled: %v, %d were dropped", err, cuts)
 	}
-	if err := slow.add(1); !errors.Is(err, errDropped) {
-		t.Errorf("after it was dropped: %v", err)
-	}
+	assert.ErrorIs(t, slow.add(1), errDropped, "after it was dropped")
 	for _, p := range append(mine, slow, other) {
 		p.end()
 		p.end()
@@ -66,9 +63,7 @@ func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 		}
 	}
 	now = now.Add(stalled)
-	if err := a.begin("a", func() {}).add(10 << 10); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, a.begin("a", func() {}).add(10<<10))
 }
 
 // budget returns how many bytes are counted.
@@ -94,9 +89,7 @@ func TestLargeAnswersWaitForMemory(t *testing.T) {
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := begin("a").awaitLarge(short); !errors.Is(err, errNoShare) {
-			t.Errorf("one client has more than its share: %v", err)
-		}
+		assert.ErrorIs(t, begin("a").awaitLarge(short), errNoShare, "one client has more than its share")
 		if err := begin("b").awaitLarge(t.Context()); err != nil {
 			t.Errorf("another client: %v", err)
 		}
@@ -107,8 +100,6 @@ func TestLargeAnswersWaitForMemory(t *testing.T) {
 			t.Errorf("more than all of the memory is used: %v", <-waits)
 		}
 		held[0].end()
-		if err := <-waits; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-waits)
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -32,17 +33,12 @@ func TestACancellationStaysInItsSession(t *testing.T) {
 		go func() { answers[id] <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
 		soon(t, "the call", r.started)
 	}
-	if answer := r.post(cancelled(1), server.HeaderKeySessionID, mine); answer.status != http.StatusAccepted {
-		t.Errorf("%+v", answer)
-	}
+	assert.Equal(t, r.post(cancelled(1), server.HeaderKeySessionID, mine).status, http.StatusAccepted)
 	soon(t, "the end of my call", r.ended)
-	if answer := soon(t, "my answer", answers[mine]); !isUnanswered(answer) {
-		t.Errorf("my call: %+v", answer)
-	}
+	answer := soon(t, "my answer", answers[mine])
+	assert.That(t, isUnanswered(answer), "my call: %+v", answer)
 	close(r.release)
-	if text := soon(t, "the other answer", answers[other]).text(t); text != "released" {
-		t.Errorf("the other call: %q", text)
-	}
+	assert.Equal(t, soon(t, "the other answer", answers[other]).text(t), "released", "the other call")
 }
 
 // isUnanswered reports whether a request that was taken back got what it should: the
@@ -62,23 +58,18 @@ func TestACancellationNamesItsRequest(t *testing.T) {
 	}
 	cancel := func(id string) {
 		t.Helper()
-		if answer := r.post(named(cancelled(7), id), server.HeaderKeySessionID, session); answer.status != http.StatusAccepted {
-			t.Errorf("%s: %+v", id, answer)
-		}
+		assert.Equal(t, r.post(named(cancelled(7), id), server.HeaderKeySessionID, session).status, http.StatusAccepted, "%s", id)
 	}
 	begin()
 	cancel(`"1"`)
-	if answer := soon(t, "the answer", answers); !isUnanswered(answer) {
-		t.Errorf("%+v", answer)
-	}
+	answer := soon(t, "the answer", answers)
+	assert.That(t, isUnanswered(answer), "%+v", answer)
 	begin()
 	for _, other := range []string{"1", `"2"`, `"1 "`, `""`} {
 		cancel(other)
 	}
 	close(r.release)
-	if text := soon(t, "the answer", answers).text(t); text != "released" {
-		t.Errorf("%q", text)
-	}
+	assert.Equal(t, soon(t, "the answer", answers).text(t), "released")
 	cancel(`"1"`) // it is over
 }
 
@@ -91,9 +82,7 @@ func TestACancelledCallEndsItsStream(t *testing.T) {
 		for line := ""; !strings.HasPrefix(line, "data: "); {
 			line = soon(t, "the first event", stream.lines)
 		}
-		if answer := r.post(cancelled(1), server.HeaderKeySessionID, session); answer.status != http.StatusAccepted {
-			t.Errorf("%s: %+v", tool, answer)
-		}
+		assert.Equal(t, r.post(cancelled(1), server.HeaderKeySessionID, session).status, http.StatusAccepted, "%s", tool)
 		for open := true; open; {
 			select {
 			case line, more := <-stream.lines:
@@ -104,9 +93,8 @@ func TestACancelledCallEndsItsStream(t *testing.T) {
 				t.Fatalf("%s: the stream does not end", tool)
 			}
 		}
-		if text := r.post(call(1, "count", `{"to":0}`), server.HeaderKeySessionID, session).text(t); text != "0" {
-			t.Errorf("%s: the session goes on with %q", tool, text)
-		}
+		text := r.post(call(1, "count", `{"to":0}`), server.HeaderKeySessionID, session).text(t)
+		assert.That(t, text == "0", "%s: the session goes on with %q", tool, text)
 	}
 }
 
@@ -125,18 +113,14 @@ func TestACancellationWithoutASessionIsSwallowed(t *testing.T) {
 	body, headers = modern(0, "notifications/cancelled", `"requestId":1`)
 	body = strings.Replace(body, `"id":0,`, "", 1)
 	for _, more := range [][]string{nil, {server.HeaderKeySessionID, id}} {
-		if answer := r.post(body, append(headers, more...)...); answer.status != http.StatusAccepted {
-			t.Errorf("%+v", answer)
-		}
+		assert.Equal(t, r.post(body, append(headers, more...)...).status, http.StatusAccepted)
 	}
 	if answer := r.post(cancelled(1)); answer.status != http.StatusBadRequest { // an old one without its session
 		t.Errorf("%+v", answer)
 	}
 	close(r.release)
 	for range 2 {
-		if text := soon(t, "an answer", answers).text(t); text != "released" {
-			t.Errorf("%q", text)
-		}
+		assert.Equal(t, soon(t, "an answer", answers).text(t), "released")
 	}
 }
 
@@ -157,9 +141,7 @@ func TestAConnectionThatBreaksCancelsItsCall(t *testing.T) {
 		go func() { defer close(done); request(ctx) }()
 		soon(t, name, r.started)
 		cancel()
-		if err := soon(t, name, r.ended); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.ErrorIs(t, soon(t, name, r.ended), context.Canceled, "%s", name)
 		<-done
 	}
 }
@@ -200,9 +182,7 @@ func (r *running) follow(method, body string, headers ...string) openStream {
 	ctx, cancel := context.WithCancel(context.Background())
 	transport := &http.Transport{DisableKeepAlives: true}
 	answer, err := transport.RoundTrip(r.request(ctx, method, endpoint, body, headers...))
-	if err != nil || answer.StatusCode != http.StatusOK {
-		r.t.Fatalf("%v, %v", answer, err)
-	}
+	require.That(r.t, err == nil && answer.StatusCode == http.StatusOK, "%v, %v", answer, err)
 	lines := make(chan string, 100)
 	go func() {
 		defer close(lines)
@@ -224,12 +204,8 @@ func TestAStreamCarriesWhatNoRequestAskedFor(t *testing.T) {
 	id := r.session()
 	stream := r.stream(id)
 	require.NoError(t, r.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil))
-	if line := soon(t, "the event", stream.lines); line != "event: message" {
-		t.Errorf("%q", line)
-	}
-	if line := soon(t, "the event", stream.lines); !strings.Contains(line, "notifications/test") {
-		t.Errorf("%q", line)
-	}
+	assert.Equal(t, soon(t, "the event", stream.lines), "event: message")
+	assert.Contains(t, soon(t, "the event", stream.lines), "notifications/test")
 	// A second stream of the session ends the first.
 	r.stream(id)
 	for range stream.lines {
@@ -261,19 +237,14 @@ func TestAskingBack(t *testing.T) {
 	_, rest, _ := strings.Cut(question, `"id":`)
 	number, _, _ := strings.Cut(rest, ",")
 	yes := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`, strings.Trim(number, "}"))
-	if stolen := r.post(yes, server.HeaderKeySessionID, other); stolen.status == http.StatusAccepted {
-		t.Errorf("another session could answer: %+v", stolen)
-	}
-	if mine := r.post(yes, server.HeaderKeySessionID, id); mine.status != http.StatusAccepted {
-		t.Errorf("%q: %+v", yes, mine)
-	}
+	stolen := r.post(yes, server.HeaderKeySessionID, other)
+	assert.That(t, stolen.status != http.StatusAccepted, "another session could answer: %+v", stolen)
+	assert.Equal(t, r.post(yes, server.HeaderKeySessionID, id).status, http.StatusAccepted, "%q", yes)
 	var all strings.Builder
 	for lines.Scan() {
 		all.WriteString(lines.Text())
 	}
-	if !strings.Contains(all.String(), "accept") {
-		t.Errorf("%q", all.String())
-	}
+	assert.Contains(t, all.String(), "accept")
 }
 
 // A panic answers its request and tells the client nothing, and the next request is
@@ -295,9 +266,8 @@ func TestAPanicIsNobodysBusiness(t *testing.T) {
 		if text := told.String(); strings.Contains(text, "secret") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "newToy") {
 			t.Errorf("told %q", told.String())
 		}
-		if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id).text(t); who == "" {
-			t.Error("the session did not go on")
-		}
+		who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id).text(t)
+		assert.That(t, who != "", "the session did not go on")
 	}
 }
 
@@ -332,9 +302,8 @@ func TestBodiesAreCheckedFirst(t *testing.T) {
 		`{"method":7}`:                "-32600",
 		`{"jsonrpc":"2.0"} {"id": 1}`: "-32700",
 	} {
-		if answer := r.post(body); answer.status != 400 || !strings.Contains(answer.body, want) {
-			t.Errorf("%s: %+v", body, answer)
-		}
+		answer := r.post(body)
+		assert.That(t, answer.status == 400 && strings.Contains(answer.body, want), "%s: %+v", body, answer)
 	}
 }
 
@@ -347,9 +316,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		r.send(http.MethodPost, endpoint, "", "Authorization", "Bearer "+otherToken)
 		text := told.String()
 		for _, secret := range []string{id, goodToken, otherToken} {
-			if strings.Contains(text, secret) {
-				t.Errorf("%v: %s", level, text)
-			}
+			assert.That(t, !strings.Contains(text, secret), "%v: %s", level, text)
 		}
 	}
 }
@@ -361,12 +328,9 @@ func TestAProbeThatPanics(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(&told, nil))
 		c.Ready = func() error { return []error{}[len(c.Addr)] }
 	})
-	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 500 || answer.body != "internal error\n" {
-		t.Errorf("%+v", answer)
-	}
-	if !strings.Contains(told.String(), "index out of range") {
-		t.Errorf("told %q", told.String())
-	}
+	answer := r.send(http.MethodGet, "/readyz", "")
+	assert.That(t, answer.status == 500 && answer.body == "internal error\n", "%+v", answer)
+	assert.Contains(t, told.String(), "index out of range", "told")
 }
 
 func TestProbes(t *testing.T) {
@@ -383,20 +347,16 @@ func TestProbes(t *testing.T) {
 		{"/readyz", "", "Unauthorized\n", 401}, {"/readyz", "Bearer " + goodToken, "ok\n", 200},
 		{"/metrics", "", "Unauthorized\n", 401}, {"/metrics", "Bearer " + goodToken, "calls 1", 200},
 	} {
-		if answer := r.send(http.MethodGet, test.path, "", "Authorization", test.token); answer.status != test.status || answer.body != test.body {
-			t.Errorf("%s: %+v", test.path, answer)
-		}
+		answer := r.send(http.MethodGet, test.path, "", "Authorization", test.token)
+		assert.That(t, answer.status == test.status && answer.body == test.body, "%s: %+v", test.path, answer)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		if answer := r.send(http.MethodPost, path, ""); answer.status != 405 || answer.header.Get("Allow") != "GET, HEAD" {
-			t.Errorf("POST %s: %+v", path, answer)
-		}
+		answer := r.send(http.MethodPost, path, "")
+		assert.That(t, answer.status == 405 && answer.header.Get("Allow") == "GET, HEAD", "POST %s: %+v", path, answer)
 	}
 	sick = errors.New("no vault")
 	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 503 || answer.body != "not ready: no vault\n" {
 		t.Errorf("%+v", answer)
 	}
-	if answer := open(t, nil).send(http.MethodGet, "/metrics", ""); answer.status != 404 {
-		t.Errorf("without metrics: %+v", answer)
-	}
+	assert.Equal(t, open(t, nil).send(http.MethodGet, "/metrics", "").status, 404, "without metrics")
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestBothErasWorkOnOneEndpoint(t *testing.T) {
@@ -13,9 +16,7 @@ func TestBothErasWorkOnOneEndpoint(t *testing.T) {
 
 	id := r.session()
 	legacy := []string{server.HeaderKeySessionID, id, "Mcp-Protocol-Version", legacyVersion}
-	if answer := r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, legacy...); answer.status != http.StatusAccepted {
-		t.Errorf("initialized: %+v", answer)
-	}
+	assert.Equal(t, r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, legacy...).status, http.StatusAccepted, "initialized")
 	answer := r.post(call(1, "who", "{}"), legacy...)
 	if who := answer.text(t); !strings.HasPrefix(who, "session-") || strings.Contains(who, id) {
 		t.Errorf("legacy caller %q", who)
@@ -23,9 +24,7 @@ func TestBothErasWorkOnOneEndpoint(t *testing.T) {
 
 	body, headers := modernCall(1, "who", "{}")
 	answer = r.post(body, headers...)
-	if who := answer.text(t); !strings.HasPrefix(who, "token-") || answer.header.Get(server.HeaderKeySessionID) != "" {
-		t.Errorf("modern: %+v", answer)
-	}
+	assert.That(t, strings.HasPrefix(answer.text(t), "token-") && answer.header.Get(server.HeaderKeySessionID) == "", "modern: %+v", answer)
 	body, headers = modern(2, "server/discover", "")
 	if answer = r.post(body, headers...); answer.status != http.StatusOK || !strings.Contains(answer.body, "2026-07-28") {
 		t.Errorf("discover: %+v", answer)
@@ -38,18 +37,13 @@ func TestCallersAreSessionsOrTheToken(t *testing.T) {
 	one, two := r.session(), r.session()
 	inSession := func(id string) string { return who(call(1, "who", "{}"), []string{server.HeaderKeySessionID, id}) }
 	a, b := inSession(one), inSession(two)
-	if a == b || a != inSession(one) || a == "" {
-		t.Errorf("callers %q and %q of two sessions", a, b)
-	}
+	assert.That(t, a != b && a == inSession(one) && a != "", "callers %q and %q of two sessions", a, b)
 	c, d := who(modernCall(1, "who", "{}")), who(modernCall(2, "who", "{}"))
-	if c != d || c == a || c == "" {
-		t.Errorf("callers %q and %q of one token without sessions", c, d)
-	}
+	assert.That(t, c == d && c != a && c != "", "callers %q and %q of one token without sessions", c, d)
 	// A session that such a client names is not its own.
 	body, headers := modernCall(3, "who", "{}")
-	if e := who(body, append(headers, server.HeaderKeySessionID, one)); e != c {
-		t.Errorf("caller %q with the header of a session, want %q", e, c)
-	}
+	e := who(body, append(headers, server.HeaderKeySessionID, one))
+	assert.That(t, e == c, "caller %q with the header of a session, want %q", e, c)
 }
 
 func TestNotificationsComeBeforeTheResultInBothEras(t *testing.T) {
@@ -62,21 +56,15 @@ func TestNotificationsComeBeforeTheResultInBothEras(t *testing.T) {
 	}
 	// An answer without notifications is a document, also after one with them.
 	answer := r.post(call(2, "count", `{"to":0}`), server.HeaderKeySessionID, id)
-	if answer.header.Get("Content-Type") != "application/json" || answer.text(t) != "0" {
-		t.Errorf("%+v", answer)
-	}
+	assert.That(t, answer.header.Get("Content-Type") == "application/json" && answer.text(t) == "0", "%+v", answer)
 }
 
 func checkCount(t *testing.T, answer exchanged, to int) {
 	t.Helper()
 	all := answer.messages(t)
-	if len(all) != to+1 || answer.text(t) == "" {
-		t.Fatalf("%d messages: %s", len(all), answer.body)
-	}
+	require.That(t, len(all) == to+1 && answer.text(t) != "", "%d messages: %s", len(all), answer.body)
 	for n, m := range all[:to] {
 		params, _ := m["params"].(map[string]any)
-		if m["method"] != "notifications/progress" || params["progress"] != float64(n+1) {
-			t.Fatalf("message %d is %v", n, m)
-		}
+		require.That(t, m["method"] == "notifications/progress" && params["progress"] == float64(n+1), "message %d is %v", n, m)
 	}
 }

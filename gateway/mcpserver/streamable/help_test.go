@@ -158,9 +158,7 @@ type exchanged struct {
 func (r *running) send(method, path, body string, headers ...string) exchanged {
 	r.t.Helper()
 	answer, err := r.try(r.t.Context(), method, path, body, headers...)
-	if err != nil {
-		r.t.Fatalf("%s %s: %v", method, path, err)
-	}
+	require.That(r.t, err == nil, "%s %s: %v", method, path, err)
 	return answer
 }
 
@@ -209,9 +207,7 @@ func (r *running) session() string {
 	r.t.Helper()
 	answer := r.post(initialize(legacyVersion))
 	id := answer.header.Get(server.HeaderKeySessionID)
-	if answer.status != http.StatusOK || id == "" {
-		r.t.Fatalf("initialize: %+v", answer)
-	}
+	require.That(r.t, answer.status == http.StatusOK && id != "", "initialize: %+v", answer)
 	return id
 }
 
@@ -244,9 +240,7 @@ func (e exchanged) messages(t *testing.T) []map[string]any {
 	if strings.HasPrefix(e.header.Get("Content-Type"), eventStream) {
 		for event := range strings.SplitSeq(strings.TrimSpace(e.body), "\n\n") {
 			_, data, ok := strings.Cut(event, "data: ")
-			if !ok || !strings.HasPrefix(event, "event: message\n") {
-				t.Fatalf("event %q", event)
-			}
+			require.That(t, ok && strings.HasPrefix(event, "event: message\n"), "event %q", event)
 			texts = append(texts, data)
 		}
 	} else {

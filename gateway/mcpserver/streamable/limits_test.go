@@ -20,6 +20,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -129,9 +130,7 @@ func TestASlowBodyIsRead(t *testing.T) {
 		time.Sleep(bodyLimit - time.Second)
 		go func() { _, _ = io.WriteString(c, body[10:]) }()
 		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || answer.StatusCode != http.StatusOK {
-			t.Fatalf("%v, %v", answer, err)
-		}
+		require.That(t, err == nil && answer.StatusCode == http.StatusOK, "%v, %v", answer, err)
 		answer.Body.Close()
 	})
 }
@@ -220,9 +219,7 @@ func TestLongBodiesCostNothing(t *testing.T) {
 	answer, err := transport.RoundTrip(q)
 	if err == nil {
 		answer.Body.Close()
-		if answer.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("1 GB in chunks: %d", answer.StatusCode)
-		}
+		assert.Equal(t, answer.StatusCode, http.StatusRequestEntityTooLarge, "1 GB in chunks")
 	}
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
@@ -231,9 +228,7 @@ func TestLongBodiesCostNothing(t *testing.T) {
 	if got := statusOf(r.raw(goodHead+"Content-Length: 100000000000000000000\r\n\r\n", true)); got != http.StatusBadRequest {
 		t.Errorf("a length beyond numbers: %d", got)
 	}
-	if got := statusOf(r.raw(goodHead+"Content-Length: -1\r\n\r\n", true)); got != http.StatusBadRequest {
-		t.Errorf("a length below zero: %d", got)
-	}
+	assert.Equal(t, statusOf(r.raw(goodHead+"Content-Length: -1\r\n\r\n", true)), http.StatusBadRequest, "a length below zero")
 }
 
 func TestTheLimitOfABodyIsExact(t *testing.T) {
@@ -246,9 +241,7 @@ func TestTheLimitOfABodyIsExact(t *testing.T) {
 			t.Errorf("%d bytes: %+v", size, answer)
 		}
 		chunked := fmt.Sprintf("%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, size, body)
-		if got := statusOf(r.raw(chunked, false)); got != want {
-			t.Errorf("%d bytes in a chunk: %d", size, got)
-		}
+		assert.Equal(t, statusOf(r.raw(chunked, false)), want, "%d bytes in a chunk", size)
 	}
 }
 
@@ -297,9 +290,7 @@ func TestHugeHeads(t *testing.T) {
 		"many headers": "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X: y\r\n", 64<<10) + "\r\n",
 		"the target":   "GET /" + strings.Repeat("x", 64<<10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	} {
-		if got := statusOf(r.raw(text, true)); got != http.StatusRequestHeaderFieldsTooLarge {
-			t.Errorf("%s: %d", name, got)
-		}
+		assert.Equal(t, statusOf(r.raw(text, true)), http.StatusRequestHeaderFieldsTooLarge, "%s", name)
 	}
 }
 
@@ -321,9 +312,7 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 		"a bare newline":            strings.ReplaceAll(goodHead, "\r\n", "\n") + "Content-Length : 2\n\n{}" + second,
 	} {
 		answer := r.raw(text, true)
-		if strings.Contains(answer, "ok\n") || strings.Count(answer, "HTTP/1.1 ") != 1 {
-			t.Errorf("%s: %q", name, answer)
-		}
+		assert.That(t, !strings.Contains(answer, "ok\n") && strings.Count(answer, "HTTP/1.1 ") == 1, "%s: %q", name, answer)
 	}
 	// Requests one after the other on one connection are no trick, and are answered
 	// in their order.
@@ -333,9 +322,7 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 	}
 	// Each of them needs the token.
 	answer = r.raw(strings.Replace(goodHead, "/mcp", "/readyz", 1)+"Content-Length: 0\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", true)
-	if !strings.Contains(answer, "401") || strings.Contains(answer, "200 OK") {
-		t.Errorf("%q", answer)
-	}
+	assert.That(t, strings.Contains(answer, "401") && !strings.Contains(answer, "200 OK"), "%q", answer)
 }
 
 // Who has no token makes room: 100 silent connections, and a client that has one is
@@ -349,9 +336,7 @@ func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 		t.Helper()
 		_, _ = io.WriteString(markAuthenticated, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
 		answer, err := http.ReadResponse(answers, nil)
-		if err != nil || answer.StatusCode != 200 {
-			t.Fatalf("%v, %v", answer, err)
-		}
+		require.That(t, err == nil && answer.StatusCode == 200, "%v, %v", answer, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
 	}
@@ -437,9 +422,7 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		if w := x.send(ctx, http.MethodPost, body, headers...); w.Code != http.StatusServiceUnavailable {
 			t.Errorf("a subscription: %d", w.Code)
 		}
-		if code := x.ping(t, ids[2]); code != http.StatusOK {
-			t.Errorf("a request: %d", code)
-		}
+		assert.Equal(t, x.ping(t, ids[2]), http.StatusOK, "a request")
 		x.send(ctx, http.MethodDelete, "", server.HeaderKeySessionID, ids[0])
 		synctest.Wait()
 		go stream(ids[2])

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -107,19 +108,13 @@ func checkAttempt(t *testing.T, r *running, a attempt) {
 	text := a.text()
 	answer := serveRaw(t, r, text)
 	defer answer.Body.Close()
-	if answer.StatusCode != want {
-		t.Fatalf("%+v: %d, want %d", a, answer.StatusCode, want)
-	}
+	require.Equal(t, answer.StatusCode, want, "%+v", a)
 	if a.host == "-" {
 		return
 	}
 	h := answer.Header
-	if h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
-		t.Fatalf("%+v: header %v", a, h)
-	}
-	if (want == 401) != (h.Get("WWW-Authenticate") == "Bearer") || (want == 405) != (h.Get("Allow") != "") {
-		t.Fatalf("%+v: header %v", a, h)
-	}
+	require.That(t, h.Get("Cache-Control") == "no-store" && h.Get("X-Content-Type-Options") == "nosniff", "%+v: header %v", a, h)
+	require.That(t, (want == 401) == (h.Get("WWW-Authenticate") == "Bearer") && (want == 405) == (h.Get("Allow") != ""), "%+v: header %v", a, h)
 	shared := h.Get("Access-Control-Allow-Origin")
 	if shared != "" && shared != "https://app.example" || shared != "" && a.origin != shared || want == 403 && shared != "" {
 		t.Fatalf("%+v: shared with %q", a, shared)
@@ -135,9 +130,7 @@ func serveRaw(t *testing.T, r *running, text string) *http.Response {
 		t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatalf("%q: %v", text, err)
-	}
+	require.That(t, err == nil, "%q: %v", text, err)
 	return answer
 }
 
@@ -171,9 +164,7 @@ func TestOneWrongHeaderIsEnough(t *testing.T) {
 		{"a compressed body", head + "Content-Encoding: gzip\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 415},
 		{"an answer that cannot be a stream", head + "Accept: application/json\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", 406},
 	} {
-		if got := statusOf(r.raw(test.text, false)); got != test.want {
-			t.Errorf("%s: %d, want %d", test.name, got, test.want)
-		}
+		assert.Equal(t, statusOf(r.raw(test.text, false)), test.want, "%s", test.name)
 	}
 }
 
@@ -181,15 +172,11 @@ func TestHosts(t *testing.T) {
 	h, err := newHosts("192.168.1.5", []string{"vault.example"}, nil)
 	require.NoError(t, err)
 	for _, name := range []string{"localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:65535", "[::1]", "[0:0::1]:80", "192.168.1.5:80", "vault.EXAMPLE"} {
-		if !h.Allow(name) {
-			t.Errorf("%q is refused", name)
-		}
+		assert.That(t, h.Allow(name), "%q is refused", name)
 	}
 	for _, name := range []string{"", ":80", "192.168.1.6", "[::]", "[::1", "[::1]x", "[::1]80", "[::1%25lo]:80", "::1", "localhost:", "localhost:0", "localhost:0x50", "localhost:+1",
 		"localhost:65536", "localhost:80:80", "vault.example.", "xvault.example", "vault.example.evil", "2130706433", "127.1", "0x7f.0.0.1", "a@localhost", "localhost/x", "localhost#", "lócalhost"} {
-		if h.Allow(name) {
-			t.Errorf("%q passed", name)
-		}
+		assert.That(t, !h.Allow(name), "%q passed", name)
 	}
 }
 
@@ -198,26 +185,18 @@ func TestAPageThatReboundItsNameGetsNowhere(t *testing.T) {
 	_, port, _ := net.SplitHostPort(r.addr)
 	// It even knows the token, and its requests are of the same origin to the browser.
 	answer := r.post(initialize(legacyVersion), "Host", "evil.example:"+port, "Sec-Fetch-Site", "same-origin")
-	if answer.status != http.StatusForbidden || strings.Contains(answer.body, "evil") {
-		t.Errorf("%+v", answer)
-	}
+	assert.That(t, answer.status == http.StatusForbidden && !strings.Contains(answer.body, "evil"), "%+v", answer)
 }
 
 func TestPreflightTellsWhatAListedPageMaySend(t *testing.T) {
 	r := open(t, func(c *Config) { c.Origins = []string{"HTTPS://App.example:443/"} })
 	answer := r.send(http.MethodOptions, endpoint, "", "Authorization", "", "Origin", "https://app.example",
 		"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,mcp-session-id")
-	if answer.status != http.StatusNoContent {
-		t.Fatalf("%+v", answer)
-	}
+	require.That(t, answer.status == http.StatusNoContent, "%+v", answer)
 	for name, want := range map[string]string{"Access-Control-Allow-Methods": "POST", "Access-Control-Allow-Headers": "Mcp-Session-Id", "Vary": "Origin"} {
-		if !strings.Contains(answer.header.Get(name), want) {
-			t.Errorf("%s: %q", name, answer.header.Get(name))
-		}
+		assert.Contains(t, answer.header.Get(name), want, "%s", name)
 	}
-	if got := answer.header.Get("Access-Control-Allow-Credentials"); got != "" {
-		t.Errorf("cookies are allowed: %q", got)
-	}
+	assert.Equal(t, answer.header.Get("Access-Control-Allow-Credentials"), "", "cookies are allowed")
 	answer = r.post(initialize(legacyVersion), "Origin", "https://app.example", "Sec-Fetch-Site", "cross-site")
 	if answer.status != http.StatusOK || !strings.Contains(answer.header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
 		t.Errorf("%+v", answer)
@@ -243,9 +222,7 @@ func FuzzHostName(f *testing.F) {
 		bare := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
 		ip := net.ParseIP(bare)
 		markAuthenticated := bare == "localhost" || bare == "vault.example" || ip != nil && (ip.IsLoopback() || ip.Equal(net.ParseIP("fd00::1")))
-		if !markAuthenticated || strings.ContainsAny(header, "/@ \\?#%,\x00") {
-			t.Errorf("%q passed", header)
-		}
+		assert.That(t, markAuthenticated && !strings.ContainsAny(header, "/@ \\?#%,\x00"), "%q passed", header)
 	})
 }
 
@@ -290,9 +267,7 @@ func TestSettingsCanBeJudgedBeforehand(t *testing.T) {
 		CheckAddr("127.0.0.1:0"), CheckOrigin("https://app.example"), CheckHost("[::1]"),
 		CheckTLS(Config{Addr: "127.0.0.1:1"}), CheckTLS(Config{Addr: "0.0.0.0:1", TLSCert: "/nowhere", TLSKey: "/nowhere"}),
 	} {
-		if err != nil {
-			t.Errorf("%d: %v", i, err)
-		}
+		assert.That(t, err == nil, "%d: %v", i, err)
 	}
 }
 

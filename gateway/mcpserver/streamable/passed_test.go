@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -74,13 +75,9 @@ func TestAPassedUnixSocketIsPrivate(t *testing.T) {
 	defer l.Close()
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o660: false, 0o606: false} {
 		require.NoError(t, os.Chmod(path, mode))
-		if err := checkPassed(l, address{network: "unix", text: path}, "unix:"+path); (err == nil) != ok {
-			t.Errorf("with mode %v: %v", mode, err)
-		}
+		assert.Equal(t, (checkPassed(l, address{network: "unix", text: path}, "unix:"+path) == nil), ok, "with mode %v", mode)
 	}
-	if err := checkPassed(l, address{network: "unix", text: path + "2"}, "unix:"+path+"2"); err == nil {
-		t.Error("another path passes")
-	}
+	assert.That(t, checkPassed(l, address{network: "unix", text: path + "2"}, "unix:"+path+"2") != nil, "another path passes")
 	if err := checkPassed(l, address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"}, "127.0.0.1:0"); err == nil {
 		t.Error("a socket passes for a TCP address")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -42,9 +43,7 @@ func TestACertificateIsReadFromARegularFileOnly(t *testing.T) {
 			select {
 			case err := <-answer:
 				var setting *SettingError
-				if !errors.As(err, &setting) || !strings.Contains(err.Error(), tt.want) {
-					t.Errorf("%v; want %q", err, tt.want)
-				}
+				assert.That(t, errors.As(err, &setting) && strings.Contains(err.Error(), tt.want), "%v; want %q", err, tt.want)
 			case <-time.After(20 * time.Second):
 				t.Error("still waits")
 			}

@@ -27,6 +27,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -53,9 +54,7 @@ func TestStoppingAnswersWhatRuns(t *testing.T) {
 		t.Errorf("a new request was taken: %+v", answer)
 	}
 	close(r.release)
-	if text := soon(t, "the answer", answers).text(t); text != "released" {
-		t.Errorf("%q", text)
-	}
+	assert.Equal(t, soon(t, "the answer", answers).text(t), "released")
 	if err := r.wait(); err != nil {
 		t.Errorf("the end: %v", err)
 	}
@@ -97,9 +96,7 @@ func TestStoppingHasAnEnd(t *testing.T) {
 		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+shutdownLimit {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		if len(x.sessions.byID) != 0 || x.kept(id) {
-			t.Error("a session is left")
-		}
+		assert.That(t, len(x.sessions.byID) == 0 && !x.kept(id), "a session is left")
 	})
 }
 
@@ -161,13 +158,9 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		if !errors.As(err, &wrong) || wrong.Setting != test.setting || !strings.Contains(err.Error(), test.want) || wrong.Hint() == "" {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if strings.Contains(fmt.Sprint(err), "secret") {
-			t.Errorf("%s: the error shows the token", test.name)
-		}
+		assert.That(t, !strings.Contains(fmt.Sprint(err), "secret"), "%s: the error shows the token", test.name)
 	}
-	if err := Serve(t.Context(), Config{Addr: "127.0.0.1:0", Token: goodToken}, nil); !errors.Is(err, errNoServer) {
-		t.Errorf("without a server: %v", err)
-	}
+	assert.ErrorIs(t, Serve(t.Context(), Config{Addr: "127.0.0.1:0", Token: goodToken}, nil), errNoServer, "without a server")
 }
 
 // A client that has connected and says nothing is not waited for.
@@ -228,9 +221,7 @@ func certificateFiles(t *testing.T) (cert, key string, pool *x509.CertPool) {
 func TestTLSOnAllAddresses(t *testing.T) {
 	cert, key, pool := certificateFiles(t)
 	r := open(t, func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "0.0.0.0:0", cert, key })
-	if !strings.HasPrefix(r.url, "https://vault.example:") {
-		t.Errorf("url %q", r.url)
-	}
+	assert.That(t, strings.HasPrefix(r.url, "https://vault.example:"), "url %q", r.url)
 	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(r.url, "https://"), endpoint))
 	require.NoError(t, err)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
@@ -243,9 +234,7 @@ func TestTLSOnAllAddresses(t *testing.T) {
 		answer, err := transport.RoundTrip(q)
 		require.NoError(t, err)
 		answer.Body.Close()
-		if answer.StatusCode != want || answer.ProtoMajor != 1 {
-			t.Errorf("%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
-		}
+		assert.That(t, answer.StatusCode == want && answer.ProtoMajor == 1, "%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
 	}
 	// A client that speaks plain HTTP to it learns that and gets nothing.
 	plainly, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
@@ -253,17 +242,13 @@ func TestTLSOnAllAddresses(t *testing.T) {
 	defer plainly.Close()
 	_, _ = io.WriteString(plainly, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	text, _ := io.ReadAll(plainly)
-	if strings.Contains(string(text), "200 OK") {
-		t.Errorf("%q", text)
-	}
+	assert.That(t, !strings.Contains(string(text), "200 OK"), "%q", text)
 }
 
 func TestUrls(t *testing.T) {
 	for addr, want := range map[string]string{"127.0.0.1:0": "http://127.0.0.1:", "localhost:0": "http://localhost:", "LocalHost:0": "http://LocalHost:"} {
 		r := open(t, func(c *Config) { c.Addr = addr })
-		if !strings.HasPrefix(r.url, want) || !strings.HasSuffix(r.url, "/mcp") {
-			t.Errorf("%s: %q", addr, r.url)
-		}
+		assert.That(t, strings.HasPrefix(r.url, want) && strings.HasSuffix(r.url, "/mcp"), "%s: %q", addr, r.url)
 	}
 }
 
@@ -278,30 +263,18 @@ func TestASocketIsForOneUser(t *testing.T) {
 	if err != nil || info.Mode() != fs.ModeSocket|0o600 {
 		t.Fatalf("%v, %v", info.Mode(), err)
 	}
-	if r.url != "unix:"+path {
-		t.Errorf("url %q", r.url)
-	}
+	assert.Equal(t, r.url, "unix:"+path, "url")
 	ready := func(r *running) string {
 		return r.raw(strings.Replace(strings.Replace(goodHead, "POST", "GET", 1), "/mcp", "/readyz", 1)+"Connection: close\r\n\r\n", false)
 	}
-	if answer := ready(r); !strings.Contains(answer, "200 OK") {
-		t.Errorf("%q", answer)
-	}
-	if answer := r.raw("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", false); !strings.Contains(answer, "401") {
-		t.Errorf("without the token: %q", answer)
-	}
+	assert.Contains(t, ready(r), "200 OK")
+	assert.Contains(t, r.raw("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", false), "401", "without the token")
 	// A second server does not take it away.
 	err = Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)
-	if !isSetting(err, "http") || !strings.Contains(err.Error(), "in use by another server") {
-		t.Error(err)
-	}
-	if answer := ready(r); !strings.Contains(answer, "200 OK") {
-		t.Errorf("after the second server: %q", answer)
-	}
+	assert.That(t, isSetting(err, "http") && strings.Contains(err.Error(), "in use by another server"), "%v", err)
+	assert.Contains(t, ready(r), "200 OK", "after the second server")
 	r.stop()
-	if err := r.wait(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, r.wait())
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -311,9 +284,7 @@ func TestASocketIsForOneUser(t *testing.T) {
 	require.NoError(t, err)
 	l.SetUnlinkOnClose(false)
 	l.Close()
-	if answer := ready(open(t, onSocket)); !strings.Contains(answer, "200 OK") {
-		t.Errorf("%q", answer)
-	}
+	assert.Contains(t, ready(open(t, onSocket)), "200 OK")
 }
 
 func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
@@ -335,16 +306,12 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 		"/" + strings.Repeat("x", maxSocket-10) + "/s": "too long",
 	} {
 		if want == "" {
-			if err := canSocket(path); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, canSocket(path))
 			continue
 		}
 		err := Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)
 		var wrong *SettingError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", path, err)
-		}
+		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), want), "%q: %v", path, err)
 	}
 	if text, err := os.ReadFile(file); string(text) != "a note" {
 		t.Errorf("%q, %v", text, err)
@@ -368,9 +335,7 @@ func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
 	other, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	defer other.Close()
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, l.Close())
 	if _, err := os.Lstat(path); err != nil {
 		t.Error(err)
 	}
@@ -382,14 +347,10 @@ func TestABrokenListenerEndsTheServer(t *testing.T) {
 		x := newDirect(t, nil)
 		p := newPipes()
 		p.Close()
-		if err := x.serve(t.Context(), httpguard.NewConnLimiter(p, 1), nil); !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
+		assert.ErrorIs(t, x.serve(t.Context(), httpguard.NewConnLimiter(p, 1), nil), net.ErrClosed)
 	})
 }
 
 func TestNothingIsSentAfterTheAnswer(t *testing.T) {
-	if err := (&response{over: true}).send([]byte("{}")); !errors.Is(err, errAnswered) {
-		t.Errorf("%v", err)
-	}
+	assert.ErrorIs(t, (&response{over: true}).send([]byte("{}")), errAnswered)
 }

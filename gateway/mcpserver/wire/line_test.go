@@ -3,7 +3,9 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -11,6 +13,11 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // readLines returns every line of r, "too long" for one that is.
@@ -47,9 +54,7 @@ func TestLineReader(t *testing.T) {
 		{"a long line of spaces", strings.Repeat(" ", 9) + "\nok", "too long|ok"},
 	} {
 		r := &lineReader{bufio.NewReaderSize(strings.NewReader(test.in), 16), 8, func(int) {}}
-		if got := strings.Join(readLines(t, r), "|"); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+		assert.Equal(t, strings.Join(readLines(t, r), "|"), test.want, "%s", test.name)
 	}
 }
 
@@ -91,9 +96,7 @@ func TestALongLineWaitsForPendingMessages(t *testing.T) {
 		waited := make(chan bool, 1)
 		go func() { c.waitForBytes(MaxMessage); waited <- true }()
 		synctest.Wait()
-		if len(waited) > 0 {
-			t.Error("more than the limit is in memory")
-		}
+		assert.That(t, len(waited) == 0, "more than the limit is in memory")
 		c.update(func() { c.bytes-- })
 		<-waited
 	})
@@ -105,13 +108,10 @@ func TestLongLineTakesBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	lines := readLines(t, r)
 	runtime.ReadMemStats(&after)
-	if got := strings.Join(lines, "|"); got != "too long|ok" {
-		t.Fatal(got)
-	}
+	require.Equal(t, strings.Join(lines, "|"), "too long|ok")
 	// Growing to the limit by doubling allocates a few times the limit in all.
-	if used := after.TotalAlloc - before.TotalAlloc; used > 8*MaxMessage {
-		t.Errorf("allocated %d bytes for a line of 100 MiB", used)
-	}
+	used := after.TotalAlloc - before.TotalAlloc
+	assert.That(t, used <= 8*MaxMessage, "allocated %d bytes for a line of 100 MiB", used)
 }
 
 // FuzzLineReader compares the reader with a splitter that keeps everything.
@@ -134,9 +134,7 @@ func FuzzLineReader(f *testing.F) {
 				want = append(want, text)
 			}
 		}
-		if strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) != len(want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.That(t, strings.Join(got, "\n") == strings.Join(want, "\n") && len(got) == len(want), "got %q, want %q", got, want)
 	})
 }
 
@@ -153,4 +151,71 @@ func (c *chunks) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), c.size)], c.data)
 	c.data = c.data[n:]
 	return n, nil
+}
+
+func TestWhichCallsArePlain(t *testing.T) {
+	for _, test := range []struct {
+		params string
+		want   bool
+	}{
+		{`{"name":"t"}`, true},
+		{`{"name":"t","arguments":null}`, true},
+		{`{"name":"t","arguments":[1,"x"]}`, true},
+		{`{"name":"t","arguments":{"n":123456789012345678901234567890}}`, true},
+		{`{"name":"\u0074","arguments":"x"}`, true},
+		{`{"name":"t","_meta":null}`, true},
+		{`{"name":"t","_meta":{}}`, true},
+		{`{"name":"t","_meta":{"progressToken":5,"traceparent":"00-1-2-03","x/y":{"z":1}}}`, true},
+		{`{"name":"t","_meta":[]}`, false},
+		{`{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, false},
+		{`{"name":"t","_meta":{"io.modelcontextprotocol/anything":1}}`, false},
+		{`{"name":"t","arguments":{"n":1e999}}`, false},
+		{`{"name":"t","arguments":{"n":1` + strings.Repeat("0", 400) + `}}`, false},
+		{`{"name":"t","arguments":{},"task":{"ttl":1}}`, false},
+		{`{"name":"t","arguments":{},"inputResponses":{}}`, false},
+		{`{"name":"t","arguments":{},"requestState":"s"}`, false},
+		{`{"name":"t","arguments":{},"unknown":0}`, false},
+		{`{"name":5,"arguments":{}}`, false},
+		{`{"arguments":{}}`, false},
+		{`{}`, false},
+		{`null`, false},
+	} {
+		m, err := Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, test.params))
+		assert.That(t, err == nil && m.Plain == test.want, "%s: plain %v, %v, want %v", test.params, m.Plain, err, test.want)
+		if m.Plain && m.Tool != "t" {
+			t.Errorf("%s: tool %q", test.params, m.Tool)
+		}
+	}
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"name":"t"}}`,
+		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"t"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","x":{"name":"t"}}`,
+	} {
+		if m, err := Decode([]byte(line)); err != nil || m.Plain {
+			t.Errorf("%s: %+v, %v", line, m, err)
+		}
+	}
+}
+
+// FuzzPlainCall: what is plain means the same to mcp-go.
+func FuzzPlainCall(f *testing.F) {
+	for _, seed := range []string{`{"name":"t","arguments":{"a":1},"_meta":{"progressToken":"p","k":[1]}}`, `{"name":"\ud800","arguments":"x"}`, `{"name":"t","_meta":{"a":1.5e3}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, params []byte) {
+		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, params)
+		m, err := Decode(line)
+		if err != nil || !m.Plain {
+			return
+		}
+		var request mcp.CallToolRequest
+		if err := json.Unmarshal(line, &request); err != nil {
+			t.Fatalf("plain, but mcp-go says %v: %q", err, line)
+		}
+		got, want := mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta}, request.Params
+		assert.That(t, want.Task == nil && want.RequestState == "" && want.InputResponses == nil, "plain: %q", line)
+		if got.Name != want.Name || string(got.RawArguments) != string(want.RawArguments) || string(Encode(got.Meta)) != string(Encode(want.Meta)) {
+			t.Errorf("%+v, but mcp-go reads %+v", got, want)
+		}
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
@@ -65,21 +66,15 @@ func TestHeldBytesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := stalled(t)
 		requested(t, c, "a", "ping", maxPendingBytes/2)
-		if !c.waitForCapacity() {
-			t.Fatal("no room next to half of the bytes")
-		}
+		require.That(t, c.waitForCapacity(), "no room next to half of the bytes")
 		requested(t, c, "b", "ping", maxPendingBytes/2)
 		capacity := make(chan bool, 1)
 		go func() { capacity <- c.waitForCapacity() }()
 		synctest.Wait()
-		if len(capacity) != 0 {
-			t.Error("room before anything was answered")
-		}
+		assert.That(t, len(capacity) == 0, "room before anything was answered")
 		answered(c, "a")
 		written(c)
-		if len(capacity) != 1 || !<-capacity {
-			t.Error("no room after an answer")
-		}
+		assert.That(t, len(capacity) == 1 && <-capacity, "no room after an answer")
 	})
 }
 
@@ -92,13 +87,9 @@ func TestStopLetsEveryoneGo(t *testing.T) {
 		go c.waitForAnswers()
 		synctest.Wait()
 		c.stop()
-		if c.waitForCapacity() {
-			t.Error("room after the end")
-		}
+		assert.That(t, !c.waitForCapacity(), "room after the end")
 		requested(t, c, "late", "ping", 1)
-		if left := c.shutDown(); len(left) != 2 {
-			t.Errorf("left %v, want a and b", left)
-		}
+		assert.Equal(t, len(c.shutDown()), 2, "left")
 	})
 }
 
@@ -113,9 +104,7 @@ func TestGraceCountsFromTheLastAnswer(t *testing.T) {
 		time.Sleep(900 * time.Millisecond)
 		answered(c, "a")
 		written(c)
-		if got := <-over; got != 1900*time.Millisecond {
-			t.Errorf("gave up after %v", got)
-		}
+		assert.Equal(t, <-over, 1900*time.Millisecond, "gave up after")
 	})
 }
 
@@ -164,20 +153,14 @@ func TestHandshakeGoesFirstAndAlone(t *testing.T) {
 }
 
 func TestWhatCannotBeNotified(t *testing.T) {
-	if err := Notify(t.Context(), "notifications/progress", nil); !errors.Is(err, ErrNoClient) {
-		t.Errorf("error %v, want %v", err, ErrNoClient)
-	}
+	assert.ErrorIs(t, Notify(t.Context(), "notifications/progress", nil), ErrNoClient, "error")
 	if err := Notify(t.Context(), "x", map[string]any{"f": func() {}}); err == nil || errors.Is(err, ErrNoClient) {
 		t.Errorf("what is no JSON: %v", err)
 	}
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	if err := Notify(ended, "x", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
-	}
-	if PeerOf(t.Context()).Caller != "" {
-		t.Error("a caller from nowhere")
-	}
+	assert.ErrorIs(t, Notify(ended, "x", nil), context.Canceled, "after the end")
+	assert.That(t, PeerOf(t.Context()).Caller == "", "a caller from nowhere")
 }
 
 func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
@@ -217,9 +200,8 @@ func testAPanicIsAnswered(t *testing.T, p path) {
 		}
 	}
 	k.Send(call(2))
-	if m := k.Next(); m.ID != 2.0 || m.Error != nil {
-		t.Errorf("%+v", m)
-	}
+	m := k.Next()
+	assert.That(t, m.ID == 2.0 && m.Error == nil, "%+v", m)
 	k.In.Close()
 	if err := k.Wait(); err != nil || strings.Contains(log.String(), "note") || strings.Count(log.String(), "panic=string") != 2 {
 		t.Errorf("%v, the log has %s", err, log.String())
@@ -281,16 +263,14 @@ func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		c.update(func() { c.initializing = false })
-		if got := <-told; !got.Equal(begun) {
-			t.Errorf("taken in at %v, want %v", got, begun)
-		}
+		got := <-told
+		assert.That(t, got.Equal(begun), "taken in at %v, want %v", got, begun)
 		c.stop()
 		close(c.idle)
 		c.workers.Wait()
 	})
-	if got := PeerOf(t.Context()).AcceptedAt; !got.IsZero() {
-		t.Errorf("a call that was not taken in was so at %v", got)
-	}
+	got := PeerOf(t.Context()).AcceptedAt
+	assert.That(t, got.IsZero(), "a call that was not taken in was so at %v", got)
 }
 
 // A worker that has written a large answer does not keep it while it is idle.

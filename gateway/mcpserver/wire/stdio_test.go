@@ -19,6 +19,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
@@ -140,13 +141,9 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	}
 	lines = append(lines, call("last, without a newline"))
 	answers := plain.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
-	if len(answers) != 1002 {
-		t.Fatalf("%d answers", len(answers))
-	}
+	require.That(t, len(answers) == 1002, "%d answers", len(answers))
 	for id, m := range answers {
-		if m.Error != nil {
-			t.Errorf("%s: %+v", id, m.Error)
-		}
+		assert.That(t, m.Error == nil, "%s: %+v", id, m.Error)
 	}
 	if most.Load() > maxRunning {
 		t.Errorf("%d calls at once", most.Load())
@@ -168,9 +165,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 	} {
 		answers := plain.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
 		refusal := answers[test.ID]
-		if refusal.Error == nil || refusal.Error.Code != test.Code {
-			t.Errorf("%s: %+v, want code %d", test.name, refusal.Error, test.Code)
-		}
+		assert.That(t, refusal.Error != nil && refusal.Error.Code == test.Code, "%s: %+v, want code %d", test.name, refusal.Error, test.Code)
 		if good, ok := answers["good"]; !ok || good.Error != nil || len(answers) != 2 {
 			t.Errorf("%s: answers %v", test.name, answers)
 		}
@@ -184,9 +179,7 @@ func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
 		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
 		ping(1),
 	}, "\n")), echo)
-	if len(answers) != 1 {
-		t.Errorf("answers %v", answers)
-	}
+	assert.That(t, len(answers) == 1, "answers %v", answers)
 }
 
 func TestLargeMessagePassesWhole(t *testing.T) {
@@ -195,9 +188,8 @@ func TestLargeMessagePassesWhole(t *testing.T) {
 	answers := plain.run(t, strings.NewReader(line), echo)
 	var result mcp.CallToolResult
 	require.NoError(t, json.Unmarshal(answers["1"].Result, &result))
-	if got := result.Content[0].(mcp.TextContent).Text; got != text {
-		t.Errorf("%d bytes came back of %d", len(got), len(text))
-	}
+	got := result.Content[0].(mcp.TextContent).Text
+	assert.That(t, got == text, "%d bytes came back of %d", len(got), len(text))
 }
 
 func TestCancelRunning(t *testing.T) { eachPath(t, testCancelRunning) }
@@ -210,16 +202,11 @@ func testCancelRunning(t *testing.T, p path) {
 	k.Send(cancel(1))
 	talk.Receive(t, g.cancelled)
 	k.Send(cancel(1), cancel("unknown"), ping(2))
-	if m := k.Next(); m.ID != 2.0 {
-		t.Errorf("%+v, want the answer to the ping and nothing for the cancelled call", m)
-	}
+	m := k.Next()
+	assert.That(t, m.ID == 2.0, "%+v, want the answer to the ping and nothing for the cancelled call", m)
 	k.In.Close()
-	if err := k.Wait(); err != nil {
-		t.Error(err)
-	}
-	if rest := k.Rest(); len(rest) != 0 {
-		t.Errorf("also came %+v", rest)
-	}
+	assert.NoError(t, k.Wait())
+	assert.Equal(t, len(k.Rest()), 0, "also came")
 }
 
 func TestCancelQueued(t *testing.T) {
@@ -239,12 +226,9 @@ func TestCancelQueued(t *testing.T) {
 	k.Send(call(maxRunning))
 	close(g.pending)
 	k.In.Close()
-	if err := k.Wait(); err != nil {
-		t.Error(err)
-	}
-	if rest := k.Rest(); len(rest) != maxRunning+1 {
-		t.Errorf("%d answers, want %d", len(rest), maxRunning+1)
-	}
+	assert.NoError(t, k.Wait())
+	rest := k.Rest()
+	assert.That(t, len(rest) == maxRunning+1, "%d answers, want %d", len(rest), maxRunning+1)
 	if len(g.started) != 1 || len(g.cancelled) != 0 {
 		t.Errorf("%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
 	}
@@ -258,9 +242,8 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 	// A broken message must not seem to be the answer either.
 	for _, line := range []string{call(1), `{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`} {
 		k.Send(line)
-		if m := k.Next(); m.ID != nil || m.Error == nil || m.Error.Code != -32600 {
-			t.Errorf("%s: %+v", line, m)
-		}
+		m := k.Next()
+		assert.That(t, m.ID == nil && m.Error != nil && m.Error.Code == -32600, "%s: %+v", line, m)
 	}
 	k.Send(ping("1")) // which is another id
 	if m := k.Next(); m.ID != "1" || m.Error != nil {
@@ -296,17 +279,13 @@ func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
 		c.changed.Wait()
 	}
 	c.mu.Unlock()
-	if n := count.Load(); n > maxPending+lineBuffer/60 {
-		t.Errorf("%d were read", n)
-	}
+	n := count.Load()
+	assert.That(t, n <= maxPending+lineBuffer/60, "%d were read", n)
 	close(g.pending)
-	if err := k.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, k.Wait())
 	<-sent
-	if rest := k.Rest(); len(rest) != 3*maxPending/2 {
-		t.Errorf("%d answers", len(rest))
-	}
+	rest := k.Rest()
+	assert.That(t, len(rest) == 3*maxPending/2, "%d answers", len(rest))
 }
 
 func TestGraceIsOver(t *testing.T) {
@@ -316,9 +295,7 @@ func TestGraceIsOver(t *testing.T) {
 		k.Send(call(id))
 	}
 	k.In.Close()
-	if err := k.Wait(); !errors.Is(err, errUnanswered) {
-		t.Errorf("error %v, want %v", err, errUnanswered)
-	}
+	assert.ErrorIs(t, k.Wait(), errUnanswered, "error")
 	failed := 0
 	rest := k.Rest()
 	for _, m := range rest {
@@ -326,12 +303,8 @@ func TestGraceIsOver(t *testing.T) {
 			failed++
 		}
 	}
-	if len(rest) != maxRunning+3 || failed < 3 {
-		t.Errorf("%d answers, %d of them errors, want %d and at least 3", len(rest), failed, maxRunning+3)
-	}
-	if len(g.cancelled) != len(g.started) {
-		t.Errorf("%d of %d calls were stopped", len(g.cancelled), len(g.started))
-	}
+	assert.That(t, len(rest) == maxRunning+3 && failed >= 3, "%d answers, %d of them errors, want %d and at least 3", len(rest), failed, maxRunning+3)
+	assert.That(t, len(g.cancelled) == len(g.started), "%d of %d calls were stopped", len(g.cancelled), len(g.started))
 }
 
 func TestContextEnds(t *testing.T) {
@@ -341,13 +314,10 @@ func TestContextEnds(t *testing.T) {
 	talk.Receive(t, g.started)
 	signal := errors.New("signal")
 	k.Stop(signal)
-	if err := k.Wait(); !errors.Is(err, signal) {
-		t.Errorf("error %v, want %v", err, signal)
-	}
+	assert.ErrorIs(t, k.Wait(), signal, "error")
 	talk.Receive(t, g.cancelled)
-	if rest := k.Rest(); len(rest) != 1 || rest[0].ID != 1.0 {
-		t.Errorf("answers %+v", rest)
-	}
+	rest := k.Rest()
+	assert.That(t, len(rest) == 1 && rest[0].ID == 1.0, "answers %+v", rest)
 }
 
 // closedPipe fails as a pipe does that no one reads.
@@ -381,9 +351,8 @@ func TestOutputIsClosed(t *testing.T) {
 	}
 	talk.Receive(t, g.cancelled)
 	talk.Receive(t, g.cancelled)
-	if n := out.writes.Load(); n != 1 {
-		t.Errorf("%d writes after the output was closed, want 1 in all", n)
-	}
+	n := out.writes.Load()
+	assert.That(t, n == 1, "%d writes after the output was closed, want 1 in all", n)
 }
 
 func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
@@ -391,12 +360,8 @@ func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		began, signal := time.Now(), errors.New("signal")
 		stop(signal)
-		if err := wait(ctx, make(chan struct{})); !errors.Is(err, signal) {
-			t.Errorf("error %v, want %v", err, signal)
-		}
-		if took := time.Since(began); took != stopLimit {
-			t.Errorf("took %v, want %v", took, stopLimit)
-		}
+		assert.ErrorIs(t, wait(ctx, make(chan struct{})), signal, "error")
+		assert.Equal(t, time.Since(began), stopLimit, "took")
 	})
 }
 
@@ -417,9 +382,8 @@ func testNotificationsLeaveBeforeTheAnswer(t *testing.T, p path) {
 	for id := range 100 {
 		k.Send(call(id))
 		for i := range 3 {
-			if m := k.Next(); m.Method != "notifications/progress" || m.Params["progress"] != float64(i) {
-				t.Fatalf("%+v before the answer", m)
-			}
+			m := k.Next()
+			require.That(t, m.Method == "notifications/progress" && m.Params["progress"] == float64(i), "%+v before the answer", m)
 		}
 		if m := k.Next(); m.ID != float64(id) {
 			t.Fatalf("%+v", m)
@@ -427,9 +391,7 @@ func testNotificationsLeaveBeforeTheAnswer(t *testing.T, p path) {
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	if err := Notify(cancelled, "notifications/progress", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call notified: %v", err)
-	}
+	assert.ErrorIs(t, Notify(cancelled, "notifications/progress", nil), context.Canceled, "a cancelled call notified")
 }
 
 // What follows the handshake finds it done, however fast the client is, and a
@@ -467,9 +429,7 @@ func testElicitationOfLegacyClients(t *testing.T, p path) {
 		case m.ID == "init":
 		default:
 			answers++
-			if !strings.Contains(string(m.Result), "accept") {
-				t.Fatalf("%+v: %s", m, m.Result)
-			}
+			require.That(t, strings.Contains(string(m.Result), "accept"), "%+v: %s", m, m.Result)
 		}
 	}
 }
@@ -482,9 +442,8 @@ func TestModernClients(t *testing.T) {
 	}, "\n")
 	answers := plain.run(t, strings.NewReader(in), echo)
 	for _, id := range []string{"1", "2", "3"} {
-		if m := answers[id]; m.Error != nil || !strings.Contains(string(m.Result), "resultType") {
-			t.Errorf("%s: %+v: %s", id, m.Error, m.Result)
-		}
+		m := answers[id]
+		assert.That(t, m.Error == nil && strings.Contains(string(m.Result), "resultType"), "%s: %+v: %s", id, m.Error, m.Result)
 	}
 }
 
@@ -516,14 +475,11 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	k, c := start(t, plain.toy(t.Output(), echo, server.WithToolCapabilities(true)), talk.Patience)
 	for id := range maxSubscriptions {
 		k.Send(listenFor(id, `"toolsListChanged":true`))
-		if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
-			t.Fatalf("%+v", m)
-		}
+		require.Equal(t, k.Next().Method, mcp.MethodNotificationSubscriptionsAcknowledged)
 	}
 	k.Send(listenFor(maxSubscriptions, `"toolsListChanged":true`))
-	if m := k.Next(); m.ID != float64(maxSubscriptions) || m.Error == nil {
-		t.Fatalf("one too many: %+v", m)
-	}
+	m := k.Next()
+	require.That(t, m.ID == float64(maxSubscriptions) && m.Error != nil, "one too many: %+v", m)
 	k.Send(cancel(0))
 	c.mu.Lock()
 	for c.subscriptions == maxSubscriptions {
@@ -531,9 +487,7 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	}
 	c.mu.Unlock()
 	k.Send(listenFor(0, `"toolsListChanged":true`))
-	if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
-		t.Fatalf("%+v", m)
-	}
+	require.Equal(t, k.Next().Method, mcp.MethodNotificationSubscriptionsAcknowledged)
 }
 
 // BenchmarkStdioCall is one call through the transport, on either way.

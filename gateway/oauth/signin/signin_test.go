@@ -23,6 +23,7 @@ import (
 
 	"github.com/descope/virtualwebauthn"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -108,9 +109,7 @@ func (s *site) raw(method, path, body string, headers ...string) (status int, an
 func (s *site) registered(redirects ...string) string {
 	s.t.Helper()
 	status, answer := s.send("/oauth/register", map[string]any{"client_name": "A client", "redirect_uris": redirects}, "Origin", "")
-	if status != 201 {
-		s.t.Fatalf("register: %d %v", status, answer)
-	}
+	require.That(s.t, status == 201, "register: %d %v", status, answer)
 	return answer["client_id"].(string)
 }
 
@@ -180,14 +179,10 @@ func (s *site) query(changes ...string) string {
 func (s *site) code(query string) string {
 	s.t.Helper()
 	status, wanted := s.signIn(query, nil)
-	if status != 200 || wanted["ticket"] == nil {
-		s.t.Fatalf("sign in: %d %v", status, wanted)
-	}
+	require.That(s.t, status == 200 && wanted["ticket"] != nil, "sign in: %d %v", status, wanted)
 	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:write", "allow": true})
 	location, err := url.Parse(fmt.Sprint(decided["location"]))
-	if status != 200 || err != nil || location.Query().Get("code") == "" {
-		s.t.Fatalf("decide: %d %v", status, decided)
-	}
+	require.That(s.t, status == 200 && err == nil && location.Query().Get("code") != "", "decide: %d %v", status, decided)
 	return location.Query().Get("code")
 }
 
@@ -236,9 +231,7 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 	ask := func() any {
 		t.Helper()
 		status, shown := s.signIn("question Q1", nil)
-		if status != 200 || shown["html"] != "<h2>Q1</h2>" || shown["client"] != nil {
-			t.Fatalf("%d %v", status, shown)
-		}
+		require.That(t, status == 200 && shown["html"] == "<h2>Q1</h2>" && shown["client"] == nil, "%d %v", status, shown)
 		return shown["ticket"]
 	}
 	_, consent := s.signIn(s.query(), nil)
@@ -330,9 +323,7 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 		t.Fatalf("%d %v", status, got)
 	}
 	holder := s.Holder(got["access_token"].(string))
-	if holder.Agent != "phone" || !slices.Equal(holder.Scopes, []string{"vault:read", "vault:write"}) {
-		t.Errorf("%+v", holder)
-	}
+	assert.That(t, holder.Agent == "phone" && slices.Equal(holder.Scopes, []string{"vault:read", "vault:write"}), "%+v", holder)
 	file, err := os.ReadFile(filepath.Join(s.state, fileName))
 	if secret := got["refresh_token"].(string); err != nil || strings.Contains(string(file), secret[strings.Index(secret, ".")+1:]) || strings.Contains(string(file), got["access_token"].(string)) {
 		t.Errorf("the file has a token: %v", err)
@@ -344,29 +335,19 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 	if status != 200 || next["scope"] != "vault:read vault:write" || s.Holder(next["access_token"].(string)).Identity != holder.Identity {
 		t.Errorf("%d %v", status, next)
 	}
-	if s.Holder(got["access_token"].(string)).Agent != "" {
-		t.Error("a replaced access token still counts")
-	}
+	assert.That(t, s.Holder(got["access_token"].(string)).Agent == "", "a replaced access token still counts")
 	again := newTokens(s.Config) // as after a restart: the client refreshes
 	s.tokens.mu.Lock()
 	s.tokens.access = again.access
 	s.tokens.mu.Unlock()
-	if s.Holder(next["access_token"].(string)).Agent != "" {
-		t.Error("an access token outlives a restart")
-	}
+	assert.That(t, s.Holder(next["access_token"].(string)).Agent == "", "an access token outlives a restart")
 	status, last := s.exchange(s.forRefresh(next["refresh_token"]))
-	if status != 200 || s.Holder(last["access_token"].(string)).Agent != "phone" {
-		t.Errorf("%d %v", status, last)
-	}
+	assert.That(t, status == 200 && s.Holder(last["access_token"].(string)).Agent == "phone", "%d %v", status, last)
 	s.clock = s.clock.Add(time.Hour)
-	if s.Holder(last["access_token"].(string)).Agent != "" {
-		t.Error("an access token does not expire")
-	}
+	assert.That(t, s.Holder(last["access_token"].(string)).Agent == "", "an access token does not expire")
 	s.clock = s.clock.Add(-time.Hour)
 	_, grants, err := s.store.List()
-	if err != nil || len(grants) != 1 {
-		t.Fatalf("%+v, %v", grants, err)
-	}
+	require.That(t, err == nil && len(grants) == 1, "%+v, %v", grants, err)
 	if had, err := s.store.Remove(grants[0].ID); !had || err != nil || s.Holder(last["access_token"].(string)).Agent != "" {
 		t.Errorf("removed: %v, %v", had, err)
 	}
@@ -467,9 +448,8 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	} {
 		status, answer := s.signIn(s.query(test[1:]...), nil)
 		refused(what, status, answer, "error")
-		if location := fmt.Sprint(answer["location"]); !strings.HasPrefix(location, "https://client.example/cb?") || !strings.Contains(location, "error=") {
-			t.Errorf("%s: %v", what, answer)
-		}
+		location := fmt.Sprint(answer["location"])
+		assert.That(t, strings.HasPrefix(location, "https://client.example/cb?") && strings.Contains(location, "error="), "%s: %v", what, answer)
 	}
 	// Decisions.
 	decide := func(body map[string]any, headers ...string) (int, map[string]any) {
@@ -534,14 +514,10 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	status, answer = s.raw("GET", "/oauth/token?"+s.forCode(issued).Encode(), "")
 	refused("a code in a GET", status, answer, "error")
 	status, got := s.exchange(s.forCode(issued))
-	if status != 200 {
-		t.Fatalf("%d %v", status, got)
-	}
+	require.That(t, status == 200, "%d %v", status, got)
 	status, answer = s.exchange(s.forCode(issued))
 	refused("a code twice", status, answer, "error")
-	if s.Holder(got["access_token"].(string)).Agent != "" {
-		t.Error("a code that came twice has not ended its grant")
-	}
+	assert.That(t, s.Holder(got["access_token"].(string)).Agent == "", "a code that came twice has not ended its grant")
 	// Refresh tokens.
 	fresh := func() map[string]any {
 		_, got := s.exchange(s.forCode(s.code(s.query())))
@@ -553,17 +529,13 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		token := fresh()
 		status, answer := s.exchange(s.forRefresh(token["refresh_token"]), changes...)
 		refused("refreshing with "+what, status, answer, "error")
-		if s.Holder(token["access_token"].(string)).Agent == "" {
-			t.Errorf("refreshing with %s ended the grant", what)
-		}
+		assert.That(t, s.Holder(token["access_token"].(string)).Agent != "", "refreshing with %s ended the grant", what)
 	}
 	old := fresh()
 	_, next := s.exchange(s.forRefresh(old["refresh_token"]))
 	status, answer = s.exchange(s.forRefresh(old["refresh_token"]))
 	refused("a refresh token twice", status, answer, "error")
-	if s.Holder(next["access_token"].(string)).Agent != "" {
-		t.Error("a refresh token that came twice has not ended its grant")
-	}
+	assert.That(t, s.Holder(next["access_token"].(string)).Agent == "", "a refresh token that came twice has not ended its grant")
 	status, answer = s.exchange(s.forRefresh(next["refresh_token"]))
 	refused("the next one after that", status, answer, "error")
 	idle := fresh()
@@ -573,9 +545,7 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	s.clock = s.clock.Add(-refreshFor)
 	for _, token := range []string{"", "vwt_", "vwt_AAAA", fmt.Sprint(fresh()["refresh_token"])} {
 		attacks++
-		if s.Holder(token).Agent != "" {
-			t.Errorf("%q is someone's", token)
-		}
+		assert.That(t, s.Holder(token).Agent == "", "%q is someone's", token)
 	}
 	// Registration.
 	for what, redirects := range map[string][]string{
@@ -592,9 +562,7 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	refused("a client with a secret", status, answer, "invalid_client_metadata")
 	status, answer = s.raw("POST", "/oauth/register", "[", "Content-Type", "application/json")
 	refused("no JSON", status, answer, "invalid_client_metadata")
-	if attacks < 120 {
-		t.Errorf("%d attacks", attacks)
-	}
+	assert.That(t, attacks >= 120, "%d attacks", attacks)
 	t.Logf("%d attacks", attacks)
 }
 
@@ -625,9 +593,7 @@ func TestACodeCountsOnceAmongMany(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if issued > 1 {
-			t.Errorf("%s counted %d times", what, issued)
-		}
+		assert.That(t, issued <= 1, "%s counted %d times", what, issued)
 	}
 }
 
@@ -641,13 +607,10 @@ func TestManyChallenges(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	if n := len(s.tickets); n > maxTickets+1 {
-		t.Errorf("%d tickets", n)
-	}
+	n := len(s.tickets)
+	assert.That(t, n <= maxTickets+1, "%d tickets", n)
 	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
-	if status != 200 || !strings.Contains(fmt.Sprint(decided["location"]), "code=") {
-		t.Errorf("%d %v", status, decided)
-	}
+	assert.That(t, status == 200 && strings.Contains(fmt.Sprint(decided["location"]), "code="), "%d %v", status, decided)
 }
 
 // Addresses of a client: exactly, but for the port on the machine of the user.
@@ -657,9 +620,7 @@ func TestAddressesOfAClient(t *testing.T) {
 		"http://127.0.0.1/cb": true, "http://127.0.0.1:51234/cb": true, "http://localhost:1/cb": true, "cursor://anysphere.cursor/cb": true, "https://client.example/cb": true,
 		"http://127.0.0.1:51234/other": false, "http://127.0.0.1:51234/cb?x": false, "http://127.0.0.2:1/cb": false, "https://127.0.0.1/cb": false, "http://localhost.evil.example:1/cb": false, "cursor://evil/cb": false, "https://client.example:444/cb": false, "http://[::1]:1/cb": false,
 	} {
-		if got := c.redirects(uri); got != want {
-			t.Errorf("%s: %v", uri, got)
-		}
+		assert.Equal(t, c.redirects(uri), want, "%s", uri)
 	}
 }
 
@@ -720,9 +681,7 @@ func TestAClientByItsMetadata(t *testing.T) {
 		"93.184.216.34:443": true, "[2606:2800:220:1::1]:443": true, "93.184.216.34:80": false, "127.0.0.1:443": false, "[::1]:443": false, "10.1.2.3:443": false, "192.168.0.1:443": false, "172.16.0.1:443": false, "169.254.169.254:443": false, "100.64.0.1:443": false,
 		"[fe80::1]:443": false, "[fd00::1]:443": false, "[::ffff:127.0.0.1]:443": false, "0.0.0.0:443": false, "224.0.0.1:443": false, "[64:ff9b::7f00:1]:443": false, "[2002:7f00:1::]:443": false,
 	} {
-		if got := publicOnly("tcp", address, nil) == nil; got != public {
-			t.Errorf("%s is public: %v", address, got)
-		}
+		assert.Equal(t, publicOnly("tcp", address, nil) == nil, public, "%s is public", address)
 	}
 }
 
@@ -752,9 +711,7 @@ func TestPagesAndMetadata(t *testing.T) {
 	for i := 0; i < 100 && status != 429; i++ {
 		status, _ = s.send("/oauth/register", map[string]any{"redirect_uris": []string{callback}}, "Origin", "")
 	}
-	if status != 429 {
-		t.Error("clients without number are registered")
-	}
+	assert.That(t, status == 429, "clients without number are registered")
 	for range maxClients + 10 {
 		s.registered2()
 		s.registered(callback)

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -283,9 +284,7 @@ func started(t *testing.T, state string, to ...string) *Exporter {
 func within(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
-		}
+		require.That(t, !time.Now().After(end), "not within a minute: %s", what)
 	}
 }
 
@@ -304,9 +303,7 @@ func wantAll(t *testing.T, c collector, lines int, again bool) {
 				t.Fatalf("%s: number %d, want %d, in %v", part, seq, next, seqs)
 			}
 		}
-		if next != want+1 || missing > 0 {
-			t.Errorf("%s: the lines up to %d, want %d; %d are missing", part, next-1, want, missing)
-		}
+		assert.That(t, next == want+1 && missing <= 0, "%s: the lines up to %d, want %d; %d are missing", part, next-1, want, missing)
 	}
 }
 
@@ -336,9 +333,7 @@ func TestEveryLineArrivesOnce(t *testing.T) {
 			within(t, "1100 lines", func() bool { return countOf(c) == 1100 })
 			wantAll(t, c, 1100, false)
 			p := ProgressOf(state)
-			if len(p) != 1 || p[0].Sent != 1100 || p[0].Dropped != 0 {
-				t.Errorf("%+v", p)
-			}
+			assert.That(t, len(p) == 1 && p[0].Sent == 1100 && p[0].Dropped == 0, "%+v", p)
 		})
 	}
 }
@@ -463,9 +458,7 @@ func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
 		return seqs[len(seqs)-1] == 505
 	})
 	seqs, missing := c.lines().numbers("calls")
-	if missing == 0 || len(seqs)+missing != 505 {
-		t.Errorf("%d lines arrived, %d are missing", len(seqs), missing)
-	}
+	assert.That(t, missing != 0 && len(seqs)+missing == 505, "%d lines arrived, %d are missing", len(seqs), missing)
 	within(t, "the count", func() bool { return ProgressOf(state)[0].Dropped == uint64(missing) })
 	e.Close()
 	require.NoError(t, os.RemoveAll(audit.CallsFolder(state)))
@@ -507,9 +500,7 @@ func TestAFileThatCannotBeWritten(t *testing.T) {
 	e := started(t, state, "file://"+filepath.Join(folder, "missing", "lines"), "file://"+folder)
 	time.Sleep(50 * time.Millisecond)
 	e.Close()
-	if p := ProgressOf(state); len(p) != 0 {
-		t.Errorf("%+v", p)
-	}
+	assert.Equal(t, len(ProgressOf(state)), 0)
 }
 
 func TestAddresses(t *testing.T) {
@@ -519,11 +510,7 @@ func TestAddresses(t *testing.T) {
 		"http://localhost:4318": false, "http://user:secret@localhost/v1/logs": false, "syslog+tcp://host": false, "syslog+udp://host:514": false, "file://relative": false,
 		"file:relative": false, "ftp://host/x": false, "": false, "syslog+tcp://host:514/x": false, "syslog+unix://host/x": false, "://": false,
 	} {
-		if err := Check(address); (err == nil) != ok {
-			t.Errorf("%q: %v", address, err)
-		}
+		assert.Equal(t, (Check(address) == nil), ok, "%q", address)
 	}
-	if FileOf("file:///a/b") == "" || FileOf("https://a/b") != "" {
-		t.Error("files of addresses")
-	}
+	assert.That(t, FileOf("file:///a/b") != "" && FileOf("https://a/b") == "", "files of addresses")
 }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -73,9 +74,7 @@ func newCollector(t *testing.T, a ...func(http.ResponseWriter, *http.Request)) *
 
 func (c *fakeCollector) take(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		c.t.Error(err)
-	}
+	assert.That(c.t, err == nil, "%v", err)
 	c.mu.Lock()
 	answer := c.answers[min(len(c.requests), len(c.answers)-1)]
 	c.requests, c.bodies = append(c.requests, r), append(c.bodies, body)
@@ -129,9 +128,7 @@ func inBase64(t *testing.T, value any) any {
 			v[key] = inBase64(t, inner)
 			if id, is := inner.(string); is && (key == "traceId" || key == "spanId" || key == "parentSpanId") {
 				raw, err := hex.DecodeString(id)
-				if err != nil {
-					t.Errorf("%s %q is not hexadecimal", key, id)
-				}
+				assert.That(t, err == nil, "%s %q is not hexadecimal", key, id)
 				v[key] = base64.StdEncoding.EncodeToString(raw)
 			}
 		}
@@ -162,9 +159,7 @@ func open(t *testing.T, env map[string]string) (*Tracing, *syncedLog) {
 	log := &syncedLog{wrote: make(chan struct{})}
 	tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil))})
 	require.NoError(t, err)
-	if tr == nil {
-		t.Fatal("no traces are sent")
-	}
+	require.That(t, tr != nil, "no traces are sent")
 	t.Cleanup(func() {
 		tr.Close()
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { t.Log(err) }))

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestTheCollectorOfTheEnvironment(t *testing.T) {
@@ -42,9 +45,7 @@ func TestAnotherEncodingThanTheOneThatIsSentIsToldOf(t *testing.T) {
 		var log bytes.Buffer
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
 		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil || tr == nil {
-			t.Fatalf("%s=%q: %v", tt.name, tt.value, err)
-		}
+		require.That(t, err == nil && tr != nil, "%s=%q: %v", tt.name, tt.value, err)
 		tr.Close()
 		got := log.String()
 		if tt.want == "" && got != "" || tt.want != "" && (!strings.Contains(got, tt.want) || !strings.Contains(got, "level=WARN") || !strings.Contains(got, "http/json")) {
@@ -83,7 +84,5 @@ func TestHeadersAreReadAsTheSpecificationHasThem(t *testing.T) {
 		return map[string]string{headersVariable: " a = 1 ,b=x%2Cy, ,c=k=v "}[name]
 	})
 	got, err := env.headers(tracesHeadersVariable, headersVariable)
-	if err != nil || got.Get("A") != "1" || got.Get("B") != "x,y" || got.Get("C") != "k=v" || len(got) != 3 {
-		t.Errorf("%v, %v", got, err)
-	}
+	assert.That(t, err == nil && got.Get("A") == "1" && got.Get("B") == "x,y" && got.Get("C") == "k=v" && len(got) == 3, "%v, %v", got, err)
 }

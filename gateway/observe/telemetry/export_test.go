@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -61,9 +62,8 @@ func TestTheCollectorSaysHowLongToWait(t *testing.T) {
 	c := newCollector(t, status(429, "Retry-After", "30"), status(503, "Retry-After", "-5"), says("{}"))
 	e, waited, _ := exporterTo(t, c)
 	require.NoError(t, e.deliver(t.Context(), nil))
-	if w := *waited; len(w) != 2 || w[0] != 30*time.Second || w[1] < 2*firstPause || w[1] > 3*firstPause {
-		t.Errorf("waited %v", w)
-	}
+	w := *waited
+	assert.That(t, len(w) == 2 && w[0] == 30*time.Second && w[1] >= 2*firstPause && w[1] <= 3*firstPause, "waited %v", w)
 }
 
 func TestTriesEndWithTheirTime(t *testing.T) {
@@ -75,9 +75,7 @@ func TestTriesEndWithTheirTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := pause(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("a pause without time: %v", err)
-	}
+	assert.ErrorIs(t, pause(ctx, time.Hour), context.Canceled, "a pause without time")
 }
 
 func TestWhatACollectorDoesNotTakeIsAWarning(t *testing.T) {
@@ -91,9 +89,8 @@ func TestWhatACollectorDoesNotTakeIsAWarning(t *testing.T) {
 		c := newCollector(t, says(body))
 		e, _, log := exporterTo(t, c)
 		require.NoError(t, e.deliver(t.Context(), nil))
-		if got := log.String(); !strings.Contains(got, want) || (want == "") != (got == "") {
-			t.Errorf("%s: the log contains %q, want %q", body, got, want)
-		}
+		got := log.String()
+		assert.That(t, strings.Contains(got, want) && (want == "") == (got == ""), "%s: the log contains %q, want %q", body, got, want)
 	}
 }
 
@@ -103,9 +100,7 @@ func TestNoAddressAndNoSecretIsInAMessage(t *testing.T) {
 	c.Close()
 	e.to.url = strings.Replace(c.URL, "http://", "http://user:s3cret@", 1) + "/s3cret?key=s3cret"
 	err := e.deliver(t.Context(), nil)
-	if err == nil || strings.Contains(err.Error(), "s3cret") {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, err != nil && !strings.Contains(err.Error(), "s3cret"), "%v", err)
 }
 
 func TestOneWarningAMinute(t *testing.T) {

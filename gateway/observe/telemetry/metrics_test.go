@@ -15,6 +15,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -84,13 +85,9 @@ func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
 		{"vaultwicket_worker_memory_bytes", dto.MetricType_GAUGE, map[string]float64{"": 7 << 20}},
 	} {
 		f := families[tt.name]
-		if f.GetType() != tt.kind || len(values(f)) != len(tt.series) {
-			t.Errorf("%s: %v", tt.name, f)
-		}
+		assert.That(t, f.GetType() == tt.kind && len(values(f)) == len(tt.series), "%s: %v", tt.name, f)
 		for labels, want := range tt.series {
-			if got := values(f)[labels]; got != want {
-				t.Errorf("%s{%s} is %v, want %v", tt.name, labels, got, want)
-			}
+			assert.Equal(t, values(f)[labels], want, "%s{%s}", tt.name, labels)
 		}
 	}
 	if len(values(families["vaultwicket_build_info"])) != 1 || families["process_resident_memory_bytes"] == nil && families["go_memstats_sys_bytes"] == nil {
@@ -104,9 +101,7 @@ func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 		ended(m, observe.Single, "read", "mcp", observe.Decision{}, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: d})
 	}
 	f := scrape(t, m)["vaultwicket_call_duration_seconds"]
-	if f.GetType() != dto.MetricType_HISTOGRAM || len(f.GetMetric()) != 1 {
-		t.Fatalf("%v", f)
-	}
+	require.That(t, f.GetType() == dto.MetricType_HISTOGRAM && len(f.GetMetric()) == 1, "%v", f)
 	h := f.GetMetric()[0].GetHistogram()
 	want := map[float64]uint64{0.00025: 2, 0.0005: 3, 0.5: 3, 1: 4, 15: 4, 60: 5}
 	for _, b := range h.GetBucket() {
@@ -114,12 +109,8 @@ func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 			t.Errorf("up to %v: %d, want %d", b.GetUpperBound(), b.GetCumulativeCount(), n)
 		}
 	}
-	if h.GetSampleCount() != 6 || h.GetSampleSum() < 3660 || h.GetSampleSum() > 3661 || len(h.GetBucket()) != len(bounds)+1 {
-		t.Errorf("%v", h)
-	}
-	if !slices.IsSorted(bounds[:]) {
-		t.Error("the bounds are not sorted")
-	}
+	assert.That(t, h.GetSampleCount() == 6 && h.GetSampleSum() >= 3660 && h.GetSampleSum() <= 3661 && len(h.GetBucket()) == len(bounds)+1, "%v", h)
+	assert.That(t, slices.IsSorted(bounds[:]), "the bounds are not sorted")
 }
 
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
@@ -155,9 +146,8 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 	for _, n := range values(families["vaultwicket_calls_total"]) {
 		total += n
 	}
-	if got := families["vaultwicket_call_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount(); total != 4000 || got != 4000 {
-		t.Errorf("%v calls and %d durations", total, got)
-	}
+	got := families["vaultwicket_call_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleCount()
+	assert.That(t, total == 4000 && got == 4000, "%v calls and %d durations", total, got)
 }
 
 func BenchmarkOneCall(b *testing.B) {
@@ -186,7 +176,5 @@ func TestWhatRulesAboutTextsFoundIsCounted(t *testing.T) {
 		ended(m, observe.Single, "read", "mcp", observe.Decision{Decision: "allow"}, observe.CallEnd{Code: "ok", Found: found, Shadow: []string{"suspicious"}})
 	}
 	got := values(scrape(t, m)["vaultwicket_found_total"])
-	if len(got) != 2 || got["secrets github-pat false"] != 2 || got["suspicious order true"] != 1 {
-		t.Errorf("%v", got)
-	}
+	assert.That(t, len(got) == 2 && got["secrets github-pat false"] == 2 && got["suspicious order true"] == 1, "%v", got)
 }

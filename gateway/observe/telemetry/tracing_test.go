@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -63,12 +64,10 @@ func TestACallAndItsProgramAreSpans(t *testing.T) {
 		"vaultwicket.command": "read", "vaultwicket.kind": "single", "vaultwicket.surface": "mcp", "vaultwicket.decision": "allow", "vaultwicket.outcome": "ok",
 		"vaultwicket.backend": "embedded", "vaultwicket.effect": "read", "vaultwicket.output.bytes": "7",
 	}
-	if got := attributesOfSpan(call); !maps.Equal(got, want) {
-		t.Errorf("the call says %v, want %v", got, want)
-	}
-	if e := call.GetEvents(); len(e) != 1 || e[0].GetName() != "decision" || e[0].GetAttributes()[0].GetValue().GetStringValue() != "allow" {
-		t.Errorf("events %v", e)
-	}
+	got := attributesOfSpan(call)
+	assert.That(t, maps.Equal(got, want), "the call says %v, want %v", got, want)
+	e := call.GetEvents()
+	assert.That(t, len(e) == 1 && e[0].GetName() == "decision" && e[0].GetAttributes()[0].GetValue().GetStringValue() == "allow", "events %v", e)
 }
 
 func TestOperationsAreBelowTheirBatch(t *testing.T) {
@@ -83,12 +82,10 @@ func TestOperationsAreBelowTheirBatch(t *testing.T) {
 	if string(operation.GetParentSpanId()) != string(whole.GetSpanId()) || hex.EncodeToString(whole.GetParentSpanId()) != callerSpan {
 		t.Errorf("%v is not below %v", operation, whole)
 	}
-	if s := operation.GetStatus(); s.GetCode() != tracepb.Status_STATUS_CODE_ERROR || s.GetMessage() != "timeout" {
-		t.Errorf("a timeout is %v", s)
-	}
-	if path := c.sent()[0].URL.Path; path != "/own/path" {
-		t.Errorf("sent to %s", path)
-	}
+	s := operation.GetStatus()
+	assert.That(t, s.GetCode() == tracepb.Status_STATUS_CODE_ERROR && s.GetMessage() == "timeout", "a timeout is %v", s)
+	path := c.sent()[0].URL.Path
+	assert.That(t, path == "/own/path", "sent to %s", path)
 }
 
 func TestWhichOutcomesAreErrors(t *testing.T) {
@@ -100,9 +97,8 @@ func TestWhichOutcomesAreErrors(t *testing.T) {
 		_, call := tr.Begin(t.Context(), observe.CallStart{Command: code})
 		call.End(observe.CallEnd{Code: code})
 		defer func() {
-			if got := c.spans()["call "+code].GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR; got != want {
-				t.Errorf("%s is an error: %v, want %v", code, got, want)
-			}
+			got := c.spans()["call "+code].GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR
+			assert.That(t, got == want, "%s is an error: %v, want %v", code, got, want)
 		}()
 	}
 	tr.Close()
@@ -133,9 +129,8 @@ func TestWhoSendsIsSaid(t *testing.T) {
 		if got["service.name"] != tt.want || got["service.version"] != "1.2.3" || got["process.command_args"] != "" || got["telemetry.sdk.language"] != "go" {
 			t.Errorf("%s: %v", tt.name, got)
 		}
-		if scope := from.GetScopeSpans()[0].GetScope(); scope.GetName() != "vaultwicket" || scope.GetVersion() != "1.2.3" {
-			t.Errorf("%s: the scope is %v", tt.name, scope)
-		}
+		scope := from.GetScopeSpans()[0].GetScope()
+		assert.That(t, scope.GetName() == "vaultwicket" && scope.GetVersion() == "1.2.3", "%s: the scope is %v", tt.name, scope)
 		for name := range tt.env {
 			t.Setenv(name, "")
 		}
@@ -151,9 +146,7 @@ func TestWithoutACollectorThereIsNothing(t *testing.T) {
 		"only what is else": {headersVariable: "a=b", timeoutVariable: "x", protocolVariable: "grpc"},
 	} {
 		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }})
-		if tr != nil || err != nil {
-			t.Errorf("%s: %v, %v", name, tr, err)
-		}
+		assert.That(t, tr == nil && err == nil, "%s: %v, %v", name, tr, err)
 		tr.Close()
 	}
 	if tr, err := OpenTracing(TracingConfig{}); tr != nil || err != nil {
@@ -170,13 +163,10 @@ func TestWhatIsNotSampledIsNotSent(t *testing.T) {
 		c := newCollector(t)
 		tr, _ := open(t, map[string]string{endpointVariable: c.URL})
 		ctx, call := tr.Begin(observe.WithTrace(t.Context(), observe.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-" + tt.flags}), observe.CallStart{Command: "read"})
-		if call != nil || tr.BeginRun(ctx, "embedded") != nil {
-			t.Errorf("%s: the call is observed", tt.name)
-		}
+		assert.That(t, call == nil && tr.BeginRun(ctx, "embedded") == nil, "%s: the call is observed", tt.name)
 		tr.Close()
-		if n := len(c.sent()); n != 0 {
-			t.Errorf("%s: %d requests", tt.name, n)
-		}
+		n := len(c.sent())
+		assert.That(t, n == 0, "%s: %d requests", tt.name, n)
 	}
 }
 
@@ -211,9 +201,8 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("no one is told")
 	}
-	if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "traces cannot be sent") {
-		t.Errorf("the log contains %q", got)
-	}
+	got := log.String()
+	assert.That(t, strings.Count(got, "\n") == 1 && strings.Contains(got, "traces cannot be sent"), "the log contains %q", got)
 }
 
 func BenchmarkTracedCall(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -25,14 +26,10 @@ func TestATokenIsOfItsAgent(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	server, user := Open(state), Open(state)
 	of := func(token string) string { return server.AgentOf(sha256.Sum256([]byte(token))) }
-	if got := of(""); got != "" {
-		t.Errorf("without a file: %q", got)
-	}
+	assert.Equal(t, of(""), "", "without a file")
 	ann, bob := set(t, user, "ann"), set(t, user, "bob")
 	for token, want := range map[string]string{ann: "ann", bob: "bob", "": "", ann[:len(ann)-1]: "", ann + "x": "", strings.ToUpper(ann): "", "ann": ""} {
-		if got := of(token); got != want {
-			t.Errorf("%q is of %q, want %q", token, got, want)
-		}
+		assert.Equal(t, of(token), want, "%q is of", token)
 	}
 	text, err := os.ReadFile(filepath.Join(state, fileName))
 	if err != nil || strings.Contains(string(text), ann) || strings.Contains(string(text), ann[len(prefix):]) {
@@ -61,9 +58,7 @@ func TestAnUnsafeFileHasNoTokens(t *testing.T) {
 		"damaged":            func() error { return os.WriteFile(name, []byte("[{}]"), 0o600) },
 	} {
 		require.NoError(t, spoil())
-		if got := s.AgentOf(sha256.Sum256([]byte(token))); got != "" {
-			t.Errorf("%s: it is of %q", what, got)
-		}
+		assert.Equal(t, s.AgentOf(sha256.Sum256([]byte(token))), "", "%s: it is of", what)
 		if _, err := s.List(); err == nil {
 			t.Errorf("%s: it is listed", what)
 		}

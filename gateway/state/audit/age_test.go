@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -27,21 +28,15 @@ func TestYoungLinesAreKept(t *testing.T) {
 	begin := *now
 	writeAll(t, l, 1, 100)
 	r := verified(t, l)
-	if r.Broken != nil || r.Files < 10 || r.First != 1 || r.Lines != 100 || !r.Since.Equal(begin) {
-		t.Fatalf("on the first day: %+v", r)
-	}
+	require.That(t, r.Broken == nil && r.Files >= 10 && r.First == 1 && r.Lines == 100 && r.Since.Equal(begin), "on the first day: %+v", r)
 	*now = now.Add(89 * day)
 	writeAll(t, l, 101, 110)
 	wantWhole(t, l, 110)
 	*now = now.Add(day) // the first hundred are ninety days old
 	writeAll(t, l, 111, 120)
 	r = verified(t, l)
-	if r.Broken != nil || r.First == 1 || r.First > 101 || r.Last != 120 {
-		t.Fatalf("after ninety days: %+v", r)
-	}
-	if r.Files > 8 {
-		t.Errorf("%d files are left", r.Files)
-	}
+	require.That(t, r.Broken == nil && r.First != 1 && r.First <= 101 && r.Last == 120, "after ninety days: %+v", r)
+	assert.That(t, r.Files <= 8, "%d files are left", r.Files)
 	if first := listed(t, l, Filter{})[0]; first.Seq != r.First || !r.Since.Equal(first.Time) {
 		t.Errorf("the first line is %d of %v, the report says %d of %v", first.Seq, first.Time, r.First, r.Since)
 	}
@@ -86,9 +81,8 @@ func TestALogFromBeforeGoesOn(t *testing.T) {
 	require.NoError(t, l.Close())
 	l.limits = Limits{FileSize: 2600, Files: 4, MinAge: 90 * day}.orDefaults()
 	writeAll(t, l, 101, 200)
-	if r := verified(t, l); r.Broken != nil || r.First != before.First || r.Last != 200 {
-		t.Errorf("%+v, before %+v", r, before)
-	}
+	r := verified(t, l)
+	assert.That(t, r.Broken == nil && r.First == before.First && r.Last == 200, "%+v, before %+v", r, before)
 }
 
 func TestMergedLinesAreInTheOrderOfTheirTimes(t *testing.T) {
@@ -115,9 +109,8 @@ func TestMergedLinesAreInTheOrderOfTheirTimes(t *testing.T) {
 		}
 		got = append(got, line.Call+string(rune('0'+line.Time.Unix())))
 	}
-	if want := []string{"a1", "b2", "a3", "error", "b3", "b4", "a5", "b9"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	want := []string{"a1", "b2", "a3", "error", "b3", "b4", "a5", "b9"}
+	assert.That(t, slices.Equal(got, want), "%v, want %v", got, want)
 	for range merge(of("a", 1, 2), of("b", 3)) {
 		break
 	}

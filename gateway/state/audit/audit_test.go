@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -19,21 +20,15 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	writeAll(t, l, 1, 20)
 	wantWhole(t, l, 20)
 	lines := listed(t, l, Filter{})
-	if len(lines) != 20 {
-		t.Fatalf("%d lines", len(lines))
-	}
+	require.Equal(t, len(lines), 20)
 	for i, line := range lines {
 		want := sample(i + 1)
 		if line.Seq != uint64(i+1) || line.Call != want.Call || *line.Exit != *want.Exit || line.Params[0] != want.Params[0] || line.Note != want.Note {
 			t.Errorf("%+v", line)
 		}
-		if line.Time.Before(before.Add(-time.Second)) || line.Time.Location() != time.UTC {
-			t.Errorf("time %v", line.Time)
-		}
+		assert.That(t, !line.Time.Before(before.Add(-time.Second)) && line.Time.Location() == time.UTC, "time %v", line.Time)
 	}
-	if lines[0].Prev != strings.Repeat("0", 64) {
-		t.Errorf("the first follows %s", lines[0].Prev)
-	}
+	assert.Equal(t, lines[0].Prev, strings.Repeat("0", 64), "the first follows")
 	for name, mode := range map[string]os.FileMode{"": 0o700, currentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
 		info, err := os.Lstat(l.folder.file(name))
 		require.NoError(t, err)
@@ -48,18 +43,11 @@ func TestNothingIsThereBeforeTheFirstLine(t *testing.T) {
 	if _, err := os.Lstat(l.folder.dir); !os.IsNotExist(err) {
 		t.Error(err)
 	}
-	if r := verified(t, l); r != (Report{}) {
-		t.Errorf("%+v", r)
-	}
-	if lines := listed(t, l, Filter{}); lines != nil {
-		t.Errorf("%+v", lines)
-	}
-	if len(l.Digest("text")) != digestLength {
-		t.Error("no digest")
-	}
-	if r := verified(t, l); r != (Report{}) {
-		t.Errorf("with a key alone: %+v", r)
-	}
+	assert.Equal(t, verified(t, l), (Report{}))
+	lines := listed(t, l, Filter{})
+	assert.That(t, lines == nil, "%+v", lines)
+	assert.That(t, len(l.Digest("text")) == digestLength, "no digest")
+	assert.Equal(t, verified(t, l), (Report{}), "with a key alone")
 	writeAll(t, l, 1, 1)
 	wantWhole(t, l, 1)
 }
@@ -114,14 +102,10 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 		}
 	}
 	r := verified(t, l)
-	if r.Files != 4 || r.First < 150 || r.Lines != int(r.Last-r.First)+1 {
-		t.Errorf("%+v", r)
-	}
+	assert.That(t, r.Files == 4 && r.First >= 150 && r.Lines == int(r.Last-r.First)+1, "%+v", r)
 	there, err := l.folder.list()
 	require.NoError(t, err)
-	if len(there.rotated) != 3 {
-		t.Errorf("older files %v", there.rotated)
-	}
+	assert.That(t, len(there.rotated) == 3, "older files %v", there.rotated)
 	// A lower limit applies from the next file on.
 	l = Open(l.folder.dir, Limits{FileSize: 3000, Files: 1})
 	writeAll(t, l, 201, 220)
@@ -134,12 +118,9 @@ func TestFilesThatDoNotStayOpen(t *testing.T) {
 	l := newLog(t, Limits{FileSize: 3000, Files: 4})
 	l.keepOpen = false
 	writeAll(t, l, 1, 60)
-	if r := verified(t, l); r.Broken != nil || r.Last != 60 || r.Files != 4 {
-		t.Errorf("%+v", r)
-	}
-	if l.tail != nil {
-		t.Error("files are open")
-	}
+	r := verified(t, l)
+	assert.That(t, r.Broken == nil && r.Last == 60 && r.Files == 4, "%+v", r)
+	assert.That(t, l.tail == nil, "files are open")
 }
 
 func TestSeveralWritersAtOnce(t *testing.T) {
@@ -149,9 +130,7 @@ func TestSeveralWritersAtOnce(t *testing.T) {
 	for _, l := range logs {
 		wait.Go(func() {
 			for n := range 100 {
-				if err := l.Write(sample(n), n%20 == 0); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, l.Write(sample(n), n%20 == 0))
 				l.Digest("text")
 			}
 		})
@@ -162,9 +141,7 @@ func TestSeveralWritersAtOnce(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 			for _, err := range List(l.folder.dir, Filter{Limit: 3}) {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.That(t, err == nil, "%v", err)
 			}
 		}
 	})
@@ -214,16 +191,13 @@ func TestTheLongestLineFits(t *testing.T) {
 		line.Params = append(line.Params, Param{long, -1 << 63, "0123456789abcdef"})
 	}
 	require.NoError(t, l.Write(line, true))
-	if size := len(readFile(t, l, currentFile)); size > maxLine/2 {
-		t.Errorf("%d bytes", size)
-	}
+	size := len(readFile(t, l, currentFile))
+	assert.That(t, size <= maxLine/2, "%d bytes", size)
 	got := listed(t, l, Filter{})[0]
 	if len(got.Params) != maxParams || got.MoreParams != 1000-maxParams || len(got.Client) > maxName {
 		t.Errorf("%d parameters, %d more, %q", len(got.Params), got.MoreParams, got.Client)
 	}
-	if line.Params[0].Name != long || line.Client != long {
-		t.Error("the caller's line was changed")
-	}
+	assert.That(t, line.Params[0].Name == long && line.Client == long, "the caller's line was changed")
 }
 
 func TestNamesArePrintable(t *testing.T) {
@@ -244,26 +218,18 @@ func TestNamesArePrintable(t *testing.T) {
 		strings.Repeat("\u202e", 9): strings.Repeat(`\u202e`, 9),
 		strings.Repeat("\n", 50):    strings.Repeat(`\x0a`, 24) + "…",
 	} {
-		if got := clean(name); got != want || len(got) > maxName {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		got := clean(name)
+		assert.That(t, got == want && len(got) <= maxName, "%q: %q, want %q", name, got, want)
 	}
 }
 
 func TestDigestsAreOfOneLog(t *testing.T) {
 	a, b := newLog(t, Limits{}), newLog(t, Limits{})
-	if a.Digest("text") == a.Digest("other") {
-		t.Error("digests do not tell texts apart")
-	}
-	if a.Digest("text") == b.Digest("text") {
-		t.Error("two logs have one key")
-	}
-	if again(t, a).Digest("text") != a.Digest("text") {
-		t.Error("another process has another key")
-	}
-	if l := Open(filepath.Join(t.TempDir(), "\x00"), Limits{}); l.Digest("text") != "" || l.Write(sample(1), false) == nil {
-		t.Error("a digest without a key")
-	}
+	assert.That(t, a.Digest("text") != a.Digest("other"), "digests do not tell texts apart")
+	assert.That(t, a.Digest("text") != b.Digest("text"), "two logs have one key")
+	assert.That(t, again(t, a).Digest("text") == a.Digest("text"), "another process has another key")
+	l := Open(filepath.Join(t.TempDir(), "\x00"), Limits{})
+	assert.That(t, l.Digest("text") == "" && l.Write(sample(1), false) != nil, "a digest without a key")
 }
 
 func TestErrorsAreForPeopleAndPrograms(t *testing.T) {

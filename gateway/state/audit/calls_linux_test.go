@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -82,9 +83,8 @@ func TestAReadTakesTenSystemCalls(t *testing.T) {
 	for lines.Scan() {
 		t.Error(lines.Text())
 	}
-	if r := verified(t, l); r.Broken != nil || r.Lines != 4+2*tracedReads {
-		t.Errorf("%+v", r)
-	}
+	r := verified(t, l)
+	assert.That(t, r.Broken == nil && r.Lines == 4+2*tracedReads, "%+v", r)
 	all := 0
 	for _, number := range slices.Sorted(maps.Keys(counts)) {
 		t.Logf("system call %d: %d times", number, counts[number])

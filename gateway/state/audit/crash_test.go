@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -55,9 +56,7 @@ func TestWhatACrashLeavesIsRepaired(t *testing.T) {
 		require.NoError(t, next.Close())
 		gaps := min(torn, 1)
 		r := verified(t, l)
-		if r.Broken != nil || r.Gaps != gaps || r.Torn != 0 || r.Lines != whole+gaps+2 {
-			t.Fatalf("cut at %d and written on: %+v", cut, r)
-		}
+		require.That(t, r.Broken == nil && r.Gaps == gaps && r.Torn == 0 && r.Lines == whole+gaps+2, "cut at %d and written on: %+v", cut, r)
 		if told := listed(t, l, Filter{Kind: "gap"}); gaps == 1 && told[0].Repair.Torn != int64(torn)+1 {
 			t.Fatalf("cut at %d: torn %+v", cut, told[0].Repair)
 		}
@@ -142,9 +141,8 @@ func TestALeftoverIsRemoved(t *testing.T) {
 	l = Open(l.folder.dir, Limits{FileSize: 3250, Files: 3})
 	writeAll(t, l, 21, 25)
 	writeFile(t, l, older1, old)
-	if r := verified(t, l); r.Broken != nil || r.Files != 3 {
-		t.Errorf("%+v", r)
-	}
+	r := verified(t, l)
+	assert.That(t, r.Broken == nil && r.Files == 3, "%+v", r)
 	writeAll(t, l, 26, 30)
 	if _, err := os.Lstat(l.folder.file(older1)); !os.IsNotExist(err) {
 		t.Error(err)

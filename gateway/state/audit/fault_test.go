@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -34,9 +35,7 @@ func tear(t *testing.T, l *Log) {
 
 func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 	for n := 1; ; n++ {
-		if n > 100 {
-			t.Fatal("it never succeeded")
-		}
+		require.That(t, n <= 100, "it never succeeded")
 		l := newLog(t, Limits{FileSize: 2600, Files: 3})
 		begin(t, l)
 		require.NoError(t, l.Close())
@@ -59,17 +58,14 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		}
 		check := func(when string) {
 			t.Helper()
-			if r := verified(t, l); r.Broken != nil {
-				t.Fatalf("call %d failed%s: %v", n, when, r.Broken)
-			}
+			r := verified(t, l)
+			require.That(t, r.Broken == nil, "call %d failed%s: %v", n, when, r.Broken)
 			there := map[string]bool{}
 			for _, line := range listed(t, l, Filter{}) {
 				there[line.Call] = true
 			}
 			for call := range promised {
-				if !there[call] {
-					t.Errorf("call %d failed%s: %s is lost", n, when, call)
-				}
+				assert.That(t, there[call], "call %d failed%s: %s is lost", n, when, call)
 			}
 			for call := range refused {
 				if there[call] && !killed {
@@ -106,9 +102,7 @@ func TestEveryFaultOfAnOpenLog(t *testing.T) {
 		lines := next + 1
 		if ended {
 			lines++
-			if n <= 3 {
-				t.Errorf("%d calls: a durable line is written, made durable and noted in the head", n-1)
-			}
+			assert.That(t, n > 3, "%d calls: a durable line is written, made durable and noted in the head", n-1)
 		}
 		wantWhole(t, l, lines)
 	}

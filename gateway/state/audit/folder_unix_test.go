@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -83,14 +84,10 @@ func TestAnOpenFileIsLookedAt(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 3)
 	require.NoError(t, os.Chmod(l.folder.file(currentFile), 0o666))
-	if l.Write(sample(4), false) == nil {
-		t.Error("a file that others may write was written to")
-	}
+	assert.That(t, l.Write(sample(4), false) != nil, "a file that others may write was written to")
 	require.NoError(t, os.Chmod(l.folder.file(currentFile), 0o600))
 	require.NoError(t, os.Link(l.folder.file(headFile), l.folder.file("second")))
-	if l.Write(sample(4), false) == nil {
-		t.Error("a head with a second name was written to")
-	}
+	assert.That(t, l.Write(sample(4), false) != nil, "a head with a second name was written to")
 	require.NoError(t, os.Remove(l.folder.file("second")))
 	writeAll(t, l, 4, 4)
 	wantWhole(t, l, 4)

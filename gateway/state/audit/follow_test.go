@@ -1,12 +1,15 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -40,9 +43,7 @@ func TestAFollowerReadsEachLineOnce(t *testing.T) {
 		}
 		all = append(all, seqs...)
 	}
-	if len(all) != 90 || !slices.IsSorted(all) || all[0] != 1 || all[89] != 90 {
-		t.Fatalf("%d lines: %d", len(all), all)
-	}
+	require.That(t, len(all) == 90 && slices.IsSorted(all) && all[0] == 1 && all[89] == 90, "%d lines: %d", len(all), all)
 	for seq, place := range places {
 		if line, ok := f.At(place); !ok || line.Seq != seq {
 			t.Errorf("line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
@@ -88,4 +89,35 @@ func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{3}) {
 		t.Errorf("then: %d", seqs)
 	}
+}
+
+func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog(t, Limits{})
+		writeAll(t, l, 1, 1)
+		unlock, err := again(t, l).lock()
+		require.NoError(t, err)
+		var busy *Busy
+		if err := l.Write(sample(2), false); !errors.As(err, &busy) {
+			t.Errorf("write: %v", err)
+		}
+		if _, err := Verify(l.folder.dir); !errors.As(err, &busy) {
+			t.Errorf("verify: %v", err)
+		}
+		for _, err := range List(l.folder.dir, Filter{}) {
+			assert.That(t, errors.As(err, &busy), "list: %v", err)
+		}
+		unlock()
+		writeAll(t, l, 2, 2)
+		wantWhole(t, l, 2)
+	})
+}
+
+func TestAFolderThatGoesAwayIsMadeAnew(t *testing.T) {
+	l := newLog(t, Limits{})
+	digest := l.Digest("text")
+	require.NoError(t, os.RemoveAll(l.folder.dir))
+	writeAll(t, l, 1, 1)
+	wantWhole(t, l, 1)
+	assert.That(t, l.Digest("text") == digest && again(t, l).Digest("text") == digest, "another key")
 }

@@ -35,14 +35,10 @@ func TestAFullDisk(t *testing.T) {
 		cmd := start(t, l.folder.dir, said, "COUNT=40", fmt.Sprintf("LARGEST=%d", size))
 		require.NoError(t, cmd.Wait())
 		wrote, failed := strings.Count(said.String(), "wrote "), strings.Count(said.String(), "error ")
-		if wrote == 0 || failed == 0 || wrote+failed != 40 {
-			t.Fatalf("limit %d: %s", size, said)
-		}
+		require.That(t, wrote != 0 && failed != 0 && wrote+failed == 40, "limit %d: %s", size, said)
 		// Nothing half is left, and there is nothing to repair.
 		r := verified(t, l)
-		if r.Broken != nil || r.Torn != 0 || r.Gaps != 0 || r.Lines != wrote {
-			t.Fatalf("limit %d: %+v, %d were promised", size, r, wrote)
-		}
+		require.That(t, r.Broken == nil && r.Torn == 0 && r.Gaps == 0 && r.Lines == wrote, "limit %d: %+v, %d were promised", size, r, wrote)
 		writeAll(t, l, 1, 1)
 		wantWhole(t, l, wrote+1)
 	}

@@ -67,9 +67,7 @@ func checkEnd(t *testing.T, data []byte) {
 	all := append(bytes.Clone(data), a.text...)
 	w := walker{mark: -1}
 	require.NoError(t, w.walk(currentFile, bytes.NewReader(all), 0, int64(len(all))))
-	if isWhole := w.loose < 0 && w.at == a.end; isWhole != (why == "") {
-		t.Fatalf("%q: %+v", why, w)
-	}
+	require.Equal(t, w.loose < 0 && w.at == a.end, (why == ""), "%q: %+v", why, w)
 }
 
 func checkLine(t *testing.T, text []byte) {
@@ -104,9 +102,8 @@ func checkLine(t *testing.T, text []byte) {
 
 func checkHead(t *testing.T, text []byte) {
 	if h, ok := parseHead(text); ok {
-		if again := h.encode(); !bytes.Equal(again[:], text) {
-			t.Fatalf("%+v", h)
-		}
+		again := h.encode()
+		require.That(t, bytes.Equal(again[:], text), "%+v", h)
 	}
 }
 
@@ -123,12 +120,9 @@ func checkFile(t *testing.T, data []byte) {
 			require.NoError(t, next.Write(sample(100+n), false))
 		}
 		lines := listedAnyhow(t, l, Filter{})
-		if len(lines) < 2 || lines[len(lines)-1].Call != "call-101" || lines[len(lines)-2].Call != "call-100" {
-			t.Fatalf("%d lines", len(lines))
-		}
-		if r := verified(t, l); r.Broken == nil {
-			t.Fatalf("without a head: %+v", r)
-		}
+		require.That(t, len(lines) >= 2 && lines[len(lines)-1].Call == "call-101" && lines[len(lines)-2].Call == "call-100", "%d lines", len(lines))
+		r := verified(t, l)
+		require.That(t, r.Broken != nil, "without a head: %+v", r)
 	}
 	// After a log with a head: it is whole unless a line that does not follow
 	// is there.

@@ -53,9 +53,8 @@ func verified(t testing.TB, l *Log) Report {
 // wantWhole fails unless the log is whole and has so many lines.
 func wantWhole(t testing.TB, l *Log, lines int) {
 	t.Helper()
-	if r := verified(t, l); r.Broken != nil || r.Lines != lines {
-		t.Fatalf("%d lines, want %d, broken: %v", r.Lines, lines, r.Broken)
-	}
+	r := verified(t, l)
+	require.That(t, r.Broken == nil && r.Lines == lines, "%d lines, want %d, broken: %v", r.Lines, lines, r.Broken)
 }
 
 func listed(t testing.TB, l *Log, f Filter) (lines []Line) {

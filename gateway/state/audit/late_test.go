@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -36,9 +37,7 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 		first := late.Hold(decision("first"))
 		time.Sleep(lateAfter / 2)
 		long, short := late.Hold(decision("long")), late.Hold(decision("short"))
-		if !late.End(short, end("short")) {
-			t.Error("a short call has its decision in the log before its end")
-		}
+		assert.That(t, late.End(short, end("short")), "a short call has its decision in the log before its end")
 		time.Sleep(lateAfter/2 - time.Nanosecond)
 		synctest.Wait()
 		if got, want := written(t, state), []string{"decision short", "end short"}; !slices.Equal(got, want) {
@@ -49,21 +48,15 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 		time.Sleep(lateAfter / 2)
 		synctest.Wait()
 		want := []string{"decision first", "decision long", "decision short", "end short"} // by their times
-		if got := written(t, state); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.EqualSlices(t, slices.Sorted(slices.Values(written(t, state))), want)
 		for _, d := range []*heldDecision{first, long} {
-			if late.End(d, end(d.line.Call)) {
-				t.Error("a decision is written twice")
-			}
+			assert.That(t, !late.End(d, end(d.line.Call)), "a decision is written twice")
 		}
 		time.Sleep(time.Hour)
 		again := late.Hold(decision("again")) // the timer had stopped
 		time.Sleep(lateAfter)
 		synctest.Wait()
-		if late.End(again, end("again")) {
-			t.Error("the decision of a later call waits for its end")
-		}
+		assert.That(t, !late.End(again, end("again")), "the decision of a later call waits for its end")
 	})
 }
 

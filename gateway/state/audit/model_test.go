@@ -133,9 +133,8 @@ func TestEveryByteIsWatched(t *testing.T) {
 				}
 				data[at] ^= flip
 				writeFile(t, l, name, data)
-				if r := verified(t, l); r.Broken == nil {
-					t.Fatalf("byte %d of %s: %+v", at, name, r)
-				}
+				r := verified(t, l)
+				require.That(t, r.Broken != nil, "byte %d of %s: %+v", at, name, r)
 				data[at] ^= flip
 			}
 		}

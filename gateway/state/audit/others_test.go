@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -32,9 +33,7 @@ func TestWhateverAnotherProcessDoesIsSeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for call, ended := 1, false; !ended; call++ {
-				if call > 100 {
-					t.Fatal("it never succeeded")
-				}
+				require.That(t, call <= 100, "it never succeeded")
 				ended = afterAnother(t, test.lines, call, test.begin, test.isBroken)
 			}
 		})
@@ -63,9 +62,7 @@ func afterAnother(t *testing.T, lines, call int, begin func(*testing.T, *Log), i
 		count[line.Call]++
 	}
 	for _, name := range append(other.promised, fmt.Sprintf("call-%d", next), fmt.Sprintf("call-%d", next+1)) {
-		if count[name] != 1 {
-			t.Fatalf("call %d: %s is there %d times", call, name, count[name])
-		}
+		require.Equal(t, count[name], 1, "call %d: %s is there, times", call, name)
 	}
 	return other.Calls < call
 }
@@ -140,9 +137,7 @@ func TestWhatIsChangedByHandIsSeen(t *testing.T) {
 			writeAll(t, l, 1, 3)
 			writeAll(t, l, 4, 5)
 			require.NoError(t, change(l.folder.file(currentFile)))
-			if err := l.Write(sample(6), false); err == nil {
-				t.Error("the file was written to")
-			}
+			assert.That(t, l.Write(sample(6), false) != nil, "the file was written to")
 		})
 	}
 }

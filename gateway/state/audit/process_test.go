@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -64,9 +65,7 @@ func start(t *testing.T, dir string, said io.Writer, env ...string) *exec.Cmd {
 func confirm(t *testing.T, l *Log, said string) (promised int) {
 	t.Helper()
 	r := verified(t, l)
-	if r.Broken != nil {
-		t.Fatalf("broken: %v", r.Broken)
-	}
+	require.That(t, r.Broken == nil, "broken: %v", r.Broken)
 	there := map[string]int{}
 	for _, line := range listed(t, l, Filter{}) {
 		there[line.Call]++
@@ -90,10 +89,7 @@ const maxSaid = 200
 
 // A log for each fifteen lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	logs, lives, most := long.Count(4, 10), 15, maxSaid
-	if testing.Short() {
-		logs, lives, most = 1, 5, maxSaid/5
-	}
+	logs, lives, most := long.Count(1, 10), 15, maxSaid
 	for n := range logs {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
@@ -103,15 +99,12 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				saidOne, saidTwo := programs.NewSpeech(rand.IntN(most)), programs.NewSpeech(rand.IntN(most))
 				one, two := start(t, l.folder.dir, saidOne), start(t, l.folder.dir, saidTwo)
 				said += whole(programs.AfterLines(t, one, saidOne)) + whole(programs.AfterLines(t, two, saidTwo))
-				if r := verified(t, l); r.Broken != nil {
-					t.Fatalf("broken: %v", r.Broken)
-				}
+				r := verified(t, l)
+				require.That(t, r.Broken == nil, "broken: %v", r.Broken)
 			}
 			writeAll(t, l, 1, 1)
 			promised := confirm(t, l, said)
-			if promised < lives {
-				t.Errorf("only %d lines were promised in %d lives", promised, lives)
-			}
+			assert.That(t, promised >= lives, "only %d lines were promised in %d lives", promised, lives)
 			t.Logf("%d lives, two kills each, %d promised lines, %d gaps", lives, promised, verified(t, l).Gaps)
 		})
 	}
@@ -135,19 +128,16 @@ func TestFourProcessesAtOnce(t *testing.T) {
 		commands, said = append(commands, start(t, l.folder.dir, out, fmt.Sprintf("COUNT=%d", each))), append(said, out)
 	}
 	for range 10 {
-		if r := verified(t, l); r.Broken != nil {
-			t.Errorf("meanwhile: %v", r.Broken)
-		}
+		r := verified(t, l)
+		assert.That(t, r.Broken == nil, "meanwhile: %v", r.Broken)
 	}
 	all := ""
 	for i, cmd := range commands {
 		require.NoError(t, cmd.Wait())
 		all += said[i].String()
 	}
-	if n := confirm(t, l, all); n != 4*each {
-		t.Errorf("%d lines, want %d", n, 4*each)
-	}
-	if r := verified(t, l); r.Lines != 4*each || r.Gaps != 0 || r.Files < each/50 {
-		t.Errorf("%+v", r)
-	}
+	n := confirm(t, l, all)
+	assert.That(t, n == 4*each, "%d lines, want %d", n, 4*each)
+	r := verified(t, l)
+	assert.That(t, r.Lines == 4*each && r.Gaps == 0 && r.Files >= each/50, "%+v", r)
 }

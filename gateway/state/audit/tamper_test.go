@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -128,9 +129,7 @@ func TestTamperingIsFound(t *testing.T) {
 			found := func(when string) *Break {
 				t.Helper()
 				b := verified(t, l).Broken
-				if b == nil {
-					t.Fatalf("%s: not found", when)
-				}
+				require.That(t, b != nil, "%s: not found", when)
 				t.Log(when, b)
 				return b
 			}
@@ -176,17 +175,14 @@ func TestABreakIsToldForEver(t *testing.T) {
 			l = again(t, l)
 			writeAll(t, l, 21, 21)
 			told := listedAnyhow(t, l, Filter{Kind: "break"})
-			if len(told) != 1 || told[0].Repair.Why != want {
-				t.Errorf("told %+v, want %q", told, want)
-			}
+			assert.That(t, len(told) == 1 && told[0].Repair.Why == want, "told %+v, want %q", told, want)
 			l = Open(l.folder.dir, Limits{FileSize: 1000, Files: 2})
 			writeAll(t, l, 22, 60)
 			if told := listed(t, l, Filter{Kind: "break"}); len(told) > 0 {
 				t.Errorf("%+v", told)
 			}
-			if b := verified(t, l).Broken; b == nil || b.Why != breakNotKept {
-				t.Errorf("%v", b)
-			}
+			b := verified(t, l).Broken
+			assert.That(t, b != nil && b.Why == breakNotKept, "%v", b)
 		})
 	}
 }
@@ -214,9 +210,7 @@ func TestDroppingDoesNotForget(t *testing.T) {
 			l = Open(l.folder.dir, Limits{FileSize: 3250, Files: 2})
 			writeAll(t, l, 21, 60)
 			r := verified(t, l)
-			if r.Broken == nil {
-				t.Errorf("%+v", r)
-			}
+			assert.That(t, r.Broken != nil, "%+v", r)
 		})
 	}
 }
@@ -248,13 +242,10 @@ func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
 			do(t, l, old)
 			writeAll(t, l, 11, 11)
 			r := verified(t, l)
-			if r.Broken == nil {
-				t.Errorf("%+v", r)
-			}
+			assert.That(t, r.Broken != nil, "%+v", r)
 			lines := listed(t, l, Filter{})
-			if last := lines[len(lines)-1]; last.Seq != 12 || lines[len(lines)-2].Kind != "break" {
-				t.Errorf("%+v", last)
-			}
+			last := lines[len(lines)-1]
+			assert.That(t, last.Seq == 12 && lines[len(lines)-2].Kind == "break", "%+v", last)
 		})
 	}
 }
@@ -266,9 +257,7 @@ func TestAReportCanBePinned(t *testing.T) {
 	pinned := verified(t, l)
 	writeAll(t, l, 6, 10)
 	lines := listed(t, l, Filter{})
-	if lines[pinned.Last].Prev != pinned.Hash {
-		t.Errorf("%s, want %s", lines[pinned.Last].Prev, pinned.Hash)
-	}
+	assert.Equal(t, lines[pinned.Last].Prev, pinned.Hash)
 }
 
 func TestLinesThatCannotBeReadAreListedAsSuch(t *testing.T) {
@@ -287,7 +276,6 @@ func TestLinesThatCannotBeReadAreListedAsSuch(t *testing.T) {
 			got += fmt.Sprintln(line.Seq)
 		}
 	}
-	if want := "1\n" + (&Damaged{currentFile, 2}).Error() + "\n3\n" + (&Damaged{currentFile, 4}).Error() + "\n5\n"; got != want {
-		t.Errorf("%s", got)
-	}
+	want := "1\n" + (&Damaged{currentFile, 2}).Error() + "\n3\n" + (&Damaged{currentFile, 4}).Error() + "\n5\n"
+	assert.That(t, got == want, "%s", got)
 }

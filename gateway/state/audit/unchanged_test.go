@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -73,9 +74,7 @@ func TestALockThatIsReplacedIsShared(t *testing.T) {
 	for _, log := range []*Log{l, other} {
 		both.Go(func() {
 			for n := range 100 {
-				if err := log.Write(sample(n), false); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, log.Write(sample(n), false))
 			}
 		})
 	}
@@ -99,9 +98,7 @@ func TestLinesThatComeTogetherStayTogether(t *testing.T) {
 				for n := range pairs {
 					first, second := sample(caller*pairs+n), sample(caller*pairs+n)
 					first.Kind = "decision"
-					if err := log.WriteAll(false, first, second); err != nil {
-						t.Error(err)
-					}
+					assert.NoError(t, log.WriteAll(false, first, second))
 				}
 			})
 		}
@@ -124,9 +121,7 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 8 {
 		all.Go(func() {
-			if err := l.Write(sample(n), false); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, l.Write(sample(n), false))
 		})
 	}
 	waits := func() int {
@@ -140,9 +135,7 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	l.writeWaiting()
 	report, err := Verify(l.folder.dir)
 	l.mu.Unlock()
-	if err != nil || report.Lines != 9 {
-		t.Errorf("%d lines are written, want 9; %v", report.Lines, err)
-	}
+	assert.That(t, err == nil && report.Lines == 9, "%d lines are written, want 9; %v", report.Lines, err)
 	all.Wait()
 	wantWhole(t, l, 9)
 }
@@ -156,16 +149,12 @@ func TestDigestsAndLinesOfOneLogDoNotMeet(t *testing.T) {
 	for n := range digests {
 		all.Go(func() { digests[n] = l.Digest("text") })
 		all.Go(func() {
-			if err := l.Write(sample(n), false); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, l.Write(sample(n), false))
 		})
 	}
 	all.Wait()
 	for _, d := range digests {
-		if d == "" || d != digests[0] {
-			t.Errorf("digests %q", digests)
-		}
+		assert.That(t, d != "" && d == digests[0], "digests %q", digests)
 	}
 	wantWhole(t, l, len(digests))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
@@ -101,14 +102,10 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	}
 	use := diskUse(t, j.folder.dir)
 	t.Logf("%d bytes of notes take %d on the disk", total, use)
-	if use > 100<<20*int64(count)/10_000 {
-		t.Errorf("%d bytes on the disk", use)
-	}
+	assert.That(t, use <= 100<<20*int64(count)/10_000, "%d bytes on the disk", use)
 	list, damage, err := j.Entries(Filter{Limit: 20_000})
 	require.NoError(t, err)
-	if len(list) != count || len(damage) != 0 {
-		t.Errorf("%d entries, %v", len(list), damage)
-	}
+	assert.That(t, len(list) == count && len(damage) == 0, "%d entries, %v", len(list), damage)
 	for i := 0; i < len(list); i += 97 {
 		if got, err := j.Object(list[i].Steps[0].Before.Hash); err != nil || string(got) != text[:20*(count-i)] {
 			t.Fatalf("%d: %d bytes, %v", i, len(got), err)

@@ -8,7 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // A note is wiped and then made long, a megabyte at a time: what it was before can
@@ -38,9 +42,7 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	}
 	use := diskUse(t, j.folder.dir)
 	t.Logf("16 appends of 1 MB take %d bytes on the disk", use)
-	if use > 28<<20 {
-		t.Errorf("%d bytes on the disk", use)
-	}
+	assert.That(t, use <= 28<<20, "%d bytes on the disk", use)
 }
 
 // clocked is a journal whose clock is later than that of the files by what is
@@ -79,15 +81,11 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 	var full *Full
 	for _, caller := range []string{"a", "b", "c", "d", "e", "f"} {
 		entries, err := fill(t, again(j), caller, 9000)
-		if !errors.As(err, &full) {
-			t.Fatal(err)
-		}
+		require.That(t, errors.As(err, &full), "%v", err)
 		kept = append(kept, entries...)
 	}
 	use := diskUse(t, j.folder.dir)
-	if use > 1<<20+4000 || use < 900<<10 {
-		t.Errorf("%d bytes on the disk", use)
-	}
+	assert.That(t, use <= 1<<20+4000 && use >= 900<<10, "%d bytes on the disk", use)
 	*later = protected - time.Hour
 	e, content := filler(j, "z", 9000, 0)
 	if err := j.Begin(e, content); !errors.As(err, &full) {
@@ -117,18 +115,13 @@ func TestACallerHasAShare(t *testing.T) {
 	j, later := clocked(t, Limits{MaxBytes: limit})
 	kept, err := fill(t, j, "a", 5000)
 	var full *Full
-	if !errors.As(err, &full) {
-		t.Fatal(err)
-	}
-	if use := diskUse(t, j.folder.dir); use > limit/shareOf+2000 || use < limit/shareOf*9/10 {
-		t.Errorf("%d entries take %d bytes, want a quarter of %d", len(kept), use, limit)
-	}
+	require.That(t, errors.As(err, &full), "%v", err)
+	use := diskUse(t, j.folder.dir)
+	assert.That(t, use <= limit/shareOf+2000 && use >= limit/shareOf*9/10, "%d entries take %d bytes, want a quarter of %d", len(kept), use, limit)
 	refused := func(j *Journal, caller string, want bool) {
 		t.Helper()
 		e, content := filler(j, caller, 5000, 20_000)
-		if err := j.Begin(e, content); errors.As(err, &full) != want {
-			t.Errorf("%q: %v", caller, err)
-		}
+		assert.Equal(t, errors.As(j.Begin(e, content), &full), want, "%q", caller)
 	}
 	refused(again(j), "a", true) // another process knows it too
 	refused(j, "b", false)
@@ -147,9 +140,7 @@ func TestWhatIsPutCounts(t *testing.T) {
 		e, content := filler(j, "a", 100, i)
 		err := j.Begin(e, content)
 		if errors.As(err, &full) {
-			if i < 10 || i > 26 {
-				t.Errorf("refused after %d", i)
-			}
+			assert.That(t, i >= 10 && i <= 26, "refused after %d", i)
 			return
 		}
 		require.NoError(t, err)
@@ -180,16 +171,12 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	e, err := j.Entry(id)
 	require.NoError(t, err)
-	if e.State != Done || e.Session != "s" || e.Caller != "" || e.Batch != "" || len(e.TakesBack()) != 1 {
-		t.Errorf("%+v", e)
-	}
+	assert.That(t, e.State == Done && e.Session == "s" && e.Caller == "" && e.Batch == "" && len(e.TakesBack()) == 1, "%+v", e)
 	next, content := change("a.md", "text", "")
 	next.Caller, next.Batch, next.Undoes, next.Also = "terminal", "b", id, []string{id}
 	require.NoError(t, j.Begin(next, content))
 	list := entries(t, again(j))
-	if len(list) != 2 || fmt.Sprint(list[0]) != fmt.Sprint(next) {
-		t.Errorf("%+v, want %+v", list, next)
-	}
+	assert.That(t, len(list) == 2 && fmt.Sprint(list[0]) == fmt.Sprint(next), "%+v, want %+v", list, next)
 	if list, _, err := j.Entries(Filter{Caller: "terminal", Batch: "b"}); err != nil || len(list) != 1 {
 		t.Errorf("%d entries, %v", len(list), err)
 	}
@@ -206,9 +193,7 @@ func TestADifferenceInAFile(t *testing.T) {
 		require.NoError(t, j.Begin(e, content))
 	}
 	use := diskUse(t, j.folder.dir)
-	if use > 2<<20+700_000 {
-		t.Errorf("%d bytes on the disk", use)
-	}
+	assert.That(t, use <= 2<<20+700_000, "%d bytes on the disk", use)
 	image := ImageOf(text)
 	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
 		t.Fatalf("%d bytes, %v", len(got), err)
@@ -223,4 +208,30 @@ func TestADifferenceInAFile(t *testing.T) {
 	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
+}
+
+func TestATextIsItsDifferences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(nil)
+		parts := text
+		for range rapid.IntRange(0, 6).Draw(t, "versions") {
+			next := bytes.Clone(text)
+			from := rapid.IntRange(0, len(text)).Draw(t, "from")
+			to := rapid.IntRange(from, len(text)).Draw(t, "to")
+			middle := []byte(rapid.StringOf(rapid.SampledFrom([]rune("ab"))).Draw(t, "middle"))
+			next = append(append(next[:from:from], middle...), text[to:]...)
+			prefix, suffix := common(text, next)
+			o := object{Prefix: prefix, Suffix: suffix, Raw: true}
+			o.Data = next[prefix : len(next)-suffix]
+			o.Middle = len(o.Data)
+			var ok bool
+			if parts, ok = o.Over(parts); !ok || !bytes.Equal(parts, next) {
+				t.Fatalf("%q became %q, want %q", text, parts, next)
+			}
+			text = next
+		}
+		if _, ok := (object{Prefix: len(text) + 1, Raw: true}).Over(parts); ok {
+			t.Fatal("more than there is")
+		}
+	})
 }

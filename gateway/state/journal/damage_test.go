@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
@@ -32,9 +33,7 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 	t.Helper()
 	list, damage, err := j.Entries(Filter{})
 	require.NoError(t, err)
-	if len(damage) == 0 {
-		t.Fatalf("%s: nothing is told", what)
-	}
+	require.That(t, len(damage) != 0, "%s: nothing is told", what)
 	lost := 0
 	for _, e := range whole {
 		at := slices.IndexFunc(list, func(other Entry) bool { return other.ID == e.ID })
@@ -46,9 +45,7 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 			t.Fatalf("%s: %+v became %+v", what, e, list[at])
 		}
 	}
-	if lost > 1 {
-		t.Errorf("%s: %d records are lost", what, lost)
-	}
+	assert.That(t, lost <= 1, "%s: %d records are lost", what, lost)
 	for _, e := range whole {
 		want := e.Steps[0].Before
 		text, err := j.Object(want.Hash)
@@ -148,9 +145,7 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		e, content := change("a.bin", text, "")
 		require.NoError(t, j.Begin(e, content))
 		files, _ := filepath.Glob(j.folder.file("*" + objectSuffix))
-		if len(files) != 1 {
-			t.Fatalf("files %q", files)
-		}
+		require.That(t, len(files) == 1, "files %q", files)
 		data, err := os.ReadFile(files[0])
 		require.NoError(t, err)
 		data[len(data)/2] ^= 1

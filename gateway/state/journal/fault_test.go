@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -24,9 +25,7 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 	list, damage, err := j.Entries(Filter{})
 	require.NoError(t, err)
 	for _, d := range damage {
-		if !d.Torn {
-			t.Errorf("%s: %+v", what, d)
-		}
+		assert.That(t, d.Torn, "%s: %+v", what, d)
 	}
 	found := map[string]Entry{}
 	for _, e := range list {
@@ -34,9 +33,7 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 	}
 	for id, text := range c.texts {
 		e, ok := found[id]
-		if !ok {
-			t.Fatalf("%s: entry %s is lost", what, id)
-		}
+		require.That(t, ok, "%s: entry %s is lost", what, id)
 		if state := c.states[id]; state != Begun && e.State != state {
 			t.Errorf("%s: entry is %v, want %v", what, e.State, state)
 		}
@@ -69,9 +66,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 	origin := newJournal(t, Limits{MaxBytes: 64 << 20})
 	origin.inText = maxInline + 100
 	for n := 1; ; n++ {
-		if n > 60 {
-			t.Fatal("it never succeeded")
-		}
+		require.That(t, n <= 60, "it never succeeded")
 		j := again(origin)
 		j.folder = newPlace(filepath.Join(t.TempDir(), "journal"), testVault, testVault)
 		c := confirmed{map[string]string{}, map[string]State{}}

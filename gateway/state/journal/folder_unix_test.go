@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -50,9 +51,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 					t.Errorf("entries: %v", err)
 				}
 			}
-			if after := diskUse(t, filepath.Dir(j.folder.root)); after != before {
-				t.Error("something was written")
-			}
+			assert.Equal(t, diskUse(t, filepath.Dir(j.folder.root)), before, "something was written")
 		})
 	}
 	if err := openAt("", testVault, Limits{}).Begin(Entry{ID: NewID(time.Now())}, nil); !isTyped(err) {
@@ -87,9 +86,7 @@ func TestNothingIsTruncatedThroughALink(t *testing.T) {
 		require.NoError(t, os.Symlink(target, segment))
 	}}
 	e, content = change("a.md", "a", "b")
-	if err := j.Begin(e, content); !errors.Is(err, faults.Err) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, j.Begin(e, content), faults.Err)
 	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
@@ -47,17 +48,14 @@ func entries(t testing.TB, j *Journal) []Entry {
 	t.Helper()
 	list, damage, err := j.Entries(Filter{})
 	require.NoError(t, err)
-	if len(damage) > 0 {
-		t.Fatalf("damage %+v", damage)
-	}
+	require.That(t, len(damage) == 0, "damage %+v", damage)
 	return list
 }
 
 func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	j := newJournal(t, Limits{})
-	if list := entries(t, j); len(list) != 0 {
-		t.Fatalf("%d entries of nothing", len(list))
-	}
+	list := entries(t, j)
+	require.That(t, len(list) == 0, "%d entries of nothing", len(list))
 	e, content := change("a note.md", "one\n", "one\ntwo\n")
 	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
@@ -98,9 +96,7 @@ func TestStatesFollowEachOther(t *testing.T) {
 			if first != Begun {
 				require.NoError(t, j.End(e.ID, first, nil, ""))
 			}
-			if err := j.End(e.ID, second, nil, ""); (err == nil) != allowed[[2]State{first, second}] {
-				t.Errorf("%v after %v: %v", second, first, err)
-			}
+			assert.Equal(t, (j.End(e.ID, second, nil, "") == nil), allowed[[2]State{first, second}], "%v after %v", second, first)
 			entries(t, j)
 		}
 	}
@@ -133,25 +129,18 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if list := entries(t, j); len(list) != 0 {
-		t.Errorf("%d entries", len(list))
-	}
+	assert.Equal(t, len(entries(t, j)), 0, "entries")
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content))
-	if err := j.Begin(e, content); err == nil {
-		t.Error("an id is taken twice")
-	}
-	if err := j.End(e.ID, Done, make([]Image, 2), ""); err == nil {
-		t.Error("two images for one step")
-	}
+	assert.That(t, j.Begin(e, content) != nil, "an id is taken twice")
+	assert.That(t, j.End(e.ID, Done, make([]Image, 2), "") != nil, "two images for one step")
 	var unknown *Unknown
 	if err := j.End(NewID(time.Now()), Done, nil, ""); !errors.As(err, &unknown) {
 		t.Errorf("an unknown entry: %v", err)
 	}
 	require.NoError(t, j.End(e.ID, Done, nil, strings.Repeat("ü", maxNote)))
-	if list := entries(t, j); len(list) != 1 || len(list[0].Note) > maxNote {
-		t.Errorf("%d entries", len(list))
-	}
+	list := entries(t, j)
+	assert.That(t, len(list) == 1 && len(list[0].Note) <= maxNote, "%d entries", len(list))
 }
 
 func TestIDsAreStrict(t *testing.T) {
@@ -209,9 +198,7 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 			require.NoError(t, again(j).Begin(e, content))
 			sizes = append(sizes, diskUse(t, j.folder.dir))
 		}
-		if sizes[2]-sizes[0] > 3000 {
-			t.Errorf("%d bytes take %v", size, sizes)
-		}
+		assert.That(t, sizes[2]-sizes[0] <= 3000, "%d bytes take %v", size, sizes)
 	}
 }
 
@@ -325,9 +312,7 @@ func TestFilters(t *testing.T) {
 		for _, e := range list {
 			got = append(got, slices.Index(ids, e.ID))
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.That(t, slices.Equal(got, c.want), "%s: %v, want %v", name, got, c.want)
 	}
 }
 
@@ -350,20 +335,15 @@ func TestOldEntriesGoFirst(t *testing.T) {
 		ids = append(ids, e.ID)
 	}
 	list := entries(t, j)
-	if len(list) < 20 || len(list) == len(ids) {
-		t.Errorf("%d of %d entries are left", len(list), len(ids))
-	}
+	assert.That(t, len(list) >= 20 && len(list) != len(ids), "%d of %d entries are left", len(list), len(ids))
 	for i, e := range list {
-		if e.ID != ids[len(ids)-1-i] || e.State != Done {
-			t.Fatalf("entry %d is %+v", i, e)
-		}
+		require.That(t, e.ID == ids[len(ids)-1-i] && e.State == Done, "entry %d is %+v", i, e)
 		if _, err := j.Object(e.Steps[0].Before.Hash); err != nil {
 			t.Error(err)
 		}
 	}
-	if use := diskUse(t, j.folder.dir); use > limits.MaxBytes*5/4 {
-		t.Errorf("%d bytes on the disk", use)
-	}
+	use := diskUse(t, j.folder.dir)
+	assert.That(t, use <= limits.MaxBytes*5/4, "%d bytes on the disk", use)
 	var unknown *Unknown
 	if _, err := j.Entry(ids[0]); !errors.As(err, &unknown) {
 		t.Error(err)
@@ -381,14 +361,11 @@ func TestOldEntriesGoByAge(t *testing.T) {
 	first := j.folder.file(segmentName(1))
 	require.NoError(t, os.Chtimes(first, long, long))
 	require.NoError(t, again(j).Prune())
-	if list := entries(t, j); len(list) != 1 {
-		t.Errorf("%d entries, want the newest segment kept", len(list))
-	}
+	list := entries(t, j)
+	assert.That(t, len(list) == 1, "%d entries, want the newest segment kept", len(list))
 	j.tail.born = long
 	begin()
-	if list := entries(t, j); len(list) != 1 {
-		t.Errorf("%d entries", len(list))
-	}
+	assert.Equal(t, len(entries(t, j)), 1, "entries")
 	if _, err := os.Stat(first); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
@@ -403,9 +380,8 @@ func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	if use := diskUse(t, j.folder.dir); use > 200 {
-		t.Errorf("%d bytes are left", use)
-	}
+	use := diskUse(t, j.folder.dir)
+	assert.That(t, use <= 200, "%d bytes are left", use)
 }
 
 func TestTheErrorsOfContentComeBack(t *testing.T) {
@@ -415,9 +391,7 @@ func TestTheErrorsOfContentComeBack(t *testing.T) {
 		func(Step) (readCloser, error) { return nil, os.ErrNotExist },
 		func(Step) (readCloser, error) { return failingReader{}, nil },
 	} {
-		if err := j.Begin(e, c); err != os.ErrNotExist {
-			t.Error(err)
-		}
+		assert.Equal(t, j.Begin(e, c), os.ErrNotExist)
 	}
 }
 
@@ -444,13 +418,9 @@ func TestVaultsAreApart(t *testing.T) {
 	other := openAt(j.folder.root, testVault+"2", Limits{})
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content))
-	if list := entries(t, other); len(list) != 0 {
-		t.Error("an entry of another vault")
-	}
+	assert.Equal(t, len(entries(t, other)), 0, "an entry of another vault")
 	text, err := os.ReadFile(j.folder.file(readmeFile))
-	if err != nil || !strings.Contains(string(text), testVault) {
-		t.Errorf("%q, %v", text, err)
-	}
+	assert.That(t, err == nil && strings.Contains(string(text), testVault), "%q, %v", text, err)
 }
 
 // Limits are those of a journal, as far as they are not the usual ones.

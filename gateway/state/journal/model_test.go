@@ -108,9 +108,7 @@ func (m *model) end(t *rapid.T) {
 	if _, gone := err.(*Unknown); gone {
 		return
 	}
-	if (err == nil) != state.mayFollow(e.State) {
-		t.Fatalf("%v after %v: %v", state, e.State, err)
-	}
+	require.That(t, (err == nil) == state.mayFollow(e.State), "%v after %v: %v", state, e.State, err)
 	if err == nil {
 		e.State = state
 		if note != "" {
@@ -132,12 +130,8 @@ func (m *model) check(t *rapid.T) {
 	for _, j := range append(m.handles[:], m.open()) {
 		list, damage, err := j.Entries(Filter{})
 		m.fail(t, err)
-		if len(damage) > 0 {
-			t.Fatalf("damage %+v", damage)
-		}
-		if len(list) < min(2, len(m.entries)) || len(list) > len(m.entries) {
-			t.Fatalf("%d entries of %d", len(list), len(m.entries))
-		}
+		require.That(t, len(damage) == 0, "damage %+v", damage)
+		require.That(t, len(list) >= min(2, len(m.entries)) && len(list) <= len(m.entries), "%d entries of %d", len(list), len(m.entries))
 		slices.Reverse(list)
 		for i, want := range m.entries[len(m.entries)-len(list):] {
 			if fmt.Sprint(list[i]) != fmt.Sprint(want) {
@@ -145,9 +139,7 @@ func (m *model) check(t *rapid.T) {
 			}
 			for _, s := range want.Steps {
 				text, err := j.Object(s.Before.Hash)
-				if err != nil || string(text) != m.contents[s.Before.Hash] {
-					t.Fatalf("%d bytes, %v", len(text), err)
-				}
+				require.That(t, err == nil && string(text) == m.contents[s.Before.Hash], "%d bytes, %v", len(text), err)
 			}
 		}
 	}

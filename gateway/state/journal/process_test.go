@@ -8,9 +8,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -83,9 +86,7 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 	list, damage, err := j.Entries(Filter{Limit: 1 << 20})
 	require.NoError(t, err)
 	for _, d := range damage {
-		if !d.Torn {
-			t.Errorf("damage %+v", d)
-		}
+		assert.That(t, d.Torn, "damage %+v", d)
 	}
 	found := map[string]Entry{}
 	for _, e := range list {
@@ -93,9 +94,7 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 		seed := 0
 		_, _ = fmt.Sscan(e.Note, &seed)
 		text, err := j.Object(e.Steps[0].Before.Hash)
-		if err != nil || string(text) != childText(seed) {
-			t.Errorf("%s: %d bytes, %v", e.ID, len(text), err)
-		}
+		assert.That(t, err == nil && string(text) == childText(seed), "%s: %d bytes, %v", e.ID, len(text), err)
 	}
 	for line := range strings.Lines(said) {
 		word, id, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -114,10 +113,7 @@ const maxSaid = 100
 
 // A folder for each twenty lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	folders, lives := long.Count(4, 10), 20
-	if testing.Short() {
-		folders = 1
-	}
+	folders, lives := long.Count(1, 10), 20
 	for n := range folders {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
@@ -128,9 +124,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				all += programs.AfterLines(t, start(t, dir, 0, said), said)
 			}
 			confirmed := verify(t, dir, all)
-			if confirmed < lives {
-				t.Errorf("only %d records were confirmed in %d lives", confirmed, lives)
-			}
+			assert.That(t, confirmed >= lives, "only %d records were confirmed in %d lives", confirmed, lives)
 			t.Logf("%d kills, %d confirmed records", lives, confirmed)
 		})
 	}
@@ -157,8 +151,33 @@ func TestFourProcessesAtOnce(t *testing.T) {
 		require.NoError(t, cmd.Wait())
 		all += said[i].String()
 	}
-	if n := verify(t, dir, all); n != 4*each*2 {
-		t.Errorf("%d records, want %d", n, 4*each*2)
-	}
+	n := verify(t, dir, all)
+	assert.That(t, n == 4*each*2, "%d records, want %d", n, 4*each*2)
 	entries(t, j)
+}
+
+// A writer that ended is not told of, and one that was killed is, since when it
+// was, until a process has looked at it.
+func TestInterrupted(t *testing.T) {
+	j := openAt(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
+	unlock, err := j.Lock(context.Background())
+	require.NoError(t, err)
+	defer unlock()
+	expect := func(when string, want bool) {
+		t.Helper()
+		if since, killed := j.Interrupted(); killed != want || killed == since.IsZero() || killed && time.Since(since) > time.Hour {
+			t.Errorf("%s: %v since %v", when, killed, since)
+		}
+	}
+	expect("before anything was written", false)
+	written := j.Writing()
+	expect("while something is written", true)
+	written()
+	expect("behind it", false)
+	_ = j.Writing() // and killed
+	written = j.Writing()
+	written()
+	expect("behind the next writer", true)
+	j.Swept()
+	expect("when that was looked after", false)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/trust"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rights"
 )
@@ -36,9 +37,7 @@ func TestForeignAccountsInDescriptors(t *testing.T) {
 		{"O:BAD:(A;;FA)", true},
 		{"O:BAD:(A;;FA;;;S-1-5-21-1-2-3-1002)", true},
 	} {
-		if got := foreignIn(trust.Parse(tt.descriptor), sids); (got != "") != tt.found {
-			t.Errorf("%s: %q, want one: %v", tt.descriptor, got, tt.found)
-		}
+		assert.Equal(t, (foreignIn(trust.Parse(tt.descriptor), sids) != ""), tt.found, "%s", tt.descriptor)
 	}
 }
 
@@ -75,9 +74,7 @@ func TestAFolderInheritsNoRights(t *testing.T) {
 	if _, err := Read(filepath.Join(dir, "file"), 1); err != nil {
 		t.Error(err)
 	}
-	if err := (Disk{}).Mkdir(dir); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("made twice: %v", err)
-	}
+	assert.ErrorIs(t, (Disk{}).Mkdir(dir), fs.ErrExist, "made twice")
 }
 
 func TestAFileThatOthersCanAccessIsRefused(t *testing.T) {
@@ -86,9 +83,7 @@ func TestAFileThatOthersCanAccessIsRefused(t *testing.T) {
 	for what, err := range useAll(name) {
 		wantProblem(t, what, err, Accessible)
 	}
-	if text(t, name) != "text" {
-		t.Error("it was changed")
-	}
+	assert.That(t, text(t, name) == "text", "it was changed")
 	rights.Allow(t, name, "")
 	if content, err := Read(name, 10); err != nil || string(content) != "text" {
 		t.Errorf("%q, %v", content, err)

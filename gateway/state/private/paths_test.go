@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/folding"
 	"vaultwicket/tests/require"
 )
@@ -33,29 +34,21 @@ func TestWhereTheCacheIs(t *testing.T) {
 		{"the vault lies beside it by name", home, vault + "2", vault, vault + "2/vaultwicket"},
 	} {
 		env := map[string]string{"HOME": test.home, "XDG_CACHE_HOME": test.variable}
-		if got := CacheFolder(func(name string) string { return env[name] }, test.vault); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+		assert.Equal(t, CacheFolder(func(name string) string { return env[name] }, test.vault), test.want, "%s", test.name)
 	}
 	env := map[string]string{"HOME": home}
-	if got := StateFolder(func(name string) string { return env[name] }, vault); got != home+"/.local/state/vaultwicket" {
-		t.Errorf("the state is in %q", got)
-	}
+	assert.Equal(t, StateFolder(func(name string) string { return env[name] }, vault), home+"/.local/state/vaultwicket", "the state is in")
 }
 
 func TestAPrivateFolderIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	if !EnsureFolder(dir) {
-		t.Fatal("not made")
-	}
+	require.That(t, EnsureFolder(dir), "not made")
 	if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	if EnsureFolder("") || EnsureFolder(file) || EnsureFolder(filepath.Join(file, "x")) {
-		t.Error("a file was taken for a folder")
-	}
+	assert.That(t, !EnsureFolder("") && !EnsureFolder(file) && !EnsureFolder(filepath.Join(file, "x")), "a file was taken for a folder")
 }
 
 func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
@@ -81,18 +74,14 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 	for path, want := range map[string]string{
 		file: "is not a folder", link: "is not a folder", filepath.Join(file, "x"): "cannot be accessed: not a directory", filepath.Join(base, "none"): "",
 	} {
-		if got := WhyUnsafe(path); got != want {
-			t.Errorf("%q: %q, want %q", path, got, want)
-		}
+		assert.Equal(t, WhyUnsafe(path), want, "%q", path)
 	}
 	if Unwritable(filepath.Join(base, "none", "deeper")) != nil || Unwritable(filepath.Join(file, "x")) == nil {
 		t.Error("a folder that can be made is none that cannot")
 	}
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(filepath.Join(base, "own"), 4711, 0))
-		if got := WhyUnsafe(filepath.Join(base, "own")); got != "belongs to another user" {
-			t.Errorf("of another user: %q", got)
-		}
+		assert.Equal(t, WhyUnsafe(filepath.Join(base, "own")), "belongs to another user", "of another user")
 	}
 }
 
@@ -115,8 +104,7 @@ func TestAnotherSpellingOfTheVaultIsTheVault(t *testing.T) {
 			}
 			return ""
 		}
-		if got := StateFolder(env, filepath.Join(dir, test.vault)); (got == "") != test.within {
-			t.Errorf("the state of %s in %s is kept in %q", test.vault, test.place, got)
-		}
+		got := StateFolder(env, filepath.Join(dir, test.vault))
+		assert.That(t, (got == "") == test.within, "the state of %s in %s is kept in %q", test.vault, test.place, got)
 	}
 }

@@ -1,6 +1,7 @@
 package private
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -82,9 +84,7 @@ func TestAnOrdinaryFileIsUsed(t *testing.T) {
 		t.Errorf("%q, %v: want one byte more than the limit", data, err)
 	}
 	require.NoError(t, Disk{}.Truncate(name, 2))
-	if text(t, name) != "te" {
-		t.Error("it has another size")
-	}
+	assert.That(t, text(t, name) == "te", "it has another size")
 	if _, err := Open(name+"-missing", os.O_RDONLY); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
@@ -133,9 +133,7 @@ func TestMakeFolder(t *testing.T) {
 	wantProblem(t, "a relative path", MakeFolder(Disk{}, "a"), NotAbsolute)
 	file := newFile(t, "")
 	wantProblem(t, "a file", MakeFolder(Disk{}, file), NotFolder)
-	if err := CheckFolder(filepath.Join(base, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, CheckFolder(filepath.Join(base, "none")), fs.ErrNotExist)
 }
 
 func TestALockExcludesOthers(t *testing.T) {
@@ -163,9 +161,7 @@ func TestALockExcludesOthers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if most != 1 {
-		t.Errorf("%d had the lock at once", most)
-	}
+	assert.That(t, most == 1, "%d had the lock at once", most)
 }
 
 func TestALockIsNotWaitedForForever(t *testing.T) {
@@ -203,4 +199,24 @@ func TestAnErrorSaysItsPathOnce(t *testing.T) {
 	if about, reason := Describe("/other", context.Canceled); about != "/other" || reason != context.Canceled.Error() {
 		t.Errorf("%q, %q", about, reason)
 	}
+}
+
+func TestACallerNamesItsAgent(t *testing.T) {
+	for _, test := range []struct{ agent, session, caller string }{
+		{"", "", ""}, {"", "19707-78e706c6", "19707-78e706c6"}, {"cursor", "", "cursor/"}, {"cursor", "19707-78e706c6", "cursor/19707-78e706c6"}, {"a", "b/c", "a/b/c"},
+	} {
+		caller := CallerOf(test.agent, test.session)
+		if caller != test.caller || AgentOf(caller) != test.agent || SessionOf(caller) != test.session {
+			t.Errorf("%q for %q is %q: agent %q, session %q", test.session, test.agent, caller, AgentOf(caller), SessionOf(caller))
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	key := Key(dir, "a.key")
+	again := Key(dir, "a.key")
+	assert.That(t, len(key) == keySize && bytes.Equal(again, key), "%x and %x", key, again)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.key"), []byte("short"), 0o600))
+	assert.That(t, !bytes.Equal(Key(dir, "a.key"), Key(dir, "a.key")), "a key that cannot be read is the same twice")
 }

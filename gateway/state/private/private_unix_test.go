@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -128,9 +129,7 @@ func TestCreateFollowsNoLink(t *testing.T) {
 	if _, err := Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{}); err != nil {
 		t.Error(err)
 	}
-	if text(t, name) != "text" || text(t, name+"-other") != "new" {
-		t.Error("it was written through a link")
-	}
+	assert.That(t, text(t, name) == "text" && text(t, name+"-other") == "new", "it was written through a link")
 }
 
 // The lock is that of flock(2), which other versions of the program take.
@@ -146,9 +145,7 @@ func TestTheLockIsThatOfTheSystem(t *testing.T) {
 	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
 	unlock, err := Lock(context.Background(), path, 0)
 	require.NoError(t, err)
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 	unlock()
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -61,27 +62,19 @@ func update(t testing.TB, c *Calls) uint64 {
 func TestLinesBecomeCalls(t *testing.T) {
 	w := newWriter(t)
 	c := Open(w.state)
-	if update(t, c) != 0 {
-		t.Error("calls of no log")
-	}
+	assert.That(t, update(t, c) == 0, "calls of no log")
 	w.call("read", "agent", 0, 5, "allow", "")
 	w.call("delete", "agent", time.Minute, 1, "deny", "tier_closed") // of the other part of the log
 	w.call("search", "other", 2*time.Minute, 900, "allow", "not_found")
 	w.write(audit.Line{Kind: audit.KindLimited, Time: begun.Add(3 * time.Minute), Session: "1-abc", Client: "agent", Code: "rate_limited", Count: 7}, false)
-	if read := update(t, c); read != 6 {
-		t.Errorf("%d lines", read)
-	}
-	if update(t, c) != 6 {
-		t.Error("lines are read twice")
-	}
+	assert.Equal(t, update(t, c), 6)
+	assert.That(t, update(t, c) == 6, "lines are read twice")
 	want := []string{" denied 7", "search failed 0", "delete denied 0", "read allowed 0"}
 	var got []string
 	for _, call := range c.Page(Filter{}, 0, 100).Calls {
 		got = append(got, fmt.Sprintf("%s %s %d", call.Command, call.Outcome(), call.Count))
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.That(t, slices.Equal(got, want), "%q, want %q", got, want)
 	call, lines, ok := c.One("1-abc-3")
 	if !ok || len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" || call.Duration != 900*time.Millisecond || call.Backend != "embedded" || !call.Time.Equal(begun.Add(2*time.Minute)) {
 		t.Errorf("%+v, %+v, %v", call, lines, ok)
@@ -113,9 +106,8 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Surface: "mcp", Command: "delete", Effect: "destructive", Time: begun, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
 	w.write(line, true)
 	update(t, c)
-	if call := c.Page(Filter{}, 0, 1).Calls[0]; call.Outcome() != "asked" || call.Ended {
-		t.Errorf("%+v", call)
-	}
+	call := c.Page(Filter{}, 0, 1).Calls[0]
+	assert.That(t, call.Outcome() == "asked" && !call.Ended, "%+v", call)
 	line.Decision, line.Code, line.By, line.Time = "reply", "", "page", begun.Add(time.Second)
 	w.write(line, true)
 	line.Decision, line.By, line.Rule = "allow", "", ""
@@ -127,9 +119,8 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	if p.Total != 1 || p.Calls[0].Outcome() != "allowed" || !p.Calls[0].Approved || p.Calls[0].By != "page" || p.Calls[0].Code != "" || !p.Calls[0].Ended {
 		t.Errorf("%+v", p)
 	}
-	if f := c.Figures(Filter{}, begun.Add(time.Hour)); f.P99 != 0 || f.Agents[0].Calls != 1 {
-		t.Errorf("figures %+v: a user's time to think is not how long a call takes", f)
-	}
+	f := c.Figures(Filter{}, begun.Add(time.Hour))
+	assert.That(t, f.P99 == 0 && f.Agents[0].Calls == 1, "figures %+v: a user's time to think is not how long a call takes", f)
 }
 
 // What the owner does is listed, and is not what agents do.
@@ -142,12 +133,10 @@ func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
 	w.write(audit.Line{Kind: audit.KindLimited, Time: begun, Session: "1-abc", Code: "rate_limited", Count: 7}, false) // of too many clients to name
 	c := Open(w.state)
 	update(t, c)
-	if p := c.Page(Filter{}, 0, 10); p.Total != 5 || p.Own != 3 {
-		t.Errorf("%d calls, %d of them of the owner", p.Total, p.Own)
-	}
-	if f := c.Figures(Filter{}, begun); f.Hours[0] != (Hour{Start: begun, Allowed: 1, Denied: 7}) || len(f.Commands) != 1 {
-		t.Errorf("%+v", f)
-	}
+	p := c.Page(Filter{}, 0, 10)
+	assert.That(t, p.Total == 5 && p.Own == 3, "%d calls, %d of them of the owner", p.Total, p.Own)
+	f := c.Figures(Filter{}, begun)
+	assert.That(t, f.Hours[0] == (Hour{Start: begun, Allowed: 1, Denied: 7}) && len(f.Commands) == 1, "%+v", f)
 }
 
 func TestFiltersAndPages(t *testing.T) {
@@ -169,17 +158,13 @@ func TestFiltersAndPages(t *testing.T) {
 		seen, before := 0, uint64(0)
 		for range 20 {
 			p := c.Page(test.filter, before, 40)
-			if p.Total != test.want {
-				t.Fatalf("%s: %d in all, want %d", name, p.Total, test.want)
-			}
+			require.That(t, p.Total == test.want, "%s: %d in all, want %d", name, p.Total, test.want)
 			seen += len(p.Calls)
 			if before = p.Older; before == 0 {
 				break
 			}
 		}
-		if seen != test.want {
-			t.Errorf("%s: %d on all pages, want %d", name, seen, test.want)
-		}
+		assert.That(t, seen == test.want, "%s: %d on all pages, want %d", name, seen, test.want)
 	}
 	f := c.Figures(Filter{Since: begun}, begun.Add(5*time.Hour))
 	sum := 0
@@ -214,9 +199,7 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	if p.Calls[0].Client != fmt.Sprint("client ", most+9) || c.lines[c.rows[len(c.rows)-1].lines].place.Offset != most+9 {
 		t.Errorf("the newest is %+v", p.Calls[0])
 	}
-	if !c.Dropped() {
-		t.Error("nothing says that older calls are missing")
-	}
+	assert.That(t, c.Dropped(), "nothing says that older calls are missing")
 }
 
 // What 100,000 lines take, and how long the first and a later look at them are.
@@ -234,9 +217,8 @@ func BenchmarkHundredThousandLines(b *testing.B) {
 		update(b, c)
 		b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/first")
 		began = time.Now()
-		if p := c.Page(Filter{Text: "search", Outcome: "allowed"}, 0, 100); p.Total == 0 {
-			b.Fatal("no calls")
-		}
+		p := c.Page(Filter{Text: "search", Outcome: "allowed"}, 0, 100)
+		require.That(b, p.Total != 0, "no calls")
 		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/search")
 		began = time.Now()
 		c.Figures(Filter{}, begun.Add(20*time.Hour))
@@ -270,9 +252,8 @@ func TestLaterCallsAreInTheirOrder(t *testing.T) {
 	for _, call := range c.Page(Filter{}, 0, 10).Calls {
 		got = append(got, call.Command)
 	}
-	if want := "read append search eval read append read"; strings.Join(got, " ") != want {
-		t.Errorf("newest first %q, want %q", got, want)
-	}
+	want := "read append search eval read append read"
+	assert.That(t, strings.Join(got, " ") == want, "newest first %q, want %q", got, want)
 }
 
 // A call that takes long is written after later ones, and is listed where it began. What was listed
@@ -292,9 +273,8 @@ func TestACallThatIsWrittenLateIsListedWhereItBegan(t *testing.T) {
 	for _, call := range append(c.Page(Filter{}, 0, 3).Calls, c.Page(Filter{}, first.Older, 10).Calls...) {
 		got = append(got, fmt.Sprintf("%s %d", call.Command, call.Time.Sub(begun)/time.Second))
 	}
-	if want := "[read 300 tasks 270 read 240 read 120 search 90 read 60 read 0]"; fmt.Sprint(got) != want {
-		t.Errorf("%v, want %s", got, want)
-	}
+	want := "[read 300 tasks 270 read 240 read 120 search 90 read 60 read 0]"
+	assert.That(t, fmt.Sprint(got) == want, "%v, want %s", got, want)
 	if last, ok := c.Last(); !ok || last.Command != "tasks" {
 		t.Errorf("the last is %+v", last)
 	}
@@ -326,13 +306,11 @@ func TestFiguresOfAgents(t *testing.T) {
 	for _, r := range f.Refused {
 		got = append(got, fmt.Sprintf("%d %s %s %s", r.Calls, r.Last.Who(), r.Last.Command, r.Last.Code))
 	}
-	if want := "[one 4 2 1 3 1 two 3 1 2 3 2 2 two eval restricted_command 1 one append access_denied]"; fmt.Sprint(got) != want {
-		t.Errorf("%v, want %s", got, want)
-	}
+	want := "[one 4 2 1 3 1 two 3 1 2 3 2 2 two eval restricted_command 1 one append access_denied]"
+	assert.That(t, fmt.Sprint(got) == want, "%v, want %s", got, want)
 	note := NoteOf("00000000000000a2")
-	if p := c.Page(Filter{Text: "plan", Notes: map[Note]bool{note: true}}, 0, 10); p.Total != 1 || p.Calls[0].Note != note {
-		t.Errorf("the calls about a note are %+v", p)
-	}
+	p := c.Page(Filter{Text: "plan", Notes: map[Note]bool{note: true}}, 0, 10)
+	assert.That(t, p.Total == 1 && p.Calls[0].Note == note, "the calls about a note are %+v", p)
 }
 
 // TestWhatRulesAboutTextsDid has lines of calls of two days, each with what a rule did.
@@ -360,7 +338,5 @@ func TestWhatRulesAboutTextsDid(t *testing.T) {
 	update(t, c)
 	day := func(days int) string { return begun.AddDate(0, 0, days).Local().Format(time.DateOnly) }
 	want := []TextDay{{day(2), "suspicious", "1 noticed"}, {day(0), "flow", "1 blocked, 1 shadow"}, {day(0), "private", "1 blocked"}, {day(0), "remote-links", "2 asked"}, {day(0), "secrets", "1 blocked, 1 redacted, 1 shadow"}, {day(0), "suspicious", "1 noticed"}}
-	if got := c.TextDays(begun); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	assert.EqualSlices(t, c.TextDays(begun), want)
 }

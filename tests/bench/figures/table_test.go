@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -26,9 +27,7 @@ func TestThePageIsFresh(t *testing.T) {
 	begin, end := "<!-- figures -->\n", "<!-- /figures -->"
 	before, rest, ok := strings.Cut(string(content), begin)
 	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatal("docs/performance.md has no markers for figures")
-	}
+	require.That(t, ok && closed, "docs/performance.md has no markers for figures")
 	want := before + begin + kept.markdown() + end + after
 	if *update {
 		require.NoError(t, os.WriteFile(pageFile, []byte(want), 0o644))
@@ -46,9 +45,8 @@ func TestTheLastMeasurementHasEveryRow(t *testing.T) {
 			t.Fatalf("row %d, %q, was not measured: go run ./tests/bench/figures", i, want.What)
 		}
 	}
-	if extra := len(kept.Rows) - len(bare) - len(promises); extra > 0 {
-		t.Errorf("%d rows are measured no longer", extra)
-	}
+	extra := len(kept.Rows) - len(bare) - len(promises)
+	assert.That(t, extra <= 0, "%d rows are measured no longer", extra)
 }
 
 func TestRowsAreFilledFromAllRounds(t *testing.T) {
@@ -63,15 +61,12 @@ func TestRowsAreFilledFromAllRounds(t *testing.T) {
 		"| a call | 1.22 to 1.32 × | ≤ 1.2 | 0.61 to 0.66 ms against 0.50 ms: a bare start |",
 		"| tokens | 371 |  |  |", "| missing | not here |  |  |",
 	}
-	if lines := strings.Split(strings.TrimSpace(got), "\n"); !slices.Equal(lines[len(lines)-3:], want) {
-		t.Errorf("%s", got)
-	}
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	assert.That(t, slices.Equal(lines[len(lines)-3:], want), "%s", got)
 }
 
 func TestDigitsThatCount(t *testing.T) {
 	for value, want := range map[float64]string{0: "0.00", 0.994: "0.99", 9.5: "9.50", 12.34: "12.3", 371: "371", 1285.4: "1,285", 12345: "12,345"} {
-		if got := digits(value); got != want {
-			t.Errorf("%v is shown as %s, not %s", value, got, want)
-		}
+		assert.Equal(t, digits(value), want, "%v is shown as", value)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -59,9 +60,8 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	if other, _, _ := digest(t, made(t, 300, 8)); other == first {
 		t.Error("another seed gave the same vault")
 	}
-	if average := bytes / int64(files); average < 2500 || average > 6500 {
-		t.Errorf("%d files of %d bytes on the average, want about 4000", files, average)
-	}
+	average := bytes / int64(files)
+	assert.That(t, average >= 2500 && average <= 6500, "%d files of %d bytes on the average, want about 4000", files, average)
 }
 
 // golden is the vault of 40 notes and seed 1. It changes only when the
@@ -98,18 +98,14 @@ func TestAVaultHoldsSomethingOfEverything(t *testing.T) {
 	for _, piece := range []string{
 		"![[", "](<", "%20", "[[#", "#^b1", `\|`, "\r\n", "\n---\n", "\n```", "\n%%\n", "<!--", "[!note]", "\n===", "\t- [", "tags: [", "\"[[", "日本", "🎉",
 	} {
-		if !strings.Contains(all.String(), piece) {
-			t.Errorf("no %q anywhere", piece)
-		}
+		assert.That(t, strings.Contains(all.String(), piece), "no %q anywhere", piece)
 	}
 }
 
 func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "mine.md"), nil, 0o644))
-	if Write(folder, 10, 1) == nil || Write(filepath.Join(folder, "none"), 0, 1) == nil {
-		t.Error("wrote a vault over a file, or one of no notes")
-	}
+	assert.That(t, Write(folder, 10, 1) != nil && Write(filepath.Join(folder, "none"), 0, 1) != nil, "wrote a vault over a file, or one of no notes")
 	if held, _ := os.ReadDir(folder); len(held) != 1 {
 		t.Errorf("the folder contains %d files", len(held))
 	}

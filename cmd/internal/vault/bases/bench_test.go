@@ -32,9 +32,7 @@ func BenchmarkQuery(b *testing.B) {
 				if err != nil || len(table.Rows) == 0 {
 					b.Fatal(err, "no rows")
 				}
-				if table.Print(JSON) == "" {
-					b.Fatal("nothing is printed")
-				}
+				require.That(b, table.Print(JSON) != "", "nothing is printed")
 			}
 		})
 	}

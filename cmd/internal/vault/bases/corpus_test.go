@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -33,9 +34,7 @@ func TestCorpus(t *testing.T) {
 		require.NoError(t, err)
 		t.Run(strings.TrimSuffix(filepath.Base(theme), ".txtar"), func(t *testing.T) { bases += checkBases(t, v, archive) })
 	}
-	if bases < leastCorpus {
-		t.Errorf("the corpus has %d bases, want at least %d", bases, leastCorpus)
-	}
+	assert.That(t, bases >= leastCorpus, "the corpus has %d bases, want at least %d", bases, leastCorpus)
 }
 
 // checkBases answers the bases of an archive and returns how many there are.

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -151,9 +152,7 @@ func TestWorkedFormulas(t *testing.T) {
 			if got.IsNull() {
 				text = null
 			}
-			if text != test.cell {
-				t.Errorf("%s is %s, want %s", test.formula, text, test.cell)
-			}
+			assert.Equal(t, text, test.cell, "%s", test.formula)
 		})
 	}
 }
@@ -185,9 +184,8 @@ func TestWorkedViews(t *testing.T) {
 			require.NoError(t, err)
 			table, err := b.Run(context.Background(), v.Source(), Query{})
 			require.NoError(t, err)
-			if got := table.Print(test.format); got != test.want {
-				t.Errorf("%s\nprints\n%s\nwant\n%s", test.base, got, test.want)
-			}
+			got := table.Print(test.format)
+			assert.That(t, got == test.want, "%s\nprints\n%s\nwant\n%s", test.base, got, test.want)
 		})
 	}
 }
@@ -265,9 +263,7 @@ tags: [journal, "ab"]
 			if got.IsNull() {
 				text = null
 			}
-			if text != want {
-				t.Errorf("%s of %s is %q, want %q", test.formula, path, text, want)
-			}
+			assert.Equal(t, text, want, "%s of %s", test.formula, path)
 		}
 	}
 	if got := session.Row(v.Entry("Bare.md")).Eval(formula.Compile("not(empty(p))")); !strings.HasPrefix(got.Message(), "Cannot find function") {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/tests/require"
 )
 
 // Whatever a file is, reading it ends in a base or in a reason, twice the same;
@@ -24,9 +25,7 @@ func FuzzRead(f *testing.F) {
 		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 1
 		if err != nil {
 			var malformed *frontmatter.Malformed
-			if !errors.As(err, &malformed) || malformed.Line < 0 || malformed.Line > lines {
-				t.Fatalf("%q is refused with %v", text, err)
-			}
+			require.That(t, errors.As(err, &malformed) && malformed.Line >= 0 && malformed.Line <= lines, "%q is refused with %v", text, err)
 			return
 		}
 		again, _ := Read(text)

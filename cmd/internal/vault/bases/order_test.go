@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/tests/assert"
 )
 
 // span is a duration.
@@ -60,9 +61,8 @@ func TestSort(t *testing.T) {
 		{"kinds that are mixed by their text", named("b", 3, day("2025-01-01"), true), "bcad", "dacb"},
 	} {
 		for direction, want := range map[string]string{"ASC": test.ascending, "DESC": test.down} {
-			if got := letters(answer(t, "views: [{sort: [{property: v, direction: "+direction+"}]}]", test.notes, Query{})); got != want {
-				t.Errorf("%s, %s: %s, want %s", test.name, direction, got, want)
-			}
+			got := letters(answer(t, "views: [{sort: [{property: v, direction: "+direction+"}]}]", test.notes, Query{}))
+			assert.That(t, got == want, "%s, %s: %s, want %s", test.name, direction, got, want)
 		}
 	}
 }
@@ -80,9 +80,8 @@ func TestSortKeys(t *testing.T) {
 		{"views: [{limit: 2, sort: [{property: n}]}]", "y/B 2.md y/B 10.md"},
 		{"views: [{limit: 100}]", "a.md x/b.md y/B 2.md y/B 10.md"},
 	} {
-		if got := strings.Join(pathsOf(answer(t, test.base, notes, Query{})), " "); got != test.want {
-			t.Errorf("%s\n%s, want %s", test.base, got, test.want)
-		}
+		got := strings.Join(pathsOf(answer(t, test.base, notes, Query{})), " ")
+		assert.That(t, got == test.want, "%s\n%s, want %s", test.base, got, test.want)
 	}
 }
 
@@ -122,9 +121,7 @@ func TestSummaries(t *testing.T) {
 		}
 	}
 	table := answer(t, "views: [{limit: 2, groupBy: {property: t}, summaries: {n: Max}}]", notes, Query{})
-	if got := table.Summaries[0].Value.Text(); got != "3" {
-		t.Errorf("the summary of limited rows is %q", got)
-	}
+	assert.Equal(t, table.Summaries[0].Value.Text(), "3", "the summary of limited rows")
 	if len(table.Groups) != 2 || !table.Groups[0].Summaries[0].Value.IsNull() || table.Groups[1].Summaries[0].Value.Text() != "3" {
 		t.Errorf("the groups are %+v", table.Groups)
 	}

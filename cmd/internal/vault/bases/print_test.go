@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/tests/assert"
 )
 
 // printed are notes with texts that a form has to take care of.
@@ -61,9 +62,8 @@ func TestPrintMarkdown(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := strings.Join(test.want, "\n")
-			if got := answer(t, test.base, test.notes, Query{}).Print(Markdown); got != want {
-				t.Errorf("it is\n%s\nwant\n%s", got, want)
-			}
+			got := answer(t, test.base, test.notes, Query{}).Print(Markdown)
+			assert.That(t, got == want, "it is\n%s\nwant\n%s", got, want)
 		})
 	}
 }
@@ -102,12 +102,8 @@ func TestPrintJSON(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := answer(t, test.base, one, Query{}).Print(JSON)
-			if got != test.want {
-				t.Errorf("it is\n%s\nwant\n%s", got, test.want)
-			}
-			if !json.Valid([]byte(got)) {
-				t.Error("it is no JSON")
-			}
+			assert.That(t, got == test.want, "it is\n%s\nwant\n%s", got, test.want)
+			assert.That(t, json.Valid([]byte(got)), "it is no JSON")
 		})
 	}
 }
@@ -115,8 +111,6 @@ func TestPrintJSON(t *testing.T) {
 func TestPrintWithoutRows(t *testing.T) {
 	const base = "filters: {or: []}\nviews: [{order: [file.name, a]}]"
 	for format, want := range map[string]string{CSV: "file name,a", TSV: "file name\ta", Paths: "", JSON: "[]", Markdown: "| file name |  a  |\n| --------- | --- |"} {
-		if got := answer(t, base, printed, Query{}).Print(format); got != want {
-			t.Errorf("%s is %q, want %q", format, got, want)
-		}
+		assert.Equal(t, answer(t, base, printed, Query{}).Print(format), want, "%s", format)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -52,13 +54,9 @@ func pathsOf(t *Table) []string {
 
 func ask(t *rapid.T, base string, notes []*note, q Query) *Table {
 	b, err := Read([]byte(base))
-	if err != nil {
-		t.Fatalf("%s\n%v", base, err)
-	}
+	require.That(t, err == nil, "%s\n%v", base, err)
 	table, err := b.Run(t.Context(), vaultOf(notes), q)
-	if err != nil {
-		t.Fatalf("%s\n%v", base, err)
-	}
+	require.That(t, err == nil, "%s\n%v", base, err)
 	return table
 }
 
@@ -83,9 +81,7 @@ func TestAFilterAndItsNegationPartTheRows(t *testing.T) {
 		kept := pathsOf(ask(t, "filters: "+filter, notes, Query{}))
 		dropped := pathsOf(ask(t, "filters: {not: ["+filter+"]}", notes, Query{}))
 		for _, path := range all {
-			if slices.Contains(kept, path) == slices.Contains(dropped, path) {
-				t.Errorf("%s: %s is in both or in neither", filter, path)
-			}
+			assert.That(t, slices.Contains(kept, path) != slices.Contains(dropped, path), "%s: %s is in both or in neither", filter, path)
 		}
 		inOrder := func(some []string) bool {
 			return slices.Equal(some, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !slices.Contains(some, p) }))
@@ -130,9 +126,7 @@ func TestSortIsStableAndHasEmptyLast(t *testing.T) {
 			return cmp.Compare(x.Num(), y.Num())
 		})
 		for i, row := range table.Rows {
-			if row.Path != want[i].Path() {
-				t.Fatalf("row %d is %s, want %s", i, row.Path, want[i].Path())
-			}
+			require.Equal(t, row.Path, want[i].Path(), "row %d", i)
 		}
 	})
 }
@@ -162,9 +156,7 @@ func TestGroupsAreTheRows(t *testing.T) {
 			rows := grouped.Rows[start : start+g.Rows]
 			start += g.Rows
 			key := strings.ToLower(g.Key.Kind().String() + g.Key.Text())
-			if seen[key] {
-				t.Errorf("the group %q comes twice", key)
-			}
+			assert.That(t, !seen[key], "the group %q comes twice", key)
 			seen[key] = true
 			var want []string
 			for _, row := range flat.Rows {
@@ -172,13 +164,9 @@ func TestGroupsAreTheRows(t *testing.T) {
 					want = append(want, row.Path)
 				}
 			}
-			if got := pathsOf(&Table{Rows: rows}); !slices.Equal(got, want) {
-				t.Errorf("the group %q has %q, want %q", key, got, want)
-			}
+			assert.EqualSlices(t, pathsOf(&Table{Rows: rows}), want, "the group %q has", key)
 		}
-		if start != len(grouped.Rows) {
-			t.Errorf("the groups have %d of %d rows", start, len(grouped.Rows))
-		}
+		assert.That(t, start == len(grouped.Rows), "the groups have %d of %d rows", start, len(grouped.Rows))
 	})
 }
 
@@ -201,9 +189,7 @@ func TestLimitAndOffsetCut(t *testing.T) {
 		for _, g := range cut.Groups {
 			rows += g.Rows
 		}
-		if rows != len(cut.Rows) {
-			t.Errorf("the groups have %d of %d rows", rows, len(cut.Rows))
-		}
+		assert.That(t, rows == len(cut.Rows), "the groups have %d of %d rows", rows, len(cut.Rows))
 	})
 }
 

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // read reads a base that is YAML.
 func read(t testing.TB, text string) *Base {
 	t.Helper()
 	b, err := Read([]byte(text))
-	if err != nil {
-		t.Fatalf("%s\n%v", text, err)
-	}
+	require.That(t, err == nil, "%s\n%v", text, err)
 	return b
 }
 
@@ -90,9 +90,8 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 			for _, p := range b.Problems {
 				lines = append(lines, p.String())
 			}
-			if got := strings.Join(lines, "\n"); got != test.want {
-				t.Errorf("%s\nsays\n%s\nwant\n%s", test.text, got, test.want)
-			}
+			got := strings.Join(lines, "\n")
+			assert.That(t, got == test.want, "%s\nsays\n%s\nwant\n%s", test.text, got, test.want)
 			var fatal *Error
 			if isFatal := errors.As(b.Fatal(), &fatal); isFatal != strings.Contains(test.want, ": error: ") {
 				t.Errorf("fatal is %v", b.Fatal())
@@ -112,9 +111,7 @@ func TestReadRefusesWhatIsNoYAML(t *testing.T) {
 			t.Errorf("%q is read: %v", test.text, err)
 			continue
 		}
-		if malformed.Line != test.line {
-			t.Errorf("%q: line %d, want %d", test.text, malformed.Line, test.line)
-		}
+		assert.Equal(t, malformed.Line, test.line, "%q: line", test.text)
 	}
 }
 
@@ -157,13 +154,9 @@ views:
 		t.Errorf("keys %s", got)
 	}
 	for i, limit := range []int{7, 0, 0, 2, 0} {
-		if b.Views[i].Limit != limit {
-			t.Errorf("view %d has limit %d, want %d", i, b.Views[i].Limit, limit)
-		}
+		assert.Equal(t, b.Views[i].Limit, limit, "view %d has limit", i)
 	}
-	if b.Views[3].Group.Property != "c" || b.Views[4].Group.Property != "c" {
-		t.Error("group_by of old files is not read")
-	}
+	assert.That(t, b.Views[3].Group.Property == "c" && b.Views[4].Group.Property == "c", "group_by of old files is not read")
 	if b.Labels["note.a"] != "First" || b.Labels["file.name"] != "Name" || !slices.Equal(b.Properties, []string{"note.a", "file.name"}) {
 		t.Errorf("labels %v, properties %v", b.Labels, b.Properties)
 	}
@@ -192,13 +185,9 @@ properties:
 		"file.file": "file", "file.basename": "file base name", "file.fullname": "file full name", "file.path": "file path", "file.folder": "folder", "file.ext": "file extension", "file.size": "file size", "file.ctime": "created time",
 		"file.mtime": "modified time", "file.tags": "file tags", "file.links": "file links", "file.embeds": "file embeds", "file.backlinks": "file backlinks", "file.properties": "properties", "file.other": "other",
 	} {
-		if got := b.Label(id); got != want {
-			t.Errorf("the label of %s is %q, want %q", id, got, want)
-		}
+		assert.Equal(t, b.Label(id), want, "the label of %s", id)
 	}
-	if got := new(Base).Label("file.name"); got != "file name" {
-		t.Errorf("file.name is %q", got)
-	}
+	assert.Equal(t, new(Base).Label("file.name"), "file name", "file.name")
 }
 
 func TestView(t *testing.T) {
@@ -214,9 +203,7 @@ func TestView(t *testing.T) {
 	}
 	for _, name := range []string{"a", "5", "0", "-1", "A ", "99999999999999999999"} {
 		_, err := b.View(name)
-		if err == nil || err.Error() != "View not found: "+name+"\nAvailable views: A, 1, , A" {
-			t.Errorf("view %q: %v", name, err)
-		}
+		assert.That(t, err != nil && err.Error() == "View not found: "+name+"\nAvailable views: A, 1, , A", "view %q: %v", name, err)
 	}
 }
 

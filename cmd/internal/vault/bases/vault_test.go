@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
 	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/tests/require"
 )
 
 // note is a file of a vault in memory.
@@ -97,9 +98,7 @@ func vaultOf(notes []*note) Source {
 func answer(t testing.TB, text string, notes []*note, q Query) *Table {
 	t.Helper()
 	table, err := read(t, text).Run(t.Context(), vaultOf(notes), q)
-	if err != nil {
-		t.Fatalf("%s\n%v", text, err)
-	}
+	require.That(t, err == nil, "%s\n%v", text, err)
 	return table
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -49,9 +50,7 @@ func TestWhatRunsOut(t *testing.T) {
 		}},
 		{"the first error stays", "the call takes more than 10 steps", frame.CodeTimeout, func(b *Budget) error {
 			_ = b.Step(11)
-			if b.Hold(1) == nil || b.Put(1) == nil || b.Match("x", match) == nil {
-				t.Error("something is left")
-			}
+			assert.That(t, b.Hold(1) != nil && b.Put(1) != nil && b.Match("x", match) != nil, "something is left")
 			return b.Err()
 		}},
 	} {
@@ -74,15 +73,11 @@ func TestTheTimeOfMatchesIsAddedUp(t *testing.T) {
 		b := New(Limits{Match: time.Second})
 		for _, want := range []time.Duration{time.Second, 600 * time.Millisecond, 200 * time.Millisecond} {
 			err := b.Match("x", func(left time.Duration) error {
-				if left != want {
-					t.Errorf("%v are left, want %v", left, want)
-				}
+				assert.That(t, left == want, "%v are left, want %v", left, want)
 				time.Sleep(min(left, 400*time.Millisecond))
 				return nil
 			})
-			if err != nil != (want < 400*time.Millisecond) {
-				t.Errorf("with %v left: %v", want, err)
-			}
+			assert.That(t, err != nil == (want < 400*time.Millisecond), "with %v left: %v", want, err)
 		}
 	})
 }
@@ -142,9 +137,8 @@ func TestAllCallsHaveACeiling(t *testing.T) {
 			}
 			most = max(most, all)
 		}
-		if bound := int64(len(calls))*ownShare + commonShare + Default.Alive; most > bound || most < bound/2 {
-			t.Errorf("%d bytes are alive, bound %d", most, bound)
-		}
+		bound := int64(len(calls))*ownShare + commonShare + Default.Alive
+		assert.That(t, most <= bound && most >= bound/2, "%d bytes are alive, bound %d", most, bound)
 		for _, b := range calls {
 			if err := (&Overrun{}); !errors.As(b.Err(), &err) || err.Code() != frame.CodeOutputLimit {
 				t.Errorf("it did not get all that a call may have: %v", b.Err())
@@ -159,9 +153,7 @@ func TestAShortCallDoesNotWaitForLargeOnes(t *testing.T) {
 		for _, large := range calls[:2] {
 			require.NoError(t, large.Hold(commonShare+ownShare))
 		}
-		if err := calls[2].Hold(ownShare); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, calls[2].Hold(ownShare))
 		begun := time.Now()
 		err := calls[2].Hold(1)
 		if over := (&Overrun{}); !errors.As(err, &over) || over.Code() != frame.CodeTimeout || time.Since(begun) != maxWait {

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 )
 
 func TestErrorsOfReading(t *testing.T) {
@@ -24,9 +25,8 @@ func TestErrorsOfReading(t *testing.T) {
 		{"anything else", errors.New("the disk is on strike"), "Error: the disk is on strike"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if said := Explain(ReadError("n", test.err)); said.Text != test.want || said.Status != ExitFailed {
-				t.Errorf("status %d, %q", said.Status, said.Text)
-			}
+			said := Explain(ReadError("n", test.err))
+			assert.That(t, said.Text == test.want && said.Status == ExitFailed, "status %d, %q", said.Status, said.Text)
 		})
 	}
 }
@@ -43,9 +43,8 @@ func TestErrorsOfWriting(t *testing.T) {
 		{"anything else", errors.New("no space left"), "Error: no space left"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if said := Explain(WriteError("n", test.err)); said.Text != test.want || said.Status != ExitFailed {
-				t.Errorf("status %d, %q", said.Status, said.Text)
-			}
+			said := Explain(WriteError("n", test.err))
+			assert.That(t, said.Text == test.want && said.Status == ExitFailed, "status %d, %q", said.Status, said.Text)
 		})
 	}
 	if err := WriteError("n", nil); err != nil {
@@ -62,13 +61,9 @@ func TestNoNameEndsItsQuotation(t *testing.T) {
 		{"a\nb\x1b[31m\u202ec", `"a\nb\x1b[31m\u202ec"`},
 		{strings.Repeat("x", 5000), `"` + strings.Repeat("x", quote.Limit) + `…"`},
 	} {
-		if said := Explain(FileNotFound(test.name)); said.Text != "Error: File "+test.want+" not found." {
-			t.Errorf("%q: said %q", test.name, said.Text)
-		}
+		assert.Equal(t, Explain(FileNotFound(test.name)).Text, "Error: File "+test.want+" not found.", "%q: said", test.name)
 	}
-	if got := List([]string{"One. INJECT", "b\nc", "d"}, 2); got != `"One. INJECT", "b\nc"` {
-		t.Errorf("a list is %s", got)
-	}
+	assert.Equal(t, List([]string{"One. INJECT", "b\nc", "d"}, 2), `"One. INJECT", "b\nc"`, "a list")
 }
 
 func TestKindsOfErrorsOfTheDisk(t *testing.T) {
@@ -83,8 +78,6 @@ func TestKindsOfErrorsOfTheDisk(t *testing.T) {
 		{WriteError("n", os.ErrPermission), OtherFailure},
 		{allOf([]error{WriteError("n", disk.ErrChanged), os.ErrPermission}), Conflict},
 	} {
-		if got := Explain(test.err).Kind; got != test.want {
-			t.Errorf("%v: %+v, want %+v", test.err, got, test.want)
-		}
+		assert.Equal(t, Explain(test.err).Kind, test.want, "%v", test.err)
 	}
 }

@@ -2,6 +2,8 @@ package command
 
 import (
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestExclusion(t *testing.T) {
@@ -13,8 +15,6 @@ func TestExclusion(t *testing.T) {
 		{"a.md", "a.md", true}, {"/^Draft/", "Draft 1.md", true}, {"/^Draft/", "My Draft.md", false},
 		{"/(/", "a.md", false}, {"", "a.md", false}, {"/", "a.md", false},
 	} {
-		if got := exclusion(tt.filter)(tt.path); got != tt.want {
-			t.Errorf("%q excludes %s: %v, want %v", tt.filter, tt.path, got, tt.want)
-		}
+		assert.Equal(t, exclusion(tt.filter)(tt.path), tt.want, "%q excludes %s", tt.filter, tt.path)
 	}
 }

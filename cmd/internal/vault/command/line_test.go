@@ -8,6 +8,7 @@ import (
 	"testing/iotest"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -35,9 +36,7 @@ func TestParseLine(t *testing.T) {
 			if got.Folder != test.want.Folder || got.Stdin != test.want.Stdin || got.Facts != test.want.Facts || !sameVault {
 				t.Errorf("got %+v", got)
 			}
-			if got.Command != test.want.Command || !slices.Equal(got.Args, test.want.Args) {
-				t.Errorf("command %q with %q", got.Command, got.Args)
-			}
+			assert.That(t, got.Command == test.want.Command && slices.Equal(got.Args, test.want.Args), "command %q with %q", got.Command, got.Args)
 		})
 	}
 }
@@ -49,25 +48,19 @@ func TestLinesThatAreRefused(t *testing.T) {
 	} {
 		_, err := ParseLine(strings.Fields(args))
 		var known *Fault
-		if !errors.As(err, &known) || known.Status != ExitMisuse {
-			t.Errorf("%q: %v", args, err)
-		}
+		assert.That(t, errors.As(err, &known) && known.Status == ExitMisuse, "%q: %v", args, err)
 	}
 }
 
 func TestStandardInputThatBreaks(t *testing.T) {
 	_, err := ReadLiteral("content", iotest.ErrReader(errors.New("gone")), 10)
 	var known *Fault
-	if !errors.As(err, &known) || known.Status != ExitFailed || known.Text != "Error: Cannot read standard input: gone" {
-		t.Errorf("error %v", err)
-	}
+	assert.That(t, errors.As(err, &known) && known.Status == ExitFailed && known.Text == "Error: Cannot read standard input: gone", "error %v", err)
 }
 
 func TestStandardInputIsBounded(t *testing.T) {
 	got, err := ReadLiteral("content", strings.NewReader("0123456789"), 10)
-	if err != nil || got["content"] != "0123456789" {
-		t.Errorf("as much as is allowed: %q, %v", got, err)
-	}
+	assert.That(t, err == nil && got["content"] == "0123456789", "as much as is allowed: %q, %v", got, err)
 	_, err = ReadLiteral("content", strings.NewReader("0123456789+"), 10)
 	var known *Fault
 	if !errors.As(err, &known) || known.Status != ExitMisuse || known.Text != "Error: Standard input is too long: at most 10 bytes." {
@@ -79,9 +72,7 @@ func TestExpand(t *testing.T) {
 	for text, want := range map[string]string{
 		``: "", `a\nb`: "a\nb", `\t`: "\t", `\\n`: "\\\n", `\r`: `\r`, `\`: `\`, "real\nbreak": "real\nbreak", `C:\new\table`: "C:\new\table",
 	} {
-		if got := expand(text); got != want {
-			t.Errorf("expand(%q) = %q, want %q", text, got, want)
-		}
+		assert.Equal(t, expand(text), want, "expand(%q) =", text)
 	}
 }
 
@@ -89,18 +80,14 @@ func TestOnlyContentIsExpanded(t *testing.T) {
 	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
 	values, err := c.Parse(Request{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}})
 	require.NoError(t, err)
-	if values["text"] != "\n" || values["also"] != "\n" || values["name"] != `\n` || values["given"] != `\n` {
-		t.Errorf("values %q", values)
-	}
+	assert.That(t, values["text"] == "\n" && values["also"] == "\n" && values["name"] == `\n` && values["given"] == `\n`, "values %q", values)
 }
 
 func TestUsage(t *testing.T) {
 	c := Syntax{Name: "c", Positional: "word", Params: []allowlist.Param{
 		{Name: "need", Hint: "text", Required: true}, {Name: "may", Hint: "name"}, {Name: "one", Kind: "choice", Choices: []string{"a", "b"}}, {Name: "yes", Kind: "flag"},
 	}}
-	if got := c.usage(); got != "Usage: c [<word>] need=<text> [may=<name>] [one=a|b] [yes]" {
-		t.Errorf("usage %q", got)
-	}
+	assert.Equal(t, c.usage(), "Usage: c [<word>] need=<text> [may=<name>] [one=a|b] [yes]", "usage")
 }
 
 func TestNearest(t *testing.T) {
@@ -123,9 +110,8 @@ func TestNearest(t *testing.T) {
 			if test.want != nil {
 				want = "Did you mean: " + strings.Join(test.want, ", ") + "?"
 			}
-			if got := UnknownCommand(test.typed).Error(); !strings.HasSuffix(got, " not found. "+want) {
-				t.Errorf("%s, want %q", got, want)
-			}
+			got := UnknownCommand(test.typed).Error()
+			assert.That(t, strings.HasSuffix(got, " not found. "+want), "%s, want %q", got, want)
 		})
 	}
 }

@@ -2,11 +2,16 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -23,22 +28,16 @@ func TestAChangedPieceIsSeen(t *testing.T) {
 		for _, breaks := range []string{"\n", "\r\n", "\n\n"} {
 			now := bytes.Join([][]byte{old, added}, []byte(breaks))
 			for _, end := range []string{"", "\n", "\r\n"} {
-				if v := IsComposedOf(append(bytes.Clone(now), end...), false, old, added); !v.Done {
-					t.Fatalf("%q after %q, then %q: not done", added, old, breaks)
-				}
+				v := IsComposedOf(append(bytes.Clone(now), end...), false, old, added)
+				require.That(t, v.Done, "%q after %q, then %q: not done", added, old, breaks)
 			}
 			at := len(now) - rapid.IntRange(1, len(added)).Draw(t, "at")
 			lost := append(bytes.Clone(now[:at]), now[at+1:]...)
-			if v := IsComposedOf(lost, false, old, added); v.Done {
-				t.Fatalf("%q lost a byte at %d and counts as done", now, at)
-			}
-			if v := IsComposedOf(append(bytes.Clone(now), now[at:]...), false, old, added); v.Done {
-				t.Fatalf("%q with its end twice counts as done", now)
-			}
+			require.That(t, !IsComposedOf(lost, false, old, added).Done, "%q lost a byte at %d and counts as done", now, at)
+			require.That(t, !IsComposedOf(append(bytes.Clone(now), now[at:]...), false, old, added).Done, "%q with its end twice counts as done", now)
 		}
-		if v := IsComposedOf(append(bytes.Clone(old), "x"...), false, old); v.Done {
-			t.Fatal("a byte more counts as done")
-		}
+		v := IsComposedOf(append(bytes.Clone(old), "x"...), false, old)
+		require.That(t, !v.Done, "a byte more counts as done")
 	})
 }
 
@@ -56,9 +55,7 @@ func TestPiecesWithoutABreak(t *testing.T) {
 		{"three breaks at the end", "a\nb\n\n\n", false, false},
 		{"blanks at the end", "a\nb ", false, false},
 	} {
-		if got := IsComposedOf([]byte(test.now), test.inline, []byte("a"), []byte("b")); got.Done != test.want {
-			t.Errorf("%s: %+v", test.name, got)
-		}
+		assert.Equal(t, IsComposedOf([]byte(test.now), test.inline, []byte("a"), []byte("b")).Done, test.want, "%s", test.name)
 	}
 	if got := IsComposedOf([]byte("a\nb"), false, []byte("a"), []byte("b")); got.Style == "" && got != Exact {
 		t.Errorf("got %+v", got)
@@ -69,9 +66,7 @@ func TestEnding(t *testing.T) {
 	for now, want := range map[string]Verdict{
 		"a": Exact, "a\n": {true, endsInBreaks}, "a\r\n": {true, endsInBreaks}, "a\n\n": {}, "b": {}, "": {}, "ab": {}, "a\nb": {},
 	} {
-		if got := Ending([]byte("a"), []byte(now)); got != want {
-			t.Errorf("%q: %+v, want %+v", now, got, want)
-		}
+		assert.Equal(t, Ending([]byte("a"), []byte(now)), want, "%q", now)
 	}
 }
 
@@ -84,9 +79,8 @@ func TestPropertiesAreComparedByTheirValues(t *testing.T) {
 		"---\r\nf: 'null'\r\ne: ~\r\nc:\r\n  d: true\r\nb:\r\n  - x\r\n  - '2'\r\na: 0x1\r\n---\r\nbody\n",
 		"\ufeff" + note,
 	} {
-		if got := Properties([]byte(note), []byte(same)); !got.Done || got.Style == "" {
-			t.Errorf("%q: %+v", same, got)
-		}
+		got := Properties([]byte(note), []byte(same))
+		assert.That(t, got.Done && got.Style != "", "%q: %+v", same, got)
 	}
 	for _, other := range []string{
 		"---\na: \"1\"\nb: [x, \"2\"]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n",
@@ -99,13 +93,10 @@ func TestPropertiesAreComparedByTheirValues(t *testing.T) {
 		"---\na: 1\nb: [x, \"2\"]\nc: {d: true}\nf: \"null\"\n---\nbody\n",
 		note + "\n", "body\n", "",
 	} {
-		if got := Properties([]byte(note), []byte(other)); got.Done {
-			t.Errorf("%q counts as done: %+v", other, got)
-		}
+		got := Properties([]byte(note), []byte(other))
+		assert.That(t, !got.Done, "%q counts as done: %+v", other, got)
 	}
-	if got := Properties([]byte(note), []byte(note)); got != Exact {
-		t.Errorf("the same bytes: %+v", got)
-	}
+	assert.Equal(t, Properties([]byte(note), []byte(note)), Exact, "the same bytes")
 }
 
 // Whatever Set writes has the properties that Set was asked for, and no others.
@@ -125,13 +116,84 @@ func TestEveryOtherValueIsSeen(t *testing.T) {
 					require.NoError(t, err)
 					made, err := frontmatter.Set([]byte("---\n# comment\nx: older\n---\nbody"), "x", now)
 					require.NoError(t, err)
-					if got := Properties(wanted, made); got.Done != value.Equal(now) {
-						t.Errorf("%q as %q became %q as %q: %+v", typed, as, other, otherAs, got)
-					}
+					got := Properties(wanted, made)
+					assert.That(t, got.Done == value.Equal(now), "%q as %q became %q as %q: %+v", typed, as, other, otherAs, got)
 					seen++
 				}
 			}
 		}
 	}
 	t.Logf("%d pairs", seen)
+}
+
+func TestPrintEndsTheLastLineOnce(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a": "a\n", "a\n": "a\n", "a\n\n": "a\n\n", "\n": "\n", "a\r": "a\r\n"} {
+		var out bytes.Buffer
+		said := Text(text)
+		if status := said.Print(&out); status != ExitDone || out.String() != want {
+			t.Errorf("%q: status %d, %q, want %q", text, status, &out, want)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	for text, want := range map[string]string{"": "e3b0c44298fc1c14", "text": "982d9e3eb996f559"} {
+		assert.Equal(t, Digest([]byte(text)), want, "digest(%q) =", text)
+	}
+}
+
+func TestFactsAreOneLineOfJSON(t *testing.T) {
+	before := "aa"
+	f := Facts{Facts: frame.Facts{Path: "a \"b\" & c\u2028.md", Before: &before, Hash: "bb"}}
+	const want = `vaultwicket-facts: {"path":"a \"b\" \u0026 c\u2028.md","hash":"bb","before":"aa"}`
+	assert.Equal(t, f.Line(), want)
+}
+
+// encoded is what the standard library writes.
+func encoded(t *rapid.T, s string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	require.NoError(t, encoder.Encode(s))
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func TestTextsAreQuotedAsByTheLibrary(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", " ", "\"", "\\", "/", "<&>", "\n", "\t", "\x00", "\x1f", "\x7f", "\u0080", "é", "日本", "\u2027", "\u2028", "\u2029", "\u202a", "\ufeff", "\ufffd", "😀", "\xff", "\xe2\x80", "\xed\xa0\x80"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "pieces"), "")
+		if got, want := QuoteJSON(text), encoded(t, text); got != want {
+			t.Fatalf("%q is written as %s, want %s", text, got, want)
+		}
+	})
+}
+
+func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
+	every := []string{ // too long for their characters, halves of pairs, and beyond the last character
+		"\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xe0\x9f\xbf", "\xf0\x80\x80\xaf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+		"\xf8\x88\x80\x80\x80", "\xf0\x90\x80\x80", "\xf3\xbf\xbf\xbf", "\xf4\x8f\xbf\xbf",
+	}
+	for r := range rune(0x3000) {
+		every = append(every, string(r))
+	}
+	for r := rune(0x3000); r <= utf8.MaxRune; r += 61 {
+		whole := string(r)
+		every = append(every, whole, whole[:len(whole)-1], whole[:2]+"\xff"+whole[2:])
+	}
+	for first := range 256 {
+		for second := range 256 {
+			every = append(every, string([]byte{byte(first), byte(second)}))
+		}
+	}
+	for _, text := range every {
+		for _, text := range []string{text, "1234567" + text + "90"} {
+			var want bytes.Buffer
+			encoder := json.NewEncoder(&want)
+			encoder.SetEscapeHTML(false)
+			require.NoError(t, encoder.Encode(text))
+			if got := QuoteJSON(text) + "\n"; got != want.String() {
+				t.Fatalf("%q is written as %s, want %s", text, got, &want)
+			}
+		}
+	}
 }

@@ -63,9 +63,8 @@ func TestTablesArePrintedAsByTheLibraries(t *testing.T) {
 }
 
 func checkForm(t *rapid.T, table Table, form, want string) {
-	if got := table.Print(form); got != want {
-		t.Fatalf("%s of %q is\n%q\nwant\n%q", form, table.Rows, got, want)
-	}
+	got := table.Print(form)
+	require.That(t, got == want, "%s of %q is\n%q\nwant\n%q", form, table.Rows, got, want)
 	if said, out := table.Reply(form), new(bytes.Buffer); want != "" {
 		if said.Print(out); out.String() != strings.TrimSuffix(want, "\n")+"\n" {
 			t.Fatalf("%s of %q is printed as %q", form, table.Rows, out)
@@ -97,9 +96,7 @@ func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 	const count, size = 10_000, 1000
 	made := 0
 	said := Rows(count, func(b []byte, place int) []byte {
-		if place != made {
-			t.Fatalf("row %d is asked for after %d", place, made)
-		}
+		require.That(t, place == made, "row %d is asked for after %d", place, made)
 		made++
 		return append(append(b, bytes.Repeat([]byte{'x'}, size-1)...), '\n')
 	})

@@ -1,16 +1,20 @@
 package commands
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/query"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -47,14 +51,10 @@ func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 		}
 		made.look(t, folder)
 		got, want := usesOf(made.table), usesOf(newTagTable(made.last.Files))
-		if !slices.Equal(got, want) {
-			t.Fatalf("round %d: %q\nfrom nothing: %q", round, got, want)
-		}
+		require.That(t, slices.Equal(got, want), "round %d: %q\nfrom nothing: %q", round, got, want)
 		most = max(most, len(want))
 	}
-	if most < 8 {
-		t.Errorf("at most %d tags: too few to mean anything", most)
-	}
+	assert.That(t, most >= 8, "at most %d tags: too few to mean anything", most)
 }
 
 // Spellings that no note has any more do not stay for ever.
@@ -99,4 +99,84 @@ func usesOf(t *tagTable) (all []string) {
 		all = append(all, fmt.Sprint(use.name, use.count, t.filesWith(use)))
 	}
 	return all
+}
+
+func FuzzBookmark(f *testing.F) {
+	for _, seed := range []string{"", "{}", `{"items":[]}`, "{\n  \"items\": [\n    {}\n  ]\n}", `{"items":[1,2],"items":[3]}`, `{"a":[{"items":[]}]}`, "{\r\n\t\"items\": [ ]\r\n}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		edited, err := withBookmark([]byte(text), newBookmark{Type: "search", Query: "q"})
+		if err != nil {
+			return
+		}
+		type file struct{ Items []json.RawMessage }
+		var before, after file
+		if strings.TrimSpace(text) != "" && json.Unmarshal([]byte(text), &before) != nil {
+			t.Skip() // such as "Items" next to "items"
+		}
+		if err := json.Unmarshal(edited, &after); err != nil {
+			t.Fatalf("%q became %q: %v", text, edited, err)
+		}
+		if len(after.Items) != len(before.Items)+1 && !strings.Contains(strings.ToLower(text), `items`) {
+			t.Errorf("%q became %q", text, edited)
+		}
+	})
+}
+
+// Labels of nested groups and long cards are repeated for each card and edge: the outline
+// of a canvas stays in proportion to it.
+func TestWhatIsRepeatedIsShort(t *testing.T) {
+	nested := map[string]any{}
+	var nodes, edges []map[string]any
+	for i := range 500 {
+		nodes = append(nodes, map[string]any{"id": fmt.Sprint("g", i), "type": "group", "label": strings.Repeat("label ", 333), "x": i, "y": i, "width": 2000 - 2*i, "height": 2000 - 2*i})
+	}
+	nodes = append(nodes, map[string]any{"id": "c", "type": "text", "text": strings.Repeat("text ", 20_000), "x": 999, "y": 999, "width": 2, "height": 2})
+	for range 20_000 {
+		edges = append(edges, map[string]any{"fromNode": "c", "toNode": "g499"})
+	}
+	nested["nodes"], nested["edges"] = nodes, edges
+	text, err := json.Marshal(nested)
+	require.NoError(t, err)
+	b, err := parse(text)
+	require.NoError(t, err)
+	outline := b.outline()
+	assert.That(t, len(outline) <= 20<<20 && strings.Contains(outline, "\n# … / label"), "%d bytes of %d", len(outline), len(text))
+	if allocs := testing.AllocsPerRun(1, func() { b.outline() }); allocs > 50_000 {
+		t.Errorf("%v allocations", allocs)
+	}
+	for _, r := range b.rows() {
+		if r.Kind != "card" && len(r.Group) > 1000 {
+			t.Fatalf("the group of a row has %d bytes", len(r.Group))
+		}
+	}
+}
+
+// What is kept of very many lines does not depend on which note is searched first.
+func TestTheFirstLinesOfASearchAreKept(t *testing.T) {
+	const notes, lines = 120, 100
+	text := strings.Repeat("x", 1000)
+	var want string
+	for seed := range uint64(3) {
+		var h hits
+		for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(notes) {
+			one := hit{path: fmt.Sprintf("%03d.md", i)}
+			for n := range lines {
+				one.lines = append(one.lines, query.Line{Line: n + 1, Text: text})
+			}
+			h.add(one)
+			require.That(t, h.size <= 2*maxContext, "%d bytes of lines are kept", h.size)
+		}
+		found := h.sorted()
+		if len(found) != notes || found[0].cut || len(found[0].lines) != lines || !found[notes-1].cut || len(found[notes-1].lines) > 0 {
+			t.Fatalf("%d notes, %d lines of the first", len(found), len(found[0].lines))
+		}
+		got := contextText(found)
+		assert.That(t, len(got) <= maxContext && len(got) >= maxContext*9/10, "%d bytes", len(got))
+		if want != "" && got != want {
+			t.Errorf("seed %d: other lines are kept", seed)
+		}
+		want = got
+	}
 }

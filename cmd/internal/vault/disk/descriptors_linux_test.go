@@ -68,9 +68,7 @@ func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
 	} {
 		done := false
 		for more := 0; !done; more++ {
-			if more > 20 {
-				t.Fatalf("%s: does not come to an end with %d descriptors", name, more)
-			}
+			require.That(t, more <= 20, "%s: does not come to an end with %d descriptors", name, more)
 			starved(t, more, func() {
 				text, err := act()
 				if done = err == nil; done && text != "text" {

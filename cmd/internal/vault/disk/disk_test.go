@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -120,9 +120,7 @@ func TestUnportableNames(t *testing.T) {
 		"a: b.md": false, "a?.md": false, "a#b.md": false, "a^b.md": false, "a|b.md": false, "a[[b": false, "a%%b": false, "CON.md": false,
 		"com1": false, "nul.txt": false, "a.": false, "a ": false, " a.md": false, "LPT².md": false,
 	} {
-		if reason := unportable(name); (reason == "") != want {
-			t.Errorf("%q: %q", name, reason)
-		}
+		assert.Equal(t, (unportable(name) == ""), want, "%q", name)
 	}
 }
 
@@ -136,17 +134,13 @@ func FuzzCanonicalPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if path.String() != text {
-			t.Errorf("%q became %q", text, path)
-		}
+		assert.That(t, path.String() == text, "%q became %q", text, path)
 		full := filepath.Join(dir, filepath.FromSlash(text))
 		if inside, err := filepath.Rel(dir, full); err != nil || filepath.ToSlash(inside) != text {
 			t.Errorf("%q leads to %q", text, inside)
 		}
 		for _, segment := range strings.Split(text, "/") {
-			if strings.HasPrefix(segment, ".") || segment == "" {
-				t.Errorf("%q has the segment %q", text, segment)
-			}
+			assert.That(t, !strings.HasPrefix(segment, ".") && segment != "", "%q has the segment %q", text, segment)
 		}
 	})
 }
@@ -189,16 +183,12 @@ func TestOnlyRegularFilesThatAreInsideAreOpened(t *testing.T) {
 	} {
 		_, err := folder.Open(mustPath(t, path))
 		var refusal *Refusal
-		if !errors.As(err, &refusal) || refusal.Reason != reason || !IsMissing(err) {
-			t.Errorf("%s: %v, want %q", path, err, reason)
-		}
+		assert.That(t, errors.As(err, &refusal) && refusal.Reason == reason && IsMissing(err), "%s: %v, want %q", path, err, reason)
 	}
 	if _, err := folder.Open(mustPath(t, "nothing.md")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if got := walked(t, folder, Path{}); !slices.Equal(got, []string{"folder/", "folder/a.md", "real.md"}) {
-		t.Errorf("the walk met %q", got)
-	}
+	assert.EqualSlices(t, walked(t, folder, Path{}), []string{"folder/", "folder/a.md", "real.md"}, "the walk met")
 }
 
 // walked returns what a walk meets, folders with a slash, sorted by bytes.
@@ -218,12 +208,8 @@ func TestWalk(t *testing.T) {
 	}
 	plant(t, dir, files)
 	folder := openFolder(t, dir)
-	if got := walked(t, folder, Path{}); !slices.Equal(got, []string{"LICENSE", "a.md", "b/", "b/c/", "b/c/d.md"}) {
-		t.Errorf("the whole vault: %q", got)
-	}
-	if got := walked(t, folder, mustPath(t, "b/c")); !slices.Equal(got, []string{"b/c/d.md"}) {
-		t.Errorf("a folder: %q", got)
-	}
+	assert.EqualSlices(t, walked(t, folder, Path{}), []string{"LICENSE", "a.md", "b/", "b/c/", "b/c/d.md"}, "the whole vault")
+	assert.EqualSlices(t, walked(t, folder, mustPath(t, "b/c")), []string{"b/c/d.md"}, "a folder")
 	for _, path := range []string{"nothing", "a.md"} {
 		if err := folder.Walk(mustPath(t, path), func(Entry) {}); !IsMissing(err) {
 			t.Errorf("walking %s: %v", path, err)
@@ -243,9 +229,7 @@ func TestEditKeepsTheModeAndAnswersBothTexts(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "old"})
 	require.NoError(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
 	before, after, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, "+"...) })
-	if err != nil || string(before) != "old" || string(after) != "old+" {
-		t.Fatalf("%q, %q, %v", before, after, err)
-	}
+	require.That(t, err == nil && string(before) == "old" && string(after) == "old+", "%q, %q, %v", before, after, err)
 	info, err := os.Stat(filepath.Join(dir, "n.md"))
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
@@ -265,15 +249,12 @@ func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
 				require.NoError(t, meddle(filepath.Join(dir, "n.md")))
 				return []byte("ours")
 			})
-			if !errors.Is(err, ErrChanged) {
-				t.Errorf("error %v", err)
-			}
+			assert.ErrorIs(t, err, ErrChanged, "error")
 			if text, err := os.ReadFile(filepath.Join(dir, "n.md")); err == nil && string(text) == "ours" {
 				t.Error("their text was overwritten")
 			}
-			if left := temporaries(t, dir); len(left) > 0 {
-				t.Errorf("left %q", left)
-			}
+			left := temporaries(t, dir)
+			assert.That(t, len(left) == 0, "left %q", left)
 		})
 	}
 }
@@ -288,13 +269,9 @@ func TestEditRefusesReadOnlyNotesAndLinks(t *testing.T) {
 	for path, reason := range map[string]string{"locked.md": "is read-only", "link.md": "is a symbolic link"} {
 		_, _, err := folder.Edit(mustPath(t, path), func([]byte) []byte { return []byte("new") })
 		var refusal *Refusal
-		if !errors.As(err, &refusal) || refusal.Reason != reason {
-			t.Errorf("%s: %v", path, err)
-		}
+		assert.That(t, errors.As(err, &refusal) && refusal.Reason == reason, "%s: %v", path, err)
 	}
-	if err := folder.Make(mustPath(t, "link.md"), []byte("new")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("making a note in the place of a link: %v", err)
-	}
+	assert.ErrorIs(t, folder.Make(mustPath(t, "link.md"), []byte("new")), fs.ErrExist, "making a note in the place of a link")
 	if text, _ := os.ReadFile(filepath.Join(dir, "real.md")); string(text) != "old" {
 		t.Errorf("the link's target became %q", text)
 	}
@@ -312,15 +289,12 @@ func TestMakeNeverReplaces(t *testing.T) {
 			}
 			return without(call, method, names...)
 		}
-		if err := folder.Make(mustPath(t, "n.md"), []byte("ours")); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%+v: %v", can, err)
-		}
+		assert.ErrorIs(t, folder.Make(mustPath(t, "n.md"), []byte("ours")), fs.ErrExist, "%+v", can)
 		if text, _ := os.ReadFile(filepath.Join(dir, "n.md")); string(text) != "theirs" {
 			t.Errorf("%+v: their note became %q", can, text)
 		}
-		if left := temporaries(t, dir); len(left) > 0 {
-			t.Errorf("left %q", left)
-		}
+		left := temporaries(t, dir)
+		assert.That(t, len(left) == 0, "left %q", left)
 	}
 }
 

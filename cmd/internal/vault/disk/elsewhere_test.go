@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -25,12 +26,8 @@ func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	if err := f.Make(gone, []byte("x")); !errors.As(err, &refusal) || refusal.Reason != system.ErrElsewhere.Error() {
 		t.Errorf("making it again: %v", err)
 	}
-	if err := f.Make(other, []byte("x")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, f.Make(other, []byte("x")))
 	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
-		if system.IsCloudStub(name) != want {
-			t.Errorf("%s is a stub: %v", name, !want)
-		}
+		assert.That(t, system.IsCloudStub(name) == want, "%s is a stub: %v", name, !want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -28,9 +29,7 @@ func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 	f := openFolder(t, folder)
 	met := map[string]error{}
 	require.NoError(t, f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }))
-	if met["Here.md"] != nil || !errors.Is(met["Away.md"], system.ErrElsewhere) {
-		t.Errorf("read on a walk: %v", met)
-	}
+	assert.That(t, met["Here.md"] == nil && errors.Is(met["Away.md"], system.ErrElsewhere), "read on a walk: %v", met)
 	if _, _, err := f.ReadHere(mustPath(t, "Away.md")); !errors.Is(err, system.ErrElsewhere) {
 		t.Errorf("by its path, but for no one: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -101,9 +102,7 @@ const (
 func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Folder) error, check func(n int, err error, tree map[string]string)) {
 	t.Helper()
 	for n := 1; ; n++ {
-		if n > 50 {
-			t.Fatal("it never succeeded")
-		}
+		require.That(t, n <= 50, "it never succeeded")
 		dir := planted(t, files)
 		folder, broken := openFolder(t, dir), sys
 		broken.n = n
@@ -116,9 +115,7 @@ func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Fold
 		maps.DeleteFunc(tree, func(path, _ string) bool { return strings.HasSuffix(path, ".tmp") })
 		check(n, err, tree)
 		if broken.made < n {
-			if err != nil {
-				t.Errorf("nothing failed, and yet: %v", err)
-			}
+			assert.That(t, err == nil, "nothing failed, and yet: %v", err)
 			return
 		}
 	}
@@ -176,9 +173,8 @@ func TestASeriesWritesWhatItIsGiven(t *testing.T) {
 	f, a := openFolder(t, dir), mustPath(t, "a.md")
 	g, end := f.Series(map[Path][]byte{a: []byte("first"), mustPath(t, "b.md"): []byte("first")})
 	require.NoError(t, errors.Join(g.Swap(a, []byte(oldText), []byte(newText)), g.Swap(a, []byte(newText), []byte("first")), end(true)))
-	if got := contents(t, dir); !maps.Equal(got, map[string]string{"a.md": "first", "b.md": oldText}) || len(temporaries(t, dir)) > 0 {
-		t.Errorf("%q", got)
-	}
+	got := contents(t, dir)
+	assert.That(t, maps.Equal(got, map[string]string{"a.md": "first", "b.md": oldText}) && len(temporaries(t, dir)) == 0, "%q", got)
 }
 
 func TestEveryFaultOfANoteLeavesTheOldOrTheNew(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -52,9 +53,7 @@ func TestARefusalNamesWhatItIsAbout(t *testing.T) {
 		_, _, read := at.read("folder", nil)
 		for want, errs := range map[string][]error{`"real.md" is not a folder`: {stepped}, `"folder" is a folder`: {informed, stamped, read}} {
 			for i, err := range errs {
-				if err == nil || err.Error() != want {
-					t.Errorf("%s, %d: %v, want %s", kind, i, err, want)
-				}
+				assert.That(t, err != nil && err.Error() == want, "%s, %d: %v, want %s", kind, i, err, want)
 			}
 		}
 	}
@@ -91,9 +90,7 @@ func TestAClosedFolder(t *testing.T) {
 		"Read":  func() error { _, err := folder.Read(mustPath(t, "a/n.md")); return err },
 		"Walk":  func() error { return folder.Walk(Path{}, func(Entry) {}) },
 	} {
-		if err := try(); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.ErrorIs(t, try(), fs.ErrClosed, "%s", name)
 	}
 }
 
@@ -142,9 +139,7 @@ func TestSizeLimits(t *testing.T) {
 	if _, err := folder.Ignored(); !errors.As(err, &size) || size.Limit != 61_440 {
 		t.Errorf("patterns: %v", err)
 	}
-	if os.Truncate(filepath.Join(dir, ".vaultwicketignore"), 61_440) != nil {
-		t.Fatal("cannot be made shorter")
-	}
+	require.That(t, os.Truncate(filepath.Join(dir, ".vaultwicketignore"), 61_440) == nil, "cannot be made shorter")
 	if text, err := folder.Ignored(); err != nil || len(text) != 61_440 {
 		t.Errorf("patterns as large as can be: %d bytes, %v", len(text), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -35,9 +36,8 @@ func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 		folder := openFolder(t, dir)
 		release := hold(t, filepath.Join(dir, "A.md"), windows.FILE_SHARE_READ)
 		err := call(folder)
-		if names := listedIn(t, dir); !errors.Is(err, system.ErrInUse) || !slices.Equal(names, []string{"A.md=text"}) {
-			t.Errorf("%s: %v, the folder has %q", name, err, names)
-		}
+		names := listedIn(t, dir)
+		assert.That(t, errors.Is(err, system.ErrInUse) && slices.Equal(names, []string{"A.md=text"}), "%s: %v, the folder has %q", name, err, names)
 		release()
 		if err := call(folder); err != nil {
 			t.Errorf("%s once it is closed: %v", name, err)

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // linkedVault returns a vault in which one note has a second name in the hidden
@@ -43,15 +46,12 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 				t.Errorf("%s %s: %v", method.name, path, err)
 			}
 		}
-		if after := treeText(t, dir); after != before {
-			t.Fatalf("%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
-		}
+		after := treeText(t, dir)
+		require.That(t, after == before, "%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
 	}
 	want := []string{"A/", "A/plain.md", "A/seen.md"}
 	for name, walk := range map[string]func(Path, func(Entry)) error{"Walk": folder.Walk, "WalkParallel": folder.WalkParallel} {
-		if got := entries(t, walk, Path{}); !slices.Equal(got, want) {
-			t.Errorf("%s meets %q, want %q", name, got, want)
-		}
+		assert.EqualSlices(t, entries(t, walk, Path{}), want, "%s meets", name)
 	}
 }
 
@@ -63,13 +63,9 @@ func TestAPlaceRefusesAHardLinkedFile(t *testing.T) {
 		_, stamped := at.stamp("inside.md")
 		text, _, read := at.read("inside.md", nil)
 		for call, err := range map[string]error{"info": informed, "stamp": stamped, "read": read} {
-			if !IsHardLinked(err) {
-				t.Errorf("%s, %s: %v", kind, call, err)
-			}
+			assert.That(t, IsHardLinked(err), "%s, %s: %v", kind, call, err)
 		}
-		if len(text) > 0 {
-			t.Errorf("%s: read %q", kind, text)
-		}
+		assert.That(t, len(text) == 0, "%s: read %q", kind, text)
 		if text, _, err := at.read("plain.md", nil); string(text) != "text" || err != nil {
 			t.Errorf("%s: %q, %v", kind, text, err)
 		}
@@ -86,12 +82,8 @@ func TestAHardLinkedFileIsAFileWhereNothingIsHidden(t *testing.T) {
 			t.Errorf("%s: %q, %v", path, text, err)
 		}
 	}
-	if got := entries(t, folder.Walk, Path{"A"}); len(got) != 6 {
-		t.Errorf("met %q", got)
-	}
-	if err := folder.Swap(Path{"A/inside.md"}, []byte("text"), []byte("new")); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, len(entries(t, folder.Walk, Path{"A"})), 6, "met")
+	assert.NoError(t, folder.Swap(Path{"A/inside.md"}, []byte("text"), []byte("new")))
 	if text, err := os.ReadFile(filepath.Join(dir, "Private", "secret.md")); string(text) != "text" || err != nil {
 		t.Errorf("the other name contains %q, %v", text, err)
 	}
@@ -105,7 +97,6 @@ func TestARenameToASecondNameOfTheFile(t *testing.T) {
 		t.Skip("one name in two spellings, or no hard links: ", err)
 	}
 	err := openFolder(t, dir).Move(Path{"a.md"}, Path{"A.md"}, Text([]byte("text")))
-	if got := contents(t, dir); !errors.Is(err, fs.ErrExist) || len(got) != 2 {
-		t.Errorf("%v, %q", err, got)
-	}
+	got := contents(t, dir)
+	assert.That(t, errors.Is(err, fs.ErrExist) && len(got) == 2, "%v, %q", err, got)
 }

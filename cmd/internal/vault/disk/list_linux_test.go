@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -46,9 +47,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 		"an entry without a length": {[][]byte{dirent("a.md", unix.DT_REG), endless}, []listed{first}},
 		"an entry without a name":   {[][]byte{dirent("", unix.DT_REG), dirent("a.md", unix.DT_REG)}, []listed{first}},
 	} {
-		if got := at.(descriptor).pick(nil, slices.Concat(test.entries...)); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.EqualSlices(t, at.(descriptor).pick(nil, slices.Concat(test.entries...)), test.want, "%s", name)
 	}
 }
 
@@ -81,7 +80,6 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 			folder.Edit(mustPath(t, name), func(text []byte) []byte { return append(text, 'x') })
 		}
 	}
-	if after := open(); after != before {
-		t.Errorf("%d descriptors, %d before", after, before)
-	}
+	after := open()
+	assert.That(t, after == before, "%d descriptors, %d before", after, before)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -98,9 +99,8 @@ func TestChanges(t *testing.T) {
 					}
 				}
 			}
-			if got := contents(t, dir); !maps.Equal(got, want) {
-				t.Errorf("the tree is %q, want %q", got, want)
-			}
+			got := contents(t, dir)
+			assert.That(t, maps.Equal(got, want), "the tree is %q, want %q", got, want)
 		})
 	}
 }
@@ -126,13 +126,10 @@ func TestChangesThatAreRefused(t *testing.T) {
 		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), Text(nil))},
 	} {
 		var refusal *Refusal
-		if !errors.As(test.err, &refusal) || !strings.Contains(test.err.Error(), test.want) {
-			t.Errorf("%s: %v", test.name, test.err)
-		}
+		assert.That(t, errors.As(test.err, &refusal) && strings.Contains(test.err.Error(), test.want), "%s: %v", test.name, test.err)
 	}
-	if got := contents(t, dir); len(got) != 3 || got["a.md"] != "text" {
-		t.Errorf("the tree is %q", got)
-	}
+	got := contents(t, dir)
+	assert.That(t, len(got) == 3 && got["a.md"] == "text", "the tree is %q", got)
 }
 
 func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
@@ -161,9 +158,7 @@ func TestATrashThatIsALinkIsRefused(t *testing.T) {
 	}
 	_, err := openFolder(t, dir).Trash(mustPath(t, "a.md"), Text([]byte("text")))
 	var refusal *Refusal
-	if !errors.As(err, &refusal) || len(contents(t, elsewhere)) > 0 {
-		t.Errorf("error %v", err)
-	}
+	assert.That(t, errors.As(err, &refusal) && len(contents(t, elsewhere)) == 0, "error %v", err)
 }
 
 func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
@@ -201,9 +196,7 @@ func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
 					delete(got, test.target) // the empty file that takes a name
 				}
 				fine := maps.Equal(got, start) && err != nil || maps.Equal(got, test.after) || sys.killed && maps.Equal(got, test.both)
-				if !fine {
-					t.Errorf("%s %+v, fault %d: %v, %q", test.name, sys, n, err, got)
-				}
+				assert.That(t, fine, "%s %+v, fault %d: %v, %q", test.name, sys, n, err, got)
 			})
 		}
 	}
@@ -216,24 +209,18 @@ func TestInterposeIsAskedBeforeEveryCall(t *testing.T) {
 	f.Interpose(func() error { asked++; return nil })
 	a, b := mustPath(t, "f/a.md"), mustPath(t, "f/b.md")
 	err := errors.Join(f.Make(a, []byte("x")), f.Swap(a, []byte("x"), []byte("y")), f.Move(a, b, Text([]byte("y"))))
-	if err != nil || asked < 8 {
-		t.Errorf("asked %d times, %v", asked, err)
-	}
+	assert.That(t, err == nil && asked >= 8, "asked %d times, %v", asked, err)
 	before := contents(t, dir)
 	f.Interpose(func() error { return errFault })
 	for i, err := range []error{f.Make(a, nil), f.Swap(b, []byte("y"), nil), f.Remove(b, Text([]byte("y"))), f.Make(mustPath(t, "g/x.md"), nil), f.Move(b, a, Text([]byte("y")))} {
-		if !errors.Is(err, errFault) {
-			t.Errorf("call %d: %v", i, err)
-		}
+		assert.That(t, errors.Is(err, errFault), "call %d: %v", i, err)
 	}
-	if after := contents(t, dir); !maps.Equal(before, after) {
-		t.Errorf("%q became %q", before, after)
-	}
+	after := contents(t, dir)
+	assert.That(t, maps.Equal(before, after), "%q became %q", before, after)
 }
 
 func TestNumberedNames(t *testing.T) {
 	got := []string{numbered("a.md", 0), numbered("a.md", 1), numbered("v1.2 x.md", 12), numbered("LICENSE", 3)}
-	if want := []string{"a.md", "a 1.md", "v1.2 x 12.md", "LICENSE 3"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	want := []string{"a.md", "a 1.md", "v1.2 x 12.md", "LICENSE 3"}
+	assert.That(t, slices.Equal(got, want), "got %q", got)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -62,9 +63,7 @@ func TestForgesLines(t *testing.T) {
 		0x2027: false, 0x2028: true, 0x2029: true, 0x202a: true, 0x202e: true, 0x202f: false, 0x2066: true, 0x2069: true, 0x200e: true, 0x200f: true, 0x61c: true,
 		0x200b: false, 0x200c: false, 0x200d: false, 0xfeff: false, '日': false, 0x1f600: false,
 	} {
-		if got := forgesLines(r); got != want {
-			t.Errorf("%U: %v", r, got)
-		}
+		assert.Equal(t, forgesLines(r), want, "%U", r)
 	}
 }
 
@@ -82,9 +81,7 @@ func TestUnportableSaysWhy(t *testing.T) {
 		}
 	}
 	for name, want := range reasons {
-		if got := unportable(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		assert.Equal(t, unportable(name), want, "%q", name)
 	}
 }
 
@@ -95,9 +92,7 @@ func TestEveryOtherCharacterIsPortable(t *testing.T) {
 		for name, want := range map[string]bool{
 			"a" + string(c) + "b": closed, string(c) + "a": closed || c == ' ', "a" + string(c): closed || c == ' ' || c == '.',
 		} {
-			if got := unportable(name) != ""; got != want {
-				t.Errorf("%q: refused %v", name, got)
-			}
+			assert.Equal(t, unportable(name) != "", want, "%q: refused", name)
 		}
 	}
 }
@@ -119,24 +114,18 @@ func TestDeviceNames(t *testing.T) {
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " ", name + " .md", name + ".", name + "  .a"} {
-			if !isDevice(spelling) {
-				t.Errorf("%q is no device", spelling)
-			}
+			assert.That(t, isDevice(spelling), "%q is no device", spelling)
 		}
 		others = append(others, "a."+name, "a "+name)
 	}
 	for _, name := range others {
-		if isDevice(name) || isDevice(name+".md") {
-			t.Errorf("%q is a device", name)
-		}
+		assert.That(t, !isDevice(name) && !isDevice(name+".md"), "%q is a device", name)
 	}
 }
 
 func TestStemsThatEndLikeTheirExtension(t *testing.T) {
 	for path, want := range map[string]string{"a/add.md": "add", "a.d/m.md": "m", "a.b/c": "c", "x.md.md": "x.md", "d.": "d"} {
-		if got := (Path{path}).Stem(); got != want {
-			t.Errorf("%s: stem %q", path, got)
-		}
+		assert.Equal(t, (Path{path}).Stem(), want, "%s: stem", path)
 	}
 }
 
@@ -186,9 +175,7 @@ func TestChild(t *testing.T) {
 		{"two names in a folder", Path{"b"}, "a/b", false},
 	} {
 		got, ok := test.at.child(test.of)
-		if ok != test.want {
-			t.Errorf("%s: %v", test.name, ok)
-		}
+		assert.Equal(t, ok, test.want, "%s", test.name)
 		want := strings.TrimPrefix(test.at.text+"/"+test.of, "/")
 		if ok && got.text != want {
 			t.Errorf("%s: %q, want %q", test.name, got, want)
@@ -200,9 +187,7 @@ func TestChild(t *testing.T) {
 }
 
 func TestAColonOpensAStreamOnWindows(t *testing.T) {
-	if got := flaw("a:b") != ""; got != (runtime.GOOS == "windows") {
-		t.Errorf("refused %v", got)
-	}
+	assert.Equal(t, flaw("a:b") != "", (runtime.GOOS == "windows"), "refused")
 }
 
 // onlyFolders sees every folder and no file, or the other way round.
@@ -220,12 +205,8 @@ func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 	if text, err := whole.WithView(onlyFolders(false)).Read(mustPath(t, "a/n.md")); string(text) != "text" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if got := walkedIn(t, whole.WithView(onlyFolders(true)), ""); !slices.Equal(got, []string{"a/"}) {
-		t.Errorf("folders only: %q", got)
-	}
-	if got := walkedIn(t, whole.WithView(onlyFolders(false)), ""); !slices.Equal(got, []string{"a/n.md"}) {
-		t.Errorf("files only: %q", got)
-	}
+	assert.EqualSlices(t, walkedIn(t, whole.WithView(onlyFolders(true)), ""), []string{"a/"}, "folders only")
+	assert.EqualSlices(t, walkedIn(t, whole.WithView(onlyFolders(false)), ""), []string{"a/n.md"}, "files only")
 }
 
 // walkedIn are what both walks meet in a folder, and what they say if they
@@ -242,9 +223,7 @@ func walkedIn(t *testing.T, f *Folder, under string) []string {
 		return names
 	}
 	one, both := told(f.Walk), told(f.WalkParallel)
-	if !slices.Equal(one, both) {
-		t.Errorf("in %q: %q, and at once %q", under, one, both)
-	}
+	assert.That(t, slices.Equal(one, both), "in %q: %q, and at once %q", under, one, both)
 	return one
 }
 
@@ -267,14 +246,11 @@ func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 		"bare":  {"open bare: file does not exist"},
 		"":      {"empty/", "open/", "open/d.md", "shut/a/", "shut/a/in.md"},
 	} {
-		if got := walkedIn(t, folder, under); !slices.Equal(got, want) {
-			t.Errorf("in %q: %q, want %q", under, got, want)
-		}
+		assert.EqualSlices(t, walkedIn(t, folder, under), want, "in %q", under)
 	}
 	all := openFolder(t, dir).WithView(levels{"": false})
-	if got := walkedIn(t, all, ""); got != nil {
-		t.Errorf("in a vault of which nothing is seen: %q", got)
-	}
+	got := walkedIn(t, all, "")
+	assert.That(t, got == nil, "in a vault of which nothing is seen: %q", got)
 	if _, err := all.walker(Path{"open"}, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a walk that could meet nothing begins: %v", err)
 	}
@@ -301,12 +277,8 @@ func TestFailureOfAWalk(t *testing.T) {
 		{"something else", refused, "open shut: file does not exist"},
 		{"broken", broken, "the disk is broken"},
 	} {
-		if got := hidden.end(under, test.err); got.Error() != test.told {
-			t.Errorf("%s: %v, want %s", test.name, got, test.told)
-		}
-		if got := seen.end(under, test.err); got != test.err {
-			t.Errorf("%s, of a folder that is seen: %v", test.name, got)
-		}
+		assert.Equal(t, hidden.end(under, test.err).Error(), test.told, "%s", test.name)
+		assert.Equal(t, seen.end(under, test.err), test.err, "%s, of a folder that is seen", test.name)
 	}
 }
 
@@ -316,9 +288,8 @@ func TestWordsForWhatIsNotSeen(t *testing.T) {
 	folder := openFolder(t, dir).WithView(levels{"a": false})
 	for _, name := range []string{"a/there.md", "a/gone.md"} {
 		_, err := folder.Open(mustPath(t, name))
-		if want := "open " + filepath.Base(name) + ": file does not exist"; err == nil || err.Error() != want {
-			t.Errorf("Open: %v, want %s", err, want)
-		}
+		want := "open " + filepath.Base(name) + ": file does not exist"
+		assert.That(t, err != nil && err.Error() == want, "Open: %v, want %s", err, want)
 		if err = folder.Make(mustPath(t, name), nil); err == nil || err.Error() != strconv.Quote(name)+" cannot be created" {
 			t.Errorf("Make: %v", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestAPipeDoesNotBlock(t *testing.T) {
@@ -22,7 +24,6 @@ func TestAPipeDoesNotBlock(t *testing.T) {
 	if _, _, err := folder.Edit(mustPath(t, "pipe.md"), func([]byte) []byte { return nil }); !errors.As(err, &refusal) {
 		t.Errorf("editing: %v", err)
 	}
-	if got := walked(t, folder, Path{}); len(got) > 0 {
-		t.Errorf("the walk met %q", got)
-	}
+	got := walked(t, folder, Path{})
+	assert.That(t, len(got) == 0, "the walk met %q", got)
 }

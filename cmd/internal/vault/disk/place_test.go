@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -117,9 +118,7 @@ func TestEveryPlaceListsTheSame(t *testing.T) {
 		found = slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })
 		slices.SortFunc(found, func(a, b listed) int { return len(a.name) - len(b.name) })
 		want := []listed{{"b", true}, {"a.md", false}, {"a name of several words, which is longer.md", false}}
-		if err != nil || !slices.Equal(found, want) {
-			t.Errorf("%s: %v, %v", kind, found, err)
-		}
+		assert.That(t, err == nil && slices.Equal(found, want), "%s: %v, %v", kind, found, err)
 	}
 }
 
@@ -128,13 +127,9 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 	dir := planted(t, map[string]string{"a/b/n.md": "text"})
 	for kind, at := range places(t, openFolder(t, dir)) {
 		a, err := at.step("a")
-		if err != nil {
-			t.Fatalf("%s: %v", kind, err)
-		}
+		require.That(t, err == nil, "%s: %v", kind, err)
 		b, err := a.step("b")
-		if err != nil {
-			t.Fatalf("%s: %v", kind, err)
-		}
+		require.That(t, err == nil, "%s: %v", kind, err)
 		a.close() // b is open for itself
 		if text, stamp, err := b.read("n.md", nil); string(text) != "text" || stamp.Size != 4 || err != nil {
 			t.Errorf("%s: %q, %+v, %v", kind, text, stamp, err)
@@ -194,13 +189,9 @@ func TestAFileThatIsReplacedAfterItsListingIsRefused(t *testing.T) {
 				if _, _, err := e.Read(); wrong(err, test.reason) {
 					t.Errorf("%s, %s: read: %v", how, name, err)
 				}
-				if e.Size() != 0 {
-					t.Errorf("%s, %s: size %d", how, name, e.Size())
-				}
+				assert.Equal(t, e.Size(), 0, "%s, %s: size", how, name)
 			})
-			if err != nil || visited != 1 {
-				t.Errorf("%s, %s: %d visits, %v", how, name, visited, err)
-			}
+			assert.That(t, err == nil && visited == 1, "%s, %s: %d visits, %v", how, name, visited, err)
 		}
 	}
 }
@@ -221,9 +212,7 @@ func TestAFolderThatIsReplacedAfterItsListingCountsAsEmpty(t *testing.T) {
 					t.Skip("cannot be made here:", err)
 				}
 			})
-			if err != nil || visited != 1 {
-				t.Errorf("%s, %s: %d visits, %v", how, name, visited, err)
-			}
+			assert.That(t, err == nil && visited == 1, "%s, %s: %d visits, %v", how, name, visited, err)
 		}
 	}
 }
@@ -243,7 +232,5 @@ func TestAnEntryIsReadWhereItsFolderHasGone(t *testing.T) {
 			t.Errorf("read %q, %v", text, err)
 		}
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.That(t, err == nil, "%v", err)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -60,9 +61,7 @@ func TestStatAndOpenAgree(t *testing.T) {
 			t.Errorf("Stat(%s): %v", path, err)
 		}
 		file, err := folder.Open(mustPath(t, path))
-		if (err == nil) != there {
-			t.Errorf("Open(%s): %v", path, err)
-		}
+		assert.That(t, (err == nil) == there, "Open(%s): %v", path, err)
 		if err == nil {
 			file.Close()
 		} else if !IsMissing(err) {
@@ -143,8 +142,6 @@ func TestMessages(t *testing.T) {
 		{&Refusal{Path: "a.md", Reason: "is a folder"}, `"a.md" is a folder`},
 		{&SizeError{Path: "a.md", Size: 9, Limit: 5}, `"a.md" has 9 bytes: at most 5`},
 	} {
-		if got := test.err.Error(); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
-		}
+		assert.Equal(t, test.err.Error(), test.want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -34,9 +35,7 @@ func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {
 		"both days ahead":               {system.Stamp{Modified: at(72 * time.Hour), Changed: at(48 * time.Hour)}, false},
 		"an empty file":                 {system.Stamp{Modified: at(-time.Hour), Inode: 7}, true},
 	} {
-		if got := test.stamp.Settled(now); got != test.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		assert.Equal(t, test.stamp.Settled(now), test.want, "%s", name)
 	}
 }
 
@@ -44,17 +43,13 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 	folder := tree(t, "a/b/one.md")
 	path := mustPath(t, "a/b/one.md")
 	want, err := folder.Stamp(path)
-	if err != nil || want.Size != int64(len("text of a/b/one.md")) || want.Modified == 0 {
-		t.Fatalf("%+v, %v", want, err)
-	}
+	require.That(t, err == nil && want.Size == int64(len("text of a/b/one.md")) && want.Modified != 0, "%+v, %v", want, err)
 	if known := want.Changed != 0 && want.Inode != 0; runtime.GOOS == "linux" && !known {
 		t.Errorf("the system did not tell: %+v", want)
 	}
 	check := func(how string, got system.Stamp, err error) {
 		t.Helper()
-		if err != nil || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", how, got, err, want)
-		}
+		assert.That(t, err == nil && got == want, "%s: %+v, %v, want %+v", how, got, err, want)
 	}
 	_, got, err := folder.ReadStamped(path)
 	check("a read by path", got, err)
@@ -73,9 +68,7 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 			t.Errorf("info: %+v, %v", info, err)
 		}
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.That(t, err == nil, "%v", err)
 }
 
 // touched are changes that keep the size of a file and its time.
@@ -104,9 +97,7 @@ func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
 				require.NoError(t, change(full))
 				require.NoError(t, os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)))
 				after, err := folder.Stamp(mustPath(t, "n.md"))
-				if err != nil || after.Modified != before.Modified || after.Size != before.Size {
-					t.Fatalf("%+v, %v", after, err)
-				}
+				require.That(t, err == nil && after.Modified == before.Modified && after.Size == before.Size, "%+v, %v", after, err)
 				if after != before {
 					return
 				}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // scene is an opened file to which something happens after a number of reads.
@@ -94,14 +96,10 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 			}
 			var got, want *SizeError
 			if errors.As(test.err, &want) {
-				if !errors.As(err, &got) || *got != *want {
-					t.Errorf("error %v, want %v", err, want)
-				}
+				assert.That(t, errors.As(err, &got) && *got == *want, "error %v, want %v", err, want)
 				return
 			}
-			if !errors.Is(err, test.err) {
-				t.Errorf("error %v, want %v", err, test.err)
-			}
+			assert.That(t, errors.Is(err, test.err), "error %v, want %v", err, test.err)
 		})
 	}
 }
@@ -110,17 +108,13 @@ func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
 	dir := planted(t, map[string]string{"long.md": strings.Repeat("long ", 1000), "short.md": "short", "empty.md": ""})
 	for kind, at := range places(t, openFolder(t, dir)) {
 		buf, _, err := at.read("long.md", make([]byte, 3, 7))
-		if err != nil || string(buf) != strings.Repeat("long ", 1000) {
-			t.Fatalf("%s: %d bytes, %v", kind, len(buf), err)
-		}
+		require.That(t, err == nil && string(buf) == strings.Repeat("long ", 1000), "%s: %d bytes, %v", kind, len(buf), err)
 		for name, want := range map[string]string{"short.md": "short", "empty.md": ""} {
 			text, stamp, err := at.read(name, buf)
 			if err != nil || string(text) != want || stamp.Size != int64(len(want)) {
 				t.Errorf("%s: %s contains %q, %+v, %v", kind, name, text, stamp, err)
 			}
-			if &text[:1][0] != &buf[0] {
-				t.Errorf("%s: %s was read into other memory", kind, name)
-			}
+			assert.That(t, &text[:1][0] == &buf[0], "%s: %s was read into other memory", kind, name)
 		}
 		long, _, err := at.read("long.md", buf)
 		if err != nil || string(long) != strings.Repeat("long ", 1000) || &long[0] != &buf[0] {
@@ -139,9 +133,7 @@ func TestAReadBesideAWriterNeverLiesAboutTheSize(t *testing.T) {
 			defer done.Store(true)
 			for i := range 300 {
 				text := strings.Repeat(string(rune('a'+i%26)), 1+i*997%20_000)
-				if err := os.WriteFile(filepath.Join(dir, "n.md"), []byte(text), 0o644); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(text), 0o644))
 			}
 		})
 		var buf []byte

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
 )
@@ -25,9 +26,7 @@ func TestTemporaryNames(t *testing.T) {
 		"", ".tmp", ".vaultwicket-.tmp", ".vaultwicket-0123456789abcde.tmp", ".vaultwicket-0123456789abcdeff.tmp", ".vaultwicket-0123456789ABCDEF.tmp",
 		".vaultwicket-0123456789abcdeg.tmp", "vaultwicket-0123456789abcdef.tmp", ".vaultwicket-0123456789abcdef.tmp.md", ".vaultwicket-0123456789abcdef", ".vaultwicketignore",
 	} {
-		if isTemporary(name) {
-			t.Errorf("%q is one", name)
-		}
+		assert.That(t, !isTemporary(name), "%q is one", name)
 	}
 }
 
@@ -59,9 +58,7 @@ func TestSweep(t *testing.T) {
 	}
 	got := contents(t, dir)
 	delete(got, "A/B/.vaultwicket-00000000000000aa.tmp") // read through the link
-	if !maps.Equal(got, kept) {
-		t.Errorf("the tree is %q, want %q", got, kept)
-	}
+	assert.That(t, maps.Equal(got, kept), "the tree is %q, want %q", got, kept)
 	if linked && len(contents(t, other)) != 2 {
 		t.Errorf("the target of the link is %q", contents(t, other))
 	}
@@ -99,16 +96,12 @@ func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
 				t.Errorf("%s, killed at call %d: %v, %q", name, n, err, temporaries(t, dir))
 			}
 			if broken.made < n {
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+				assert.That(t, err == nil, "%s: %v", name, err)
 				break
 			}
 		}
 	}
-	if left == 0 {
-		t.Error("no writer left anything")
-	}
+	assert.That(t, left != 0, "no writer left anything")
 }
 
 // What cannot be removed is told, and looked for again.

@@ -19,6 +19,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -135,9 +136,7 @@ func TestEveryMethodByPathIsListed(t *testing.T) {
 			}
 		}
 	}
-	if found != len(listed)+len(pathless) {
-		t.Errorf("%d methods were found, and %d are listed", found, len(listed)+len(pathless))
-	}
+	assert.That(t, found == len(listed)+len(pathless), "%d methods were found, and %d are listed", found, len(listed)+len(pathless))
 }
 
 func receiver(f *ast.FuncDecl) string {
@@ -185,12 +184,9 @@ func TestNoMethodReachesWhatIsHidden(t *testing.T) {
 			}
 			said[kindOf(err)] = append(said[kindOf(err)], hidden)
 		}
-		if len(said) > 1 {
-			t.Errorf("%s says different things: %v", method.name, said)
-		}
-		if after := treeText(t, dir); after != before {
-			t.Fatalf("%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
-		}
+		assert.That(t, len(said) <= 1, "%s says different things: %v", method.name, said)
+		after := treeText(t, dir)
+		require.That(t, after == before, "%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
 	}
 }
 
@@ -284,18 +280,12 @@ func TestAViewIsInNobodysWay(t *testing.T) {
 	if text, err := folder.Read(seen); string(text) != "text" || err != nil {
 		t.Errorf("Read: %q, %v", text, err)
 	}
-	if err := folder.Swap(seen, []byte("text"), []byte("new")); err != nil {
-		t.Error(err)
-	}
-	if err := folder.Move(seen, mustPath(t, "c/d.md"), Text([]byte("new"))); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, folder.Swap(seen, []byte("text"), []byte("new")))
+	assert.NoError(t, folder.Move(seen, mustPath(t, "c/d.md"), Text([]byte("new"))))
 	if name, err := folder.Trash(mustPath(t, "c/d.md"), Text([]byte("new"))); name != "d.md" || err != nil {
 		t.Errorf("Trash: %q, %v", name, err)
 	}
-	if err := folder.Untrash("d.md", seen, Text([]byte("new"))); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, folder.Untrash("d.md", seen, Text([]byte("new"))))
 }
 
 // The settings that are written are not the affair of a view, whatever it hides.
@@ -366,6 +356,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 func entries(t interface {
 	Helper()
 	Fatal(...any)
+	Fatalf(string, ...any)
 }, walk func(Path, func(Entry)) error, under Path) (names []string) {
 	var mu sync.Mutex
 	err := walk(under, func(e Entry) {

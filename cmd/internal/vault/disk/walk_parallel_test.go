@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -51,9 +51,7 @@ func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {
 		})
 		slices.Sort(want)
 		slices.Sort(got)
-		if err != nil || !slices.Equal(got, want) || len(got) == 0 {
-			t.Errorf("below %q: %d entries (%v), want %d", under, len(got), err, len(want))
-		}
+		assert.That(t, err == nil && slices.Equal(got, want) && len(got) != 0, "below %q: %d entries (%v), want %d", under, len(got), err, len(want))
 	}
 }
 
@@ -66,29 +64,21 @@ func TestAnEntryIsReadFromItsOpenFolder(t *testing.T) {
 			return
 		}
 		text, stamp, err := e.Read()
-		if err != nil || stamp.Size != int64(len(text)) || e.Size() != stamp.Size {
-			t.Errorf("%s: %v", e.Path, err)
-		}
+		assert.That(t, err == nil && stamp.Size == int64(len(text)) && e.Size() == stamp.Size, "%s: %v", e.Path, err)
 		mu.Lock()
 		defer mu.Unlock()
 		read[e.Path.String()] = string(text)
 	})
-	if err != nil || len(read) != 3 {
-		t.Fatalf("read %d files, %v", len(read), err)
-	}
+	require.That(t, err == nil && len(read) == 3, "read %d files, %v", len(read), err)
 	for name, text := range read {
-		if text != "text of "+name {
-			t.Errorf("%s contains %q", name, text)
-		}
+		assert.Equal(t, text, "text of "+name, "%s contains", name)
 	}
 }
 
 func TestAParallelWalkOfNothing(t *testing.T) {
 	folder := tree(t, "a/one.md")
 	missing, _ := ParseFolder("nowhere")
-	if err := folder.WalkParallel(missing, func(Entry) { t.Error("visited") }); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing folder gives %v", err)
-	}
+	assert.ErrorIs(t, folder.WalkParallel(missing, func(Entry) { t.Error("visited") }), fs.ErrNotExist, "a missing folder gives")
 	file, _ := ParseFolder("a/one.md")
 	if err := folder.WalkParallel(file, func(Entry) { t.Error("visited") }); !IsMissing(err) {
 		t.Errorf("a file gives %v", err)
@@ -115,9 +105,7 @@ func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
 			files++
 		}
 	})
-	if err != nil || files != 1 {
-		t.Errorf("%d files, %v", files, err)
-	}
+	assert.That(t, err == nil && files == 1, "%d files, %v", files, err)
 }
 
 func TestAParallelWalkKeepsEveryProcessorBusyAndNoMore(t *testing.T) {
@@ -146,9 +134,7 @@ func TestAParallelWalkKeepsEveryProcessorBusyAndNoMore(t *testing.T) {
 			met.Wait()
 		}
 	})
-	if err != nil || highest != most {
-		t.Errorf("%d visits at once of %d, %v", highest, most, err)
-	}
+	assert.That(t, err == nil && highest == most, "%d visits at once of %d, %v", highest, most, err)
 }
 
 func TestAWalkInsideAWalkEnds(t *testing.T) {
@@ -158,9 +144,7 @@ func TestAWalkInsideAWalkEnds(t *testing.T) {
 		if !e.IsDir {
 			return
 		}
-		if err := folder.WalkParallel(e.Path, func(e Entry) { files.Add(1) }); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, folder.WalkParallel(e.Path, func(e Entry) { files.Add(1) }))
 	})
 	if err != nil || files.Load() != 5 {
 		t.Errorf("%d files, %v", files.Load(), err)

@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestAppend(t *testing.T) {
@@ -30,9 +32,7 @@ func TestAppend(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := string(Append([]byte(test.text), test.content, test.inline)); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, string(Append([]byte(test.text), test.content, test.inline)), test.want)
 		})
 	}
 }
@@ -66,9 +66,7 @@ func TestPrepend(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := string(Prepend([]byte(test.text), test.content, test.inline)); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, string(Prepend([]byte(test.text), test.content, test.inline)), test.want)
 		})
 	}
 }
@@ -131,9 +129,7 @@ func TestKeepLineEnds(t *testing.T) {
 		{"an empty note", "", "x\ny", "x\ny", false},
 	} {
 		got, converted := KeepLineEnds([]byte(test.before), []byte(test.after))
-		if string(got) != test.want || converted != test.converted {
-			t.Errorf("%s: %q, %v, want %q", test.what, got, converted, test.want)
-		}
+		assert.That(t, string(got) == test.want && converted == test.converted, "%s: %q, %v, want %q", test.what, got, converted, test.want)
 	}
 }
 
@@ -146,12 +142,9 @@ func TestKeepLineEndsTouchesWhatWasPutIn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first, rest, put := text.Draw(t, "first"), text.Draw(t, "rest"), text.Draw(t, "put")
 		kept, converted := KeepLineEnds([]byte(first+rest), []byte(first+put+rest))
-		if plain := strings.ReplaceAll(string(kept), "\r\n", "\n"); plain != strings.ReplaceAll(first+put+rest, "\r\n", "\n") {
-			t.Fatalf("%q became %q", first+put+rest, kept)
-		}
-		if converted == bytes.Equal(kept, []byte(first+put+rest)) {
-			t.Fatalf("%q became %q: converted %v", first+put+rest, kept, converted)
-		}
+		plain := strings.ReplaceAll(string(kept), "\r\n", "\n")
+		require.That(t, plain == strings.ReplaceAll(first+put+rest, "\r\n", "\n"), "%q became %q", first+put+rest, kept)
+		require.That(t, converted != bytes.Equal(kept, []byte(first+put+rest)), "%q became %q: converted %v", first+put+rest, kept, converted)
 		if again, more := KeepLineEnds([]byte(first+rest), kept); more || !bytes.Equal(again, kept) {
 			t.Fatalf("%q becomes %q", kept, again)
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -25,14 +26,10 @@ func check(t *testing.T, rows []row) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.edit([]byte(tt.text))
 			if reason, refused := strings.CutPrefix(tt.want, "!"); refused {
-				if err == nil || !strings.Contains(err.Error(), reason) || got != nil {
-					t.Errorf("got %q, %v, want %q", got, err, reason)
-				}
+				assert.That(t, err != nil && strings.Contains(err.Error(), reason) && got == nil, "got %q, %v, want %q", got, err, reason)
 				return
 			}
-			if err != nil || string(got) != tt.want {
-				t.Errorf("got %q, %v, want %q", got, err, tt.want)
-			}
+			assert.That(t, err == nil && string(got) == tt.want, "got %q, %v, want %q", got, err, tt.want)
 		})
 	}
 }
@@ -217,9 +214,7 @@ func TestSetTask(t *testing.T) {
 		{"a line break", task(1, '\n'), "- [ ] b", "!cannot be the mark"},
 		{"in CRLF", task(2, '-'), "a\r\n- [ ] b\r\n", "a\r\n- [-] b\r\n"},
 	})
-	if Toggled(' ') != 'x' || Toggled('x') != ' ' || Toggled('/') != ' ' {
-		t.Error("a toggled task has another mark")
-	}
+	assert.That(t, Toggled(' ') == 'x' && Toggled('x') == ' ' && Toggled('/') == ' ', "a toggled task has another mark")
 }
 
 // editSound checks what is true for every note and every text.

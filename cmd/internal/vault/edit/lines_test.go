@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -24,9 +25,7 @@ func TestCount(t *testing.T) {
 		{"a\nb\nc\n", "c\na\nb\n", LineCounts{1, 1}},
 		{"a\nb\nc\nd\n", "b\nd\ne\n", LineCounts{1, 2}},
 	} {
-		if got := CountLines([]byte(test.before), []byte(test.after)); got != test.want {
-			t.Errorf("%q to %q: %+v, want %+v", test.before, test.after, got, test.want)
-		}
+		assert.Equal(t, CountLines([]byte(test.before), []byte(test.after)), test.want, "%q to %q", test.before, test.after)
 	}
 }
 
@@ -99,9 +98,7 @@ func TestBody(t *testing.T) {
 		"---\n---":                   "",
 		"\n---\na\n---\n":            "\n---\na\n---\n",
 	} {
-		if got := string(Body([]byte(text))); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, string(Body([]byte(text))), want, "%q", text)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -182,17 +183,14 @@ func TestAQuestionFindsItsNote(t *testing.T) {
 		"2026-11-20":                         "Daily/2026-11-20.md",
 	} {
 		a := household.ask(t, question)
-		if len(a.Results) == 0 || a.Results[0].Path != want {
-			t.Errorf("%s: %+v, want %s; tried %+v", question, a.Results, want, a.Tried)
-		}
+		assert.That(t, len(a.Results) != 0 && a.Results[0].Path == want, "%s: %+v, want %s; tried %+v", question, a.Results, want, a.Tried)
 	}
 }
 
 func TestNothingRelevantIsNothing(t *testing.T) {
 	for _, question := range []string{"quantum chromodynamics", "kubernetes ingress water", `"friday on report"`, "zzzz", "2026-11-21", "v1.2.4", "", "?!"} {
-		if a := household.ask(t, question); len(a.Results) > 0 {
-			t.Errorf("%s: %+v", question, a.Results)
-		}
+		a := household.ask(t, question)
+		assert.That(t, len(a.Results) == 0, "%s: %+v", question, a.Results)
 	}
 }
 
@@ -230,9 +228,7 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 			question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Häusern", "rates")), 1, 3).Draw(t, "question"), " ")
 			got, err := x.View(everything).Ask(context.Background(), question, v, 10)
 			want, err2 := whole.View(everything).Ask(context.Background(), question, v, 10)
-			if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
-				t.Fatalf("%s:\n%+v\n%+v", question, got, want)
-			}
+			require.That(t, err == nil && err2 == nil && reflect.DeepEqual(got, want), "%s:\n%+v\n%+v", question, got, want)
 		}
 		if changed, gone := x.Stale(func(yield func(string, uint64) bool) {
 			for path, text := range n {
@@ -271,9 +267,7 @@ func TestHiddenFilesChangeNothing(t *testing.T) {
 			draw(part, "Hidden/", both)
 			x, _ := both.vault()
 			got, err := x.View(func(path string) bool { return !hidden(path) }).Ask(context.Background(), question, seen.around(), 10)
-			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Fatalf("%s: %s hidden notes:\n%+v\n%+v", question, part, got, want)
-			}
+			require.That(t, err == nil && reflect.DeepEqual(got, want), "%s: %s hidden notes:\n%+v\n%+v", question, part, got, want)
 		}
 	})
 }
@@ -328,9 +322,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 			t.Errorf("byte %d is changed: %+v, %v", i, got, err)
 		}
 	}
-	if refused == 0 {
-		t.Error("no question is refused")
-	}
+	assert.That(t, refused != 0, "no question is refused")
 	gone := slices.Sorted(keys(n))
 	x, err = load(append(saved[:len(saved)-1], 'x'), "test")
 	require.NoError(t, err)
@@ -374,12 +366,9 @@ func TestHostileQuestions(t *testing.T) {
 	} {
 		began := time.Now()
 		a := household.ask(t, question)
-		if len(a.Results) > 10 || len(a.Tried) > maxTerms {
-			t.Errorf("%s: %d results, %d words", name, len(a.Results), len(a.Tried))
-		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s: %v", name, took)
-		}
+		assert.That(t, len(a.Results) <= 10 && len(a.Tried) <= maxTerms, "%s: %d results, %d words", name, len(a.Results), len(a.Tried))
+		took := time.Since(began)
+		assert.That(t, took <= 5*time.Second, "%s: %v", name, took)
 	}
 }
 
@@ -387,17 +376,11 @@ func TestASnippetMarksTheWords(t *testing.T) {
 	a := household.ask(t, "rate mortgage")
 	text, line := a.Results[0].Snippet(0, 0)
 	longest := strings.Repeat("x", maxWord)
-	if marks := (notes{"W.md": "a " + longest}).ask(t, longest).Results[0].Marks; len(marks) != 1 {
-		t.Errorf("the longest word has the marks %v", marks)
-	}
-	if text != "The **rate** of the **mortgage** is fixed until 2031." || line != 5 {
-		t.Errorf("%q, line %d", text, line)
-	}
+	assert.Equal(t, len((notes{"W.md": "a " + longest}).ask(t, longest).Results[0].Marks), 1, "the longest word has the marks")
+	assert.That(t, text == "The **rate** of the **mortgage** is fixed until 2031." && line == 5, "%q, line %d", text, line)
 	long := notes{"L.md": strings.Repeat("word ", 500) + "mortgage " + strings.Repeat("é", 500)}
 	text, _ = long.ask(t, "mortgage").Results[0].Snippet(3, maxLine)
-	if !strings.Contains(text, "**mortgage**") || len(text) > maxLine+20 || !utf8.ValidString(text) {
-		t.Errorf("%q", text)
-	}
+	assert.That(t, strings.Contains(text, "**mortgage**") && len(text) <= maxLine+20 && utf8.ValidString(text), "%q", text)
 }
 
 // Of a section that is as long as a book a result has the part with the words.
@@ -412,9 +395,8 @@ func TestALongSectionIsCut(t *testing.T) {
 		if len(r.Section) > MaxSection || !utf8.ValidString(r.Section) || len(r.Marks) != 1 || r.Section[r.Marks[0].Start:r.Marks[0].End] != "mortgage" {
 			t.Errorf("%s: %d bytes, marks %v", name, len(r.Section), r.Marks)
 		}
-		if want := 1 + strings.Count(text[:strings.Index(text, "mortgage")], "\n"); r.Line != want {
-			t.Errorf("%s: line %d, want %d", name, r.Line, want)
-		}
+		want := 1 + strings.Count(text[:strings.Index(text, "mortgage")], "\n")
+		assert.That(t, r.Line == want, "%s: line %d, want %d", name, r.Line, want)
 	}
 }
 
@@ -434,9 +416,7 @@ func TestANoteThatCannotBeRead(t *testing.T) {
 		return read(path, use)
 	}
 	a, err := x.View(everything).Ask(context.Background(), "mortgage bank", v, 10)
-	if err != nil || slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }) {
-		t.Errorf("%+v, %v", a, err)
-	}
+	assert.That(t, err == nil && !slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }), "%+v, %v", a, err)
 	ended, end := context.WithCancel(context.Background())
 	end()
 	if _, err := x.View(everything).Ask(ended, "mortgage", v, 10); !errors.Is(err, context.Canceled) {
@@ -476,9 +456,7 @@ func TestLettersThatStayOutsideASCII(t *testing.T) {
 			continue
 		}
 		for _, form := range forms(string(r)) {
-			if classOf[form[0]]&inWord != 0 {
-				t.Errorf("%U: %q", r, form)
-			}
+			assert.That(t, classOf[form[0]]&inWord == 0, "%U: %q", r, form)
 		}
 	}
 }
@@ -494,11 +472,8 @@ func TestWordsThatNotesShare(t *testing.T) {
 		return nil
 	})
 	want := "sourdough b.md|bread b.md|stop b.md|abcd |über b.md|naïve b.md|quokka |levain Sourdough.md|日本 b.md|nothing "
-	if joined := strings.Join(got, "|"); err != nil || joined != want {
-		t.Errorf("%q, %v, want %q", joined, err, want)
-	}
+	joined := strings.Join(got, "|")
+	assert.That(t, err == nil && joined == want, "%q, %v, want %q", joined, err, want)
 	stop := errors.New("stop")
-	if err := view.EachShared("several words here", "", func(string, []string) error { return stop }); err != stop {
-		t.Error(err)
-	}
+	assert.Equal(t, view.EachShared("several words here", "", func(string, []string) error { return stop }), stop)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 // Words that cannot have a form are skipped, and no others.
@@ -19,18 +21,14 @@ func TestShapesLeaveOutNoWord(t *testing.T) {
 				t.Fatalf("%q: %q at %d is number %d", text, written, start, number)
 			}
 		})
-		if count != len(all) {
-			t.Fatalf("%q: %d words of %q", text, count, all)
-		}
+		require.That(t, count == len(all), "%q: %d words of %q", text, count, all)
 		for _, written := range all {
 			for _, form := range forms(written) {
 				var s shapes
 				s.add(form)
 				seen := false
 				n := eachWritten(text, &s, func(w string, _, _ int) { seen = seen || w == written })
-				if !seen || n != count {
-					t.Fatalf("%q: %q, a form of %q, is left out; %d words of %d", text, form, written, n, count)
-				}
+				require.That(t, seen && n == count, "%q: %q, a form of %q, is left out; %d words of %d", text, form, written, n, count)
 			}
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -54,9 +55,7 @@ func readCorpus(t *testing.T) (cases []*corpusCase) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if !cases[len(cases)-1].read(line) {
-			t.Fatalf("testdata/corpus.txt:%d: %q means nothing", n+1, line)
-		}
+		require.That(t, cases[len(cases)-1].read(line), "testdata/corpus.txt:%d: %q means nothing", n+1, line)
 	}
 	for _, c := range cases {
 		if c.head == "" {
@@ -343,9 +342,7 @@ func propertiesIn(t *testing.T, note []byte) Properties {
 	t.Helper()
 	at := markdown.Scan(note).Frontmatter
 	p, err := Parse(note[at.Start:at.End])
-	if err != nil {
-		t.Errorf("%q: %v", note, err)
-	}
+	assert.That(t, err == nil, "%q: %v", note, err)
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -72,9 +73,7 @@ func TestSet(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Set([]byte(tt.text), tt.key, tt.value)
-			if err != nil || string(got) != tt.want {
-				t.Errorf("got %q, %v, want %q", got, err, tt.want)
-			}
+			assert.That(t, err == nil && string(got) == tt.want, "got %q, %v, want %q", got, err, tt.want)
 		})
 	}
 }
@@ -99,18 +98,14 @@ func TestWhatCannotBeSetIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Set([]byte(tt.text), tt.key, tt.value)
 			var refusal *Refusal
-			if !errors.As(err, &refusal) || refusal.Line != tt.line || refusal.Error() == "" || got != nil {
-				t.Errorf("got %q, %v", got, err)
-			}
+			assert.That(t, errors.As(err, &refusal) && refusal.Line == tt.line && refusal.Error() != "" && got == nil, "got %q, %v", got, err)
 		})
 	}
 	for _, block := range []string{"a: [1", "a: 1\na: 2", "- x"} {
 		_, err := Set([]byte("---\n"+block+"\n---\n"), "b", num(1))
 		_, _, err2 := Remove([]byte("---\n"+block+"\n---\n"), "a")
 		var malformed *Malformed
-		if !errors.As(err, &malformed) || !errors.As(err2, &malformed) {
-			t.Errorf("%q: %v, %v", block, err, err2)
-		}
+		assert.That(t, errors.As(err, &malformed) && errors.As(err2, &malformed), "%q: %v, %v", block, err, err2)
 	}
 }
 
@@ -127,9 +122,7 @@ func TestRemove(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, found, err := Remove([]byte(tt.text), tt.key)
-			if err != nil || !found || string(got) != tt.want {
-				t.Errorf("got %q, %v, %v, want %q", got, found, err, tt.want)
-			}
+			assert.That(t, err == nil && found && string(got) == tt.want, "got %q, %v, %v, want %q", got, found, err, tt.want)
 		})
 	}
 	for _, note := range []string{"", "x", "---\n---\n", "---\na: 1\n---\n"} {
@@ -164,9 +157,8 @@ func TestParseValue(t *testing.T) {
 		v, err := ParseValue(tt.typed, tt.as)
 		var w yamlWriter
 		w.value(v, "")
-		if got := w.out.String(); err != nil || got != tt.want {
-			t.Errorf("%q as %q: got %q, %v, want %q", tt.typed, tt.as, got, err, tt.want)
-		}
+		got := w.out.String()
+		assert.That(t, err == nil && got == tt.want, "%q as %q: got %q, %v, want %q", tt.typed, tt.as, got, err, tt.want)
 	}
 	wrong := []struct {
 		typed string
@@ -184,9 +176,7 @@ func TestParseValue(t *testing.T) {
 	for _, tt := range wrong {
 		_, err := ParseValue(tt.typed, tt.as)
 		var mistyped *Mistyped
-		if !errors.As(err, &mistyped) || err.Error() != tt.want {
-			t.Errorf("%q as %q: got %v, want %q", tt.typed, tt.as, err, tt.want)
-		}
+		assert.That(t, errors.As(err, &mistyped) && err.Error() == tt.want, "%q as %q: got %v, want %q", tt.typed, tt.as, err, tt.want)
 	}
 }
 
@@ -211,9 +201,7 @@ func TestRewriteLinks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got, _, left := RewriteLinks([]byte(tt.block), change)
-		if string(got) != tt.want || len(left) > 0 {
-			t.Errorf("%s: got %q, left %v, want %q", tt.name, got, left, tt.want)
-		}
+		assert.That(t, string(got) == tt.want && len(left) == 0, "%s: got %q, left %v, want %q", tt.name, got, left, tt.want)
 	}
 	block := "a: >-\n  [[Old#x\n  y]]\n"
 	if got, changed, left := RewriteLinks([]byte(block), change); string(got) != block || changed != 0 || len(left) != 1 || left[0].Line != 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -82,9 +83,8 @@ func TestNested(t *testing.T) {
 		{"the only one", "views:\n- a: 1 # x\nb: 2\n", "views:\n- a: 1 # x\n", "views: []\n", func(b []byte) ([]byte, error) { return RemoveFrom(b, "views", 0) }},
 	} {
 		got, err := c.do([]byte(c.text))
-		if want := strings.Replace(c.text, c.old, c.new, 1); err != nil || string(got) != want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, err, got, want)
-		}
+		want := strings.Replace(c.text, c.old, c.new, 1)
+		assert.That(t, err == nil && string(got) == want, "%s: %v\n%s\nwant\n%s", c.name, err, got, want)
 	}
 	var refusal *Refusal
 	var malformed *Malformed
@@ -140,9 +140,7 @@ func FuzzNested(f *testing.F) {
 			for same < len(short) && long[same] == short[same] {
 				same++
 			}
-			if len(long) < len(short) || !bytes.HasSuffix(long, short[same:]) {
-				t.Errorf("%s of %q made %q", name, text, got)
-			}
+			assert.That(t, len(long) >= len(short) && bytes.HasSuffix(long, short[same:]), "%s of %q made %q", name, text, got)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -31,9 +32,7 @@ func facts(t *testing.T, name string, check func(t *testing.T, text, want string
 		count++
 		check(t, text, want)
 	}
-	if count < 40 {
-		t.Errorf("%s: only %d facts", name, count)
-	}
+	assert.That(t, count >= 40, "%s: only %d facts", name, count)
 }
 
 func TestScalarsAreThoseOfTheApp(t *testing.T) {
@@ -45,9 +44,7 @@ func TestScalarsAreThoseOfTheApp(t *testing.T) {
 				got = compact(property.Value)
 			}
 		}
-		if got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
+		assert.Equal(t, got, want, "%q", text)
 	})
 }
 
@@ -61,9 +58,7 @@ func TestKeysAreThoseOfTheApp(t *testing.T) {
 			}
 			got = compact(Value{kind: List, more: keys})
 		}
-		if got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
+		assert.Equal(t, got, want, "%q", text)
 	})
 }
 
@@ -72,13 +67,9 @@ func TestTextsAreWrittenAsTheAppDoes(t *testing.T) {
 		var want string
 		require.NoError(t, json.Unmarshal([]byte(encoded), &want))
 		got := Property{Key: "k", Value: Value{kind: String, text: text}}.YAML()
-		if got != want+"\n" {
-			t.Errorf("%q: got %q, want %q", text, got, want+"\n")
-		}
+		assert.Equal(t, got, want+"\n", "%q", text)
 		p, err := Parse([]byte(got))
-		if err != nil || p[0].Value.text != text {
-			t.Errorf("%q: written %q, read %+v, %v", text, got, p, err)
-		}
+		assert.That(t, err == nil && p[0].Value.text == text, "%q: written %q, read %+v, %v", text, got, p, err)
 	})
 }
 
@@ -114,15 +105,11 @@ func TestMalformed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p, err := Parse([]byte(test.block))
 			var malformed *Malformed
-			if !errors.As(err, &malformed) {
-				t.Fatalf("got %v, %v", p, err)
-			}
+			require.That(t, errors.As(err, &malformed), "got %v, %v", p, err)
 			if malformed.Line != test.line || test.reason != "" && malformed.Reason != test.reason {
 				t.Errorf("got line %d: %s", malformed.Line, malformed.Reason)
 			}
-			if prefix := "line "; strings.HasPrefix(err.Error(), prefix) != (test.line > 0) {
-				t.Errorf("got %q", err)
-			}
+			assert.Equal(t, strings.HasPrefix(err.Error(), "line "), (test.line > 0), "got %q", err)
 		})
 	}
 }
@@ -158,16 +145,12 @@ func TestParse(t *testing.T) {
 			p, err := Parse([]byte(test.block))
 			require.NoError(t, err)
 			want := strings.ReplaceAll(test.want, `\ufffd`, "\ufffd")
-			if got := compact(Value{kind: Map, more: p}); got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
+			assert.Equal(t, compact(Value{kind: Map, more: p}), want)
 		})
 	}
 }
 
 func TestLinesOfKeys(t *testing.T) {
 	p, err := Parse([]byte("a: 1\n\nb:\n  - x\nc: 2"))
-	if err != nil || len(p) != 3 || p[0].Line != 1 || p[1].Line != 3 || p[2].Line != 5 {
-		t.Errorf("%+v, %v", p, err)
-	}
+	assert.That(t, err == nil && len(p) == 3 && p[0].Line == 1 && p[1].Line == 3 && p[2].Line == 5, "%+v, %v", p, err)
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -41,9 +42,7 @@ func TestSimpleBlocks(t *testing.T) {
 		"# comment\na: b\n", "a: b # comment\n", "a: |\n  x\n", "a: |\n  x: y\n   z # no comment\n\n  last\n\n\nb: c\n", "a: |\r\n  x\r\n", "a: |\n    x", "a: {b: c, d e: 12}\n", "up: [[A note]]\n", "a: [b, [c]]\n", "a: [\"#b\", '[[c]]']\n",
 		"a:\n# between\n- b\n",
 	} {
-		if !agrees(t, []byte(block)) {
-			t.Errorf("%q is left to the library", block)
-		}
+		assert.That(t, agrees(t, []byte(block)), "%q is left to the library", block)
 	}
 }
 
@@ -93,9 +92,7 @@ func TestSimpleBlocksAgreeOnTheCorpus(t *testing.T) {
 			}
 		}
 	}
-	if read < 100 || blocks-read < 100 {
-		t.Errorf("%d of %d blocks are simple: the corpus shows nothing", read, blocks)
-	}
+	assert.That(t, read >= 100 && blocks-read >= 100, "%d of %d blocks are simple: the corpus shows nothing", read, blocks)
 }
 
 // lines are what random blocks are made of: simple ones, and those that look so.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -37,9 +37,7 @@ func TestTags(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := strings.Join(Tags(parse(t, test.block)), " "); got != test.want {
-				t.Errorf("%q: got %q, want %q", test.block, got, test.want)
-			}
+			assert.Equal(t, strings.Join(Tags(parse(t, test.block)), " "), test.want, "%q", test.block)
 		})
 	}
 }
@@ -57,9 +55,7 @@ func TestAliases(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Aliases(parse(t, test.block)); !slices.Equal(got, test.want) {
-				t.Errorf("%q: got %q, want %q", test.block, got, test.want)
-			}
+			assert.EqualSlices(t, Aliases(parse(t, test.block)), test.want, "%q", test.block)
 		})
 	}
 }
@@ -81,9 +77,7 @@ func TestLinks(t *testing.T) {
 			for _, link := range Links(parse(t, test.block)) {
 				got = append(got, link.Key+" "+link.Link.Target)
 			}
-			if strings.Join(got, "; ") != test.want {
-				t.Errorf("%q: got %q, want %q", test.block, got, test.want)
-			}
+			assert.That(t, strings.Join(got, "; ") == test.want, "%q: got %q, want %q", test.block, got, test.want)
 		})
 	}
 }
@@ -109,9 +103,7 @@ func TestTypes(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := parse(t, "k: "+test.text)[0].Value.Type(); got != test.want {
-				t.Errorf("%q: got %s, want %s", test.text, got, test.want)
-			}
+			assert.Equal(t, parse(t, "k: "+test.text)[0].Value.Type(), test.want, "%q", test.text)
 		})
 	}
 }
@@ -150,13 +142,9 @@ func TestNumbersAsJavaScriptPrintsThem(t *testing.T) {
 		math.Inf(1): "Infinity", math.Inf(-1): "-Infinity",
 	}
 	for f, want := range tests {
-		if got := FormatNumber(f); got != want {
-			t.Errorf("%g: got %s, want %s", f, got, want)
-		}
+		assert.Equal(t, FormatNumber(f), want, "%g", f)
 	}
-	if got := FormatNumber(math.NaN()); got != "NaN" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, FormatNumber(math.NaN()), "NaN")
 }
 
 func TestJSON(t *testing.T) {
@@ -177,15 +165,9 @@ func TestJSON(t *testing.T) {
   "e": "<&>\t\u0001\"\\",
   "f": 1.5
 }`
-	if got := p.JSON(); got != want {
-		t.Errorf("got %s", got)
-	}
-	if got := p[0].Value.List()[3].JSON(); got != "[\n  1\n]" {
-		t.Errorf("got %s", got)
-	}
-	if got := (Properties{}).JSON(); got != "{}" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, p.JSON(), want)
+	assert.Equal(t, p[0].Value.List()[3].JSON(), "[\n  1\n]")
+	assert.Equal(t, (Properties{}).JSON(), "{}")
 }
 
 func TestYAML(t *testing.T) {
@@ -206,12 +188,8 @@ func TestYAML(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := parse(t, test.block)
 			got := p.YAML()
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-			if again := parse(t, got); again.JSON() != p.JSON() {
-				t.Errorf("%q reads as %s", got, again.JSON())
-			}
+			assert.Equal(t, got, test.want)
+			assert.Equal(t, parse(t, got).JSON(), p.JSON(), "%q reads as", got)
 		})
 	}
 }
@@ -234,9 +212,8 @@ func TestPartsMakeTheValue(t *testing.T) {
 		{List, false, 0, 0, "", []Value{{kind: Bool}}},
 		{String, false, 0, 0, "text", nil},
 	} {
-		if got := (Parts{v.Kind(), v.IsTrue(), v.Float(), v.Text(), v.List(), v.Fields()}).Value(); !reflect.DeepEqual(got, v) {
-			t.Errorf("%+v became %+v", v, got)
-		}
+		got := (Parts{v.Kind(), v.IsTrue(), v.Float(), v.Text(), v.List(), v.Fields()}).Value()
+		assert.That(t, reflect.DeepEqual(got, v), "%+v became %+v", v, got)
 	}
 }
 
@@ -245,3 +222,33 @@ func (p Property) YAML() string { return Properties{p}.YAML() }
 
 // JSON returns v as it is in the JSON of its properties.
 func (v Value) JSON() string { return string(v.appendJSON(nil, "\n", true)) }
+
+func TestUnion(t *testing.T) {
+	for _, test := range []struct{ name, block, want string }{
+		{"what is there already is not added", "a: [x, y]\nb: [y, z]", `["x","y","z"]`},
+		{"an element of another type is another one", "a: [1]\nb: [\"1\", 1, true]", `[1,"1",true]`},
+		{"nothing and something", "a: []\nb: [x, x]", `["x"]`},
+		{"a text is no list", "a: x\nb: [y]", ""},
+		{"nor is nothing", "a: [x]\nb:", ""},
+	} {
+		p, err := Parse([]byte(test.block + "\n"))
+		require.NoError(t, err)
+		before := p[0].Value.JSON()
+		got, ok := p[0].Value.Union(p[1].Value)
+		if ok != (test.want != "") || ok && squeezed(got.JSON()) != test.want {
+			t.Errorf("%s: %v, %s", test.name, ok, got.JSON())
+		}
+		assert.That(t, p[0].Value.JSON() == before, "%s: the first list was changed", test.name)
+	}
+}
+
+// squeezed takes blanks and line breaks out of JSON whose texts hold none.
+func squeezed(text string) string {
+	out := []rune{}
+	for _, r := range text {
+		if r != ' ' && r != '\n' {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}

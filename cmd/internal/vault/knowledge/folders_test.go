@@ -28,9 +28,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 		for until := time.Now().Add(20 * time.Second); !slices.Equal(got, want) && time.Now().Before(until); got = list() {
 			time.Sleep(time.Millisecond)
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("the folders are %q, want %q", got, want)
-		}
+		require.That(t, slices.Equal(got, want), "the folders are %q, want %q", got, want)
 	}
 	full := func(name string) string { return filepath.Join(from.Path, name) }
 	steps := []struct {
@@ -50,9 +48,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	}
 	kept := func() bool { a, b := list(), list(); return &a[0] == &b[0] }
 	for until := time.Now().Add(20 * time.Second); !kept(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the folders are looked for at each call")
-		}
+		require.That(t, !time.Now().After(until), "the folders are looked for at each call")
 	}
 	wait("a", "C")
 }

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -102,9 +103,7 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	require.NoError(t, err)
 	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
 		for _, f := range has.files {
-			if f.filter == "" || !f.isMade {
-				t.Errorf("%s has no filter in a worker", f.path)
-			}
+			assert.That(t, f.filter != "" && f.isMade, "%s has no filter in a worker", f.path)
 		}
 	})
 	if kept {
@@ -183,9 +182,8 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 	var again Store
 	again.attend(View{Ctx: context.Background(), Folder: from.Folder, Path: from.Path, Env: from.Env})
 	defer again.Close()
-	if got := again.cache.Len(); got != notes-1 {
-		t.Errorf("the next process finds %d notes in the cache", got)
-	}
+	got := again.cache.Len()
+	assert.That(t, got == notes-1, "the next process finds %d notes in the cache", got)
 }
 
 // TestPathsAreComparedInNormalFormC has names of two normal forms, in an index that is
@@ -251,9 +249,7 @@ func TestALongSearchHoldsUpNothing(t *testing.T) {
 		}()
 		select {
 		case found := <-other:
-			if found != 1 {
-				t.Errorf("indexed %v: %d notes are found", indexed, found)
-			}
+			assert.That(t, found == 1, "indexed %v: %d notes are found", indexed, found)
 		case <-time.After(20 * time.Second):
 			t.Errorf("indexed %v: the others wait", indexed)
 		}

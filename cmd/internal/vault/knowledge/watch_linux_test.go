@@ -16,6 +16,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -145,9 +146,7 @@ func TestWhatIsHiddenIsNotNamed(t *testing.T) {
 	h.write(".hidden.md", "new")
 	h.w.touch("mine.md")
 	h.settle()
-	if !slices.Contains(h.named, "mine.md") {
-		t.Errorf("%q were named, and not what was touched", h.named)
-	}
+	assert.That(t, slices.Contains(h.named, "mine.md"), "%q were named, and not what was touched", h.named)
 	for _, name := range h.named {
 		if name != "mine.md" && name != "mark 1" {
 			t.Errorf("%q was named", name)
@@ -210,16 +209,14 @@ func TestWhatWasNotToldMeansEverything(t *testing.T) {
 	h.w.sys.Errors <- fsnotify.ErrEventOverflow
 	h.settle()
 	h.w.lose()
-	if c := h.w.take(); !c.all {
-		t.Errorf("took %+v", c)
-	}
+	c := h.w.take()
+	assert.That(t, c.all, "took %+v", c)
 	h.w.mu.Lock()
 	h.w.blind = true
 	h.w.mu.Unlock()
 	for range 2 {
-		if c := h.w.take(); !c.all {
-			t.Errorf("took %+v from a watcher that does not see everything", c)
-		}
+		c := h.w.take()
+		assert.That(t, c.all, "took %+v from a watcher that does not see everything", c)
 	}
 }
 
@@ -241,9 +238,7 @@ func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
 		if i%4 == 3 { // a folder that is made is watched before its files are known
 			require.NoError(t, os.WriteFile(h.path(name), []byte("again"), 0o644))
 		}
-		if !h.w.settle(probes) {
-			t.Fatal("not settled")
-		}
+		require.That(t, h.w.settle(probes), "not settled")
 		c := h.w.take()
 		if named := slices.ContainsFunc(c.paths, func(p string) bool { return p == name || strings.HasPrefix(name, p+"/") }); !c.all && !named {
 			t.Fatalf("%d: of %s only %q is told", i, name, c.paths)

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/find"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -50,14 +51,10 @@ func TestWordsFollowTheVault(t *testing.T) {
 		for end := time.Now().Add(10 * time.Second); got != want && time.Now().Before(end); got = asked(t, k, from, word) {
 			time.Sleep(time.Millisecond) // the system reports changes a moment later
 		}
-		if got != want {
-			t.Errorf("a worker finds %s in %q, want %q", word, got, want)
-		}
+		assert.Equal(t, got, want, "a worker finds %s in", word)
 		var one Store
 		defer one.Close()
-		if got := asked(t, &one, from, word); got != want {
-			t.Errorf("a call finds %s in %q, want %q", word, got, want)
-		}
+		assert.Equal(t, asked(t, &one, from, word), want, "a call finds %s in", word)
 	}
 	change := func(name, text string) {
 		t.Helper()
@@ -81,9 +78,7 @@ func TestWordsFollowTheVault(t *testing.T) {
 	k.Rest()
 	expect("insulation", "Roof.canvas")
 	saved, err := filepath.Glob(filepath.Join(private.CacheFolder(from.Env, from.Path), "*"+wordsEnd))
-	if err != nil || len(saved) != 1 {
-		t.Fatalf("saved: %q, %v", saved, err)
-	}
+	require.That(t, err == nil && len(saved) == 1, "saved: %q, %v", saved, err)
 	k.Rest()
 	require.NoError(t, os.WriteFile(saved[0], []byte("no index"), 0o600))
 	expect("insulation", "Roof.canvas")
@@ -113,9 +108,7 @@ func TestWordsOfYoungFilesAreReadAgain(t *testing.T) {
 	for _, text := range []string{"first", "third", "tenth"} {
 		put(text)
 		var one Store
-		if got := asked(t, &one, from, text); got != "000.md" {
-			t.Errorf("%s is found in %q", text, got)
-		}
+		assert.Equal(t, asked(t, &one, from, text), "000.md", "%s is found in", text)
 		one.Close()
 	}
 }
@@ -139,7 +132,5 @@ func TestWordsForACallThatEnds(t *testing.T) {
 			t.Errorf("after %v: %v, %v", after, asked, err)
 		}
 	}
-	if got := asked(t, k, from, "word1999"); got != "1999.md" {
-		t.Errorf("the next call finds %q", got)
-	}
+	assert.Equal(t, asked(t, k, from, "word1999"), "1999.md", "the next call finds")
 }

@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestResolve(t *testing.T) {
@@ -49,9 +51,7 @@ func TestResolve(t *testing.T) {
 		if ok {
 			got = files.Path(i)
 		}
-		if got != tt.want {
-			t.Errorf("%s: [[%s]] in %q leads to %q, want %q", tt.name, tt.target, tt.source, got, tt.want)
-		}
+		assert.Equal(t, got, tt.want, "%s: [[%s]] in %q leads to", tt.name, tt.target, tt.source)
 	}
 }
 
@@ -130,9 +130,7 @@ func walkFor(paths []string, target, source string) string {
 
 func TestFold(t *testing.T) {
 	for in, want := range map[string]string{"ABC": "abc", "É": "é", "e\u0301": "é", "ẞ": "ß", "日本": "日本"} {
-		if got := Fold(in); got != want {
-			t.Errorf("%q folds to %q, want %q", in, got, want)
-		}
+		assert.Equal(t, Fold(in), want, "%q folds to", in)
 	}
 }
 
@@ -145,15 +143,11 @@ func TestAppendFoldedAgreesWithFold(t *testing.T) {
 			t.Fatalf("%q is folded to %q, want %q", name, key, Fold(name))
 		}
 		other := text.Draw(t, "other")
-		if folds(other, key[len("before"):]) != (Fold(other) == Fold(name)) {
-			t.Fatalf("whether %q is %q", other, name)
-		}
+		require.That(t, folds(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
 		if ends(other, key[len("before"):]) != (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))) {
 			t.Fatalf("whether %q ends in %q", other, name)
 		}
-		if !folds(name, key[len("before"):]) || !ends(name, key[len("before"):]) {
-			t.Fatalf("%q does not fold to %q", name, key)
-		}
+		require.That(t, folds(name, key[len("before"):]) && ends(name, key[len("before"):]), "%q does not fold to %q", name, key)
 	})
 }
 
@@ -164,17 +158,13 @@ func TestComposedCharactersStayAsTheyAre(t *testing.T) {
 			continue
 		}
 		p := norm.NFC.PropertiesString(string(r))
-		if !norm.NFC.IsNormalString(string(r)) || !p.BoundaryBefore() || p.CCC() != 0 {
-			t.Errorf("%U changes or joins another", r)
-		}
+		assert.That(t, norm.NFC.IsNormalString(string(r)) && p.BoundaryBefore() && p.CCC() == 0, "%U changes or joins another", r)
 	}
 }
 
 func TestUnitsCountAsTheAppDoes(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "ü": 1, "日本": 2, "🎉": 2, "e\u0301": 2, "\xff": 1} {
-		if got := units(text); got != want {
-			t.Errorf("units(%q) = %d, want %d", text, got, want)
-		}
+		assert.Equal(t, units(text), want, "units(%q) =", text)
 	}
 }
 
@@ -215,9 +205,8 @@ func TestTheOrderOfTheFilesDoesNotMatter(t *testing.T) {
 		}
 		first := resolve()
 		slices.Reverse(paths)
-		if second := resolve(); first != second {
-			t.Fatalf("%q or %q out of %q", first, second, paths)
-		}
+		second := resolve()
+		require.That(t, first == second, "%q or %q out of %q", first, second, paths)
 	})
 }
 

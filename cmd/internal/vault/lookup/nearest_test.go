@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestNearestPaths(t *testing.T) {
@@ -54,9 +56,7 @@ func TestNearestPaths(t *testing.T) {
 func TestTheFolderDecides(t *testing.T) {
 	files := []string{"A/Plan.md", "B/Plan.md", "C/Plan.md", "Plan.md", "D/Plan.md"}
 	got := NearestPaths("B/Paln.md", files)
-	if len(got) != maxNearest || got[0] != "B/Plan.md" {
-		t.Errorf("got %q", got)
-	}
+	assert.That(t, len(got) == maxNearest && got[0] == "B/Plan.md", "got %q", got)
 	if got := NearestPaths("X/Plan.md", files); len(got) != maxNearest || got[0] != "Plan.md" {
 		t.Errorf("without the folder: %q", got)
 	}
@@ -85,13 +85,9 @@ func FuzzNearestNames(f *testing.F) {
 		slices.Sort(names)
 		names = slices.Compact(names)
 		for _, got := range [][]string{NearestNames(wanted, names), NearestPaths(wanted, names)} {
-			if len(got) > maxNearest {
-				t.Errorf("%d suggestions", len(got))
-			}
+			assert.That(t, len(got) <= maxNearest, "%d suggestions", len(got))
 			for i, name := range got {
-				if !slices.Contains(names, name) || slices.Contains(got[:i], name) {
-					t.Errorf("%q suggests %q", wanted, got)
-				}
+				assert.That(t, slices.Contains(names, name) && !slices.Contains(got[:i], name), "%q suggests %q", wanted, got)
 			}
 		}
 	})

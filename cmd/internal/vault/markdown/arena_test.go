@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestCopiesStayWhatTheyAre(t *testing.T) {
@@ -19,13 +22,9 @@ func TestCopiesStayWhatTheyAre(t *testing.T) {
 		clear(buf)
 	}
 	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("copy %d is %.40q, want %.40q", i, got[i], want[i])
-		}
+		require.Equal(t, got[i], want[i], "copy %d", i)
 	}
-	if a.Copy(nil) != "" {
-		t.Error("a copy of nothing is something")
-	}
+	assert.That(t, a.Copy(nil) == "", "a copy of nothing is something")
 }
 
 func TestFewPiecesAreUsed(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -88,9 +90,7 @@ func TestALaterParagraphTakesNothingAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := notes().Draw(t, "note")
 		before, after := outline(Scan([]byte(text))), outline(Scan([]byte(text+"\n\nunrelated\n")))
-		if before != after {
-			t.Fatalf("%q:\nbefore %s\n after %s", text, before, after)
-		}
+		require.That(t, before == after, "%q:\nbefore %s\n after %s", text, before, after)
 	})
 }
 
@@ -98,9 +98,7 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := notes().Draw(t, "note")
 		lf, crlf := outline(Scan([]byte(text))), outline(Scan([]byte(strings.ReplaceAll(text, "\n", "\r\n"))))
-		if lf != crlf {
-			t.Fatalf("%q:\n  lf %s\ncrlf %s", text, lf, crlf)
-		}
+		require.That(t, lf == crlf, "%q:\n  lf %s\ncrlf %s", text, lf, crlf)
 	})
 }
 
@@ -109,13 +107,10 @@ func TestScanningTwiceFindsTheSame(t *testing.T) {
 		text := []byte(notes().Draw(t, "note"))
 		kept := bytes.Clone(text)
 		first := Scan(text)
-		if !bytes.Equal(text, kept) {
-			t.Fatalf("%q was changed to %q", kept, text)
-		}
+		require.That(t, bytes.Equal(text, kept), "%q was changed to %q", kept, text)
 		clear(text)
-		if second := Scan(kept); !reflect.DeepEqual(first, second) {
-			t.Fatalf("%q: %+v, then %+v", kept, first, second)
-		}
+		second := Scan(kept)
+		require.That(t, reflect.DeepEqual(first, second), "%q: %+v, then %+v", kept, first, second)
 	})
 }
 
@@ -130,9 +125,8 @@ func FuzzScan(f *testing.F) {
 	f.Add(realistic())
 	f.Fuzz(func(t *testing.T, text []byte) {
 		sound(t, text)
-		if looked := lookups(text); looked > maxLooked*(len(text)+1) {
-			t.Errorf("%d bytes were looked at %d times", len(text), looked)
-		}
+		looked := lookups(text)
+		assert.That(t, looked <= maxLooked*(len(text)+1), "%d bytes were looked at %d times", len(text), looked)
 	})
 }
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // outline writes what was found, one thing a line, for comparing with a table.
@@ -43,9 +46,8 @@ func check(t *testing.T, tests []scanCase) {
 	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := outline(Scan([]byte(test.text))); got != test.want {
-				t.Errorf("%q:\n got %s\nwant %s", test.text, got, test.want)
-			}
+			got := outline(Scan([]byte(test.text)))
+			assert.That(t, got == test.want, "%q:\n got %s\nwant %s", test.text, got, test.want)
 		})
 	}
 }
@@ -358,12 +360,8 @@ func TestBlockSpans(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			block, ok := Scan([]byte(test.text)).Block(test.id)
-			if !ok {
-				t.Fatal("no block")
-			}
-			if got := test.text[block.Span.Start:block.Span.End]; got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			require.That(t, ok, "no block")
+			assert.Equal(t, test.text[block.Span.Start:block.Span.End], test.want)
 		})
 	}
 	if _, ok := (Note{}).Block("x"); ok {
@@ -380,9 +378,7 @@ func TestSections(t *testing.T) {
 		span := note.Section(n)
 		got = append(got, text[span.Start:span.End])
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 }
 
 func TestFrontmatter(t *testing.T) {
@@ -413,9 +409,7 @@ func TestFrontmatter(t *testing.T) {
 			if n.Frontmatter != test.frontmatter || n.Body != test.body || n.BodyLine != test.line {
 				t.Errorf("got %v, %d, %d; want %v, %d, %d", n.Frontmatter, n.Body, n.BodyLine, test.frontmatter, test.body, test.line)
 			}
-			if n.Size != len(test.text) {
-				t.Errorf("size %d", n.Size)
-			}
+			assert.Equal(t, n.Size, len(test.text), "size")
 		})
 	}
 }

@@ -1,6 +1,13 @@
 package markdown
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
+)
 
 func TestWordCount(t *testing.T) {
 	tests := []struct {
@@ -91,4 +98,26 @@ func TestTagName(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheNextSpecialByte(t *testing.T) {
+	check := func(t require.T, text []byte, at, end int) {
+		want := at
+		for want < end && !special[text[want]] {
+			want++
+		}
+		require.Equal(t, nextSpecial(text, at, end), want, "%q from %d to %d", text, at, end)
+	}
+	for b := range 256 {
+		for neighbour := range 256 {
+			text := bytes.Repeat([]byte{byte(neighbour)}, 24)
+			text[11] = byte(b)
+			check(t, text, 3, len(text))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("ab ^_XYZ\x80\xff[]"))), 0, 40).Draw(t, "text")
+		at := rapid.IntRange(0, len(text)).Draw(t, "at")
+		check(t, text, at, rapid.IntRange(at, len(text)).Draw(t, "end"))
+	})
 }

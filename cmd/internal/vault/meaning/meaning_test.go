@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -113,9 +114,7 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 	}
 	for question, want := range map[string]string{"money that I borrowed": "[{Money.md 1}]", "tired in bed": "[{Sleep.md 0}]", "weather": "[{Money.md 2}]"} {
 		got, err := s.Nearest(t.Context(), question, everything, 1)
-		if err != nil || fmt.Sprint(got) != want {
-			t.Errorf("%s: %v, %v, want %s", question, got, err, want)
-		}
+		assert.That(t, err == nil && fmt.Sprint(got) == want, "%s: %v, %v, want %s", question, got, err, want)
 	}
 	if got, err := s.Nearest(t.Context(), "borrowed", func(path string) bool { return path != "Money.md" }, 9); err != nil || len(got) != 0 {
 		t.Errorf("what is not visible is near: %v, %v", got, err)
@@ -131,13 +130,9 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 		t.Errorf("a note that is gone is near: %v, %v", got, err)
 	}
 	again.Close()
-	if other := learned(t, strings.Replace(of, "/v1", "/v1/", 1), file, nil); other.size != 0 {
-		t.Error("a vault without notes keeps vectors")
-	}
+	assert.Equal(t, learned(t, strings.Replace(of, "/v1", "/v1/", 1), file, nil).size, 0, "a vault without notes keeps vectors")
 	saved, err := filepath.Glob(filepath.Join(dir, "*.vectors"))
-	if err != nil || len(saved) != 1 {
-		t.Fatalf("%q, %v", saved, err)
-	}
+	require.That(t, err == nil && len(saved) == 1, "%q, %v", saved, err)
 	learned(t, of, file, notes).Close()
 	data, err := os.ReadFile(saved[0])
 	require.NoError(t, err)
@@ -255,9 +250,7 @@ func TestTheWorkInTheBackgroundEnds(t *testing.T) {
 	}
 	<-asked
 	s.Close()
-	if len(asked) != 0 || len(s.notes) != 0 {
-		t.Errorf("%d more questions, %d notes", len(asked), len(s.notes))
-	}
+	assert.That(t, len(asked) == 0 && len(s.notes) == 0, "%d more questions, %d notes", len(asked), len(s.notes))
 }
 
 func TestWhichServersThereAre(t *testing.T) {
@@ -335,18 +328,14 @@ func TestAServerWithAKey(t *testing.T) {
 			transport.TLSClientConfig.RootCAs = far.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 		}
 		s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
-		if err := s.Allow(test.host, "m", 1); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, s.Allow(test.host, "m", 1))
 		_, err := s.Nearest(t.Context(), "borrowed", everything, 9)
 		s.Close()
 		if !strings.Contains(fmt.Sprint(err), test.want) || (len(keys) == 1) != (err == nil) {
 			t.Errorf("%q, %s: %v, %d requests, want %s", test.key, test.host, err, len(keys), test.want)
 		}
 		for range len(keys) {
-			if got := <-keys; got != "example.com Bearer sk-1234" {
-				t.Errorf("asked with %q", got)
-			}
+			assert.Equal(t, <-keys, "example.com Bearer sk-1234", "asked with")
 		}
 	}
 	if _, err := New("https://example.com m", filepath.Join(file, "gone")).Nearest(t.Context(), "x", everything, 1); err == nil || strings.Contains(err.Error(), file) {
@@ -375,9 +364,7 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 		t.Errorf("%v; sent without an approval: %q", err, sent())
 	}
 	for _, of := range [][2]string{{"", "concepts"}, {"192.168.1.2", "concepts"}, {"127.0.0.1", "concepts"}, {"192.168.1.20", "other"}, {"192.168.1.20", ""}} {
-		if s.Allow(of[0], of[1], 9) == nil || !s.Asks() {
-			t.Errorf("an approval for %q is one for another machine or model", of)
-		}
+		assert.That(t, s.Allow(of[0], of[1], 9) != nil && s.Asks(), "an approval for %q is one for another machine or model", of)
 	}
 	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
 		require.NoError(t, s.Allow("192.168.1.20", "concepts", test.allowed))
@@ -389,7 +376,6 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	if got, err := s.Nearest(t.Context(), "borrowed", everything, 1); err != nil || len(got) != 1 || got[0].Path != "Money.md" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if here := New(of, ""); here.Asks() || here.Allow("127.0.0.1", "concepts", 1) == nil {
-		t.Error("this machine needs an approval")
-	}
+	here := New(of, "")
+	assert.That(t, !here.Asks() && here.Allow("127.0.0.1", "concepts", 1) != nil, "this machine needs an approval")
 }

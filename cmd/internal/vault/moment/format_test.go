@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -57,9 +58,7 @@ func TestFormat(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Format(at(t, test.at), test.format); got != test.want {
-				t.Errorf("Format(%s, %q) = %q, want %q", test.at, test.format, got, test.want)
-			}
+			assert.Equal(t, Format(at(t, test.at), test.format), test.want, "Format(%s, %q) =", test.at, test.format)
 		})
 	}
 }
@@ -94,9 +93,7 @@ func TestLiterals(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Format(at(t, saturday), test.format); got != test.want {
-				t.Errorf("Format(%q) = %q, want %q", test.format, got, test.want)
-			}
+			assert.Equal(t, Format(at(t, saturday), test.format), test.want, "Format(%q) =", test.format)
 		})
 	}
 }
@@ -123,36 +120,25 @@ func TestWeeksAroundNewYear(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.day, func(t *testing.T) {
 			day := at(t, test.day+"T23:30:00-05:00")
-			if got := Format(day, "gggg ww"); got != test.locale {
-				t.Errorf("locale week %q, want %q", got, test.locale)
-			}
-			if got := Format(day, "GGGG WW"); got != test.iso {
-				t.Errorf("ISO week %q, want %q", got, test.iso)
-			}
+			assert.Equal(t, Format(day, "gggg ww"), test.locale, "locale week")
+			assert.Equal(t, Format(day, "GGGG WW"), test.iso, "ISO week")
 		})
 	}
-	if got := Format(at(t, "2027-01-03T00:00:00Z"), "gg w wo ggggg GG W Wo GGGGG"); got != "27 2 2nd 02027 26 53 53rd 02026" {
-		t.Errorf("narrow and wide week tokens: %q", got)
-	}
+	got := Format(at(t, "2027-01-03T00:00:00Z"), "gg w wo ggggg GG W Wo GGGGG")
+	assert.That(t, got == "27 2 2nd 02027 26 53 53rd 02026", "narrow and wide week tokens: %q", got)
 }
 
 func TestOrdinals(t *testing.T) {
 	for n, want := range map[int]string{0: "0th", 1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 101: "101st", 111: "111th", 365: "365th"} {
-		if got := ordinal(n); got != want {
-			t.Errorf("ordinal(%d) = %q, want %q", n, got, want)
-		}
+		assert.Equal(t, ordinal(n), want, "ordinal(%d) =", n)
 	}
 }
 
 func TestYearsBeyondFourDigits(t *testing.T) {
 	far := time.Date(12026, 1, 2, 0, 0, 0, 0, time.UTC)
-	if got := Format(far, "Y YYYY YYYYY YYYYYY"); got != "+12026 12026 12026 +012026" {
-		t.Errorf("year 12026: %q", got)
-	}
+	assert.Equal(t, Format(far, "Y YYYY YYYYY YYYYYY"), "+12026 12026 12026 +012026", "year 12026")
 	past := time.Date(-12, 1, 2, 0, 0, 0, 0, time.UTC)
-	if got := Format(past, "Y YYYY YYYYYY y"); got != "-0012 -0012 -000012 13" {
-		t.Errorf("year -12: %q", got)
-	}
+	assert.Equal(t, Format(past, "Y YYYY YYYYYY y"), "-0012 -0012 -000012 13", "year -12")
 }
 
 func FuzzMoment(f *testing.F) {
@@ -163,9 +149,8 @@ func FuzzMoment(f *testing.F) {
 		const farthest = 8.64e15 // the range of a JavaScript date
 		when := time.UnixMilli(millis % farthest).UTC()
 		first := Format(when, format)
-		if second := Format(when, format); first != second {
-			t.Errorf("two answers for %q: %q and %q", format, first, second)
-		}
+		second := Format(when, format)
+		assert.That(t, first == second, "two answers for %q: %q and %q", format, first, second)
 		if utf8.ValidString(format) && !utf8.ValidString(first) {
 			t.Errorf("%q became broken UTF-8: %q", format, first)
 		}

@@ -3,6 +3,8 @@ package moment
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestTokenSize(t *testing.T) {
@@ -41,9 +43,7 @@ func TestTokenSize(t *testing.T) {
 			got = append(got, rest[:size])
 			rest = rest[size:]
 		}
-		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%q fell into %q, want %q", text, got, want)
-		}
+		assert.That(t, strings.Join(got, " ") == strings.Join(want, " "), "%q fell into %q, want %q", text, got, want)
 	}
 }
 
@@ -51,9 +51,7 @@ func TestBracketed(t *testing.T) {
 	for text, want := range map[string]int{
 		"[a]": 3, "[]": 2, "[a": 0, "a]": 0, "[a] b] c": 6, "[a [b]": 0, "[a] [b]": 3, "[\n]": 3, "[": 0,
 	} {
-		if got := bracketed(text); got != want {
-			t.Errorf("bracketed(%q) = %d, want %d", text, got, want)
-		}
+		assert.Equal(t, bracketed(text), want, "bracketed(%q) =", text)
 	}
 }
 
@@ -62,9 +60,7 @@ func TestExpandLong(t *testing.T) {
 		"YYYY": "YYYY", "L": "MM/DD/YYYY", "LTSL": "h:mm:ss AMM/DD/YYYY", "LTLT": "h:mm Ah:mm A", "[L]": "[L]", `\L L`: `\L MM/DD/YYYY`,
 		`\LTS`: `\LTS`, `\\l`: `\\l`, "[L": "[MM/DD/YYYY", "lllll": "ddd, MMM D, YYYY h:mm AM/D/YYYY",
 	} {
-		if got := expandLong(text); got != want {
-			t.Errorf("expandLong(%q) = %q, want %q", text, got, want)
-		}
+		assert.Equal(t, expandLong(text), want, "expandLong(%q) =", text)
 	}
 }
 
@@ -75,8 +71,6 @@ func TestPad(t *testing.T) {
 	}{
 		{0, 1, "0"}, {0, 2, "00"}, {7, 2, "07"}, {123, 2, "123"}, {-7, 2, "-07"}, {-123, 6, "-000123"},
 	} {
-		if got := pad(test.n, test.width); got != test.want {
-			t.Errorf("pad(%d, %d) = %q, want %q", test.n, test.width, got, test.want)
-		}
+		assert.Equal(t, pad(test.n, test.width), test.want, "pad(%d, %d) =", test.n, test.width)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/require"
 )
 
 func TestTheFirstOnesOfMany(t *testing.T) {
@@ -18,9 +20,8 @@ func TestTheFirstOnesOfMany(t *testing.T) {
 				continue // it is seldom asked in between
 			}
 			want := slices.Sorted(slices.Values(all[:n+1]))
-			if got := first.Sorted(); !slices.Equal(got, want[:min(limit, len(want))]) {
-				t.Fatalf("the first %d of %d are %d, want %d", limit, n+1, got, want)
-			}
+			got := first.Sorted()
+			require.That(t, slices.Equal(got, want[:min(limit, len(want))]), "the first %d of %d are %d, want %d", limit, n+1, got, want)
 		}
 	})
 }

@@ -9,6 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -41,17 +43,13 @@ func TestSort(t *testing.T) {
 			got := slices.Clone(test.want)
 			slices.Reverse(got)
 			Sort(got)
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.That(t, slices.Equal(got, test.want), "got %q, want %q", got, test.want)
 		})
 	}
 }
 
 func TestNamesThatDifferInCaseAloneAreNotEqual(t *testing.T) {
-	if Compare("A", "a") >= 0 || Compare("a", "A") <= 0 || Compare("a", "a") != 0 {
-		t.Error("ties must be broken by bytes")
-	}
+	assert.That(t, Compare("A", "a") < 0 && Compare("a", "A") > 0 && Compare("a", "a") == 0, "ties must be broken by bytes")
 }
 
 // name draws strings in which the traps are frequent.
@@ -62,12 +60,8 @@ func name() *rapid.Generator[string] {
 func TestCompareIsATotalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := name().Draw(t, "a"), name().Draw(t, "b"), name().Draw(t, "c")
-		if sign(Compare(a, b)) != -sign(Compare(b, a)) {
-			t.Fatalf("%q and %q are not antisymmetric", a, b)
-		}
-		if (Compare(a, b) == 0) != (a == b) {
-			t.Fatalf("%q and %q: equal only if the same", a, b)
-		}
+		require.That(t, sign(Compare(a, b)) == -sign(Compare(b, a)), "%q and %q are not antisymmetric", a, b)
+		require.That(t, (Compare(a, b) == 0) == (a == b), "%q and %q: equal only if the same", a, b)
 		if Compare(a, b) <= 0 && Compare(b, c) <= 0 && Compare(a, c) > 0 {
 			t.Fatalf("%q, %q, %q are not transitive", a, b, c)
 		}
@@ -81,9 +75,7 @@ func TestKeysCompareAsTheirNames(t *testing.T) {
 		if c == 0 {
 			c = strings.Compare(a, b)
 		}
-		if c != sign(Compare(a, b)) {
-			t.Fatalf("the keys of %q and %q compare as %d", a, b, c)
-		}
+		require.Equal(t, c, sign(Compare(a, b)), "the keys of %q and %q compare as", a, b)
 	})
 }
 

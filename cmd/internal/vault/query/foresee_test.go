@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/query/trigram"
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -100,9 +101,7 @@ func TestWhatIsForeseen(t *testing.T) {
 		"match-case:(Zebra OR pe)": Perhaps,
 		"match-case:Zebra":         Never,
 	} {
-		if got := mustParse(t, query, Options{}).Foresee(note, filter); got != want {
-			t.Errorf("%s: %d, want %d", query, got, want)
-		}
+		assert.Equal(t, mustParse(t, query, Options{}).Foresee(note, filter), want, "%s", query)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -129,16 +130,12 @@ func TestMatch(t *testing.T) {
 	} {
 		q := mustParse(t, c.query, Options{})
 		n := sampleNote()
-		if got := q.Match(n); got != c.want {
-			t.Errorf("%s: match %v", c.query, got)
-		}
+		assert.Equal(t, q.Match(n), c.want, "%s: match", c.query)
 		if (len(q.Lines(sampleNote())) > 0) && !c.want {
 			t.Errorf("%s: lines without a match", c.query)
 		}
 		slices.Sort(n.asked)
-		if len(slices.Compact(slices.Clone(n.asked))) != len(n.asked) {
-			t.Errorf("%s: asked twice: %v", c.query, n.asked)
-		}
+		assert.That(t, len(slices.Compact(slices.Clone(n.asked))) == len(n.asked), "%s: asked twice: %v", c.query, n.asked)
 		if !q.NeedsText() && len(n.asked) > 0 {
 			t.Errorf("%s: needs no text and asked for %v", c.query, n.asked)
 		}
@@ -150,9 +147,7 @@ func TestCaseSensitiveSearch(t *testing.T) {
 		"Apples": true, "apples": false, "ignore-case:apples": true, "/Apples/": true, "/apples/": false, "/apples/i": true,
 		"tag:#FRUIT": true, "[STATUS:Draft]": true, "[STATUS:draft]": false, `"Apples and"`: true, `"apples and"`: false, "file:über": false,
 	} {
-		if got := mustParse(t, query, Options{CaseSensitive: true}).Match(sampleNote()); got != want {
-			t.Errorf("%s: match %v", query, got)
-		}
+		assert.Equal(t, mustParse(t, query, Options{CaseSensitive: true}).Match(sampleNote()), want, "%s: match", query)
 	}
 }
 
@@ -210,9 +205,8 @@ func TestLines(t *testing.T) {
 		{"task:(milk OR -milk) line:/sugar$/", []Line{{8, "- [ ] buy milk"}, {11, "  - [/] half sugar"}}},
 		{`""`, []Line{}},
 	} {
-		if got := mustParse(t, c.query, Options{}).Lines(sampleNote()); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.query, got, c.want)
-		}
+		got := mustParse(t, c.query, Options{}).Lines(sampleNote())
+		assert.That(t, reflect.DeepEqual(got, c.want), "%s: %v, want %v", c.query, got, c.want)
 	}
 }
 
@@ -230,18 +224,15 @@ func TestLinesOfTextWithCarriageReturns(t *testing.T) {
 		{"task:/^ task two$/", []Line{{5, "- [ ] task two"}}},
 		{`line:""`, []Line{{1, "# Head"}, {2, "one two"}, {3, ""}, {4, "three two"}, {5, "- [ ] task two"}}},
 	} {
-		if got := mustParse(t, c.query, Options{}).Lines(n); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.query, got, c.want)
-		}
+		got := mustParse(t, c.query, Options{}).Lines(n)
+		assert.That(t, reflect.DeepEqual(got, c.want), "%s: %v, want %v", c.query, got, c.want)
 	}
 }
 
 func TestPlacesAreCapped(t *testing.T) {
 	n := &fakeNote{path: "a.md", text: []byte(strings.Repeat("x\n", maxLines+5))}
 	for _, query := range []string{"x", "/x/"} {
-		if got := mustParse(t, query, Options{}).Lines(n); len(got) != maxLines {
-			t.Errorf("%s: %d lines", query, len(got))
-		}
+		assert.Equal(t, len(mustParse(t, query, Options{}).Lines(n)), maxLines, "%s, lines", query)
 	}
 }
 
@@ -276,9 +267,7 @@ func TestEmptyNote(t *testing.T) {
 	for query, want := range map[string]bool{
 		"a": true, "b": false, "-b": true, `line:""`: false, `section:""`: true, `block:""`: false, `task:""`: false, "[a]": false, "tag:a": false, "/^$/": true,
 	} {
-		if got := mustParse(t, query, Options{}).Match(&fakeNote{path: "a"}); got != want {
-			t.Errorf("%s: match %v", query, got)
-		}
+		assert.Equal(t, mustParse(t, query, Options{}).Match(&fakeNote{path: "a"}), want, "%s: match", query)
 	}
 }
 
@@ -294,9 +283,7 @@ func TestPhrasesEndWithWords(t *testing.T) {
 		{"a日", "xa日本", false}, {"a日", "xa日 a日本", true}, {"кот", "скот", false}, {"КОТ", "кот и пёс", true}, {"aba", "xababa aba", true},
 	} {
 		n := &fakeNote{path: "n.md", text: []byte(c.text)}
-		if got := mustParse(t, `"`+c.phrase+`"`, Options{}).Match(n); got != c.want {
-			t.Errorf("%q in %q: %v", c.phrase, c.text, got)
-		}
+		assert.Equal(t, mustParse(t, `"`+c.phrase+`"`, Options{}).Match(n), c.want, "%q in %q", c.phrase, c.text)
 	}
 }
 
@@ -328,9 +315,7 @@ func TestBlocks(t *testing.T) {
 			for _, b := range splitBlocks(n.text, n.Scan().Body) {
 				got = append(got, c.text[b.start:b.end])
 			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			assert.That(t, slices.Equal(got, c.want), "got %q, want %q", got, c.want)
 		})
 	}
 }
@@ -344,9 +329,7 @@ func TestManyHeadingsAreCheap(t *testing.T) {
 	for _, query := range []string{
 		"section:(section:(section:(needle -needle)))", "line:(section:(block:(needle -needle)))", "block:(line:(section:(needle heading -needle)))",
 	} {
-		if mustParse(t, query, Options{}).Match(n) {
-			t.Errorf("%s: found", query)
-		}
+		assert.That(t, !mustParse(t, query, Options{}).Match(n), "%s: found", query)
 	}
 }
 

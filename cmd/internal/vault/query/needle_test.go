@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // letters are few, so that random texts hold random needles, and strange enough
@@ -50,9 +52,8 @@ func TestPlacesAgreeWithTheNaiveOnes(t *testing.T) {
 				got = append(got, start)
 				return choice
 			})
-			if want := naivePlaces(text, wanted, choice); !slices.Equal(got, want) {
-				t.Fatalf("%q in %q: %v, want %v", wanted, text, got, want)
-			}
+			want := naivePlaces(text, wanted, choice)
+			require.That(t, slices.Equal(got, want), "%q in %q: %v, want %v", wanted, text, got, want)
 		}
 	})
 }
@@ -79,9 +80,7 @@ func naivePlaces(text, wanted string, choice verdict) []int {
 
 func TestEveryCharacterIsFoundInAllItsCases(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
-		if fold(r) != unicode.ToLower(r) {
-			t.Fatalf("%U folds to %U", r, fold(r))
-		}
+		require.Equal(t, fold(r), unicode.ToLower(r), "%U folds to", r)
 		if fold(r) != r && !slices.Contains(variants(fold(r)), r) {
 			t.Errorf("%U is no variant of %U", r, fold(r))
 		}
@@ -113,9 +112,7 @@ func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
 	} {
 		n, text := newNeedle(c.needle, false), []byte(c.text)
 		allocs := testing.AllocsPerRun(1, func() {
-			if n.in(text) {
-				t.Error("found")
-			}
+			assert.That(t, !n.in(text), "found")
 		})
 		if gaveUp := allocs > 0; !gaveUp && comparedInVain(n, text) > bound*(len(text)+len(c.needle)) {
 			t.Errorf("%.4s: %d bytes are compared in vain", c.text, comparedInVain(n, text))
@@ -125,9 +122,7 @@ func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
 			found++
 			return take
 		})
-		if found != 2 {
-			t.Errorf("%.4s: found %d times", c.text, found)
-		}
+		assert.That(t, found == 2, "%.4s: found %d times", c.text, found)
 	}
 }
 
@@ -154,9 +149,7 @@ func TestPlacesInTextThatIsNotUTF8(t *testing.T) {
 	text := "\xff\xfeA\u212a\xc3\xc3é"
 	n := newNeedle("ak", false)
 	n.each([]byte(text), func(start, end int) verdict {
-		if text[start:end] != "A\u212a" {
-			t.Errorf("found %q", text[start:end])
-		}
+		assert.Equal(t, text[start:end], "A\u212a", "found")
 		return take
 	})
 	var places []int
@@ -164,12 +157,8 @@ func TestPlacesInTextThatIsNotUTF8(t *testing.T) {
 		places = append(places, start, end)
 		return stop
 	})
-	if !slices.Equal(places, []int{2, 6}) {
-		t.Errorf("places %v", places)
-	}
-	if newNeedle("\ufffd", false).in([]byte("\xff")) {
-		t.Error("a broken byte is taken for a character")
-	}
+	assert.That(t, slices.Equal(places, []int{2, 6}), "places %v", places)
+	assert.That(t, !newNeedle("\ufffd", false).in([]byte("\xff")), "a broken byte is taken for a character")
 }
 
 // query returns random query text of few terms.
@@ -233,18 +222,10 @@ func TestLawsOfLogic(t *testing.T) {
 			}
 			return found
 		}
-		if match("-("+a+" OR "+b+")") != match("-"+a+" -"+b) {
-			t.Fatalf("De Morgan does not hold for %s and %s", a, b)
-		}
-		if match(a+" "+b) != (match(a) && match(b)) {
-			t.Fatalf("AND does not hold for %s and %s", a, b)
-		}
-		if match(a+" OR "+b) != (match(a) || match(b)) {
-			t.Fatalf("OR does not hold for %s and %s", a, b)
-		}
-		if match(a) == match("-"+a) {
-			t.Fatalf("NOT does not hold for %s", a)
-		}
+		require.That(t, match("-("+a+" OR "+b+")") == match("-"+a+" -"+b), "De Morgan does not hold for %s and %s", a, b)
+		require.That(t, match(a+" "+b) == (match(a) && match(b)), "AND does not hold for %s and %s", a, b)
+		require.That(t, match(a+" OR "+b) == (match(a) || match(b)), "OR does not hold for %s and %s", a, b)
+		require.That(t, match(a) != match("-"+a), "NOT does not hold for %s", a)
 	})
 }
 
@@ -262,9 +243,8 @@ func FuzzMatch(f *testing.F) {
 		begin := time.Now()
 		found := q.Match(n)
 		lines := q.Lines(n)
-		if took := time.Since(begin); took > 5*budget.Default.Match {
-			t.Fatalf("%q took %v", query, took)
-		}
+		took := time.Since(begin)
+		require.That(t, took <= 5*budget.Default.Match, "%q took %v", query, took)
 		if len(lines) > 0 && !found && q.Err() == nil {
 			t.Fatalf("%q: lines %v without a match", query, lines)
 		}

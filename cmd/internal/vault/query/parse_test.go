@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -81,9 +82,7 @@ func TestQueriesAreUnderstood(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			q, err := Parse(c.query, Options{})
 			require.NoError(t, err)
-			if got := q.String(); got != c.want {
-				t.Errorf("%s is understood as %s, want %s", c.query, got, c.want)
-			}
+			assert.Equal(t, q.String(), c.want, "%s is understood as", c.query)
 		})
 	}
 }
@@ -135,13 +134,9 @@ func TestHowAQueryWasRead(t *testing.T) {
 		"task-todo:call path:Work/": "task-todo:call AND path:Work/",
 		"[a OR b:1]":                "[a OR b:1]",
 	} {
-		if got := mustParse(t, query, Options{}).Reading(); got != want {
-			t.Errorf("%s is read as %q, want %q", query, got, want)
-		}
+		assert.Equal(t, mustParse(t, query, Options{}).Reading(), want, "%s is read as", query)
 	}
-	if got := new(Query).Reading(); got != "" {
-		t.Errorf("the zero query is read as %q", got)
-	}
+	assert.Equal(t, new(Query).Reading(), "", "the zero query is read as")
 }
 
 func TestHalfTypedQueriesAreRefused(t *testing.T) {
@@ -228,9 +223,7 @@ func TestHalfTypedQueriesAreRefused(t *testing.T) {
 		t.Run(fmt.Sprintf("%.20s", c.query), func(t *testing.T) {
 			_, err := Parse(c.query, Options{})
 			var known *ParseError
-			if !errors.As(err, &known) {
-				t.Fatalf("%q: error %v", c.query, err)
-			}
+			require.That(t, errors.As(err, &known), "%q: error %v", c.query, err)
 			if known.At != c.at || known.Code() != c.code {
 				t.Errorf("%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
 			}
@@ -262,9 +255,8 @@ func TestTheZeroQueryFindsNothing(t *testing.T) {
 
 func TestErrorsAboutRegexesAreShort(t *testing.T) {
 	_, err := Parse("a /(b/", Options{})
-	if want := "query, character 3: not a regex: missing closing )"; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
+	want := "query, character 3: not a regex: missing closing )"
+	assert.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
 }
 
 func FuzzParse(f *testing.F) {
@@ -276,14 +268,11 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		begin := time.Now()
 		q, err := Parse(text, Options{})
-		if took := time.Since(begin); took > 2*time.Second {
-			t.Fatalf("%q took %v", text, took)
-		}
+		took := time.Since(begin)
+		require.That(t, took <= 2*time.Second, "%q took %v", text, took)
 		if err != nil {
 			var known *ParseError
-			if !errors.As(err, &known) || known.At < 1 || known.Hint() == "" || known.Code() == "" {
-				t.Fatalf("%q: error %#v", text, err)
-			}
+			require.That(t, errors.As(err, &known) && known.At >= 1 && known.Hint() != "" && known.Code() != "", "%q: error %#v", text, err)
 			return
 		}
 		again, err := Parse(q.String(), Options{})

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -46,9 +47,7 @@ func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if got := q.Match(&fakeNote{path: "n.md", text: []byte(c.text)}); got != c.want {
-			t.Errorf("%s in %q: %v", c.regex, c.text, got)
-		}
+		assert.Equal(t, q.Match(&fakeNote{path: "n.md", text: []byte(c.text)}), c.want, "%s in %q", c.regex, c.text)
 		bothEnginesAgree(t, q, c.text)
 		spellingsAgree(t, q, c.text)
 	}
@@ -62,9 +61,8 @@ func bothEnginesAgree(t *testing.T, q *Query, text string) {
 		return
 	}
 	want, err := re.full().MatchString(text)
-	if got := re.linear.first.MatchString(text); err != nil || got != want {
-		t.Errorf("%s in %q: engines say %v and %v (%v)", re.source, text, got, want, err)
-	}
+	got := re.linear.first.MatchString(text)
+	assert.That(t, err == nil && got == want, "%s in %q: engines say %v and %v (%v)", re.source, text, got, want, err)
 	if want && !re.possible([]byte(text)) {
 		t.Errorf("%s in %q: held to be impossible", re.source, text)
 	}
@@ -95,9 +93,7 @@ func TestWhichEngineRuns(t *testing.T) {
 	} {
 		re, err := newRegex(source, "", false)
 		require.NoError(t, err)
-		if (re.linear != nil) != linear {
-			t.Errorf("%s: linear %v", source, re.linear)
-		}
+		assert.That(t, (re.linear != nil) == linear, "%s: linear %v", source, re.linear)
 	}
 }
 
@@ -110,9 +106,7 @@ func TestTextThatARegexRequires(t *testing.T) {
 		if n := requiredText(source, true); n != nil {
 			got = string(n.text)
 		}
-		if got != want {
-			t.Errorf("%s requires %q, want %q", source, got, want)
-		}
+		assert.Equal(t, got, want, "%s requires", source)
 	}
 }
 
@@ -151,9 +145,7 @@ func TestACancelledMatchReadsNoFurther(t *testing.T) {
 	if l.first.FindReaderIndex(in) != nil || !in.stopped || len(text)-len(in.text) > 5*lookEvery/l.size {
 		t.Errorf("%d bytes are read", len(text)-len(in.text))
 	}
-	if err := l.each(b, "x", text, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
+	assert.ErrorIs(t, l.each(b, "x", text, nil), context.Canceled, "error")
 }
 
 func TestHowLargeARegexIs(t *testing.T) {
@@ -165,9 +157,7 @@ func TestHowLargeARegexIs(t *testing.T) {
 			t.Errorf("%s: about %d instructions, there are %d", source, got, len(prog.Inst))
 		}
 	}
-	if newLinear(`(?:a{1000}){900}`) != nil || newLinear(`(?:(?:abc){50}|d){100}`) != nil {
-		t.Error("an engine for a huge regex")
-	}
+	assert.That(t, newLinear(`(?:a{1000}){900}`) == nil && newLinear(`(?:(?:abc){50}|d){100}`) == nil, "an engine for a huge regex")
 }
 
 // Places are found one by one, in little text and in much, as the engine finds them all at once.
@@ -191,9 +181,8 @@ func TestPlacesOneByOne(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if want := whole.FindAllIndex(text, -1); !reflect.DeepEqual(found, want) {
-			t.Fatalf("%q in %q: %v, want %v", source, text, found, want)
-		}
+		want := whole.FindAllIndex(text, -1)
+		require.That(t, reflect.DeepEqual(found, want), "%q in %q: %v, want %v", source, text, found, want)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -103,9 +104,7 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 	for _, tt := range tests {
 		m := moved([]string{"A.md", "Old.md"}, "Old.md", tt.to, Shortest)
 		got, changed, left := m.Rewrite([]byte(tt.text), "A.md")
-		if string(got) != tt.text || changed != 0 || !slices.Equal(left, tt.want) {
-			t.Errorf("%s: got %q, %d, %v", tt.name, got, changed, left)
-		}
+		assert.That(t, string(got) == tt.text && changed == 0 && slices.Equal(left, tt.want), "%s: got %q, %d, %v", tt.name, got, changed, left)
 	}
 	m := moved([]string{"C.canvas", "Old.md"}, "Old.md", "N|x.md", Shortest)
 	canvas := "{\"nodes\":[\n{\"type\":\"text\",\"text\":\"x\\n[[Old]]\"}]}"
@@ -116,9 +115,7 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 
 func TestParseFormat(t *testing.T) {
 	for setting, want := range map[string]Format{"relative": Relative, "absolute": Absolute, "shortest": Shortest, "": Shortest, "x": Shortest} {
-		if got := ParseFormat(setting); got != want {
-			t.Errorf("%q is %d", setting, got)
-		}
+		assert.Equal(t, ParseFormat(setting), want, "%q", setting)
 	}
 }
 
@@ -291,9 +288,7 @@ func TestLinksLeadWhereTheyLedInAnyVault(t *testing.T) {
 		}
 	})
 	t.Logf("%d links were rewritten", rewritten)
-	if rewritten == 0 {
-		t.Error("no link was rewritten: the test shows nothing")
-	}
+	assert.That(t, rewritten != 0, "no link was rewritten: the test shows nothing")
 }
 
 func FuzzRewrite(f *testing.F) {

@@ -10,22 +10,19 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestTooLongAnInput(t *testing.T) {
 	j := &job{}
 	piece := make([]byte, frame.MaxChunk)
 	for len(j.input) < maxInput {
-		if !j.receive(piece) {
-			t.Fatal("it ended early")
-		}
+		require.That(t, j.receive(piece), "it ended early")
 	}
-	if more := j.receive(piece); !more || len(j.input) != maxInput {
-		t.Errorf("%d bytes, want %d", len(j.input), maxInput)
-	}
-	if j.receive(nil) {
-		t.Error("the empty piece is not the end")
-	}
+	more := j.receive(piece)
+	assert.That(t, more && len(j.input) == maxInput, "%d bytes, want %d", len(j.input), maxInput)
+	assert.That(t, !j.receive(nil), "the empty piece is not the end")
 }
 
 func TestACancelledRequestPrintsNothing(t *testing.T) {
@@ -75,9 +72,7 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	}
 	select {
 	case status := <-w.exitStatus:
-		if status != command.ExitFailed {
-			t.Errorf("status %d", status)
-		}
+		assert.Equal(t, status, command.ExitFailed, "status")
 	case <-time.After(20 * time.Second):
 		t.Fatal("the worker goes on")
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/assert"
 )
 
 var today = time.Date(2022, 2, 13, 9, 5, 0, 0, time.FixedZone("", 2*60*60))
@@ -67,9 +69,7 @@ func TestOtherMarks(t *testing.T) {
 		{"finished after it was cancelled", "a ❌ 2022-01-01", '-', 'x', "a ✅ 2022-02-13"},
 	} {
 		c, err := Mark(test.text, test.from, test.to, today, s)
-		if err != nil || c.HasNext || c.Text != test.want {
-			t.Errorf("%s: %+v, %v, want %q", test.name, c, err, test.want)
-		}
+		assert.That(t, err == nil && !c.HasNext && c.Text == test.want, "%s: %+v, %v, want %q", test.name, c, err, test.want)
 	}
 }
 
@@ -93,18 +93,14 @@ func TestMarksOfTheSettings(t *testing.T) {
 		t.Errorf("an item that is no task: %+v, %v", c, err)
 	}
 	for mark, open := range map[rune]bool{' ': true, '/': true, 'x': false, 'X': false, '-': false, 'P': false, '>': true} {
-		if s.IsOpen(mark) != open {
-			t.Errorf("%q is open: %v", mark, !open)
-		}
+		assert.That(t, s.IsOpen(mark) == open, "%q is open: %v", mark, !open)
 	}
 }
 
 func TestOnCompletion(t *testing.T) {
 	for text, removed := range map[string]bool{"a 🏁 delete": true, "a 🏁 Delete": true, "a 🏁 keep": false, "a 🏁 delete 🔁 every day": true} {
 		c, err := Mark(text, ' ', 'x', today, settings(nil))
-		if err != nil || c.Removed != removed || !c.Extra {
-			t.Errorf("%q: %+v, %v", text, c, err)
-		}
+		assert.That(t, err == nil && c.Removed == removed && c.Extra, "%q: %+v, %v", text, c, err)
 	}
 	if c, _ := Mark("a 🏁 delete", ' ', 'x', today, Settings{}); c.Removed {
 		t.Error("a task goes in a vault without the plugin")
@@ -119,22 +115,14 @@ func TestRefusals(t *testing.T) {
 	} {
 		_, err := Mark(text, ' ', 'x', today, Settings{})
 		var refusal *Refusal
-		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%q: %v, want %q", text, err, why)
-		}
+		assert.That(t, errors.As(err, &refusal) && strings.Contains(err.Error(), why), "%q: %v, want %q", text, err, why)
 	}
 }
 
 func TestNew(t *testing.T) {
 	fields := map[Field]string{Due: "2026-01-02", Priority: "high", Recurs: "every week"}
-	if got := New("call #x", fields, today, Settings{}); got != "call #x ⏫ 🔁 every week 📅 2026-01-02" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, New("call #x", fields, today, Settings{}), "call #x ⏫ 🔁 every week 📅 2026-01-02")
 	s := settings(func(s *Settings) { s.GlobalFilter, s.SetCreated, s.Format = "#task", true, "dataview" })
-	if got := New("call", fields, today, s); got != "#task call  [priority:: high]  [repeat:: every week]  [created:: 2022-02-13]  [due:: 2026-01-02]" {
-		t.Errorf("got %q", got)
-	}
-	if got := New("call #task", nil, today, s); got != "call #task  [created:: 2022-02-13]" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, New("call", fields, today, s), "#task call  [priority:: high]  [repeat:: every week]  [created:: 2022-02-13]  [due:: 2026-01-02]")
+	assert.Equal(t, New("call #task", nil, today, s), "call #task  [created:: 2022-02-13]")
 }

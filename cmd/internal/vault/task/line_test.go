@@ -10,6 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -93,12 +95,8 @@ func TestWhatCountsAsAField(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := strings.Fields(fieldsOf(test.text))
 			want := strings.Fields(test.fields)
-			if !sameWords(got, want) {
-				t.Errorf("%q: %q, want %q", test.text, got, want)
-			}
-			if got := Read(test.text).Description(); got != test.description {
-				t.Errorf("%q: description %q, want %q", test.text, got, test.description)
-			}
+			assert.That(t, sameWords(got, want), "%q: %q, want %q", test.text, got, want)
+			assert.Equal(t, Read(test.text).Description(), test.description, "%q: description", test.text)
 		})
 	}
 }
@@ -142,9 +140,7 @@ func TestSet(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Set(test.text, test.field, test.value, test.format)
-			if got != test.want || Read(got).Get(test.field) != test.value {
-				t.Errorf("%q became %q, want %q", test.text, got, test.want)
-			}
+			assert.That(t, got == test.want && Read(got).Get(test.field) == test.value, "%q became %q, want %q", test.text, got, test.want)
 		})
 	}
 }
@@ -158,9 +154,7 @@ func TestRemove(t *testing.T) {
 		{"📅 2026-01-01", ""},
 		{"call", "call"},
 	} {
-		if got := Remove(test.text, Due); got != test.want {
-			t.Errorf("%q became %q, want %q", test.text, got, test.want)
-		}
+		assert.Equal(t, Remove(test.text, Due), test.want, "%q became", test.text)
 	}
 }
 
@@ -173,17 +167,13 @@ func TestSetChangesNothingElse(t *testing.T) {
 		format := rapid.SampledFrom([]Format{Signs, Brackets}).Draw(t, "format")
 		edited := Set(text, field, "2027-07-07", format)
 		before, after := Read(text), Read(edited)
-		if after.Get(field) != "2027-07-07" {
-			t.Fatalf("%q became %q", text, edited)
-		}
+		require.That(t, after.Get(field) == "2027-07-07", "%q became %q", text, edited)
 		for other := range fieldCount {
 			if other != field && before.Get(other) != after.Get(other) {
 				t.Fatalf("%q became %q: field %d is %q, was %q", text, edited, other, after.Get(other), before.Get(other))
 			}
 		}
-		if removed := Remove(edited, field); Read(removed).Get(field) != "" {
-			t.Fatalf("%q became %q", edited, removed)
-		}
+		require.Equal(t, Read(Remove(edited, field)).Get(field), "", "%q became", edited)
 		if !reflect.DeepEqual(before.Description(), after.Description()) {
 			t.Fatalf("%q became %q: description %q, was %q", text, edited, after.Description(), before.Description())
 		}
@@ -191,9 +181,7 @@ func TestSetChangesNothingElse(t *testing.T) {
 }
 
 func TestPriorities(t *testing.T) {
-	if got := strings.Join(Priorities(), " "); got != "highest high medium normal low lowest" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, strings.Join(Priorities(), " "), "highest high medium normal low lowest")
 	if Rank("") != Rank(Normal) || Rank("highest") != 0 || Read("a").Level() != Normal || Read("a ⏬").Level() != "lowest" {
 		t.Error("ranks and levels differ")
 	}
@@ -208,12 +196,8 @@ func FuzzRead(f *testing.F) {
 		if strings.ContainsAny(text, "\r\n") {
 			return
 		}
-		if got := Set(text, Due, "2026-01-01", Signs); Read(got).Get(Due) != "2026-01-01" {
-			t.Errorf("%q became %q", text, got)
-		}
-		if got := Remove(text, Due); Read(got).Get(Due) != "" {
-			t.Errorf("%q became %q", text, got)
-		}
+		assert.Equal(t, Read(Set(text, Due, "2026-01-01", Signs)).Get(Due), "2026-01-01", "%q became", text)
+		assert.Equal(t, Read(Remove(text, Due)).Get(Due), "", "%q became", text)
 	})
 }
 
@@ -232,9 +216,7 @@ func TestADayExistsAsForTheLibrary(t *testing.T) {
 	}
 	for _, date := range []string{"", "2024-01-1", "2024-1-01", "2024-01-011", "2024/01/01", "2024-01-0x", "x024-01-01", "2024-01 01", "+024-01-01", "2024-01-01\n"} {
 		check(date)
-		if DateOf(date) != 0 {
-			t.Errorf("%q is the date %d", date, DateOf(date))
-		}
+		assert.Equal(t, DateOf(date), 0, "%q is the date", date)
 	}
 }
 
@@ -243,9 +225,7 @@ func TestDatesCompareAsTheirDaysDo(t *testing.T) {
 	for _, date := range []string{"", "0000-00-00", "0000-01-01", "1999-12-31", "2024-02-28", "2024-02-31", "2024-03-01", "2024-10-01", "9999-99-99"} {
 		dates = append(dates, DateOf(date))
 	}
-	if !slices.IsSorted(dates) || len(slices.Compact(dates)) != 9 {
-		t.Errorf("%d", dates)
-	}
+	assert.That(t, slices.IsSorted(dates) && len(slices.Compact(dates)) == 9, "%d", dates)
 }
 
 // Priorities returns the names of the priorities, the highest first.

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -15,6 +16,7 @@ import (
 func date(t interface {
 	Helper()
 	Fatal(...any)
+	Fatalf(string, ...any)
 }, text string) time.Time {
 	d, err := time.Parse(time.DateOnly, text)
 	require.NoError(t, err)
@@ -70,9 +72,7 @@ func TestNext(t *testing.T) {
 					t.Errorf("after %s comes %s, %v, want %s", days[i], got, ok, day)
 				}
 			}
-			if rule.WhenDone != strings.HasSuffix(test.rule, "when done") {
-				t.Errorf("when done is %v", rule.WhenDone)
-			}
+			assert.Equal(t, rule.WhenDone, strings.HasSuffix(test.rule, "when done"), "when done")
 		})
 	}
 }
@@ -132,9 +132,7 @@ func TestNextIsTheFirst(t *testing.T) {
 		require.NoError(t, err)
 		start := time.Unix(0, 0).UTC().AddDate(0, 0, rapid.IntRange(0, 40_000).Draw(t, "start"))
 		next, ok := rule.Next(start)
-		if !ok || !next.After(start) {
-			t.Fatalf("after %v comes %v", start, next)
-		}
+		require.That(t, ok && next.After(start), "after %v comes %v", start, next)
 		if len(rule.weekdays)+len(rule.days)+len(rule.months) == 0 && rule.unit >= monthly {
 			if next.Day() != start.Day() && next.AddDate(0, 0, 1).Day() != 1 {
 				t.Fatalf("after %v comes %v", start, next)
@@ -142,9 +140,7 @@ func TestNextIsTheFirst(t *testing.T) {
 			return
 		}
 		for d := start.AddDate(0, 0, 1); d.Before(next); d = d.AddDate(0, 0, 1) {
-			if rule.from(start).includes(start, d) {
-				t.Fatalf("after %v comes %v, and %v is between", start, next, d)
-			}
+			require.That(t, !rule.from(start).includes(start, d), "after %v comes %v, and %v is between", start, next, d)
 		}
 	})
 }

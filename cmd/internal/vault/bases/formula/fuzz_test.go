@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/tests/assert"
 )
 
 // note is a file with properties of every kind.
@@ -89,9 +90,7 @@ func FuzzEval(f *testing.F) {
 			return
 		}
 		text := v.Text()
-		if len(text) > 2*maxText {
-			t.Errorf("%q is a text of %d bytes", source, len(text))
-		}
+		assert.That(t, len(text) <= 2*maxText, "%q is a text of %d bytes", source, len(text))
 		again := NewSession(ctx, environment(n)).Row(n).Eval(p)
 		if again.Kind() != v.Kind() || again.Text() != text {
 			t.Errorf("%q is %q and then %q", source, text, again.Text())

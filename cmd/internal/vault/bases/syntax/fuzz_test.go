@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"vaultwicket/tests/require"
 )
 
 // Whatever the text is, it is parsed the same way twice, an error is within the
@@ -28,9 +30,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		var problem *Error
-		if !errors.As(err, &problem) {
-			t.Fatalf("%q fails with %T", text, err)
-		}
+		require.That(t, errors.As(err, &problem), "%q fails with %T", text, err)
 		if problem.At < 0 || problem.At > len(text) || problem.Position < 0 || problem.Position > len(text) || problem.Reason == "" {
 			t.Errorf("%q fails at byte %d, position %d, reason %q", text, problem.At, problem.Position, problem.Reason)
 		}
@@ -42,9 +42,7 @@ func FuzzParse(f *testing.F) {
 
 func checkPositions(t *testing.T, text string, node Node) {
 	t.Helper()
-	if node == nil {
-		t.Fatalf("%q is parsed as nothing without an error", text)
-	}
+	require.That(t, node != nil, "%q is parsed as nothing without an error", text)
 	Walk(node, func(n Node) {
 		if n.Position() < 0 || n.Position() > len(text) {
 			t.Errorf("a part of %q is at %d", text, n.Position())

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // write writes a node with all its parentheses.
@@ -80,9 +82,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v", test.text, err)
 			continue
 		}
-		if got := write(n); got != test.want {
-			t.Errorf("%q is %s, want %s", test.text, got, test.want)
-		}
+		assert.Equal(t, write(n), test.want, "%q", test.text)
 	}
 }
 

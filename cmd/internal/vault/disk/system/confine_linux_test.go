@@ -13,6 +13,7 @@ import (
 
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -81,18 +82,14 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 	defer allowed.Close()
 	for kind, readable := range map[string]bool{"names": true, "addresses": false} {
 		out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String(), allowed.Addr().String(), kind).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		require.That(t, err == nil, "%v\n%s", err, out)
 		for _, want := range []string{
 			"open before: true", "state: landlock ", "read inside: true", "write inside: true", "move inside: true", "remove inside: true",
 			"read outside: false", "read through a link: false", "list outside: false", "write outside: false", "remove outside: false",
 			"move out: false", "start a process: false", "connect: false", "connect to the allowed port: true", "read what was open: true",
 			fmt.Sprintf("read what has addresses of names: %v", readable),
 		} {
-			if !strings.Contains(string(out), want) {
-				t.Errorf("%s: want %q in\n%s", kind, want, out)
-			}
+			assert.That(t, strings.Contains(string(out), want), "%s: want %q in\n%s", kind, want, out)
 		}
 		require.NoError(t, os.Remove(filepath.Join(inside, "folder")))
 	}

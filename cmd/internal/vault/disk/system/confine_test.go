@@ -1,6 +1,10 @@
 package system
 
-import "testing"
+import (
+	"testing"
+
+	"vaultwicket/tests/assert"
+)
 
 func TestTheStateSaysWhatIsHeld(t *testing.T) {
 	for _, test := range []struct {
@@ -14,8 +18,6 @@ func TestTheStateSaysWhatIsHeld(t *testing.T) {
 		{Confinement{level: 7}, "landlock 7: files, TCP, signals, abstract sockets"},
 		{Confinement{level: 11}, "landlock 11: files, TCP, signals, abstract sockets, sockets in files, UDP"},
 	} {
-		if test.state.String() != test.want {
-			t.Errorf("%q, want %q", test.state, test.want)
-		}
+		assert.That(t, test.state.String() == test.want, "%q, want %q", test.state, test.want)
 	}
 }

@@ -38,9 +38,7 @@ func recordsOf(b *testing.B, c *Cache, files []file) []Record {
 	records := make([]Record, len(files))
 	for i, f := range files {
 		r, ok := c.Find(f.path, f.stamp)
-		if !ok {
-			b.Fatal(f.path)
-		}
+		require.That(b, ok, "%v", f.path)
 		records[i] = r
 	}
 	return records
@@ -53,9 +51,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				c := Open(dir, testVault, testProgram)
-				if c.Len() != n {
-					b.Fatal(c.Len())
-				}
+				require.Equal(b, c.Len(), n)
 				c.Close()
 			}
 		})
@@ -117,9 +113,7 @@ func BenchmarkTexts(b *testing.B) {
 		for b.Loop() {
 			var size atomic.Int64
 			c.Texts(records, func(_ int, text []byte, ok bool) { size.Add(int64(len(text))) })
-			if size.Load() != 4000*10_000 {
-				b.Fatal(size.Load())
-			}
+			require.Equal(b, size.Load(), 4000*10_000)
 		}
 	})
 }

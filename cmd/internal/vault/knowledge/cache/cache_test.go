@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -66,6 +67,7 @@ func open(t testing.TB, dir string) *Cache {
 func commit(t interface {
 	Helper()
 	Fatal(...any)
+	Fatalf(string, ...any)
 	Cleanup(func())
 }, u *Update) *Cache {
 	t.Helper()
@@ -160,9 +162,7 @@ func glob(t testing.TB, dir, pattern string) []string {
 
 func TestWhatWasPutIsFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "when needed")
-	if c := open(t, dir); c.Len() != 0 {
-		t.Fatal("a cache that is not there contains something")
-	}
+	require.Equal(t, open(t, dir).Len(), 0, "a cache that is not there contains something")
 	if _, err := os.Stat(dir); err == nil {
 		t.Fatal("opening has made the folder")
 	}
@@ -177,20 +177,14 @@ func TestWhatWasPutIsFound(t *testing.T) {
 func TestTheCacheOfSomethingElseIsEmpty(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, someFiles(3)...)
-	if c := Open(dir, testVault, "vaultwicket 1.2.4"); c.Len() != 0 {
-		t.Error("another program's")
-	}
-	if c := Open(dir, testVault+"2", testProgram); c.Len() != 0 {
-		t.Error("another vault's")
-	}
+	assert.Equal(t, Open(dir, testVault, "vaultwicket 1.2.4").Len(), 0, "another program's")
+	assert.Equal(t, Open(dir, testVault+"2", testProgram).Len(), 0, "another vault's")
 	// Even if a table is where that of another vault would.
 	own, other := newPlace(dir, testVault), newPlace(dir, "/other")
 	for _, name := range tableAndPack(t, dir) {
 		require.NoError(t, os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)))
 	}
-	if c := Open(dir, "/other", testProgram); c.Len() != 0 {
-		t.Error("another vault's, renamed")
-	}
+	assert.Equal(t, Open(dir, "/other", testProgram).Len(), 0, "another vault's, renamed")
 }
 
 func TestAnotherProgramTakesOver(t *testing.T) {
@@ -205,9 +199,7 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	}
 	next.Close()
 	c.Close()
-	if packs := glob(t, dir, "*.pack"); len(packs) != 1 {
-		t.Errorf("packs %q", packs)
-	}
+	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "packs")
 }
 
 func TestFactsAreAddedLater(t *testing.T) {
@@ -263,24 +255,18 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	dir := t.TempDir()
 	one, other := open(t, dir), open(t, dir)
 	u := one.Update()
-	if other.Update() != nil {
-		t.Fatal("two updates at once")
-	}
+	require.That(t, other.Update() == nil, "two updates at once")
 	u.Put("a.md", system.Stamp{Size: 1}, []byte("a"), Found{})
 	u.Discard()
 	u.Discard()
 	if _, err := u.Commit(); err == nil {
 		t.Error("committed after its end")
 	}
-	if left := glob(t, dir, "*.pack"); len(left) != 0 {
-		t.Errorf("discarding left %q", left)
-	}
+	assert.Equal(t, len(glob(t, dir, "*.pack")), 0, "discarding left")
 	u = other.Update()
 	u.Put("b.md", system.Stamp{Size: 1}, []byte("b"), Found{})
 	commit(t, u)
-	if one.Update() != nil {
-		t.Error("an update of what is out of date")
-	}
+	assert.That(t, one.Update() == nil, "an update of what is out of date")
 	if u = open(t, dir).Update(); u == nil {
 		t.Error("no update of what is up to date")
 	}
@@ -402,14 +388,10 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	c2 := commit(t, u)
 	checkAll(t, c2, f)
 	r, _ = c2.Find(f.path, f.stamp)
-	if !r.HasFilter() {
-		t.Fatal("the filter went when facts came")
-	}
+	require.That(t, r.HasFilter(), "the filter went when facts came")
 	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[filterPart].at))
 	c2.Filters([]Record{r}, func(_ int, filter []byte, ok bool) {
-		if ok {
-			t.Errorf("a damaged filter is answered with: %q", filter)
-		}
+		assert.That(t, !ok, "a damaged filter is answered with: %q", filter)
 	})
 	u = c2.Update()
 	u.Keep(f.path, r)
@@ -425,17 +407,13 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	u.Put(f.path, f.stamp, f.text(), Found{Facts: f.facts()})
 	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
-	if r.HasFilter() {
-		t.Fatal("there is a filter already")
-	}
+	require.That(t, !r.HasFilter(), "there is a filter already")
 	u = c.Update()
 	u.AddFilter(f.path, r, f.filter())
 	next := commit(t, u)
 	checkAll(t, next, f)
 	r, _ = next.Find(f.path, f.stamp)
-	if !r.HasFilter() || !r.HasFacts() || !r.HasText() {
-		t.Error("something of the note is missing")
-	}
+	assert.That(t, r.HasFilter() && r.HasFacts() && r.HasText(), "something of the note is missing")
 	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[textPart].at))
 	if _, ok := next.Text(r, nil); ok {
 		t.Fatal("a damaged text is answered with")

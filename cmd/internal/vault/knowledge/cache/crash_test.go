@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -16,9 +17,7 @@ import (
 func tableAndPack(t *testing.T, dir string) []string {
 	t.Helper()
 	names := append(glob(t, dir, "*.table"), glob(t, dir, "*.pack")...)
-	if len(names) != 2 {
-		t.Fatalf("the cache is %q", names)
-	}
+	require.That(t, len(names) == 2, "the cache is %q", names)
 	return names
 }
 
@@ -40,9 +39,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 	// As callers do: what is found and was not found to be harmed is kept.
 	for range 2 {
 		u := c.Update()
-		if u == nil {
-			t.Fatalf("%s: no update", what)
-		}
+		require.That(t, u != nil, "%s: no update", what)
 		for i, f := range files {
 			r, ok := c.Find(f.path, f.stamp)
 			if _, sound := c.Text(r, nil); ok && sound && i%2 == 0 {
@@ -52,9 +49,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 			u.Put(f.path, f.stamp, f.text(), f.found())
 		}
 		next, err := u.Commit()
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
+		require.That(t, err == nil, "%s: %v", what, err)
 		c.Close()
 		c = next
 	}
@@ -64,9 +59,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 		}
 	}
 	c.Close()
-	if left := glob(t, dir, "*.pack"); len(left) != 1 {
-		t.Errorf("%s: packs %q", what, left)
-	}
+	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "%s: packs", what)
 }
 
 // harm lets change change one file of a saved cache at a time.
@@ -138,9 +131,8 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	if info, _ := os.Stat(pack); info == nil || info.Size() > 1<<20 {
 		t.Error("junk is left in the pack")
 	}
-	if left := append(glob(t, dir, "*.pack"), glob(t, dir, "*.half")...); len(left) != 2 {
-		t.Errorf("left are %q, want the pack and that of another vault", left)
-	}
+	left := append(glob(t, dir, "*.pack"), glob(t, dir, "*.half")...)
+	assert.That(t, len(left) == 2, "left are %q, want the pack and that of another vault", left)
 }
 
 func appendTo(t *testing.T, name string, data []byte) {

@@ -3,6 +3,8 @@ package cache
 import (
 	"bytes"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // FuzzTable takes arbitrary bytes for a table. One that is sound names nothing
@@ -35,9 +37,8 @@ func FuzzTable(f *testing.F) {
 				}
 			}
 			generation := [16]byte(data[generationAt:])
-			if again := makeTable(generation, table.pack, table.length, testVault, testProgram, items); !bytes.Equal(again, data) {
-				t.Fatal("a table is written in two ways")
-			}
+			again := makeTable(generation, table.pack, table.length, testVault, testProgram, items)
+			require.That(t, bytes.Equal(again, data), "a table is written in two ways")
 		}
 	})
 }

@@ -85,9 +85,7 @@ func (m *model) check(t *rapid.T) {
 func (m *model) update(t *rapid.T, i int) {
 	h := m.handles[i]
 	u := h.cache.Update()
-	if (u != nil) != (h.state == m.state) {
-		t.Fatalf("update of state %d while %d is in force: %v", h.state, m.state, u != nil)
-	}
+	require.That(t, (u != nil) == (h.state == m.state), "update of state %d while %d is in force: %v", h.state, m.state, u != nil)
 	if u == nil {
 		return
 	}
@@ -99,9 +97,8 @@ func (m *model) update(t *rapid.T, i int) {
 			next[path] = k
 		}
 	}
-	if u2 := m.handles[1-i].cache.Update(); u2 != nil {
-		t.Fatalf("two updates at once")
-	}
+	u2 := m.handles[1-i].cache.Update()
+	require.That(t, u2 == nil, "two updates at once")
 	if rapid.IntRange(0, 4).Draw(t, "discard") == 0 {
 		u.Discard()
 		return
@@ -119,9 +116,7 @@ func (m *model) update(t *rapid.T, i int) {
 func (m *model) name(t *rapid.T, u *Update, h *handle, path string) (kept, bool) {
 	k, known := h.files[path]
 	r, found := h.cache.Find(path, k.stamp)
-	if found != known {
-		t.Fatalf("%s: found %v", path, found)
-	}
+	require.Equal(t, found, known, "%s: found", path)
 	action := rapid.SampledFrom([]string{"keep", "keep", "put", "add", "filter", "forget"}).Draw(t, "action")
 	switch {
 	case action == "forget", action != "put" && !known:

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -16,9 +17,7 @@ func TestFilesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	save(t, dir, someFiles(3)...)
 	names := glob(t, dir, "*")
-	if len(names) != 3 {
-		t.Errorf("files %q", names)
-	}
+	assert.That(t, len(names) == 3, "files %q", names)
 	for name, want := range map[string]fs.FileMode{dir: fs.ModeDir | 0o700, names[0]: 0o600, names[1]: 0o600, names[2]: 0o600} {
 		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -64,14 +63,11 @@ func TestWhatIsNoFileIsNoCache(t *testing.T) {
 				t.Errorf("%s as %s: %d files, want %d", end, kind, c.Len(), want)
 			}
 			u := c.Update()
-			if (u == nil) != (end == lockEnd) {
-				t.Errorf("%s as %s: update %v", end, kind, u != nil)
-			}
+			assert.That(t, (u == nil) == (end == lockEnd), "%s as %s: update %v", end, kind, u != nil)
 			u.Put(files[0].path, files[0].stamp, files[0].text(), files[0].found())
 			next, err := u.Commit()
-			if wrong := end == lockEnd || end == tableEnd && kind == "folder"; (err != nil) != wrong {
-				t.Errorf("%s as %s: %v", end, kind, err)
-			}
+			wrong := end == lockEnd || end == tableEnd && kind == "folder"
+			assert.That(t, (err != nil) == wrong, "%s as %s: %v", end, kind, err)
 			if err == nil {
 				checkAll(t, next, files[0])
 				next.Close()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 )
 
 // asProcess is the folder for a test binary that is to be one of several users.
@@ -93,9 +94,7 @@ func TestSeveralProcessesAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 2 {
 		all.Go(func() {
-			if err := use(dir, 60); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, use(dir, 60))
 		})
 		all.Go(func() {
 			command := exec.Command(os.Args[0])
@@ -106,9 +105,7 @@ func TestSeveralProcessesAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if packs := glob(t, dir, "*.pack"); len(packs) != 1 {
-		t.Errorf("packs %q", packs)
-	}
+	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "packs")
 }
 
 func TestSeveralGoroutinesFillOneUpdate(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/require"
 )
 
 // rows are the rows of a table whose pack has 32 bytes.
@@ -20,9 +21,7 @@ func tableOf(p packID, length uint64, items ...item) []byte {
 
 func TestATableIsReadAsItWasWritten(t *testing.T) {
 	table, ok := parseTable(tableOf(packID{2}, 32, rows...), testVault, testProgram)
-	if !ok || table.pack != (packID{2}) || table.length != 32 || table.count != len(rows) {
-		t.Fatalf("%+v, %v", table, ok)
-	}
+	require.That(t, ok && table.pack == (packID{2}) && table.length == 32 && table.count == len(rows), "%+v, %v", table, ok)
 	for i, row := range rows {
 		if table.path(i) != row.path || table.entry(i) != row.entry || table.stamp(i) != row.stamp {
 			t.Errorf("%d: %q, %+v", i, table.path(i), table.entry(i))

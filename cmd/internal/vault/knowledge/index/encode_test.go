@@ -10,6 +10,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -34,9 +36,7 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 	})
 	for _, p := range []packed{"", "\x00", "\xff\xff", "\x02\x02\x02\x02\x02\xff"} {
 		links, tags, tasks := p.list(linkList.place), p.list(tagList.place), p.list(taskList.place)
-		if linkList.elements(&links) != nil || tagList.elements(&tags) != nil || taskList.elements(&tasks) != nil {
-			t.Errorf("%q has lists", p)
-		}
+		assert.That(t, linkList.elements(&links) == nil && tagList.elements(&tags) == nil && taskList.elements(&tasks) == nil, "%q has lists", p)
 	}
 }
 
@@ -141,5 +141,52 @@ func TestAsDeepAsANoteCanBeAndNoDeeper(t *testing.T) {
 	}
 	if _, ok := readPropertiesBack(frontmatter.Properties{{Key: "k", Value: frontmatter.Parts{Kind: 7}.Value(), Line: 1}}); ok {
 		t.Error("an unknown kind is read")
+	}
+}
+
+func TestEverythingIsReadAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		number, text, float := rapid.Int().Draw(t, "number"), rapid.String().Draw(t, "text"), rapid.Float64().Draw(t, "float")
+		list := rapid.OneOf(rapid.SliceOf(rapid.Int()), rapid.Just([]int(nil))).Draw(t, "list")
+		b := appendFloat(appendText(appendInt(nil, number), text), float)
+		b = appendCount(b, list)
+		for _, n := range list {
+			b = appendInt(b, n)
+		}
+		r := newReader(string(b))
+		require.Equal(t, r.int(), number, "number")
+		require.Equal(t, r.string(), text, "text")
+		require.Equal(t, math.Float64bits(r.float()), math.Float64bits(float), "float")
+		got := readList[int](&r, 1)
+		require.That(t, len(got) == len(list) && (got == nil) == (list == nil), "list %v of %v", got, list)
+		for _, n := range list {
+			require.Equal(t, r.int(), n, "element")
+		}
+		require.That(t, r.done(), "not done")
+	})
+}
+
+func TestNothingIsBelieved(t *testing.T) {
+	const huge = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+	tests := []struct {
+		name, text string
+		read       func(r *reader)
+	}{
+		{"a number without end", "\xff\xff", func(r *reader) { r.uint() }},
+		{"a number of more than 64 bits", huge[:9] + "\xff\x01", func(r *reader) { r.uint() }},
+		{"no byte", "", func(r *reader) { r.byte() }},
+		{"half a float", "\x00\x00", func(r *reader) { r.float() }},
+		{"a text longer than the rest", "\x02a", func(r *reader) { r.string() }},
+		{"a text of the greatest length", huge, func(r *reader) { r.string() }},
+		{"a list longer than the rest", "\x05abc", func(r *reader) { readList[int](r, 1) }},
+		{"a list of large elements", "\x03abcde", func(r *reader) { readList[int](r, 4) }},
+		{"a list of the greatest length", huge, func(r *reader) { readList[int](r, 1) }},
+		{"lists that claim the same bytes", "\x04\x04ab", func(r *reader) { readList[int](r, 1); readList[int](r, 1) }},
+		{"something left over", "\x00\x00", func(r *reader) { r.byte() }},
+	}
+	for _, tt := range tests {
+		r := newReader(tt.text)
+		tt.read(&r)
+		assert.That(t, !r.done(), "%s: it is done", tt.name)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -154,9 +156,8 @@ func TestAGraphDoesNotChange(t *testing.T) {
 		for range 2 {
 			m.step(t)
 			newIndex(m.list(), nil, x).Graph()
-			if after := edges(x); after != before {
-				t.Fatalf("the graph is %s, was %s", after, before)
-			}
+			after := edges(x)
+			require.That(t, after == before, "the graph is %s, was %s", after, before)
 		}
 	})
 }
@@ -191,9 +192,7 @@ func TestAChangeResolvesOnlyWhatItConcerns(t *testing.T) {
 		for _, place := range x.linked.Load().concerned(&d, next.Files) {
 			got = append(got, next.Files[place].Path.String())
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: resolved are %q, want %q", tt.name, got, tt.want)
-		}
+		assert.That(t, slices.Equal(got, tt.want), "%s: resolved are %q, want %q", tt.name, got, tt.want)
 		next.Graph()
 		x = next
 	}
@@ -206,7 +205,5 @@ func TestLinksOfOneTargetThatMeanDifferentNames(t *testing.T) {
 	x := newIndex(m.list(), nil, nil)
 	x.Graph()
 	m.put("q.md", "")
-	if got := edges(newIndex(m.list(), nil, x)); got != "q/w/up.md>../?*1 q/w/up.md>q.md*1" {
-		t.Errorf("the graph is %s", got)
-	}
+	assert.Equal(t, edges(newIndex(m.list(), nil, x)), "q/w/up.md>../?*1 q/w/up.md>q.md*1", "the graph")
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/folding"
 	"vaultwicket/tests/require"
 )
 
@@ -96,9 +100,7 @@ func TestTheGraphCountsWhatTheAppCounts(t *testing.T) {
 		{"the nearest of one name", map[string]string{"f/A.md": "[[B]]", "f/B.md": "", "g/B.md": ""}, "f/A.md>f/B.md*1"},
 	}
 	for _, tt := range tests {
-		if got := edges(newVault(t, tt.files).build(nil)); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
+		assert.Equal(t, edges(newVault(t, tt.files).build(nil)), tt.want, "%s", tt.name)
 	}
 }
 
@@ -108,16 +110,13 @@ func TestFilesAreInTheOrderOfListings(t *testing.T) {
 	for _, f := range x.Files {
 		got = append(got, f.Path.String())
 	}
-	if want := []string{"_x.png", "a9.md", "A10.md", "b.md", "f/c.md"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	want := []string{"_x.png", "a9.md", "A10.md", "b.md", "f/c.md"}
+	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 	for i, f := range x.Files {
 		if place, ok := x.Place(f.Path.String()); !ok || place != i {
 			t.Errorf("%s is at %d, %v", f.Path, place, ok)
 		}
-		if f.HasFacts() != f.IsNote() {
-			t.Errorf("%s has facts: %v", f.Path, f.HasFacts())
-		}
+		assert.Equal(t, f.HasFacts(), f.IsNote(), "%s has facts", f.Path)
 	}
 	if _, ok := x.Place("B.md"); ok {
 		t.Error("a path in another case is found")
@@ -181,9 +180,7 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 
 func TestATagOfAPropertyComesFirst(t *testing.T) {
 	x := newVault(t, map[string]string{"A.md": "---\ntags: [two, \"#one\"]\n---\n#three #two"}).build(nil)
-	if got := x.Files[0].Facts().Tags(); !slices.Equal(got, []string{"#two", "#one", "#three", "#two"}) {
-		t.Errorf("got %q", got)
-	}
+	assert.EqualSlices(t, x.Files[0].Facts().Tags(), []string{"#two", "#one", "#three", "#two"})
 }
 
 func TestTheVaultThatIsGone(t *testing.T) {
@@ -225,4 +222,81 @@ func BenchmarkBuild(b *testing.B) {
 			newIndex(x.Files, nil, old).Graph()
 		}
 	})
+}
+
+var samples = []string{
+	"", "plain", "---\ntags: [a, \"#b\"]\nup: \"[[X]]\"\nn: 1.5\nyes: true\nnone:\ndeep: {a: [1, {b: c}]}\n---\n# H\n\n[[A#x|y]] ![b](c.png) #t/u ^id\n- [ ] do\n- [x] done\n",
+	"---\nbroken: [\n---\n#x", "\xff\x00 #a [[\xfe]]", "Setext\n===\n\ntext ^block\n",
+	"---\nTAGS: a\n---\n", "---\ntAg\u017f: [a, b]\n---\n#c", "---\nage: 1\nmore: {tags: x}\n---\n#d", "---\nstatus: draft\n---\n#e #f",
+}
+
+func TestFactsSayWhatWasFound(t *testing.T) {
+	note, _ := disk.ParsePath("a.md")
+	for _, text := range samples {
+		want := ReadNote([]byte(text))
+		got := Read(note, []byte(text))
+		if !got.Known() || !reflect.DeepEqual(got.Found(), want) {
+			t.Errorf("%q: %+v, want %+v", text, got.Found(), want)
+		}
+		if !reflect.DeepEqual(got.Tasks(), want.Tasks) || !reflect.DeepEqual(got.Properties(), want.Properties) {
+			t.Errorf("%q: tasks %+v, properties %+v", text, got.Tasks(), got.Properties())
+		}
+		tags := frontmatter.Tags(want.Properties)
+		for _, tag := range want.Tags {
+			tags = append(tags, tag.Text)
+		}
+		if len(got.Links()) < len(want.Links) || !slices.Equal(got.Tags(), tags) {
+			t.Errorf("%q: links %+v, tags %+v", text, got.Links(), got.Tags())
+		}
+	}
+	picture, _ := disk.ParsePath("a.png")
+	assert.That(t, !Read(picture, []byte("[[x]]")).Known() && !IsRead(picture) && IsRead(note), "a picture has facts")
+	none := Facts("")
+	if none.Known() || none.Tasks() != nil || none.Tags() != nil || none.Links() != nil || none.Properties() != nil {
+		t.Error("nothing says something")
+	}
+}
+
+// FuzzFacts takes arbitrary bytes for facts, as a cache file could hold them.
+// What can be read of them is read from what it is written as.
+func FuzzFacts(f *testing.F) {
+	for _, text := range samples {
+		f.Add(string(ReadNote([]byte(text)).Pack()))
+	}
+	f.Add("\xff\xff\xff\xff\xff\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		facts := Facts(text)
+		found := facts.Found()
+		facts.Tags()
+		facts.Tasks()
+		facts.Links()
+		packed := found.Pack()
+		// A number that is none is not equal to itself, but written alike.
+		again := packed.Found()
+		require.That(t, again.Pack() == packed && fmt.Sprintf("%#v", again) == fmt.Sprintf("%#v", found), "%#v came back as %#v", found, again)
+	})
+}
+
+// A change that is told of a file in another spelling is one of that file.
+func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
+	dir := folding.Dir(t, folding.APFS)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "Pub"), 0o755))
+	write := func(path, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), []byte(text), 0o644))
+	}
+	write("Pub/Note.md", "# One")
+	folder, err := disk.Open(dir)
+	require.NoError(t, err)
+	defer folder.Close()
+	x, err := Build(folder, nil, Forgetful{}, time.Now(), nil)
+	require.NoError(t, err)
+	for i, told := range []string{"PUB/note.MD", "pub", "Pub/Note.md"} {
+		want := "# " + string(rune('a'+i))
+		write("Pub/Note.md", want)
+		x, err = x.Update(folder, []string{told}, Forgetful{}, time.Now())
+		require.NoError(t, err)
+		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts().Found().Note.Headings[0].Text != want[2:] {
+			t.Errorf("told of %q: %d files, the first is %v", told, len(x.Files), x.Files[0].Path)
+		}
+	}
 }

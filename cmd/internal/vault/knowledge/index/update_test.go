@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -133,16 +134,12 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 		return x
 	}
 	first, second := build(), build()
-	if first.Files[0].Facts() != second.Files[0].Facts() || !slices.Equal(m.learned, []string{"A.md=#a"}) {
-		t.Errorf("learned %q", m.learned)
-	}
+	assert.That(t, first.Files[0].Facts() == second.Files[0].Facts() && slices.Equal(m.learned, []string{"A.md=#a"}), "learned %q", m.learned)
 	// What was written a moment ago may be written again unseen.
 	m.learned = nil
 	v.put("A.md", "#b")
 	x, err := Build(v.folder, nil, m, time.Now(), nil)
-	if err != nil || len(m.learned) > 0 || x.Files[0].settled {
-		t.Errorf("learned %q, %v", m.learned, err)
-	}
+	assert.That(t, err == nil && len(m.learned) == 0 && !x.Files[0].settled, "learned %q, %v", m.learned, err)
 }
 
 // An index for one call has the same files.
@@ -153,9 +150,7 @@ func TestASparseIndex(t *testing.T) {
 	whole := v.build(nil)
 	sparse, err := Build(v.folder, nil, &memory{facts: map[string]Facts{}, sparse: true}, later, nil)
 	require.NoError(t, err)
-	if len(sparse.Files) != len(whole.Files) {
-		t.Fatalf("%d files, want %d", len(sparse.Files), len(whole.Files))
-	}
+	require.That(t, len(sparse.Files) == len(whole.Files), "%d files, want %d", len(sparse.Files), len(whole.Files))
 	for _, f := range whole.Files {
 		source := f.Path.String()
 		if place, ok := sparse.Place(source); !ok || sparse.Files[place].Path != f.Path {

@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -18,12 +20,8 @@ func folded(text string) []byte { return []byte(strings.Map(Fold, text)) }
 
 func TestFoldingIsThatOfUnicode(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if Fold(r) != unicode.ToLower(r) {
-			t.Fatalf("%U becomes %U, want %U", r, Fold(r), unicode.ToLower(r))
-		}
-		if Fold(Fold(r)) != Fold(r) {
-			t.Fatalf("%U is not lower case when it is lower-cased", r)
-		}
+		require.Equal(t, Fold(r), unicode.ToLower(r), "%U becomes", r)
+		require.That(t, Fold(Fold(r)) == Fold(r), "%U is not lower case when it is lower-cased", r)
 	}
 }
 
@@ -82,27 +80,20 @@ func TestWordsThatAreNotThereAreMostlyDenied(t *testing.T) {
 				passed++
 			}
 		}
-		if passed > 200 {
-			t.Errorf("a filter of %d bytes for %d words lets %d of 2000 others pass", len(filter), words, passed)
-		}
+		assert.That(t, passed <= 200, "a filter of %d bytes for %d words lets %d of 2000 others pass", len(filter), words, passed)
 	}
 }
 
 func TestSizesFollowTheText(t *testing.T) {
 	for words, most := range map[int]int{1: 8, 20: 32, 200: 512, 2000: 4 << 10, 8000: 8 << 10} {
 		text := random(3, words)
-		if got := len(Of(text)); got == 0 || got > most || got > max(8, len(text)) {
-			t.Errorf("%d bytes have a filter of %d, want at most %d", len(text), got, most)
-		}
+		got := len(Of(text))
+		assert.That(t, got != 0 && got <= most && got <= max(8, len(text)), "%d bytes have a filter of %d, want at most %d", len(text), got, most)
 	}
 	for _, text := range []string{"", "a", "ab", strings.Repeat("ab ", 5000)} {
-		if got := len(Of([]byte(text))); got != 8 {
-			t.Errorf("%d bytes have a filter of %d", len(text), got)
-		}
+		assert.Equal(t, len(Of([]byte(text))), 8, "%d bytes have a filter of", len(text))
 	}
-	if Of([]byte("ab")).MayHold(WordOf([]byte("abc"))) {
-		t.Error("a text of two bytes may have a word of three")
-	}
+	assert.That(t, !Of([]byte("ab")).MayHold(WordOf([]byte("abc"))), "a text of two bytes may have a word of three")
 }
 
 func TestATextOfAnythingHasNoFilter(t *testing.T) {
@@ -112,23 +103,16 @@ func TestATextOfAnythingHasNoFilter(t *testing.T) {
 		text[i] = byte(r.Uint32() & 0x7f)
 	}
 	filter := Of(text)
-	if filter != "" || !filter.MayHold(WordOf([]byte("zebra"))) {
-		t.Errorf("a filter of %d bytes", len(filter))
-	}
-	if again := Of([]byte("zebra")); again != Of([]byte("zebra")) || len(again) != 8 {
-		t.Error("the text before is still in the filter")
-	}
+	assert.That(t, filter == "" && filter.MayHold(WordOf([]byte("zebra"))), "a filter of %d bytes", len(filter))
+	again := Of([]byte("zebra"))
+	assert.That(t, again == Of([]byte("zebra")) && len(again) == 8, "the text before is still in the filter")
 }
 
 func TestFiltersAreReadAsTheyWereWritten(t *testing.T) {
 	filter := Of(random(4, 300))
-	if Read([]byte(filter)) != filter {
-		t.Error("another filter")
-	}
+	assert.That(t, Read([]byte(filter)) == filter, "another filter")
 	for _, size := range []int{0, 1, 7, 9, 24, 1 << 14} {
-		if Read(bytes.Repeat([]byte{0}, size)) != "" {
-			t.Errorf("%d bytes are a filter", size)
-		}
+		assert.That(t, Read(bytes.Repeat([]byte{0}, size)) == "", "%d bytes are a filter", size)
 	}
 }
 
@@ -154,13 +138,10 @@ func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 			}
 			filter := Of([]byte(text))
 			for h := range want {
-				if !filter.MayHold(Word{h}) {
-					t.Fatalf("a trigram of a text of %q is missing", unit)
-				}
+				require.That(t, filter.MayHold(Word{h}), "a trigram of a text of %q is missing", unit)
 			}
-			if most := max(wordSize, len(want)*4); len(filter) > most {
-				t.Errorf("%d trigrams of %q are a filter of %d bytes", len(want), unit, len(filter))
-			}
+			most := max(wordSize, len(want)*4)
+			assert.That(t, len(filter) <= most, "%d trigrams of %q are a filter of %d bytes", len(want), unit, len(filter))
 		}
 	}
 }

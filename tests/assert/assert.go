@@ -1,0 +1,79 @@
+// Package assert reports what is not as a test expects it, and lets the test go on.
+// Package require has the same functions for what ends a test.
+package assert
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// T is a test, a benchmark, or a property of package rapid.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// That reports the message, which says what is wrong, unless ok.
+func That(t T, ok bool, format string, args ...any) {
+	t.Helper()
+	if !ok {
+		t.Errorf(format, args...)
+	}
+}
+
+// NoError reports err unless it is nil.
+func NoError(t T, err error) {
+	t.Helper()
+	That(t, err == nil, "%v", err)
+}
+
+// The functions below compare got with want. what says what they are of: a format and
+// its arguments.
+
+// Equal reports two values that differ.
+func Equal[V comparable](t T, got, want V, what ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s", Message(got, want, what...))
+	}
+}
+
+// EqualSlices reports two slices with different elements.
+func EqualSlices[V comparable](t T, got, want []V, what ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s", Message(got, want, what...))
+	}
+}
+
+// Contains reports a text that does not contain another one.
+func Contains(t T, got, want string, what ...any) {
+	t.Helper()
+	if !strings.Contains(got, want) {
+		t.Errorf("%s", Message(got, want, what...))
+	}
+}
+
+// ErrorIs reports an error that does not have want in its chain.
+func ErrorIs(t T, got, want error, what ...any) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s", Message(got, want, what...))
+	}
+}
+
+// Message is what is said of a value that is not the one that was expected.
+func Message(got, want any, what ...any) string {
+	verb := "%+v"
+	switch got.(type) {
+	case string, []string:
+		verb = "%q"
+	}
+	message := fmt.Sprintf("got "+verb+", want "+verb, got, want)
+	if len(what) > 0 {
+		message = fmt.Sprintf(what[0].(string), what[1:]...) + ": " + message
+	}
+	return message
+}
