@@ -14,18 +14,27 @@ import (
 // rules apply in this order; the first denial is the answer. The check of a rule returns nil
 // if it passes the subject.
 var rules = [...]rule{
-	{name: "known", check: known, pass: func(Policy, subject) string { return "known command" }},
-	{name: "restricted", check: notRestricted, pass: func(Policy, subject) string { return "not permanently restricted" }},
+	{name: "known", denial: Denial{code: CodeRestricted, Reason: "not a call of a known command"}, // the zero call has no row in the table
+		denies: func(_ Policy, s subject) bool { return !s.valid }, pass: func(Policy, subject) string { return "known command" }},
+	// What runs code, administers the app or shows its screen is denied by no setting, so that no mistake
+	// in a setting can enable it.
+	{name: "restricted", denial: Denial{code: CodeRestricted, Reason: "runs code in or administers Obsidian; permanently disabled", hint: "the user can do this in the Obsidian app"},
+		denies: func(_ Policy, s subject) bool { return s.tier == tiers.Restricted }, pass: func(Policy, subject) string { return "not permanently restricted" }},
 	{name: agentRule, check: agentAllowed, pass: func(p Policy, _ subject) string { return "agent " + p.Agent + untilWhen(p) }},
 	{name: "tier", check: tierOpen, pass: tierRequired},
 	{name: "enabled", check: commandEnabled, pass: func(Policy, subject) string { return "not disabled" }},
-	{name: "mutations", check: mutationsOpen, pass: func(p Policy, s subject) string {
-		return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
-	}},
-	{name: "publish", check: publishOpen, pass: func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
+	{name: "mutations", denial: Denial{code: CodeMutationsOff, Setting: "allow-mutations", Reason: "changes are disabled (read-only mode)", hint: "the user can set allow-mutations to true"},
+		denies: func(p Policy, s subject) bool { return !p.Mutations && s.effect.Mutates() }, pass: func(p Policy, s subject) string {
+			return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
+		}},
+	// It regards sends besides the effect: opening a web address changes nothing, but the address can
+	// contain a note.
+	{name: "publish", denial: Denial{code: CodeMutationsOff, Setting: "allow-publish", Reason: "can send text off this machine; publishing is disabled", hint: "the user can set allow-publish to true"},
+		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) }, pass: func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
 	{name: "target", check: targetNamed, pass: func(Policy, subject) string { return "target is explicit or not needed" }},
 	{name: "access", check: accessAllows, pass: accessPasses},
-	{name: "ui", check: uiOpen, pass: func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
+	{name: "ui", denial: Denial{code: CodeDisabled, Setting: "allow-ui", Reason: "opens a view or moves the focus; disabled by allow-ui", hint: "the user can set allow-ui to true"},
+		denies: func(p Policy, s subject) bool { return !p.UI && s.shows }, pass: func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
 	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
@@ -66,8 +75,11 @@ var rules = [...]rule{
 // it passes. One about texts has a state instead of the message, see [TextRule].
 type rule struct {
 	name  string
-	check func(Policy, subject) *Denial // nil where no call is refused before it is run
-	pass  func(Policy, subject) string
+	check func(Policy, subject) *Denial // nil where no call is refused before it is run, or with denies
+	// denies says whether the call is refused with denial, nil with check.
+	denies func(Policy, subject) bool
+	denial Denial
+	pass   func(Policy, subject) string
 
 	looks    string
 	settings []string
@@ -79,6 +91,9 @@ type rule struct {
 func (r rule) refuse(p Policy, s subject) (denial *Denial) {
 	if r.check != nil {
 		denial = r.check(p, s)
+	} else if r.denies != nil && r.denies(p, s) {
+		d := r.denial
+		denial = &d
 	}
 	if denial != nil {
 		denial.Rule, denial.Command, denial.origin = r.name, s.name, p.Origins[denial.Setting]
@@ -97,23 +112,6 @@ func (r rule) judge(p Policy, s subject) RuleVerdict {
 		return RuleVerdict{Rule: r.name, Verdict: Ask, Why: denial.Reason, denial: denial}
 	}
 	return RuleVerdict{Rule: r.name, Verdict: Deny, Why: denial.Reason, denial: denial}
-}
-
-// known denies the zero call, which has no row in the table.
-func known(_ Policy, s subject) *Denial {
-	if s.valid {
-		return nil
-	}
-	return deny(CodeRestricted, "", "not a call of a known command", "")
-}
-
-// notRestricted always denies what runs code, administers the app or shows its screen. It
-// depends on no setting, so that no mistake in a setting can enable it.
-func notRestricted(_ Policy, s subject) *Denial {
-	if s.tier != tiers.Restricted {
-		return nil
-	}
-	return deny(CodeRestricted, "", "runs code in or administers Obsidian; permanently disabled", "the user can do this in the Obsidian app")
 }
 
 // agentRule is the name of the rule about the agent.
@@ -164,22 +162,6 @@ func commandEnabled(p Policy, s subject) *Denial {
 	return nil
 }
 
-func mutationsOpen(p Policy, s subject) *Denial {
-	if p.Mutations || !s.effect.Mutates() {
-		return nil
-	}
-	return deny(CodeMutationsOff, "allow-mutations", "changes are disabled (read-only mode)", "the user can set allow-mutations to true")
-}
-
-// publishOpen regards sends besides the effect: opening a web address changes
-// nothing, but the address can contain a note.
-func publishOpen(p Policy, s subject) *Denial {
-	if p.Publish || !leaves(s) {
-		return nil
-	}
-	return deny(CodeMutationsOff, "allow-publish", "can send text off this machine; publishing is disabled", "the user can set allow-publish to true")
-}
-
 // leaves reports whether the call can send data off the machine. So can every effect that is
 // worse than publishing, but for administering: saving a layout of panes sends nothing.
 func leaves(s subject) bool {
@@ -197,13 +179,6 @@ func targetNamed(_ Policy, s subject) *Denial {
 		hint += ", or give daily for the daily note of today"
 	}
 	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", hint)
-}
-
-func uiOpen(p Policy, s subject) *Denial {
-	if p.UI || !s.shows {
-		return nil
-	}
-	return deny(CodeDisabled, "allow-ui", "opens a view or moves the focus; disabled by allow-ui", "the user can set allow-ui to true")
 }
 
 // versionSet denies if no usable minimum is set. Package exec later compares the installed
