@@ -118,8 +118,7 @@ func (c Call) Since() tiers.Version {
 // targetParams are the parameters that name the note a call works on.
 var targetParams = [...]string{"path", "file", "ref", "daily"}
 
-// UsesOpenNote reports whether the call names no note, so that it works on the one that is open
-// in the app.
+// UsesOpenNote reports whether the call names no note, and so works on the one that is open in the app.
 func (c Call) UsesOpenNote() bool {
 	if c.row == nil {
 		return true
@@ -217,8 +216,7 @@ func (c Call) PathAccess() PathAccess { return c.of().access }
 // PrintsNote reports whether the answer of the call is the complete text of one note.
 func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatter") }
 
-// IsDaily reports whether the call is about a daily note, so that it may be about another note
-// tomorrow.
+// IsDaily reports whether the call is about a daily note: it may be about another note tomorrow.
 func (c Call) IsDaily() bool { return c.of().target == targetDaily }
 
 // IsRandom reports whether the same call has another answer each time.
@@ -258,8 +256,7 @@ func (c Call) NamedPaths() []NamedPath {
 	return list
 }
 
-// TouchesOneNote reports whether the call reads and changes no other note than the one
-// whose path it names.
+// TouchesOneNote reports whether the call reads and changes only the note whose path it names.
 func (c Call) TouchesOneNote() bool {
 	if c.row == nil || c.row.reach != reachNote || c.has("template") {
 		return false

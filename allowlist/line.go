@@ -17,8 +17,7 @@ const (
 	stdinFromBytes = 4 << 10     // longer text goes to the embedded program on standard input
 )
 
-// Carrier is how a call reaches its program, with the limits of that way. The zero Carrier has
-// the narrowest limits.
+// Carrier is how a call reaches its program, with its limits; the zero Carrier has the narrowest.
 type Carrier struct {
 	embedded bool
 	os       string

@@ -55,8 +55,7 @@ type answer struct {
 	explained      bool          // it reported why the answer is empty
 }
 
-// verdict is the meaning of an answer. At most one of failure, away and cold is set; none of
-// them means success.
+// verdict is the meaning of an answer: success unless one of failure, unavailable and cold is set.
 type verdict struct {
 	answer
 	notices     []string
@@ -234,8 +233,7 @@ func endedWithStatus(exit int) *Failure {
 
 const hintReadBack = "read the note to see whether it changed before asking again"
 
-// settle completes an answer that is not an error: empty results, missing answers and
-// unconfirmed changes.
+// settle completes an answer that is no error: empty results, missing answers, unconfirmed changes.
 func (q question) settle(v *verdict, text string) {
 	switch {
 	case q.isBinary(v.stdout):

@@ -106,8 +106,7 @@ type Failure struct {
 // Code returns one of the codes of answers.
 func (f *Failure) Code() string { return f.code }
 
-// AppDoesLess reports whether the embedded program refused the change because the app would
-// make only a part of it.
+// AppDoesLess reports whether the change was refused because the app would make only a part of it.
 func (f *Failure) AppDoesLess() bool { return f.hint == frame.HintAppDoesLess }
 
 // Hint says what to do next, "" when the reason says it all.

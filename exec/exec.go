@@ -45,11 +45,9 @@ type Config struct {
 	Self string
 	// Timeout is the limit of one call, with the time in the queue; 0 means 15 seconds.
 	Timeout time.Duration
-	// MaxKept is the maximum bytes kept of each stream; 0 means 16 MiB. The middle of a longer
-	// one is dropped.
+	// MaxKept is the maximum bytes kept of each stream, without its middle; 0 means 16 MiB.
 	MaxKept int
-	// Vaults returns the folders in which no program may be, each time a program is inspected;
-	// nil means none.
+	// Vaults returns the folders in which no program may be, at each inspection of one; nil means none.
 	Vaults func() []string
 	// Resident keeps one process of the embedded program a vault. The caller then calls Close.
 	Resident bool
@@ -176,8 +174,7 @@ type Outcome struct {
 	Total int64
 	Cut   bool
 	CutAt int
-	// Notices are remarks for people: noise of the streams, the sentence of an empty answer,
-	// an outdated installer.
+	// Notices are remarks for people: noise, the sentence of an empty answer, an outdated installer.
 	Notices []string
 	// Path, Hash and Before are the note, the hash of its content and the hash before, as the
 	// embedded program reports them; the app reports none. Change is the entry of the journal

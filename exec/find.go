@@ -18,8 +18,7 @@ import (
 // restart the gateway, and not every call of a session without one searches the disk.
 const searchAgain = 5 * time.Second
 
-// client is the cached official CLI. It is searched once; after that only the identity of the
-// file is checked.
+// client is the cached official CLI. It is searched once; then only the identity of the file is checked.
 type client struct {
 	mu       sync.Mutex
 	program  Program
@@ -169,8 +168,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// lstat is os.Lstat for os.SameFile, which on Windows would otherwise open the file later by
-// its name (TOCTOU).
+// lstat is os.Lstat for os.SameFile, which on Windows would open the file later by its name (TOCTOU).
 func lstat(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
 	if err == nil {

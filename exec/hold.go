@@ -125,8 +125,7 @@ func (q question) isKnownRefusal(text string) bool {
 	})
 }
 
-// knownConfirmation returns a confirmation if it contains only names from the call, otherwise
-// its first words alone.
+// knownConfirmation returns a confirmation with names from the call only, of another its first words.
 func (q question) knownConfirmation(line string) string {
 	for _, prefix := range q.reply.Confirms {
 		rest, ok := strings.CutPrefix(line, prefix)

@@ -24,8 +24,7 @@ type WriteOptions struct {
 	Task   Task   // the zero Task carries the call out
 	Entry  string // id of the journal entry, "" for a generated one
 	Expect string // hash that the note must have, "" for any
-	// Caller makes the change, and Batch is shared by all calls of a batch: for the journal, and
-	// for the right to undo.
+	// Caller makes the change, and Batch is that of its batch: for the journal, and the right to undo.
 	Caller, Batch string
 	Client        string // the name that the client gave, "" for none
 	Sparing       bool   // refuses a change that removes so much that it requires approval

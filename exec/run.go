@@ -290,8 +290,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	return out, nil
 }
 
-// stoppedBy says why a call with a time limit was ended. begun means that it may have changed
-// something.
+// stoppedBy says why a call with a time limit was ended; with begun it may have changed something.
 func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
 	s := &Stopped{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}
 	switch {
@@ -316,8 +315,7 @@ func crashed(path, how string, mutates bool) *Unavailable {
 	return &Unavailable{code: CodeCrashed, program: path, reason: "died by " + how, hint: hint}
 }
 
-// lost returns the error for a call whose worker ended before it answered, because of this call
-// or another one.
+// lost returns the error for a call whose worker ended, by this call or another, before it answered.
 func lost(path, how string, begun bool) error {
 	if begun {
 		return &Stopped{code: CodeOutcomeUnknown, reason: "the worker of the vault " + how + " before it answered",

@@ -27,8 +27,7 @@ type worker struct {
 	life context.Context
 	end  context.CancelFunc // stops the process in steps
 
-	// begun is closed when the worker takes requests or has failed. Then peer is set, or
-	// failed is the reason.
+	// begun is closed when the worker takes requests, and peer is set, or when it has failed: why is failed.
 	begun  chan struct{}
 	peer   *process.Process
 	path   string // of the program
@@ -180,8 +179,7 @@ func (w *worker) unsuitableWorker(reason string) *Unavailable {
 		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 
-// listen takes frames until the worker sends no more. The error is the malformed frame, nil
-// at an orderly end.
+// listen takes frames until there are no more. The error is a malformed one, nil at an orderly end.
 func (w *worker) listen(in *frame.Reader) error {
 	for {
 		f, err := in.Next()

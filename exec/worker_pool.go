@@ -218,8 +218,7 @@ func (w *worker) retire() {
 	w.closeInputIfIdle()
 }
 
-// closeInputIfIdle ends a retired worker without calls by the end of its input. If it does not
-// end then, it is stopped.
+// closeInputIfIdle ends the input of a retired worker without calls, and stops it if it does not end then.
 func (w *worker) closeInputIfIdle() {
 	if !w.retired || w.inFlight > 0 || w.inputClosed {
 		return

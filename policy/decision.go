@@ -29,8 +29,7 @@ type Denial struct {
 	Reason  string // lower case, no full stop
 	// Setting is the name of the setting that decides, "" if none does.
 	Setting string
-	// Scope is the one that the access token of the request would need, ScopeNone if that is not
-	// what was wrong.
+	// Scope is what the access token of the request would need, ScopeNone if that was not wrong.
 	Scope  Scope
 	hint   string
 	origin string

@@ -92,8 +92,7 @@ func (g *grant) Secrets() Secrets {
 // as package access writes them.
 func (g *grant) Exceptions() string { return strings.Join(g.of().by.Exceptions.Lines(), "\n") }
 
-// Sends reports whether the program that runs the call may send texts of notes to another machine, once the user has
-// approved that.
+// Sends reports whether the program may send texts of notes to another machine, as the user approved.
 func (g *grant) Sends() bool { return g.of().by.Sends() }
 
 // MinVersion returns the oldest app that may run the call.
@@ -174,8 +173,7 @@ func (p Permit) Locate() Permit {
 	return p.step("file", allowlist.Params{"file": allowlist.Text(name)})
 }
 
-// unconfined returns the permit for a question that no note has to do with, which any
-// program may answer.
+// unconfined returns the permit for a question about no note, which any program may answer.
 func (p Permit) unconfined(separate bool) Permit {
 	if p.Valid() {
 		p.confined, p.separate = false, separate

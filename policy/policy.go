@@ -57,8 +57,7 @@ type Policy struct {
 	// has an ignore file, which hides more.
 	Access  access.Rules
 	Ignores bool
-	// Narrowed says that notes that a call may reach narrow access to themselves, which only the
-	// embedded program knows.
+	// Narrowed says that notes in reach narrow access to themselves, which only the embedded program knows.
 	Narrowed bool
 	// Origins says where a setting comes from, by its name, for messages.
 	Origins map[string]string
@@ -135,8 +134,7 @@ func ParseSecrets(s string) (Secrets, error) {
 type Suspicious uint8
 
 const (
-	// SuspiciousAsk is a notice, and then every change of the session requires approval. It is the
-	// zero value.
+	// SuspiciousAsk, the zero value, is a notice, and then every change of the session requires approval.
 	SuspiciousAsk Suspicious = iota
 	// SuspiciousNotice is a notice.
 	SuspiciousNotice
@@ -168,8 +166,7 @@ func parseNamed[T ~uint8](names []string, text, setting string) (T, error) {
 	return 0, fmt.Errorf("invalid value %q for %s", text, setting)
 }
 
-// valid returns a value up to the last one of its type, and for another the zero value, which is the
-// strictest.
+// valid returns a value up to the last one of its type, for another the zero value, the strictest.
 func valid[T ~uint8](value, last T) T {
 	if value > last {
 		return 0

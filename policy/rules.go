@@ -27,8 +27,7 @@ var rules = [...]rule{
 		denies: func(p Policy, s subject) bool { return !p.Mutations && s.effect.Mutates() }, pass: func(p Policy, s subject) string {
 			return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
 		}},
-	// It regards sends besides the effect: opening a web address changes nothing, but the address can
-	// contain a note.
+	// It regards sends besides the effect: an address that is opened changes nothing, and can contain a note.
 	{name: "publish", denial: Denial{code: CodeMutationsOff, Setting: "allow-publish", Reason: "can send text off this machine; publishing is disabled", hint: "the user can set allow-publish to true"},
 		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) }, pass: func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
 	{name: "target", check: targetNamed, pass: func(Policy, subject) string { return "target is explicit or not needed" }},
@@ -168,8 +167,7 @@ func leaves(s subject) bool {
 	return s.sends || s.effect.WorseThan(tiers.Destroys) && s.effect != tiers.Administers
 }
 
-// targetNamed denies a change to the note that the user has open: the caller cannot know which
-// one that is.
+// targetNamed denies a change to the note that the user has open: the caller cannot know which it is.
 func targetNamed(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
@@ -215,8 +213,7 @@ func unsuspected(p Policy, s subject) *Denial {
 	return deny(CodeUnconfirmed, RuleSuspicious, changes(s)+", and the session has read "+p.Suspected+"; requires user approval", "the user can set suspicious to notice")
 }
 
-// carriesNothing requires approval, whatever the setting confirm says, of what adds an address with text
-// of another note.
+// carriesNothing requires approval, whatever confirm says, of an added address with text of another note.
 func carriesNothing(p Policy, _ subject) *Denial {
 	if p.Carries == "" {
 		return nil

@@ -61,8 +61,7 @@ func (p Policy) TextRules() (all []TextRule) {
 	return all
 }
 
-// TextRulesOf returns those that are on and look at texts of calls of a command, none for one that no
-// setting enables.
+// TextRulesOf returns those that are on and look at texts of a command, none if no setting enables it.
 func (p Policy) TextRulesOf(command allowlist.Command) (all []TextRule) {
 	for _, r := range rules {
 		if r.state != nil && command.Tier != tiers.Restricted && r.looksAt(p, plainForm(command)) {

@@ -157,8 +157,7 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// questionOf finds the question with a code, which its reader has to be shown: no question
-// is answered unseen.
+// questionOf finds the question with a code, which is to be shown: no question is answered unseen.
 func questionOf(std terminal.Streams, code string) (approvalStore, consent.StoredQuestion, error) {
 	d, err := openApprovals(std)
 	if err != nil {

@@ -256,8 +256,7 @@ func commandsIn(help string) (names []string) {
 	return names
 }
 
-// driftOf compares the commands of the app with the table. A help text that has none says
-// nothing about it.
+// driftOf compares the commands of the app with the table. A help text without any says nothing.
 func driftOf(version string, has []string) drift {
 	d := drift{Version: version, New: []string{}, Missing: []string{}}
 	if len(has) == 0 {

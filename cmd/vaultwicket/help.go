@@ -150,8 +150,7 @@ func (p *helpWriter) wrap(indent, text string) {
 	}
 }
 
-// pairs writes names, padded to a width of names columns, with texts next to them, or below on a
-// narrow screen.
+// pairs writes names, padded to names columns, with texts next to them, or below on a narrow screen.
 func (p *helpWriter) pairs(rows [][2]string, names int) {
 	const indent = "  "
 	column := len(indent) + names + 2

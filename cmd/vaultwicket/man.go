@@ -200,8 +200,7 @@ func mdocEscape(text string) string {
 // sentence returns text with a capital letter at its start.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// programName is the name of the page about the whole program, and the first part of the names
-// of all others.
+// programName is the name of the page about the whole program, and begins the names of all others.
 const programName = "vaultwicket"
 
 // settingsPage is the name by which the page about the settings is asked for.

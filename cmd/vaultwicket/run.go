@@ -235,8 +235,7 @@ func serverOf(o settings.Opened, ask func(ctx context.Context, text string) bool
 	return &remote.Server{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
 }
 
-// asksRemote returns the function that asks the user at the terminal what a server asks, nil
-// without a terminal.
+// asksRemote returns the function that asks the user what a server asks, nil without a terminal.
 func (u *user) asksRemote() func(ctx context.Context, text string) bool {
 	if u.asker() == nil {
 		return nil
@@ -260,8 +259,7 @@ func rowsFor(lines []consent.Line, stream any) (rows []string) {
 	return rows
 }
 
-// cancelled tells the user who declined that nothing was changed. The error of the result is for
-// clients.
+// cancelled tells the user who declined that nothing was changed; the result has the error for clients.
 func (u *user) cancelled() error {
 	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
 	return terminal.Silent(terminal.ExitDenied)

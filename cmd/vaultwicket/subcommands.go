@@ -17,8 +17,7 @@ type subcommand struct {
 	run func(ctx context.Context, std terminal.Streams, args []string) error
 }
 
-// subcommands returns the table of subcommands, in the order of the help. Each is in the file
-// of its name.
+// subcommands returns the table of subcommands, in the order of the help. Each has a file of its name.
 func subcommands() []subcommand {
 	return []subcommand{
 		{helpOfInstall, install},
@@ -56,8 +55,7 @@ func subcommands() []subcommand {
 	}
 }
 
-// unknownSubcommand returns the error for an unknown name, with a suggestion; after are the
-// words after it.
+// unknownSubcommand returns the error for an unknown name before some words, with a suggestion.
 func unknownSubcommand(name string, after []string) error {
 	var names []string
 	for _, c := range subcommands() {

@@ -64,8 +64,7 @@ func runVault(args []string, std terminal.Streams) int {
 	return status
 }
 
-// vaultFlags answers --help and --version of the subcommand, of which main runs everything else
-// by [runVault].
+// vaultFlags answers --help and --version of the subcommand; [runVault] runs everything else of it.
 func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
 	_, err := terminal.ParseFlags(vaultName, args, nil)
 	return err

@@ -52,8 +52,7 @@ var bounds = [...]int{
 	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd, KindMore: 1, KindChanging: 1,
 }
 
-// headSize is the length of a frame header: the payload length, the kind and the number of the
-// request, big-endian.
+// headSize is the length of a frame header: payload length, kind and number of the request, big-endian.
 const headSize = 4 + 1 + 4
 
 // Frame is one message. ID is the number of the request it belongs to, 0 for a hello.
@@ -133,8 +132,7 @@ func (r *Reader) Next() (Frame, error) {
 // greeting begins every hello, so that no other program is taken for a worker.
 const greeting = "vaultwicket-worker\n"
 
-// Hello is the first message of both sides. A worker also sends its process id and the folder it
-// serves.
+// Hello is the first message of both sides. A worker also sends its process id and its folder.
 type Hello struct {
 	Version uint32
 	PID     uint32

@@ -92,8 +92,7 @@ type ProgressFilter struct {
 	passing bool
 }
 
-// NewProgressFilter returns a filter that writes other lines to a writer, and passes each
-// progress to tell.
+// NewProgressFilter returns a filter that passes each progress to tell, and writes other lines to a writer.
 func NewProgressFilter(to io.Writer, tell func(Progress)) *ProgressFilter {
 	return &ProgressFilter{to: to, tell: tell}
 }

@@ -40,12 +40,10 @@ type Child struct {
 	Stdin      string
 	Embedded   bool // the embedded program: its whole process group may be ended
 	Keep       int  // bytes kept of each stream
-	// Capacity waits for memory for a large answer; if it returns false nothing more is kept.
-	// nil is unlimited.
+	// Capacity waits for memory for a large answer; if false, nothing more is kept. nil is unlimited.
 	Capacity func(context.Context) bool
 	Progress func(frame.Progress) // receives the progress of the embedded program, unless nil
-	// Ended is called on Linux, unless nil, when the process has ended and its output is still
-	// being read.
+	// Ended is called on Linux, unless nil, when the process has ended, before its output is read to the end.
 	Ended func()
 }
 

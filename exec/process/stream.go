@@ -16,8 +16,7 @@ const (
 	// allocated: unwritten pages cost nothing, copies do.
 	firstStep = 1 << 20
 	lastStep  = 4 << 20
-	// FloodLimit ends the call of a program that does not stop printing: a listing of a million
-	// files is a tenth of it.
+	// FloodLimit ends a program that does not stop printing: a listing of a million files is a tenth of it.
 	FloodLimit = 1 << 30
 )
 

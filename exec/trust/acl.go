@@ -110,8 +110,7 @@ func TrustedBy(user string) []string {
 	return append([]string{user, "S-1-3-4", "S-1-3-0"}, administrators()...)
 }
 
-// aliases are the accounts that descriptors name by two letters and that have the same
-// SID on every machine.
+// aliases are the accounts with the same SID on every machine that descriptors name by two letters.
 var aliases = map[string]string{
 	"WD": everybody, "CO": "S-1-3-0", "CG": "S-1-3-1", "OW": "S-1-3-4", "NU": "S-1-5-2", "IU": "S-1-5-4", "SU": "S-1-5-6", "AN": "S-1-5-7",
 	"PS": "S-1-5-10", "AU": "S-1-5-11", "RC": "S-1-5-12", "SY": "S-1-5-18", "LS": "S-1-5-19", "NS": "S-1-5-20",

@@ -26,8 +26,7 @@ const (
 	Nonblocking = syscall.O_NONBLOCK // a flag for opening: do not wait for the writer of a pipe
 )
 
-// macAdmins is the group of administrators on macOS, who can become root and can write where
-// programs are installed.
+// macAdmins are the administrators on macOS, who can become root and write where programs are installed.
 const macAdmins = 80
 
 // Owned reports whether a file, folder or link belongs to this user or to root. info is from Lstat.
@@ -99,8 +98,7 @@ func safeFile(name string, _ *os.File, info fs.FileInfo) error {
 // CheckFolder refuses a folder that another user can redirect: through a link of theirs, or because
 // they can rename an entry on the path to it. The error is an [*Unsafe] or that of Lstat.
 func CheckFolder(folder string) error {
-	// In a folder that every user can write, and that is not sticky, they can replace
-	// entries of others.
+	// In a folder that every user can write they can replace entries of others, unless it is sticky.
 	check := func(name string, info fs.FileInfo) error {
 		if info.Mode().Perm()&othersWrite == 0 || info.Mode()&fs.ModeSticky != 0 {
 			return nil

@@ -13,8 +13,7 @@ import (
 	"vaultwicket/allowlist/quote"
 )
 
-// NoFollow and Nonblocking are flags for opening; Windows has none, and there links are checked
-// before a file is opened.
+// NoFollow and Nonblocking are flags for opening that Windows lacks: links are checked before.
 const NoFollow, Nonblocking = 0, 0
 
 // Owned reports whether a file, folder or link belongs to this user or to an administrator:

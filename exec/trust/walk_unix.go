@@ -24,8 +24,7 @@ func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	return os.Readlink(entry)
 }
 
-// splitTarget returns the folder from which the target of a link in a folder counts, and
-// the names in it.
+// splitTarget returns the folder from which the target of a link in a folder counts, and its names.
 func splitTarget(folder, target string) (from string, names []string) {
 	if filepath.IsAbs(target) {
 		return split(target)

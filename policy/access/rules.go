@@ -166,8 +166,7 @@ func (r Rules) Restrict() bool { return len(r.layers) > 0 }
 // Hide reports whether there may be notes of level None.
 func (r Rules) Hide() bool { return r.hide }
 
-// Paths returns the paths that the rules name, "" being the root folder. Between them the level
-// does not change.
+// Paths returns the paths that the rules name, "" for the root. Between them the level does not change.
 func (r Rules) Paths() []string {
 	named := map[string]bool{"": true}
 	for _, l := range r.layers {

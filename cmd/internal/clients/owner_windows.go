@@ -36,8 +36,7 @@ func resolve(name string) (string, error) {
 	return filepath.Join(parent, filepath.Base(name)), err
 }
 
-// keepRights gives a new file the access list of the file that it will replace, including
-// inherited entries.
+// keepRights gives a new file the access list of the file that it replaces, with inherited entries.
 func keepRights(from, to string) error {
 	descriptor, err := windows.GetNamedSecurityInfo(from, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {

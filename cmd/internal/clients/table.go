@@ -23,8 +23,7 @@ var plain = shape{stdio: commandAndArgs}
 var openCode = shape{stdio: oneCommand(document.Member{Key: "enabled", Value: true}),
 	http: remote("url", document.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
 
-// table lists the clients. A client whose file or format is uncertain has unsure set, and its
-// file is not written.
+// table lists the clients. The file of one with unsure set, whose place or format is uncertain, is not written.
 var table = []Client{
 	{ID: "claude-desktop", Name: "Claude Desktop", format: strictJSON, place: []string{"mcpServers"}, shape: plain, after: restart,
 		user: files{

@@ -96,8 +96,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	return m, f.JSON, nil
 }
 
-// versionOfApp asks the Obsidian CLI through the gateway, like every call, with a policy that
-// allows nothing else.
+// versionOfApp asks the Obsidian CLI through a gateway whose policy allows nothing else.
 func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams) (string, *failure.Error) {
 	runner, err := settings.NewRunner(s, std, false, nil)
 	if err != nil {

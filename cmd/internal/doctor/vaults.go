@@ -61,8 +61,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 	r.warn("vault-none", "no vault is set", "notes can be read only while the app runs, from the vault that is open there", fix)
 }
 
-// folder checks that the folder exists and is readable. Without it nothing else of the vault can
-// be checked.
+// folder checks that the folder exists and is readable; otherwise nothing else can be checked.
 func (m Machine) folder(v gateway.Served, r *Report) bool {
 	info, err := os.Stat(v.Folder)
 	const why = "no note of it can be read"
@@ -99,8 +98,7 @@ func reason(err error) error {
 	return err
 }
 
-// appSettings are the settings files of the app that the embedded CLI reads, and its behaviour
-// without them.
+// appSettings are the settings files of the app that the embedded CLI reads, and what it does without them.
 var appSettings = map[string]string{
 	"app.json":         "attachments, links and excluded files are treated as if nothing was set",
 	"daily-notes.json": "daily notes are looked for as YYYY-MM-DD in the root of the vault",

@@ -30,8 +30,7 @@ type Place struct {
 // String returns the place in dotted form, such as mcpServers.vaultwicket.
 func (p Place) String() string { return strings.Join(append(slices.Clone(p.Path), p.Name), ".") }
 
-// Member is a key of an [Object] and its value: a string, a bool, an int, a list of
-// strings, or an Object.
+// Member is a key of an [Object] and its value: a string, bool, int, list of strings, or Object.
 type Member struct {
 	Key   string
 	Value any
@@ -90,8 +89,7 @@ func (u *Unsupported) Error() string { return u.Reason }
 // BOM is the byte order mark of UTF-8.
 const BOM = "\ufeff"
 
-// CheckText returns an error for a text that is not UTF-8, is too large, or has line ends
-// other than \n and \r\n.
+// CheckText refuses a text that is not UTF-8, is too large, or has line ends other than \n and \r\n.
 func CheckText(text []byte) error {
 	if len(text) > MaxText {
 		return &Unsupported{fmt.Sprintf("the file is larger than %d MiB", MaxText>>20)}

@@ -111,8 +111,7 @@ func (n *jsonNode) mustBeObject(text []byte, at Place) error {
 	return MalformedAt(text, n.start, fmt.Sprintf("an object is needed here, for %s", at))
 }
 
-// nestedObject returns the value of the first of keys[1:] that is missing: the entry, or
-// objects around it.
+// nestedObject returns the value of the first missing one of keys[1:]: the entry, or objects around it.
 func nestedObject(keys []string, entry Object) Object {
 	for i := len(keys) - 1; i >= 0; i-- {
 		entry = Object{{Key: keys[i], Value: entry}}
@@ -178,8 +177,7 @@ func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 	return Apply(text, cut...)
 }
 
-// sameLineComments returns the end of the comments that follow an offset on its line, the offset
-// itself without any.
+// sameLineComments returns the end of the comments after an offset on its line, the offset without any.
 func sameLineComments(text []byte, at int) int {
 	for next := at; next < len(text); {
 		switch text[next] {

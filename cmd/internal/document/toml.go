@@ -83,8 +83,7 @@ func inlineError(name string) error {
 	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}
 }
 
-// addBlock appends a block after a blank line. A text without a final line end gets a block
-// without one.
+// addBlock appends a block after a blank line, without a final line end if the text has none.
 func addBlock(text []byte, block, newline string) []byte {
 	out := bytes.Clone(text)
 	switch body := bytes.TrimPrefix(text, []byte(BOM)); {

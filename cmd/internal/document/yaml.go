@@ -120,8 +120,7 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 	return h, nil
 }
 
-// check returns an error for a value that is not a collection of the right kind, or has a form
-// that cannot be edited.
+// check refuses a value that is no collection of the right kind, or has a form that cannot be edited.
 func (h *yamlHolder) check(at Place) error {
 	kind, name := yaml.MappingNode, "mapping"
 	if h.list {
@@ -471,8 +470,7 @@ func yamlLinesOf(text []byte) yamlLines {
 	return l
 }
 
-// start returns the offset of a line, counted from 1; the end of the text for a line after the
-// last one.
+// start returns the offset of a line, counted from 1; the end of the text after the last one.
 func (l yamlLines) start(line int) int {
 	if line > len(l.starts) {
 		return len(l.text)

@@ -39,8 +39,7 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-// setAgent takes any name of an agent, and "" for none: which ones there are is known where
-// the file is read.
+// setAgent takes any name of an agent, "" for none: which are defined is known where the file is read.
 func setAgent(s *Settings, text string) error {
 	s.Agent = text
 	if text == "" {
@@ -240,8 +239,7 @@ func keyOfAgent(name string) string {
 	return name
 }
 
-// AccessTable returns the lines of the access rules of an agent, which are given as PATH=LEVEL,
-// none without any.
+// AccessTable returns the lines of the access rules of an agent, given as PATH=LEVEL; none without any.
 func AccessTable(agent string, given []string) (lines []string, err error) {
 	for _, one := range given {
 		at := strings.LastIndexByte(one, '=')

@@ -105,8 +105,7 @@ func syntaxProblem(err error) problem {
 	return problem{max(row, 1), inOurWords(strings.TrimPrefix(wrong.Error(), "toml: "))}
 }
 
-// inOurWords says what is wrong with a line as a user who writes settings would: the
-// parser tells characters.
+// inOurWords says what is wrong with a line in terms of settings: the parser tells characters.
 func inOurWords(parsers string) string {
 	switch {
 	case strings.HasPrefix(parsers, "unexpected character U+000A"), strings.HasPrefix(parsers, "unexpected end"), strings.HasPrefix(parsers, "expected value"):

@@ -26,8 +26,7 @@ type HTTP struct {
 	PublicURL, Issuer, Claim string
 	// ClientFile has the id and the secret of this server at the issuer, on two lines; "" for none.
 	ClientFile string
-	// SignIn says that the server is the authorization server itself, where the owner signs in with
-	// a passkey.
+	// SignIn says that the server itself is the authorization server, for the passkeys of the owner.
 	SignIn bool
 }
 

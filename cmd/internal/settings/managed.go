@@ -35,8 +35,7 @@ type managed struct {
 	texts  map[string]string // of the settings that are written, by name
 }
 
-// machine is where the managed settings are and how they are read: not for the environment or a
-// setting to say.
+// machine is where the managed settings are and how they are read; no variable or setting says so.
 var machine = struct {
 	file func() (string, error)
 	read func(name string) ([]byte, fs.FileInfo, error)

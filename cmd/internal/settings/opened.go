@@ -83,8 +83,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 		if o.HTTP.Addr != "" { // otherwise no one could read them
 			o.Metrics = telemetry.NewMetrics(release.Version)
 		}
-		// The variables of OpenTelemetry are those of every program of a machine, so a wrong one is no
-		// reason not to serve.
+		// The variables of OpenTelemetry are of every program of a machine: a wrong one does not keep from serving.
 		var wrong *telemetry.ConfigError
 		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(err, &wrong) {
 			o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())

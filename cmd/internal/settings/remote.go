@@ -10,8 +10,7 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// TokenVariable contains a bearer token for HTTP, for environments such as containers, where a
-// file is inconvenient.
+// TokenVariable contains a bearer token for HTTP, where a file is inconvenient, such as in containers.
 const TokenVariable = "VAULTWICKET_TOKEN"
 
 const maxTokenFile = 16 << 10

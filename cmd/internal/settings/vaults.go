@@ -256,8 +256,7 @@ func (f *Flags) pickVaults(s *Settings) error {
 	return nil
 }
 
-// VaultFolders returns the folders of the vaults that the settings name and of those
-// that the app lists.
+// VaultFolders returns the folders of the vaults that the settings name or the app lists.
 func (s Settings) VaultFolders(std terminal.Streams) (folders []string) {
 	if s.Vault.Folder != "" {
 		folders = append(folders, s.Vault.Folder)

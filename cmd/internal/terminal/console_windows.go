@@ -15,8 +15,7 @@ func (c console) Read(p []byte) (int, error)  { return c.keyboard.Read(p) }
 func (c console) Write(p []byte) (int, error) { return c.screen.Write(p) }
 func (c console) Close() error                { return errors.Join(c.keyboard.Close(), c.screen.Close()) }
 
-// OpenConsole opens the console of the process, whatever its standard Streams are. The error is
-// that there is none.
+// OpenConsole opens the console of the process, whatever its standard streams are, if there is one.
 func OpenConsole() (io.ReadWriteCloser, error) {
 	keyboard, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {

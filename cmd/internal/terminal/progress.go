@@ -80,8 +80,7 @@ func (p *Progress) show(elapsed time.Duration) {
 	p.shown = columns.String(line)
 }
 
-// Count sets how far the work has come, such as "120 of 3000 files read". The next line has
-// it in place of the hint.
+// Count sets how far the work has come, such as "120 of 3000 files read", which replaces the hint.
 func (p *Progress) Count(count string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,8 +98,7 @@ func (p *Progress) remove() {
 	}
 }
 
-// Pause removes the line while something else is on the screen, such as a question. The returned
-// function resumes it.
+// Pause removes the line while something else is on the screen, such as a question, until resume.
 func (p *Progress) Pause() (resume func()) {
 	p.set(true)
 	return func() { p.set(false) }

@@ -166,8 +166,7 @@ func (s Screen) Time(t time.Time) string {
 	}
 }
 
-// Span returns a length of time in one unit, rounded down: "40 s", "3 min", "5 h", "2 d".
-// It is never below zero.
+// Span returns a length of time in one unit, rounded down and not below zero: "40 s", "3 min", "5 h", "2 d".
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:

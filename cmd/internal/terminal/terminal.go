@@ -89,8 +89,7 @@ func Width(stream any) (columns int, ok bool) {
 	return columns, ok
 }
 
-// Height returns the number of rows of a terminal; ok is false if stream is not one, or does not
-// report it.
+// Height returns the number of rows of a terminal; ok is false if stream is none, or does not report it.
 func Height(stream any) (rows int, ok bool) {
 	_, rows, ok = size(stream)
 	return rows, ok && rows > 0
