@@ -227,10 +227,9 @@ func (c Call) OwnAnswer() OwnAnswer { return c.of().ownAnswer }
 
 // NamedPath is a path that a call names.
 type NamedPath struct {
-	Param string
-	Path  string // canonical, without a slash at its end; "" is the root folder
-	// Folder says that it is a folder; To that a file is moved there.
-	Folder, To bool
+	Param      string
+	Path       string // canonical, without a slash at its end; "" is the root folder
+	Folder, To bool   // it is a folder; a file is moved there
 }
 
 // NamedPaths lists the paths of notes and folders that the call names, in the order of

@@ -34,9 +34,8 @@ func ToEmbedded(goos string) Carrier { return Carrier{embedded: true, os: goos} 
 type Line struct {
 	// Argv begins with vault=… when a vault is set, then the command, its bare value, sorted key=value
 	// items and sorted flags. The program itself is not in it.
-	Argv []string
-	// StdinParam names the parameter whose value is Stdin and not in Argv. It is "" when there is none.
-	StdinParam string
+	Argv       []string
+	StdinParam string // names the parameter whose value is Stdin and not in Argv. It is "" when there is none.
 	Stdin      string
 }
 

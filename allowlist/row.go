@@ -126,9 +126,8 @@ const (
 	// AccessByEffect is the zero value: to read, to write or to delete the note, as
 	// the effect of the call says.
 	AccessByEffect PathAccess = iota
-	// AccessToRead is for a call that writes something else than what is at its path.
-	AccessToRead
-	AccessToWrite // for a call that removes no more than a part of the note
+	AccessToRead              // for a call that writes something else than what is at its path
+	AccessToWrite             // for a call that removes no more than a part of the note
 	// AccessToMove is that to write the note within its folder, and that to delete it
 	// where it leaves the folder.
 	AccessToMove
@@ -151,8 +150,7 @@ type Step uint8
 
 // The zero value is no step.
 const (
-	// StepLocate asks which note a name refers to. The call is then run with the path of the note.
-	StepLocate Step = iota + 1
+	StepLocate Step = iota + 1 // asks which note a name refers to. The call is then run with the path of the note.
 	// StepLocateNew works out where the note is going to be made that a call names
 	// without a folder. The call is then run with its path.
 	StepLocateNew
@@ -182,14 +180,13 @@ var (
 type ReplyKind uint8
 
 const (
-	Unstated ReplyKind = iota // the zero value: nothing is known about the output
-	// Content is text of a note. It may look like anything, an error included.
-	Content
-	Paths        // a list of vault paths, one a line
-	Lines        // a list of anything else: tags, tasks, names, rows
-	Facts        // a value or a few lines that the app makes itself
-	Confirmation // one line that begins with one of Reply.Confirms
-	Quiet        // commands may print nothing at all
+	Unstated     ReplyKind = iota // the zero value: nothing is known about the output
+	Content                       // text of a note. It may look like anything, an error included.
+	Paths                         // a list of vault paths, one a line
+	Lines                         // a list of anything else: tags, tasks, names, rows
+	Facts                         // a value or a few lines that the app makes itself
+	Confirmation                  // one line that begins with one of Reply.Confirms
+	Quiet                         // commands may print nothing at all
 )
 
 // Reply describes the output of one command.

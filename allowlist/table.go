@@ -52,14 +52,10 @@ func (r *row) paramNames() []string {
 type RowLimit uint8
 
 const (
-	// NoRowLimit is the zero value: the command is unknown, or does more than read.
-	NoRowLimit RowLimit = iota
-	// PagedRows are cut by the gateway. The command has no parameter for it.
-	PagedRows
-	// LimitedRows have the parameter limit, and are all printed without it.
-	LimitedRows
-	// FewRows have the parameter limit, and are few without it.
-	FewRows
+	NoRowLimit  RowLimit = iota // the zero value: the command is unknown, or does more than read
+	PagedRows                   // cut by the gateway. The command has no parameter for it.
+	LimitedRows                 // with the parameter limit; all are printed without it
+	FewRows                     // with the parameter limit; few without it
 )
 
 // LimitOf returns how a command takes the number of rows.

@@ -40,23 +40,16 @@ const (
 type Config struct {
 	// CLI is the name or the absolute path of the official CLI, "" for "obsidian". A name is
 	// searched in PATH and in the folders of the app, a path is used as it is.
-	CLI string
-	// Self is the absolute path of this binary, for the embedded program and the demo server.
-	Self string
-	// Timeout is the limit of one call, with the time in the queue; 0 means 15 seconds.
-	Timeout time.Duration
-	// MaxKept is the maximum bytes kept of each stream, without its middle; 0 means 16 MiB.
-	MaxKept int
-	// Vaults returns the folders in which no program may be, at each inspection of one; nil means none.
-	Vaults func() []string
-	// Resident keeps one process of the embedded program a vault. The caller then calls Close.
-	Resident bool
-	Session  string // the session that changes notes, for the journal
-	// DayStart is the hour at which a day begins for the embedded program, 0 for midnight.
-	DayStart   int
+	CLI        string
+	Self       string          // the absolute path of this binary, for the embedded program and the demo server
+	Timeout    time.Duration   // the limit of one call, with the time in the queue; 0 means 15 seconds
+	MaxKept    int             // the maximum bytes kept of each stream, without its middle; 0 means 16 MiB
+	Vaults     func() []string // returns the folders in which no program may be, at each inspection of one; nil means none
+	Resident   bool            // keeps one process of the embedded program a vault. The caller then calls Close.
+	Session    string          // the session that changes notes, for the journal
+	DayStart   int             // the hour at which a day begins for the embedded program, 0 for midnight
 	Embeddings Embeddings
-	// SecretsKey returns the key of the marks of secrets; nil draws one for the process.
-	SecretsKey func() []byte
+	SecretsKey func() []byte       // returns the key of the marks of secrets; nil draws one for the process
 	Watch      Watcher             // nil for none
 	Getenv     func(string) string // os.Getenv when nil
 }
@@ -109,10 +102,9 @@ func New(c Config) *Runner {
 
 // Embeddings is a server that makes vectors of texts for the embedded program. The zero Embeddings is none.
 type Embeddings struct {
-	Server  string // its address, a space, and the name of a model
-	KeyFile string // of a key for it, "" for none
-	// Elsewhere says that it is on another machine: only calls that may send texts there use it.
-	Elsewhere bool
+	Server    string // its address, a space, and the name of a model
+	KeyFile   string // of a key for it, "" for none
+	Elsewhere bool   // it is on another machine: only calls that may send texts there use it
 }
 
 // Timeout returns the limit of one call.
@@ -171,11 +163,10 @@ type Outcome struct {
 	Duration time.Duration // the time that the program ran, the sum when it was asked again
 	// Total is the length of Stdout before anything was dropped. With Cut its middle was
 	// dropped, at the offset CutAt.
-	Total int64
-	Cut   bool
-	CutAt int
-	// Notices are remarks for people: noise, the sentence of an empty answer, an outdated installer.
-	Notices []string
+	Total   int64
+	Cut     bool
+	CutAt   int
+	Notices []string // remarks for people: noise, the sentence of an empty answer, an outdated installer
 	// Path, Hash and Before are the note, the hash of its content and the hash before, as the
 	// embedded program reports them; the app reports none. Change is the entry of the journal
 	// that can undo the change.
@@ -191,9 +182,8 @@ type Outcome struct {
 	// Unchanged says that it equals the state of [UnlessState], and nothing was answered.
 	State     string
 	Unchanged bool
-	// Closed tells which notes were hidden by their own texts, "" for none.
-	Closed  string
-	Failure *Failure // nil when the call succeeded
+	Closed    string   // tells which notes were hidden by their own texts, "" for none
+	Failure   *Failure // nil when the call succeeded
 }
 
 // notRun is the outcome of a call for which no process was started.

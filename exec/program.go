@@ -21,11 +21,10 @@ type Program struct {
 // WriteOptions says how the embedded program carries out a call that changes
 // something. The app knows no such thing.
 type WriteOptions struct {
-	Task   Task   // the zero Task carries the call out
-	Entry  string // id of the journal entry, "" for a generated one
-	Expect string // hash that the note must have, "" for any
-	// Caller makes the change, and Batch is that of its batch: for the journal, and the right to undo.
-	Caller, Batch string
+	Task          Task   // the zero Task carries the call out
+	Entry         string // id of the journal entry, "" for a generated one
+	Expect        string // hash that the note must have, "" for any
+	Caller, Batch string // who makes the change, and its batch: for the journal, and the right to undo
 	Client        string // the name that the client gave, "" for none
 	Sparing       bool   // refuses a change that removes so much that it requires approval
 	// Addresses is "ask" if a change is destructive that adds an address with text of another note,
@@ -42,10 +41,8 @@ type Task uint8
 const (
 	Whole Task = iota // carries out the call
 	Plan              // works out what the call would change, and changes nothing
-	// Begin does the same and records it in the journal, for a call that another program carries out.
-	Begin
-	// End compares the files with that record, and writes the outcome to the journal.
-	End
+	Begin             // does the same and records it in the journal, for a call that another program carries out
+	End               // compares the files with that record, and writes the outcome to the journal
 )
 
 const writeSwitch = "--write"

@@ -27,8 +27,7 @@ type worker struct {
 	life context.Context
 	end  context.CancelFunc // stops the process in steps
 
-	// begun is closed when the worker takes requests, and peer is set, or when it has failed: why is failed.
-	begun  chan struct{}
+	begun  chan struct{} // closed when the worker takes requests, and peer is set, or when it has failed: why is failed
 	peer   *process.Process
 	path   string // of the program
 	pid    int
@@ -39,12 +38,11 @@ type worker struct {
 	writing sync.Mutex // of peer.In
 	scratch []byte     // what is being written
 
-	mu    sync.Mutex
-	open  map[uint32]*exchange // nil when there will be no more answers
-	last  uint32
-	cause string // why we stopped it
-	// doomed says that a call did not end: the worker ends when none that writes is open.
-	doomed bool
+	mu     sync.Mutex
+	open   map[uint32]*exchange // nil when there will be no more answers
+	last   uint32
+	cause  string // why we stopped it
+	doomed bool   // a call did not end: the worker ends when none that writes is open
 
 	sizes sizes
 

@@ -16,17 +16,13 @@ const DefaultAgent = "default"
 // Agent is a name with rights, which only narrow those of the server and of its vaults. The
 // zero Agent has no rights.
 type Agent struct {
-	// Rights are the most that the agent may do in any vault.
-	Rights Policy
-	// Vaults are the names, ids or folders of the vaults that it may use, nil for every vault.
-	Vaults []string
-	// Expires is the time from which it has no rights, zero for never.
-	Expires time.Time
+	Rights  Policy    // the most that the agent may do in any vault
+	Vaults  []string  // the names, ids or folders of the vaults that it may use, nil for every vault
+	Expires time.Time // the time from which it has no rights, zero for never
 	// Subjects are the values of the claim of access tokens that are of the agent (see the
 	// setting oauth-claim), nil for no token.
 	Subjects []string
-	// Ended says why it has no rights, "" for an agent that has some.
-	Ended string
+	Ended    string // why it has no rights, "" for an agent that has some
 }
 
 // Agents are the agents that the user has defined, by their names. Without any, no caller is narrowed.

@@ -27,12 +27,10 @@ type Denial struct {
 	Rule    string // the name of the rule, as in a dry run
 	Command string
 	Reason  string // lower case, no full stop
-	// Setting is the name of the setting that decides, "" if none does.
-	Setting string
-	// Scope is what the access token of the request would need, ScopeNone if that was not wrong.
-	Scope  Scope
-	hint   string
-	origin string
+	Setting string // the name of the setting that decides, "" if none does
+	Scope   Scope  // what the access token of the request would need, ScopeNone if that was not wrong
+	hint    string
+	origin  string
 }
 
 // Code returns one of the Code constants of this package.
@@ -81,12 +79,9 @@ type RuleVerdict struct {
 type Verdict uint8
 
 const (
-	// Deny is the zero value.
-	Deny Verdict = iota
-	// Ask requires approval by the user.
-	Ask
-	// Pass does not object to the call.
-	Pass
+	Deny Verdict = iota // the zero value
+	Ask                 // requires approval by the user
+	Pass                // does not object to the call
 )
 
 // String returns "deny", "ask" or "pass".
@@ -106,8 +101,7 @@ func (v Verdict) String() string {
 type Decision struct {
 	call   allowlist.Call
 	denial *Denial
-	// grant is what there is to grant, nil where approval would not be enough.
-	grant *grant
+	grant  *grant // what there is to grant, nil where approval would not be enough
 }
 
 // Decide checks call against the rules.

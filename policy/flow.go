@@ -13,11 +13,9 @@ import (
 // Flow is a rule about where text may go: once a session has read from one of the places From, what
 // carries text to one of the places To requires approval, or is refused. The zero Flow is about nothing.
 type Flow struct {
-	Name string
-	// From are folders and notes by their paths, tags with "#", and FromPrivate.
-	From []string
-	// To are paths, and the Flow constants.
-	To      []string
+	Name    string
+	From    []string // folders and notes by their paths, tags with "#", and FromPrivate
+	To      []string // paths, and the Flow constants
 	Refuses bool
 }
 

@@ -19,24 +19,15 @@ import (
 // Policy is what the user has enabled. It is plain data so that settings can be combined; the
 // zero value enables nothing and requires approval of every change.
 type Policy struct {
-	// Ceiling is the highest enabled tier.
-	Ceiling tiers.Tier
-	// Mutations enables calls that change something.
-	Mutations bool
-	// Publish enables, together with Mutations, what leaves the machine.
-	Publish bool
-	// UI enables calls that move the focus or open a view.
-	UI bool
-	// Confirm says which changes require approval.
-	Confirm Confirm
-	// Secrets says what is done with keys, tokens and passwords in answers.
-	Secrets Secrets
-	// Suspicious says what follows from signs of injection in answers.
-	Suspicious Suspicious
-	// RemoteLinks allows changes that add an address with text of another note.
-	RemoteLinks bool
-	// Shadow are the names of rules about texts that decide and have no effect, see [TextRules].
-	Shadow []string
+	Ceiling     tiers.Tier // the highest enabled tier
+	Mutations   bool       // enables calls that change something
+	Publish     bool       // enables, together with Mutations, what leaves the machine
+	UI          bool       // enables calls that move the focus or open a view
+	Confirm     Confirm    // which changes require approval
+	Secrets     Secrets    // what is done with keys, tokens and passwords in answers
+	Suspicious  Suspicious // what follows from signs of injection in answers
+	RemoteLinks bool       // allows changes that add an address with text of another note
+	Shadow      []string   // the names of rules about texts that decide and have no effect, see [TextRules]
 	// Exceptions are folders and notes for which these rules do not apply. AnyException is for the
 	// rights of an agent that have none of their own: it narrows no others.
 	Exceptions   access.Exceptions
@@ -48,41 +39,33 @@ type Policy struct {
 	// Flows are the rules about where text may go. Flowing are those that refuse the call, or require
 	// its approval, because of what the session has read; it is no setting.
 	Flows, Flowing []Flow
-	// Private names what narrows the access to a note in the note itself.
-	Private access.Private
+	Private        access.Private // names what narrows the access to a note in the note itself
 	// Disable disables single commands; EnableOnly, if it is not empty, disables
 	// all others. Neither enables anything.
 	Disable, EnableOnly []string
 	// Access says what may be done with which note. Ignores says that the vault
 	// has an ignore file, which hides more.
-	Access  access.Rules
-	Ignores bool
-	// Narrowed says that notes in reach narrow access to themselves, which only the embedded program knows.
-	Narrowed bool
-	// Origins says where a setting comes from, by its name, for messages.
-	Origins map[string]string
-	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
-	MinVersion tiers.Version
+	Access     access.Rules
+	Ignores    bool
+	Narrowed   bool              // notes in reach narrow access to themselves, which only the embedded program knows
+	Origins    map[string]string // where a setting comes from, by its name, for messages
+	MinVersion tiers.Version     // the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
 	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is
 	// when they end, zero for never; see [Policy.At]. Closed says why nothing is
 	// allowed, "" where something may be.
 	Agent  string
 	Until  time.Time
 	Closed string
-	// Scope is the most that the access token of the request allows.
-	Scope Scope
+	Scope  Scope // the most that the access token of the request allows
 }
 
 // Confirm says which changes require approval.
 type Confirm uint8
 
 const (
-	// ConfirmWrites is every change. It is the zero value.
-	ConfirmWrites Confirm = iota
-	// ConfirmDestructive is a change that removes, replaces or publishes.
-	ConfirmDestructive
-	// ConfirmNever is no change.
-	ConfirmNever
+	ConfirmWrites      Confirm = iota // every change. It is the zero value.
+	ConfirmDestructive                // a change that removes, replaces or publishes
+	ConfirmNever                      // no change
 )
 
 var confirmNames = [...]string{ConfirmWrites: "writes", ConfirmDestructive: "destructive", ConfirmNever: "never"}
@@ -110,14 +93,10 @@ func (c Confirm) asksBefore() string {
 type Secrets uint8
 
 const (
-	// SecretsBlock ends a call whose answer has some. It is the zero value.
-	SecretsBlock Secrets = iota
-	// SecretsStrict replaces them by marks, as well as numbers of cards and accounts.
-	SecretsStrict
-	// SecretsRedact replaces them by marks.
-	SecretsRedact
-	// SecretsAllow leaves them as they are.
-	SecretsAllow
+	SecretsBlock  Secrets = iota // ends a call whose answer has some. It is the zero value.
+	SecretsStrict                // replaces them by marks, as well as numbers of cards and accounts
+	SecretsRedact                // replaces them by marks
+	SecretsAllow                 // leaves them as they are
 )
 
 var secretsNames = [...]string{SecretsBlock: "block", SecretsStrict: "strict", SecretsRedact: "redact", SecretsAllow: "allow"}
@@ -134,12 +113,9 @@ func ParseSecrets(s string) (Secrets, error) {
 type Suspicious uint8
 
 const (
-	// SuspiciousAsk, the zero value, is a notice, and then every change of the session requires approval.
-	SuspiciousAsk Suspicious = iota
-	// SuspiciousNotice is a notice.
-	SuspiciousNotice
-	// SuspiciousOff is nothing: they are not looked for.
-	SuspiciousOff
+	SuspiciousAsk    Suspicious = iota // a notice, and then every change of the session requires approval. It is the zero value.
+	SuspiciousNotice                   // a notice
+	SuspiciousOff                      // nothing: they are not looked for
 )
 
 var suspiciousNames = [...]string{SuspiciousAsk: "ask", SuspiciousNotice: "notice", SuspiciousOff: "off"}

@@ -73,10 +73,9 @@ var rules = [...]rule{
 // rule is one reason for a denial, with its name in a dry run and its message for a call that
 // it passes. One about texts has a state instead of the message, see [TextRule].
 type rule struct {
-	name  string
-	check func(Policy, subject) *Denial // nil where no call is refused before it is run, or with denies
-	// denies says whether the call is refused with denial, nil with check.
-	denies func(Policy, subject) bool
+	name   string
+	check  func(Policy, subject) *Denial // nil where no call is refused before it is run, or with denies
+	denies func(Policy, subject) bool    // whether the call is refused with denial, nil with check
 	denial Denial
 	pass   func(Policy, subject) string
 

@@ -11,14 +11,10 @@ import (
 type Scope uint8
 
 const (
-	// ScopeNone is that of a request without an access token that has scopes: it limits nothing.
-	ScopeNone Scope = iota
-	// ScopeRead is for calls that only read.
-	ScopeRead
-	// ScopeWrite is for calls that add to notes, too, and for those that move the focus.
-	ScopeWrite
-	// ScopeDestructive is for all calls.
-	ScopeDestructive
+	ScopeNone        Scope = iota // that of a request without an access token that has scopes: it limits nothing
+	ScopeRead                     // for calls that only read
+	ScopeWrite                    // for calls that add to notes, too, and for those that move the focus
+	ScopeDestructive              // for all calls
 )
 
 var scopeNames = [...]string{ScopeRead: "vault:read", ScopeWrite: "vault:write", ScopeDestructive: "vault:destructive"}

@@ -30,10 +30,9 @@ func TextRules() (names []string) {
 
 // TextRule is what a policy says of a rule about texts.
 type TextRule struct {
-	Name  string
-	Looks string // at what
-	// Settings decide. State is their value, and Origin where that of the first one comes from.
-	Settings      []string
+	Name          string
+	Looks         string   // at what
+	Settings      []string // that decide. State is their value, and Origin where that of the first one comes from.
 	State, Origin string
 	Shadow        bool              // it decides, and has no effect
 	Exceptions    access.Exceptions // where it does not apply

@@ -121,9 +121,8 @@ func auditError(err error) error {
 type auditReport struct {
 	OK bool `json:"ok"` // of both
 	audit.Report
-	Calls *auditReport `json:"calls,omitempty"`
-	// Checkpoints is what was compared, nil without a file of checkpoints.
-	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"`
+	Calls       *auditReport      `json:"calls,omitempty"`
+	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"` // what was compared, nil without a file of checkpoints
 }
 
 type auditCheckpoints struct {

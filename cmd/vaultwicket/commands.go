@@ -154,9 +154,8 @@ func drifted(ctx context.Context, o settings.Opened) (unknown []catalog.Explaine
 
 // drift is the difference between the commands of a version of the app and the table.
 type drift struct {
-	Version string `json:"version"` // as the app says it
-	// New are commands that vaultwicket does not know.
-	New []string `json:"new"`
+	Version string   `json:"version"` // as the app says it
+	New     []string `json:"new"`     // commands that vaultwicket does not know
 	// Missing are commands of the table that the app does not list. Commands of a disabled
 	// core plugin are missing, too.
 	Missing []string `json:"missing"`

@@ -134,16 +134,11 @@ func completionScript(shell string) (text string, ok bool) {
 
 // completer completes command lines. Its functions must not be nil.
 type completer struct {
-	// Commands are the words that can come first, with what each does.
-	Commands []candidate
-	// Flags returns the flags of a command, as its help has them.
-	Flags func(command string) []terminal.Flag
-	// Words are the arguments of a command, by its name.
-	Words map[string][]string
-	// Choices returns the values of a flag, nil if any value is valid.
-	Choices func(flag string) []string
-	// Paths returns the paths of the visible notes that begin with a prefix.
-	Paths func(line []string, prefix string) []string
+	Commands []candidate                                 // the words that can come first, with what each does
+	Flags    func(command string) []terminal.Flag        // returns the flags of a command, as its help has them
+	Words    map[string][]string                         // the arguments of a command, by its name
+	Choices  func(flag string) []string                  // returns the values of a flag, nil if any value is valid
+	Paths    func(line []string, prefix string) []string // returns the paths of the visible notes that begin with a prefix
 }
 
 // takeVaultCommand are the subcommands that are followed by a command of a vault.
@@ -293,11 +288,9 @@ type candidate struct{ Word, Description string }
 
 // candidates are the possible words, and how the shell uses them.
 type candidates struct {
-	List []candidate
-	// Open says that more follows a candidate, such as the value after "path=".
-	Open bool
-	// Files says that the shell completes names of files, too.
-	Files bool
+	List  []candidate
+	Open  bool // more follows a candidate, such as the value after "path="
+	Files bool // the shell completes names of files, too
 }
 
 func (c *candidates) add(word, description string) {

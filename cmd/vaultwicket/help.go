@@ -70,8 +70,7 @@ const (
 	// a wide one, in columns: longer lines are hard to read.
 	pipeWidth    = 100
 	maxHelpWidth = 120
-	// minText is the width of a text next to names; on a narrower terminal it is below.
-	minText = 30
+	minText      = 30 // the width of a text next to names; on a narrower terminal it is below
 )
 
 // overviewText returns the help of the whole program: its commands in groups. hidden are names
@@ -197,12 +196,11 @@ func (p *helpWriter) commandLines(list []example) {
 
 // description is a subcommand as help and manual describe it.
 type description struct {
-	Name    string
-	Usage   string // what follows the name
-	Summary string // in the list of commands
-	Group   string
-	// About is what a user should know before the first use: paragraphs.
-	About    []string
+	Name     string
+	Usage    string // what follows the name
+	Summary  string // in the list of commands
+	Group    string
+	About    []string // what a user should know before the first use: paragraphs
 	Examples []example
 }
 

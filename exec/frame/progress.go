@@ -85,10 +85,9 @@ func ProgressOf(ctx context.Context) (tell func(Progress)) {
 // ProgressFilter removes the lines with progress from standard error of the embedded
 // program. It is for one goroutine.
 type ProgressFilter struct {
-	to   io.Writer
-	tell func(Progress)
-	// begun is a line that may become one with progress; passing says that the current line is none.
-	begun   []byte
+	to      io.Writer
+	tell    func(Progress)
+	begun   []byte // a line that may become one with progress; passing says that the current line is none
 	passing bool
 }
 

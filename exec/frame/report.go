@@ -54,10 +54,9 @@ type Facts struct {
 
 // Failure is what the embedded program reports about a call that failed. The zero Failure is none.
 type Failure struct {
-	Code string `json:"code,omitempty"`
-	Hint string `json:"hint,omitempty"`
-	// Reason is the first line of the error text, at most [MaxReason] bytes.
-	Reason string `json:"reason,omitempty"`
+	Code   string `json:"code,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+	Reason string `json:"reason,omitempty"` // the first line of the error text, at most [MaxReason] bytes
 }
 
 // MaxReason bounds the reason of a Failure, so that a report stays short.

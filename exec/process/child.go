@@ -38,13 +38,11 @@ type Child struct {
 	Path, Name string // the absolute path, and what it is told it was called as
 	Args, Env  []string
 	Stdin      string
-	Embedded   bool // the embedded program: its whole process group may be ended
-	Keep       int  // bytes kept of each stream
-	// Capacity waits for memory for a large answer; if false, nothing more is kept. nil is unlimited.
-	Capacity func(context.Context) bool
-	Progress func(frame.Progress) // receives the progress of the embedded program, unless nil
-	// Ended is called on Linux, unless nil, when the process has ended, before its output is read to the end.
-	Ended func()
+	Embedded   bool                       // the embedded program: its whole process group may be ended
+	Keep       int                        // bytes kept of each stream
+	Capacity   func(context.Context) bool // waits for memory for a large answer; if false, nothing more is kept. nil is unlimited.
+	Progress   func(frame.Progress)       // receives the progress of the embedded program, unless nil
+	Ended      func()                     // called on Linux, unless nil, when the process has ended, before its output is read to the end
 }
 
 // Kind says how a child ended.

@@ -14,10 +14,9 @@ const (
 	smallAnswer = frame.Window // kept without asking for capacity; most answers are shorter
 	// firstStep and lastStep are the sizes to which a buffer grows before all of it is
 	// allocated: unwritten pages cost nothing, copies do.
-	firstStep = 1 << 20
-	lastStep  = 4 << 20
-	// FloodLimit ends a program that does not stop printing: a listing of a million files is a tenth of it.
-	FloodLimit = 1 << 30
+	firstStep  = 1 << 20
+	lastStep   = 4 << 20
+	FloodLimit = 1 << 30 // ends a program that does not stop printing: a listing of a million files is a tenth of it
 )
 
 // Stream keeps the head and the tail of the output of a program and reads it to the end, so

@@ -18,14 +18,10 @@ import (
 type Level uint8
 
 const (
-	// None is the zero value: the note is treated as missing.
-	None Level = iota
-	// Read lets the note be read, listed and found.
-	Read
-	// Write lets it be created and changed.
-	Write
-	// Delete lets it be removed, replaced and moved to another folder.
-	Delete
+	None   Level = iota // the zero value: the note is treated as missing
+	Read                // lets the note be read, listed and found
+	Write               // lets it be created and changed
+	Delete              // lets it be removed, replaced and moved to another folder
 )
 
 var levelNames = [...]string{None: "none", Read: "r", Write: "rw", Delete: "rwd"}

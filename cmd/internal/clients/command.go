@@ -35,8 +35,7 @@ type Session struct {
 	Installer Installer
 	Binary    string // absolute path of this program
 	Out, Err  io.Writer
-	// Confirm asks the user. It reports asked as false if no one can answer.
-	Confirm func(ctx context.Context) (yes, asked bool)
+	Confirm   func(ctx context.Context) (yes, asked bool) // asks the user. It reports asked as false if no one can answer.
 }
 
 // Run does what the options request. The error is a [*terminal.Failure] or one of writing the output.

@@ -46,9 +46,8 @@ type shape struct {
 	http  func(s Server, token string) document.Object // nil: not in the file
 	// token is how the client reads an environment variable; VAR is the place of its name.
 	// "" is for a client that would need the token as text.
-	token string
-	// inputs is for a client that asks for the token itself, with a second entry.
-	inputs bool
+	token  string
+	inputs bool // for a client that asks for the token itself, with a second entry
 }
 
 // entry returns the entry for a server. It reports false where the client has no form

@@ -25,12 +25,11 @@ type State struct {
 
 // Entry is an installed entry.
 type Entry struct {
-	Name    string   `json:"name"`
-	Command []string `json:"command,omitempty"`
-	URL     string   `json:"url,omitempty"`
-	Edit    bool     `json:"edit"` // it allows changes to notes
-	// Approves is the key by which the client runs calls without asking, "" for none.
-	Approves string `json:"approves,omitempty"`
+	Name     string   `json:"name"`
+	Command  []string `json:"command,omitempty"`
+	URL      string   `json:"url,omitempty"`
+	Edit     bool     `json:"edit"`               // it allows changes to notes
+	Approves string   `json:"approves,omitempty"` // the key by which the client runs calls without asking, "" for none
 }
 
 // State returns whether a client is installed, and its entries for the user.

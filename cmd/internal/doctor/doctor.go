@@ -25,21 +25,17 @@ import (
 
 // Machine is the machine to check, and the functions that ask its programs. They must not be nil.
 type Machine struct {
-	// Remote is a server to check in place of the machine, nil for the machine; see [CheckServer].
-	Remote *remote.Server
+	Remote *remote.Server // a server to check in place of the machine, nil for the machine; see [CheckServer]
 
 	OS      string // as runtime.GOOS
 	Getenv  func(string) string
 	Now     func() time.Time
-	Version string // of this program
-	// Built is when the source of this program was committed, zero if that is unknown.
-	Built time.Time
+	Version string    // of this program
+	Built   time.Time // when the source of this program was committed, zero if that is unknown
 
 	Settings settings.Settings
-	// Invalid is why the settings cannot be used. Then nothing is checked that depends on them.
-	Invalid error
-	// Known are the folders of the vaults that the app lists.
-	Known []string
+	Invalid  error    // why the settings cannot be used. Then nothing is checked that depends on them.
+	Known    []string // the folders of the vaults that the app lists
 
 	// State is the state folder, "" for none; StateUnsafe and StateReadOnly say why it
 	// cannot be used for anything, or for changes.
@@ -59,12 +55,9 @@ type Machine struct {
 	// the server tells in its answer to initialize.
 	Start func(ctx context.Context, command []string) (name, version string, err error)
 
-	// Listen tries whether a server can listen on an address of TCP.
-	Listen func(ctx context.Context, addr string) error
-	// Free returns how many bytes can be written to the file system of a folder.
-	Free func(folder string) (bytes uint64, known bool)
-	// Elevated reports whether this process has the rights of an administrator.
-	Elevated func() bool
+	Listen   func(ctx context.Context, addr string) error   // tries whether a server can listen on an address of TCP
+	Free     func(folder string) (bytes uint64, known bool) // returns how many bytes can be written to the file system of a folder
+	Elevated func() bool                                    // reports whether this process has the rights of an administrator
 }
 
 // Check runs all checks. It ends early with ctx.

@@ -33,13 +33,11 @@ const (
 // Server is a server, as a client with a token sees it. Its methods return an error if the server
 // could not be asked; what it denies or could not do is in the answer.
 type Server struct {
-	// URL is the address of the endpoint, Token the bearer token.
-	URL, Token string
+	URL, Token string // the address of the endpoint, and the bearer token
 	// Ask asks the user for an approval, with the text of the server; nil has the server keep
 	// the question for its owner.
-	Ask func(ctx context.Context, text string) bool
-	// Client sends the requests, nil for one that follows no redirect.
-	Client *http.Client
+	Ask    func(ctx context.Context, text string) bool
+	Client *http.Client // sends the requests, nil for one that follows no redirect
 }
 
 // Do carries out a request. A long answer is fetched whole.

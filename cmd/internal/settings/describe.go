@@ -37,8 +37,7 @@ func DescribeLevels() (list [][2]string) {
 // Row is a setting with its value and origin, for a reader.
 type Row struct {
 	Name, Value, Default, Origin, About string
-	// Lines are what to write into the settings file for another value, or an example of one.
-	Lines []string
+	Lines                               []string // what to write into the settings file for another value, or an example of one
 }
 
 // List reads the settings again, with the flags as they were given, and returns them in

@@ -24,10 +24,8 @@ type HTTP struct {
 	// PublicURL is the address at which clients reach the endpoint, Issuer the authorization server
 	// whose access tokens are accepted, "" for none, and Claim the one that names their agent.
 	PublicURL, Issuer, Claim string
-	// ClientFile has the id and the secret of this server at the issuer, on two lines; "" for none.
-	ClientFile string
-	// SignIn says that the server itself is the authorization server, for the passkeys of the owner.
-	SignIn bool
+	ClientFile               string // has the id and the secret of this server at the issuer, on two lines; "" for none
+	SignIn                   bool   // the server itself is the authorization server, for the passkeys of the owner
 }
 
 // What hosts and origins are written like in a settings file. The server takes some

@@ -43,11 +43,9 @@ type Opened struct {
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
-	Remote *Server
-	// Notifier tells the owner of questions, nil for none.
-	Notifier *notify.Notifier
-	// Activity is told of the calls of a server.
-	Activity *Activity
+	Remote   *Server
+	Notifier *notify.Notifier // tells the owner of questions, nil for none
+	Activity *Activity        // told of the calls of a server
 
 	messages *terminal.Messages // where Log writes, and where progress is shown
 	running  *running           // the gateways that take stricter settings

@@ -238,11 +238,10 @@ const (
 // running are the gateways of a process, which take stricter settings together: the files are
 // read once for all of them.
 type running struct {
-	mu   sync.Mutex
-	all  []*reloader
-	read *source // the last that was read, nil for none
-	// agents are those of the last that could be read, nil before the first reload.
-	agents atomic.Pointer[policy.Agents]
+	mu     sync.Mutex
+	all    []*reloader
+	read   *source                       // the last that was read, nil for none
+	agents atomic.Pointer[policy.Agents] // those of the last that could be read, nil before the first reload
 }
 
 func (r *running) reload() {

@@ -46,12 +46,10 @@ type Settings struct {
 	HTTP          HTTP
 	// Agent is the agent whose rights apply, "" for the owner of the notes, or where no agent
 	// is defined. Agents are all that are defined.
-	Agent  string
-	Agents policy.Agents
-	// Reviewed is the agent whose past is wanted, "" for everybody's, see [Flags.Reviews].
-	Reviewed string
-	// Notify says how the owner is told of questions.
-	Notify notify.Config
+	Agent    string
+	Agents   policy.Agents
+	Reviewed string        // the agent whose past is wanted, "" for everybody's, see [Flags.Reviews]
+	Notify   notify.Config // how the owner is told of questions
 
 	tables []vaultTable     // [[vaults]] of the file
 	Served []gateway.Served // every vault that is served, the default one first
@@ -63,9 +61,8 @@ type setting struct {
 	name, fallback, usage string
 	kind                  kind
 	form                  form // of its value, for the schema
-	// fixed is what a running server does not take from a file that changed.
-	fixed bool
-	set   func(s *Settings, text string) error
+	fixed                 bool // what a running server does not take from a file that changed
+	set                   func(s *Settings, text string) error
 }
 
 // kind says how a setting is written in the settings file.

@@ -14,9 +14,8 @@ type Column struct {
 	Title string
 	// Min is how far the column may be narrowed where a row is wider than the terminal; 0
 	// keeps it as wide as its cells.
-	Min int
-	// OnTerminal is a column that scripts do not get.
-	OnTerminal bool
+	Min        int
+	OnTerminal bool // a column that scripts do not get
 	// Below has the cells of the column printed below their rows where the rows are wider
 	// than the terminal: for what is of use as a whole only, such as an id.
 	Below bool

@@ -62,8 +62,7 @@ type Streams struct {
 	Out, Err io.Writer
 	Lookup   func(string) (string, bool)
 	Environ  func() []string
-	// Console opens the terminal of the process; nil if there is none.
-	Console func() (io.ReadWriteCloser, error)
+	Console  func() (io.ReadWriteCloser, error) // opens the terminal of the process; nil if there is none
 }
 
 // OpenConsole opens the terminal that the process belongs to.
