@@ -42,7 +42,6 @@ func (c Call) Valid() bool { return c.row != nil }
 
 var noRow row // of the zero Call
 
-// of returns the row of the call.
 func (c Call) of() *row {
 	if c.row == nil {
 		return &noRow

@@ -183,7 +183,6 @@ func (p *param) checkNumber(s string) string {
 	return ""
 }
 
-// largest is the upper bound of a number.
 func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 
 // checkDate accepts days that exist, and words for days. Which day a word refers to is

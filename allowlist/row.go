@@ -66,7 +66,6 @@ const (
 	targetDaily                // today's daily note
 )
 
-// param is one parameter of a row.
 type param struct {
 	name     string
 	kind     kind

@@ -155,7 +155,6 @@ func (q question) unknownCommand(text string) bool {
 	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, prefixSuggestions)
 }
 
-// failure recognises an error answer.
 func (q question) failure(text string, v verdict) *Failure {
 	if v.exit != 0 {
 		if text == "" && v.stdout == "" && len(v.stderr) <= maxSentence {

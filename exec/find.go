@@ -118,7 +118,6 @@ func (r *Runner) knownPlaces() []string {
 	return wellKnown(r.config.Getenv)
 }
 
-// inspect resolves the links of a candidate and checks the target.
 func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err error) {
 	path, err = filepath.EvalSymlinks(candidate)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"runtime"
 )
 
-// fileNames are the files that a bare name can mean.
 func fileNames(name string) []string {
 	if name == defaultCLI {
 		return []string{name, nativeName}
@@ -15,7 +14,6 @@ func fileNames(name string) []string {
 	return []string{name}
 }
 
-// wellKnown lists where the app and its installer put the client.
 func wellKnown(getenv func(string) string) []string {
 	var all []string
 	home := getenv("HOME")

@@ -16,7 +16,6 @@ func fileNames(name string) []string {
 	return []string{name + ".com"}
 }
 
-// wellKnown lists where the installer puts the client.
 func wellKnown(getenv func(string) string) []string {
 	var all []string
 	for _, place := range []struct{ variable, folder string }{

@@ -209,7 +209,6 @@ func (r *Runner) Marker(s policy.Secrets) *secrets.Marker {
 	return r.marker()
 }
 
-// classifyEnding judges the output of a process or a worker.
 func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *secrets.Marker) attempt {
 	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
@@ -233,7 +232,6 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *se
 	return a
 }
 
-// result converts an attempt into the results of Run.
 func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)

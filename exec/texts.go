@@ -167,7 +167,6 @@ func cutNoise(text string, isNoise func(string) bool) (rest string, noise []stri
 	return rest, noise
 }
 
-// isNoise reports whether a line of either stream is noise.
 func isNoise(line string) bool {
 	line = withoutTime(line)
 	for _, sentence := range noiseSentences {

@@ -126,7 +126,6 @@ func (r *Runner) StopSending() {
 	}
 }
 
-// remove forgets a worker that has ended.
 func (p *pool) remove(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

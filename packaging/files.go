@@ -23,7 +23,6 @@ import (
 //go:embed all:templates
 var templates embed.FS
 
-// values is what a template can name.
 var values = map[string]any{
 	"Name": Name, "Title": Title, "Licence": Licence, "Tagline": Tagline, "Summary": Summary, "Description": Description,
 	"Owner": Owner, "Authors": Authors, "Email": Email, "Repository": Repository, "Homepage": Homepage, "Issues": Issues,

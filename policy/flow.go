@@ -69,7 +69,6 @@ func ParseFlow(name string, from, to []string, action string) (f Flow, err error
 	return f, nil
 }
 
-// equal reports whether two rules are the same.
 func (f Flow) equal(g Flow) bool {
 	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
 }

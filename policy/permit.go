@@ -193,7 +193,6 @@ func (p Permit) step(name string, params allowlist.Params) Permit {
 	return p.derive(call, err)
 }
 
-// derive returns the permit for the call of a step.
 func (p Permit) derive(call allowlist.Call, err error) Permit {
 	if err != nil || !p.Valid() {
 		return Permit{}

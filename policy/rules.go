@@ -112,7 +112,6 @@ func (r rule) judge(p Policy, s subject) RuleVerdict {
 	return RuleVerdict{Rule: r.name, Verdict: Deny, Why: denial.Reason, denial: denial}
 }
 
-// agentRule is the name of the rule about the agent.
 const agentRule = "agent"
 
 // agentAllowed denies everything to an agent without rights.

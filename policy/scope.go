@@ -49,7 +49,6 @@ func narrower(a, b Scope) Scope {
 	return a
 }
 
-// scopeRule is the name of the rule about the access token.
 const scopeRule = "scope"
 
 // scopeOf returns the scope that a subject requires.

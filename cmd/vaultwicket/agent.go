@@ -42,7 +42,6 @@ type shownAgent struct {
 	State     string     `json:"state"` // active, paused, revoked, expired or undefined
 }
 
-// agentCommand is "vaultwicket agent".
 func agentCommand(_ context.Context, std terminal.Streams, args []string) error {
 	f := settings.NewFlags("agent")
 	f.Reviews = true
@@ -80,7 +79,6 @@ type agentAction struct {
 	tokens   *agents.Store
 }
 
-// add defines an agent and gives it a token.
 func (a agentAction) add(name string) error {
 	list, err := a.all()
 	if err != nil {
@@ -135,7 +133,6 @@ func (a agentAction) newToken(name string) error {
 	return err
 }
 
-// revoke takes all rights from an agent.
 func (a agentAction) revoke(name string) error {
 	one, err := a.one(name)
 	if err != nil {
@@ -205,7 +202,6 @@ func (a agentAction) list() error {
 	return a.print(all, all)
 }
 
-// print prints a table, or with --json a value.
 func (a agentAction) print(list []shownAgent, value any) error {
 	if a.flags.JSON {
 		return terminal.PrintJSON(a.std.Out, value, terminal.ExitDone)

@@ -134,7 +134,6 @@ func oneCode(name string) error {
 	return &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
 }
 
-// deny is "vaultwicket deny CODE".
 func deny(_ context.Context, std terminal.Streams, args []string) error {
 	rest, err := terminal.ParseFlags("deny", args, nil)
 	if err != nil {
@@ -179,7 +178,6 @@ func questionOf(std terminal.Streams, code string) (approvalStore, consent.Store
 	return d, consent.StoredQuestion{}, approvalError(&consent.Unknown{What: code})
 }
 
-// rowsOf returns the whole question in rows for a terminal.
 func rowsOf(q consent.StoredQuestion, stream any) []string {
 	rows := rowsFor(q.Lines, stream)
 	if rows == nil { // of a version that kept no lines
@@ -222,7 +220,6 @@ func (d approvalStore) questions(std terminal.Streams) ([]consent.StoredQuestion
 	return questions, nil
 }
 
-// approvalError says why a question could not be answered.
 func approvalError(err error) error {
 	var answered *consent.Answered
 	var unusable *consent.Unusable

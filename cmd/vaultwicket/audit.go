@@ -107,7 +107,6 @@ func auditParts(state string) []auditPart {
 	}
 }
 
-// auditError says why the log could not be read.
 func auditError(err error) error {
 	hint := "it must be a folder that only you can access"
 	if _, ok := errors.AsType[*audit.Busy](err); ok {
@@ -133,7 +132,6 @@ type auditCheckpoints struct {
 	Broken string     `json:"broken,omitempty"`
 }
 
-// verification is what a log is compared with.
 type verification struct{ checkpoints, key string }
 
 func (v *verification) flags(f terminal.FlagSet) {

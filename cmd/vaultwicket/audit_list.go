@@ -53,7 +53,6 @@ func (q *auditQuery) flags(f terminal.FlagSet) {
 
 var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 
-// parse turns the texts of the flags into a filter.
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
@@ -78,7 +77,6 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	return nil
 }
 
-// listAudit is "vaultwicket audit list".
 func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var q auditQuery
 	rest, err := terminal.ParseFlags("audit list", args, q.flags)
@@ -187,7 +185,6 @@ type lineWriter struct {
 
 const tableRows = 1000 // aligned with each other
 
-// newLineTable prints lines as a table.
 func newLineTable(s terminal.Screen) lineWriter {
 	t := s.Table(
 		terminal.Column{Title: "no"}, terminal.Column{Title: "when"}, terminal.Column{Title: "decision"},
@@ -235,7 +232,6 @@ func auditFacts(l audit.Line) string {
 	return strings.Join(text, ", ")
 }
 
-// newLineArray prints lines as an array of JSON.
 func newLineArray(to io.Writer) lineWriter {
 	out, before, after := bufio.NewWriter(to), "[\n  ", "[]\n"
 	return lineWriter{func(l audit.Line) error {

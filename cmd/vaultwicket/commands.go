@@ -35,7 +35,6 @@ var helpOfExplain = description{
 	Examples: []example{{"the parameters of a command", "vaultwicket explain tasks"}},
 }
 
-// listCommands is "vaultwicket commands".
 func listCommands(ctx context.Context, std terminal.Streams, args []string) error {
 	var all bool
 	var look terminal.ScreenOptions
@@ -95,7 +94,6 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	return table.Flush()
 }
 
-// explain is "vaultwicket explain COMMAND".
 func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := settings.Open("explain", std, args, (*settings.Flags).CallsServer)
 	if err != nil {
@@ -161,7 +159,6 @@ type drift struct {
 	Missing []string `json:"missing"`
 }
 
-// installedApp is the installed app.
 type installedApp interface {
 	AppVersion(ctx context.Context) (string, error)
 	AppHelp(ctx context.Context) (string, error)
@@ -233,7 +230,6 @@ func keepDrift(getenv func(string) string, d drift) {
 	_, _ = private.Replace(private.Disk{}, name+".new", name, append(text, '\n'), time.Time{})
 }
 
-// commandName is the name of a command.
 var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`) })
 
 // commandsIn returns the commands of a help text: in the sections below "Commands:", the

@@ -104,7 +104,6 @@ func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
 // comparison has two gateways of one vault, which only read.
 type comparison struct{ app, embedded *gateway.Gateway }
 
-// comparisonReport is the result of a comparison.
 type comparisonReport struct {
 	Vault       string          `json:"vault"`
 	App         string          `json:"app"` // its version
@@ -294,7 +293,6 @@ var (
 // random, belong to one backend, or depend on what is open in the app.
 var notCompared = strings.Fields("random:read history history:list history:read diff help property:read task base:views")
 
-// comparedCall is one request to both backends.
 type comparedCall struct {
 	command string
 	words   []string
@@ -324,7 +322,6 @@ func comparedCallOf(row, value string) comparedCall {
 	return c
 }
 
-// callsOf makes the calls of some rows for some values.
 func callsOf(rows, values []string) (calls []comparedCall) {
 	for _, value := range values {
 		for _, row := range rows {

@@ -119,7 +119,6 @@ func settingsIn(line []string) (given []string) {
 //go:embed completion
 var completionScripts embed.FS
 
-// shells are those for which there is a script.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // completionScript returns the script that a shell loads to complete the commands of
@@ -228,7 +227,6 @@ func (p completer) value(flag, before, prefix string) candidates {
 	return c.below(before + prefix)
 }
 
-// plain are the words that are neither flags nor their values.
 func (p completer) plain(command string, words []string) (plain []string) {
 	for i := 0; i < len(words); i++ {
 		switch {
@@ -283,7 +281,6 @@ const (
 	noFiles = 4 // the shell does not complete names of files
 )
 
-// candidate is a possible word with its description.
 type candidate struct{ Word, Description string }
 
 // candidates are the possible words, and how the shell uses them.
@@ -324,7 +321,6 @@ func (c candidates) Print(out io.Writer) error {
 	return err
 }
 
-// withoutControls removes control characters.
 func withoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {

@@ -30,7 +30,6 @@ var helpOfDemo = description{
 	Examples: []example{{"needs no vault and no Obsidian", "vaultwicket demo"}},
 }
 
-// runDemo is "vaultwicket demo".
 func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	args, err := terminal.ParseFlags("demo", args, nil)
 	if err != nil {
@@ -94,7 +93,6 @@ func demoPolicy(mutations bool) policy.Policy {
 	}
 }
 
-// demoTeller prints numbered steps.
 type demoTeller struct {
 	out  io.Writer
 	now  time.Time
@@ -224,7 +222,6 @@ func (t *demoTeller) say(text string) {
 	fmt.Fprintf(t.out, "\n%d. %s\n", t.step, text)
 }
 
-// show prints an answer, set in from the story.
 func (t *demoTeller) show(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintln(t.out, strings.TrimRight("     "+terminal.Visible(line), " "))
@@ -236,7 +233,6 @@ func (t *demoTeller) show(text string) {
 //go:embed all:demovault
 var demoVault embed.FS
 
-// demoNote is today's note of the demo.
 const demoNote = "---\ntags: [daily]\n---\n## Plan\n\n- [x] water the plants\n\n## Log\n\n"
 
 // unpackDemo writes the built-in vault into a new temporary folder, with a daily note for now.

@@ -128,7 +128,6 @@ func (c description) Text(s terminal.Screen, f flagLists) string {
 	return p.text.String()
 }
 
-// helpWriter collects the lines of a help text.
 type helpWriter struct {
 	screen terminal.Screen
 	width  int
@@ -142,7 +141,6 @@ func (p *helpWriter) heading(text string) {
 	p.line(p.screen.Paint(terminal.Strong, text))
 }
 
-// wrap writes a paragraph with indent before each line.
 func (p *helpWriter) wrap(indent, text string) {
 	for _, line := range terminal.Wrap(text, max(p.width-len(indent), 1)) {
 		p.line(indent + line)
@@ -204,13 +202,10 @@ type description struct {
 	Examples []example
 }
 
-// example is a command line and its description.
 type example struct{ What, Line string }
 
-// flagLists are the flags of a subcommand: its own, and the settings.
 type flagLists struct{ Own, Settings []terminal.Flag }
 
-// groups are the groups of subcommands, in the order of the help.
 var groups = []string{groupStart, groupUse, groupConsent, groupReview, groupConfigure, groupOther}
 
 // The groups.
@@ -223,7 +218,6 @@ const (
 	groupOther     = "Other commands"
 )
 
-// overviewExamples are the examples of the whole program.
 var overviewExamples = []example{
 	{"let Claude Code read a folder of notes", "vaultwicket install claude-code --vault ~/Notes"},
 	{"the same by hand: a server for an MCP client", "vaultwicket serve --vault ~/Notes"},

@@ -139,7 +139,6 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 	}, nil
 }
 
-// uninstall is "vaultwicket uninstall": it removes the entry.
 func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
 	return changeClient(ctx, std, "uninstall", args, new([]string), func(_ terminal.FlagSet, o *clients.Options) { o.Remove = true })
 }

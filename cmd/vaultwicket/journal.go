@@ -191,7 +191,6 @@ func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) er
 	return table.Flush()
 }
 
-// stateStyles are the colours of the states of changes.
 var stateStyles = map[string]terminal.Style{
 	journal.Done.String(): terminal.Good, journal.Begun.String(): terminal.Alert, journal.Undone.String(): terminal.Faint, journal.Failed.String(): terminal.Bad,
 }

@@ -82,7 +82,6 @@ const maxMdocLine = 78
 
 func (d *mdoc) macro(line string) { d.text.WriteString("." + line + "\n") }
 
-// head writes the prologue and the section NAME.
 func (d *mdoc) head(name string, section int, summary string) {
 	d.macro("Dd " + release.Date.Format("January 2, 2006"))
 	d.macro(fmt.Sprintf("Dt %s %d", strings.ToUpper(name), section))
@@ -137,7 +136,6 @@ func (d *mdoc) list(tags []string, item func(i int)) {
 	d.macro("El")
 }
 
-// examples writes command lines, each after its description.
 func (d *mdoc) examples(list []example) {
 	if len(list) == 0 {
 		return
@@ -203,10 +201,8 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 // programName is the name of the page about the whole program, and begins the names of all others.
 const programName = "vaultwicket"
 
-// settingsPage is the name by which the page about the settings is asked for.
 const settingsPage = "settings"
 
-// manualPage is a manual page.
 type manualPage struct {
 	Name    string // such as "vaultwicket-run"
 	Section int
@@ -292,7 +288,6 @@ func overviewPage() manualPage {
 	return manualPage{Name: programName, Section: 1, Text: d.text.String()}
 }
 
-// otherVariables are the environment variables that are no settings.
 var otherVariables = [][2]string{
 	{"VAULTWICKET_CONFIG", "settings file, or \"none\""},
 	{"VAULTWICKET_TOKEN", "bearer token for HTTP, in place of the token file"},
@@ -303,7 +298,6 @@ var otherVariables = [][2]string{
 	{"XDG_CACHE_HOME", "folder of caches"},
 }
 
-// facts lists names in the style of a macro.
 func (d *mdoc) facts(macro string, list [][2]string) {
 	var tags []string
 	for _, fact := range list {
@@ -345,7 +339,6 @@ func commandPage(c description, f flagLists) manualPage {
 	return manualPage{Name: name, Section: 1, Text: d.text.String()}
 }
 
-// settingsExample is a settings file.
 const settingsExample = `tier = "v1"
 allow-mutations = true
 

@@ -25,7 +25,6 @@ var helpOfPasskey = description{
 	},
 }
 
-// passkeyCommand is "vaultwicket passkey".
 func passkeyCommand(_ context.Context, std terminal.Streams, args []string) error {
 	f := settings.NewFlags("passkey")
 	var look terminal.ScreenOptions

@@ -196,7 +196,6 @@ func typed(user *user, req gateway.Request) gateway.Request {
 	return req
 }
 
-// user is the user at the terminal, if there is one.
 type user struct {
 	std      terminal.Streams
 	progress *terminal.Progress

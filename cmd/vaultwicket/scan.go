@@ -29,7 +29,6 @@ type foundSecret struct {
 	Kind string `json:"kind"`
 }
 
-// scan is "vaultwicket scan".
 func scan(_ context.Context, std terminal.Streams, args []string) error {
 	o, err := settings.Open("scan", std, args, nil)
 	if err != nil {

@@ -197,7 +197,6 @@ func registerServer(o settings.Opened) (end func()) {
 	return func() { (<-registered)() }
 }
 
-// firstPassed is the number of the first descriptor that is passed.
 const firstPassed = 3
 
 // passedListener returns the socket that was passed to this process by socket activation, nil if there

@@ -36,7 +36,6 @@ const (
 	maxClientFile = 4 << 10 // bytes
 )
 
-// serveHTTP serves MCP at the address of the settings.
 func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error {
 	if err := outsideVaults(o, "tls-key", o.HTTP.Key); err != nil {
 		return err
@@ -144,7 +143,6 @@ func agentGateways(o settings.Opened) func(agent string) *gateway.Gateway {
 	}
 }
 
-// openSignIn returns the authorization server for the owner.
 func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway) (*signin.Server, error) {
 	state, err := settings.StateFolder(o.Std)
 	if err != nil {

@@ -54,7 +54,6 @@ func releasable(smaps io.Reader, program string) (all []mappedSpan) {
 	}
 }
 
-// spanOf reads two addresses.
 func spanOf(text string) (s mappedSpan, ok bool) {
 	first, last, _ := strings.Cut(text, "-")
 	from, err := strconv.ParseUint(first, 16, strconv.IntSize)

@@ -36,7 +36,6 @@ type changedNote struct {
 	Change  string    `json:"change"` // its id, for undo
 }
 
-// today is "vaultwicket today".
 func today(_ context.Context, std terminal.Streams, args []string) error {
 	q := journalQuery{since: "today", limit: 1000}
 	o, err := settings.Open("today", std, args, q.flags)

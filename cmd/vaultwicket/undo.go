@@ -26,7 +26,6 @@ var helpOfUndo = description{
 	},
 }
 
-// undoFlags are the flags of "vaultwicket undo".
 type undoFlags struct {
 	batch   string
 	session string
@@ -83,7 +82,6 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	return doTyped(ctx, o, gateway.Request{Command: "undo", Words: words})
 }
 
-// toUndo returns the parameters of the command undo.
 func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error) {
 	words := []string{}
 	if id != "" {
@@ -128,5 +126,4 @@ func callerOf(e journal.Entry) string {
 	return cmp.Or(e.Client, e.Caller, "an unknown caller")
 }
 
-// maxListed is how many changes are listed.
 const maxListed = 50

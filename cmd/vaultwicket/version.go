@@ -15,7 +15,6 @@ var helpOfVersion = description{
 	Examples: []example{{"for a bug report", "vaultwicket version"}},
 }
 
-// printVersion is "vaultwicket version".
 func printVersion(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
 	rest, err := terminal.ParseFlags("version", args, func(f terminal.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON, with all modules") })

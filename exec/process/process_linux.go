@@ -101,7 +101,6 @@ func (f *childSet) reap() {
 	}
 }
 
-// endedChildren lists the zombies of this process.
 func endedChildren() (pids []int) {
 	all, err := os.Open("/proc")
 	if err != nil {

@@ -64,7 +64,6 @@ func hasCondition(text string) bool {
 	return false
 }
 
-// parseEntry reads an entry without its brackets.
 func parseEntry(text string) Entry {
 	fields := strings.Split(text, ";")
 	if len(fields) < 6 || fields[5] == "" {

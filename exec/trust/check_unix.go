@@ -127,7 +127,6 @@ func CheckFolder(folder string) error {
 	return err
 }
 
-// machineFolder is the folder of the settings of the machine.
 func machineFolder() (string, error) {
 	if runtime.GOOS == "darwin" {
 		return "/Library/Application Support", nil

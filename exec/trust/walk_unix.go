@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// split returns the root and the names of an absolute path.
 func split(path string) (root string, names []string) { return "/", namesIn(path) }
 
 func namesIn(path string) []string {

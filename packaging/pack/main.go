@@ -22,7 +22,6 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// options are the values of the flags of a part, by name.
 type options map[string]string
 
 // parts are the subcommands, and the flags that each must have.

@@ -37,7 +37,6 @@ func program(dist string, p packaging.Platform) ([]byte, error) {
 	return os.ReadFile(found[0])
 }
 
-// licenceTexts are the files that every package has.
 func licenceTexts(stage string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for name, from := range map[string]string{licenceFile: licenceFile, modulesFile: filepath.Join(stage, modulesFile)} {
@@ -108,7 +107,6 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 	return errors.Join(packaging.WriteBundle(w, files), w.Close())
 }
 
-// writeNPM lays out all packages for npm.
 func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 	texts, err := licenceTexts(o["stage"])
 	if err != nil {
@@ -187,7 +185,6 @@ func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	return os.WriteFile(o["out"], append(text, '\n'), 0o644)
 }
 
-// writeLicences reads lines of a module, its version and its folder.
 func writeLicences(_ options, in io.Reader, out io.Writer) error {
 	list, err := io.ReadAll(in)
 	if err != nil {

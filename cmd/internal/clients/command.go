@@ -74,7 +74,6 @@ var errDeclined = terminal.Fail(terminal.ExitDenied, "nothing was written: the u
 
 func usage(reason, help string) error { return terminal.Fail(terminal.ExitInvalid, reason, help) }
 
-// check rejects options that cannot be combined.
 func (s Session) check() error {
 	switch {
 	case s.Client == "" && !s.All && !s.List:
@@ -113,7 +112,6 @@ func isLoopback(address string) bool {
 	return parsed.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// server returns the server that the entry starts.
 func (s Session) server() (Server, error) {
 	server := Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
 	vault := s.Vault
@@ -267,7 +265,6 @@ func (s Session) plan(c Client) (*Change, error) {
 	return s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
 }
 
-// show writes the effect of a change.
 func (s Session) show(change *Change) error {
 	var b strings.Builder
 	for _, argv := range change.Commands {

@@ -52,7 +52,6 @@ func (i Installer) State(c Client) State {
 	return s
 }
 
-// entries lists the entries of vaultwicket in a parsed file.
 func (c Client) entries(value any) []Entry {
 	var list []Entry
 	for _, name := range namesAt(value, c.at("")) {
@@ -172,7 +171,6 @@ func (s Session) list() error {
 	return err
 }
 
-// summary says in a few words whether vaultwicket is installed.
 func summary(state State) string {
 	if state.Problem != "" {
 		return "file cannot be read"

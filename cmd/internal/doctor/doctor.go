@@ -71,7 +71,6 @@ func Check(ctx context.Context, m Machine) *Report {
 	return r
 }
 
-// hinted is an error with a hint.
 type hinted interface {
 	error
 	Hint() string
@@ -139,7 +138,6 @@ var (
 	levelStyles = map[Level]terminal.Style{OK: terminal.Good, Warning: terminal.Alert, Problem: terminal.Bad}
 )
 
-// markWidth is the width of the column of marks.
 const markWidth = 8
 
 // Print writes a report as text: problems first, each finding with why it matters and how to fix

@@ -113,7 +113,6 @@ func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams
 	return strings.TrimSpace(answer.Stdout), nil
 }
 
-// sandboxOf asks the embedded CLI about its sandbox for a vault.
 func sandboxOf(ctx context.Context, self, folder string) (string, error) {
 	printed, complaint, err := clients.Ask(ctx, []string{self, "vault", folder, "--status"}, "")
 	if err != nil {
@@ -127,7 +126,6 @@ func sandboxOf(ctx context.Context, self, folder string) (string, error) {
 	return "", errors.New("it does not say what it is locked into")
 }
 
-// hello is the first message of a client.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"vaultwicket-doctor","version":"1"}}}` + "\n"
 
 // starter returns a function that starts the command of an entry as a client would, and returns

@@ -74,7 +74,6 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 	return r
 }
 
-// checkMetadata checks how clients find out where to sign in.
 func checkMetadata(ctx context.Context, s *remote.Server, r *Report, place, origin string) {
 	const why = "clients do not find out where to sign in"
 	var about struct {

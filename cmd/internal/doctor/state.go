@@ -72,7 +72,6 @@ func (m Machine) state(_ context.Context, r *Report) {
 	}
 }
 
-// servers lists the servers of this user that are running.
 func (m Machine) servers(r *Report) {
 	all, err := private.Servers(private.ServersFolder(m.State))
 	if err != nil {
@@ -94,7 +93,6 @@ func (m Machine) servers(r *Report) {
 	r.ok("servers", clean.Counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
 }
 
-// maxServers is how many servers a finding lists.
 const maxServers = 8
 
 func (m Machine) pending(r *Report) {
@@ -117,7 +115,6 @@ func (m Machine) pending(r *Report) {
 	}
 }
 
-// journals looks at the journal of each vault.
 func (m Machine) journals(r *Report) {
 	if m.Invalid != nil {
 		return
@@ -140,7 +137,6 @@ func (m Machine) journals(r *Report) {
 	}
 }
 
-// logs verifies both audit logs.
 func (m Machine) logs(_ context.Context, r *Report) {
 	if m.State == "" || m.StateUnsafe != nil {
 		return

@@ -19,7 +19,6 @@ type jsonNode struct {
 	text       string       // of a string
 }
 
-// jsonMember is one key of an object.
 type jsonMember struct {
 	key      string
 	keyStart int
@@ -83,7 +82,6 @@ func parseJSON(text []byte, options JSON) (root *jsonNode, err error) {
 	return root, nil
 }
 
-// skip passes white space and comments.
 func (s *jsonScanner) skip() {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
@@ -201,13 +199,11 @@ func (s *jsonScanner) array(n *jsonNode, depth int) {
 	}
 }
 
-// token passes one byte.
 func (s *jsonScanner) token() {
 	s.at++
 	s.last = s.at
 }
 
-// closes passes the closing bracket, if it is next.
 func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	if s.at == len(s.text) {
 		m := MalformedAt(s.text, opened, "")

@@ -251,7 +251,6 @@ func tomlKey(key string) string {
 	return key
 }
 
-// tomlString returns a basic string.
 func tomlString(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -252,7 +252,6 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	return -1, -1, nil
 }
 
-// nameOfElement returns the field "name" of an element of a list.
 func nameOfElement(n *yaml.Node) string {
 	if n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -277,7 +276,6 @@ func withName(at Place, entry Object) Object {
 	return append(Object{{Key: "name", Value: at.Name}}, entry...)
 }
 
-// yamlEntry returns the lines of an entry.
 func yamlEntry(at Place, entry Object, indent string) string {
 	if !at.List {
 		return indent + yamlString(at.Name) + ":\n" + yamlMembers(entry, indent+"  ")

@@ -140,7 +140,6 @@ func call[R any](ctx context.Context, s *Server, tool string, arguments any) (re
 	return result, err
 }
 
-// read returns the text of a resource.
 func (s *Server) read(ctx context.Context, uri string) (string, error) {
 	a, err := s.send(ctx, "resources/read", uri, map[string]any{"uri": uri})
 	if err == nil && len(a.Result.Contents) != 1 {
@@ -152,7 +151,6 @@ func (s *Server) read(ctx context.Context, uri string) (string, error) {
 	return a.Result.Contents[0].Text, nil
 }
 
-// send sends a request and returns its answer.
 func (s *Server) send(ctx context.Context, method, name string, params map[string]any) (a answer, err error) {
 	capabilities := map[string]any{}
 	if s.Ask != nil {

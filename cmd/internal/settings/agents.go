@@ -95,7 +95,6 @@ func setOfAgent(t *agentTable, row setting, text string) error {
 	return err
 }
 
-// agents reads the tables "agents.NAME".
 func (r *reading) agents(value any) agentTables {
 	if value == nil {
 		return nil

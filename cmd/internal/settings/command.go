@@ -18,7 +18,6 @@ import (
 	"vaultwicket/policy"
 )
 
-// configActions are the words after "vaultwicket config".
 var configActions = []struct {
 	name string
 	run  func(f *Flags, std terminal.Streams) error
@@ -223,7 +222,6 @@ func printShown(out io.Writer, shown shownConfig) error {
 	return nil
 }
 
-// lines returns what is known of a vault, as name and value.
 func (v shownVault) lines() [][2]string {
 	lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")}}
 	for _, line := range [][2]string{{"  id", v.ID}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}} {

@@ -23,7 +23,6 @@ func Describe() []Description {
 // DescribeVault returns the keys of a table [[vaults]], each with what it means.
 func DescribeVault() [][2]string { return described(vaultKeys()) }
 
-// levelTexts say what each level of access allows.
 var levelTexts = []string{"no access; it is hidden completely", "it can be read, listed and found", "also, it can be created and changed", "also, it can be removed, replaced and moved away"}
 
 // DescribeLevels returns the levels of access, each with what may be done with a note.

@@ -252,7 +252,6 @@ func typeName(value any) string {
 	return "a date or a time"
 }
 
-// profiles reads the tables "profiles.NAME".
 func (r *reading) profiles(value any) map[string]map[string]string {
 	read := map[string]map[string]string{}
 	if value == nil {

@@ -15,7 +15,6 @@ type flowTexts struct {
 	from, to     []string
 }
 
-// flowKeys are the keys of a table [[flow]].
 func flowKeys() []tableKey[flowTexts] {
 	return []tableKey[flowTexts]{
 		{"name", "what questions, denials and logs call the rule", object{"type": "string"}, flowText(func(f *flowTexts) *string { return &f.name })},
@@ -35,7 +34,6 @@ func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []str
 	}
 }
 
-// flows reads the tables [[flow]] at a place of the file.
 func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 	list, ok := value.([]any)
 	if !ok && value != nil {
@@ -62,7 +60,6 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 
 const flowAbout = "rules about where text may go after a session has read from some places"
 
-// flowForm describes the tables [[flow]].
 func flowForm() object {
 	table := tableSchema(flowKeys())
 	table["required"] = []string{"name", "from"}

@@ -98,7 +98,6 @@ func exampleFolder() string {
 	return "/home/me/Main"
 }
 
-// initialConfig returns the file that "config init" writes.
 func initialConfig() string {
 	var b strings.Builder
 	b.WriteString(`# Settings of vaultwicket. Each is also a flag (--allow-mutations) and a variable of

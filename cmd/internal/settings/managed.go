@@ -41,7 +41,6 @@ var machine = struct {
 	read func(name string) ([]byte, fs.FileInfo, error)
 }{trust.MachineFile, trust.ReadMachineFile}
 
-// managedKeys are the keys of the file.
 func managedKeys() []tableKey[managed] {
 	return append(settingKeys(agentSettings, setManaged), []tableKey[managed]{
 		{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {

@@ -9,7 +9,6 @@ import (
 	"vaultwicket/gateway/notify"
 )
 
-// notifyKeys are the keys of the table "notify" of the file.
 func notifyKeys() []tableKey[notify.Config] {
 	secretFile := object{"type": "string", "minLength": 1, "pattern": absolutePattern}
 	webTarget := object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
@@ -38,7 +37,6 @@ func notifyText(to func(*notify.Config) *string) func(*reading, *notify.Config, 
 	}
 }
 
-// notify reads the table "notify".
 func (r *reading) notify(value any) (c notify.Config) {
 	if value == nil {
 		return c

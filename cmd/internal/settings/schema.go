@@ -54,7 +54,6 @@ func configSchema() object {
 	}
 }
 
-// schema describes the value of a setting.
 func (s setting) schema() object {
 	o := object{"description": s.usage, "default": s.valueOf(s.fallback)}
 	switch s.kind {
@@ -76,7 +75,6 @@ func (s setting) schema() object {
 	return o
 }
 
-// item describes one name of a list.
 func (s setting) item() object {
 	switch {
 	case s.form.choices != nil:
@@ -89,7 +87,6 @@ func (s setting) item() object {
 
 const accessAbout = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"
 
-// accessForm describes a table of access rules.
 func accessForm() object {
 	return object{"type": "object", "minProperties": 1, "additionalProperties": object{"enum": levelNames()}}
 }
@@ -155,7 +152,6 @@ func keyNames[T any](keys []tableKey[T]) (names []string) {
 	return names
 }
 
-// described returns the keys, each with what it means.
 func described[T any](keys []tableKey[T]) (list [][2]string) {
 	for _, key := range keys {
 		list = append(list, [2]string{key.name, key.about})
@@ -163,7 +159,6 @@ func described[T any](keys []tableKey[T]) (list [][2]string) {
 	return list
 }
 
-// tableSchema describes a table of these keys.
 func tableSchema[T any](keys []tableKey[T]) object {
 	properties := object{}
 	for _, key := range keys {
@@ -176,7 +171,6 @@ func tableSchema[T any](keys []tableKey[T]) object {
 	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// oneText reads a text in quotes.
 func oneText(value any) (string, error) {
 	text, ok := value.(string)
 	if !ok {
@@ -205,7 +199,6 @@ func nameList[T any](to func(*T) *[]string, what string) func(r *reading, t *T, 
 	}
 }
 
-// listForm describes a list of texts.
 func listForm() object {
 	return object{"type": "array", "items": object{"type": "string", "minLength": 1}}
 }

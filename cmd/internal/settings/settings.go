@@ -146,10 +146,8 @@ const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
 // targetPattern takes addresses as export.Check does, but for those with an IPv6 address.
 const targetPattern = `^(https?://[a-z0-9.-]*[a-z0-9](:[1-9][0-9]{0,4})?/[A-Za-z0-9/_.-]+|syslog\+(tcp|tls)://[a-z0-9.-]*[a-z0-9]:[1-9][0-9]{0,4}|(syslog\+unix|file):///[A-Za-z0-9/_. -]*[A-Za-z0-9_.-])$`
 
-// tierNames are the tiers that can be opened.
 var tierNames = []string{"v0", "v1", "v2", "v3"}
 
-// resultFormats are the values of result-format.
 var resultFormats = []string{"json", "text"}
 
 // logLevels and logFormats are the values of log-level and log-format.

@@ -108,7 +108,6 @@ func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, e
 	return s, f.Args(), err
 }
 
-// load reads the settings with flags that were parsed.
 func (f *Flags) load(std terminal.Streams) (s Settings, err error) {
 	if s, err = f.read(std); err == nil {
 		err = f.agree(&s)
@@ -116,7 +115,6 @@ func (f *Flags) load(std terminal.Streams) (s Settings, err error) {
 	return s, err
 }
 
-// parse reads the flags of args.
 func (f *Flags) parse(args []string) error {
 	err := f.Parse(args)
 	f.given = f.raws

@@ -232,7 +232,6 @@ const (
 	maxRate     = 100_000 // more than any client asks for; a larger number is a slip
 )
 
-// latestDayStart is the latest hour at which a day can begin.
 const latestDayStart = 12
 
 func setEmbeddings(s *Settings, text string) (err error) {

@@ -39,7 +39,6 @@ func (t vaultTable) label() string {
 	return t.ID
 }
 
-// vaultKeys are the keys of a table of a vault.
 func vaultKeys() []tableKey[vaultTable] {
 	return []tableKey[vaultTable]{
 		{"name", "what agents say", object{"type": "string", "pattern": `^[^/\\]+$`}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
@@ -85,7 +84,6 @@ func vaultKeys() []tableKey[vaultTable] {
 	}
 }
 
-// vaults reads the tables [[vaults]].
 func (r *reading) vaults(value any) []vaultTable {
 	list, ok := value.([]any)
 	if !ok {

@@ -35,7 +35,6 @@ var ExitMeanings = []struct {
 	{ExitInternal, "internal error"},
 }
 
-// statuses are the exit statuses of the classes of failures.
 var statuses = [...]int{
 	failure.Bug:          ExitInternal,
 	failure.BadRequest:   ExitInvalid,

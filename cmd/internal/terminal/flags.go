@@ -87,7 +87,6 @@ func (f Flag) Form() string {
 	return "--" + f.Name + " " + f.Value
 }
 
-// list returns the flags of s in the order of their definition.
 func (s FlagSet) list() (list []Flag) {
 	s.VisitAll(func(flag *pflag.Flag) {
 		f := Flag{Name: flag.Name, Usage: flag.Usage}

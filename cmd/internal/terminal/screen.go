@@ -185,7 +185,6 @@ func Span(d time.Duration) string {
 // depends on the terminal counts as narrow, whatever the locale.
 var columns = displaywidth.Options{}
 
-// ellipsis replaces text that was cut.
 const ellipsis = "…"
 
 // cut returns text in at most width columns. It cuts between characters as a reader sees
@@ -197,7 +196,6 @@ func cut(text string, width int) string {
 	return columns.TruncateString(text, width, ellipsis)
 }
 
-// pad returns text padded with spaces to width columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-columns.String(text)))
 }

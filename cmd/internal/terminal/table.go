@@ -99,7 +99,6 @@ func (t *Table) forScripts(rows [][]Cell) string {
 	return text.String()
 }
 
-// gap is the number of blanks between columns.
 const gap = 2
 
 // forTerminal lays rows out within the width of the terminal, below a header.
