@@ -126,16 +126,12 @@ func (q question) surroundings(text string, v verdict) *Unavailable {
 	strict := q.reply.Kind == allowlist.Content && v.exit == 0
 	switch {
 	case text == textNotRunning, isLine(text) && strings.HasPrefix(text, prefixNotRunning) && !strict, hasLine(v.stderr, prefixNotRunning):
-		return &Unavailable{
-			code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
+		return &Unavailable{code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
 			hint: "the user can start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
-				"or may have another HOME or XDG_RUNTIME_DIR than the app",
-		}
+				"or may have another HOME or XDG_RUNTIME_DIR than the app"}
 	case text == textDisabled, isLine(text) && strings.HasPrefix(text, prefixDisabled) && !strict, hasLine(v.stderr, prefixDisabled):
-		return &Unavailable{
-			code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
-			hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
-		}
+		return &Unavailable{code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
+			hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface"}
 	case text == textVaultNotFound, hasLine(v.stderr, textVaultNotFound):
 		return vaultNotFound()
 	}

@@ -115,17 +115,13 @@ func (f *Failure) Hint() string { return f.hint }
 func (f *Failure) Error() string { return f.reason }
 
 func vaultNotFound() *Unavailable {
-	return &Unavailable{
-		code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
-		hint: "compare the name with the output of the command vaults (names are case-sensitive); the user can open the vault in Obsidian",
-	}
+	return &Unavailable{code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
+		hint: "compare the name with the output of the command vaults (names are case-sensitive); the user can open the vault in Obsidian"}
 }
 
 func vaultStarting() *Unavailable {
-	return &Unavailable{
-		code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
-		hint: "nothing was run; ask again in a few seconds",
-	}
+	return &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
+		hint: "nothing was run; ask again in a few seconds"}
 }
 
 // firstCommands are registered by the app itself and not by a plugin. A vault
@@ -148,8 +144,6 @@ func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
 	if slices.Contains(firstCommands[:], name) || first != second {
 		return nil, vaultStarting()
 	}
-	return &Failure{
-		code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(second)),
-		hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins",
-	}, nil
+	return &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(second)),
+		hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}, nil
 }

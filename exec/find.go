@@ -79,11 +79,9 @@ func (r *Runner) search() error {
 		if !filepath.IsAbs(r.config.CLI) {
 			reason = strings.Join(append([]string{"not found in PATH"}, r.knownPlaces()...), " or at ")
 		}
-		err = &Unavailable{
-			code: CodeNotFound, program: r.config.CLI, reason: reason,
+		err = &Unavailable{code: CodeNotFound, program: r.config.CLI, reason: reason,
 			hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
-				"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed",
-		}
+				"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed"}
 	}
 	return err
 }
@@ -96,10 +94,8 @@ func (r *Runner) candidates() ([]string, error) {
 		return []string{filepath.Clean(name)}, nil
 	}
 	if strings.ContainsAny(name, `/\`) {
-		return nil, &Unavailable{
-			code: CodeNotFound, program: name, reason: "is neither a bare name nor an absolute path",
-			hint: "the user can set cli to a name such as obsidian, or to a full path",
-		}
+		return nil, &Unavailable{code: CodeNotFound, program: name, reason: "is neither a bare name nor an absolute path",
+			hint: "the user can set cli to a name such as obsidian, or to a full path"}
 	}
 	var all []string
 	for _, dir := range absoluteEntries(r.config.Getenv("PATH")) {

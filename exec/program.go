@@ -145,15 +145,11 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 }
 
 func invalidVault(folder, reason string, cause error) *Unavailable {
-	return &Unavailable{
-		code: CodeVaultNotFound, reason: fmt.Sprintf("vault %q: %s", folder, reason), cause: cause,
-		hint: "the user can set vault to the folder of an existing vault",
-	}
+	return &Unavailable{code: CodeVaultNotFound, reason: fmt.Sprintf("vault %q: %s", folder, reason), cause: cause,
+		hint: "the user can set vault to the folder of an existing vault"}
 }
 
 func selfNotAbsolute(path string) *Unavailable {
-	return &Unavailable{
-		code: CodeNotFound, program: path, reason: "the path of the gateway itself is not absolute",
-		hint: "the user can start the gateway by its full path",
-	}
+	return &Unavailable{code: CodeNotFound, program: path, reason: "the path of the gateway itself is not absolute",
+		hint: "the user can start the gateway by its full path"}
 }

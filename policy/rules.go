@@ -276,9 +276,7 @@ func accessAllows(p Policy, s subject) *Denial {
 		if has == access.None || has >= s.needs(spelled) {
 			continue
 		}
-		return deny(CodeAccess, "access",
-			spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")",
-			raiseAccess(p))
+		return deny(CodeAccess, "access", spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")", raiseAccess(p))
 	}
 	return nil
 }

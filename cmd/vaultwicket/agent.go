@@ -177,10 +177,8 @@ func (a agentAction) remove(name string) error {
 }
 
 func (a agentAction) unknown(name string) error {
-	return &terminal.UsageError{
-		Reason: fmt.Sprintf("unknown agent %q%s", name, quote.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents)))),
-		Advice: "add it with: vaultwicket agent add " + name,
-	}
+	return &terminal.UsageError{Reason: fmt.Sprintf("unknown agent %q%s", name, quote.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents)))),
+		Advice: "add it with: vaultwicket agent add " + name}
 }
 
 func (a agentAction) show(name string) error {

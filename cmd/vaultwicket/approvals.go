@@ -107,10 +107,8 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	console, err := std.OpenConsole()
 	if err != nil {
-		return terminal.FailureOf(&failure.Error{
-			Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
-			Hint: "run it in a terminal window",
-		})
+		return terminal.FailureOf(&failure.Error{Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
+			Hint: "run it in a terminal window"})
 	}
 	defer console.Close()
 	store, q, err := questionOf(std, rest[0])

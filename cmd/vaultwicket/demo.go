@@ -74,10 +74,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
 	if err := t.session(ctx, runner, demoPolicy(true), folder, func(c *demoClient) error {
-		return t.play(c, []demoStep{
-			{"The agent adds the line again.", "daily:append", t.milk(), ""},
-			{"And reads the note.", "daily:read", nil, ""},
-		})
+		return t.play(c, []demoStep{{"The agent adds the line again.", "daily:append", t.milk(), ""}, {"And reads the note.", "daily:read", nil, ""}})
 	}); err != nil {
 		return err
 	}

@@ -155,10 +155,7 @@ func serveText(s terminal.Screen, vault string) string {
 	p := helpWriter{screen: s, width: min(s.Width(pipeWidth), maxHelpWidth)}
 	p.wrap("", "This is an MCP server. It waits for messages of an MCP client on standard input, which is your keyboard now. Clients start it themselves: you do not need to keep it running.")
 	p.heading("To connect a client")
-	p.commandLines([]example{
-		{"which clients are here", "vaultwicket install --list"},
-		{"add it to one", "vaultwicket install claude-code" + flag},
-	})
+	p.commandLines([]example{{"which clients are here", "vaultwicket install --list"}, {"add it to one", "vaultwicket install claude-code" + flag}})
 	p.heading("To try it without a client")
 	p.commandLines([]example{
 		{"one command", "vaultwicket run" + flag + " daily:read"},

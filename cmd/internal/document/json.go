@@ -60,8 +60,7 @@ func (o JSON) Set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		if i := holder.find(keys[0]); i >= 0 {
 			old := holder.members[i]
-			changed = Apply(text, Splice{Start: old.value.start, End: old.value.end,
-				Text: s.render(entry, s.lineIndent(old.keyStart), !inline)})
+			changed = Apply(text, Splice{Start: old.value.start, End: old.value.end, Text: s.render(entry, s.lineIndent(old.keyStart), !inline)})
 		} else {
 			changed = s.insert(holder, !inline, keys[0], nestedObject(keys[1:], entry))
 		}

@@ -41,10 +41,8 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 	if f.NArg() != 1 {
 		return &terminal.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
 	}
-	return &terminal.UsageError{
-		Reason: fmt.Sprintf("unknown action %q%s", quote.Short(f.Arg(0)), quote.DidYouMean(f.Arg(0), names)),
-		Advice: "one of " + strings.Join(names, ", "),
-	}
+	return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", quote.Short(f.Arg(0)), quote.DidYouMean(f.Arg(0), names)),
+		Advice: "one of " + strings.Join(names, ", ")}
 }
 
 // printConfigPath is "config path": where the settings file is, or would be.
