@@ -1,9 +1,13 @@
 package bench
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/require"
 )
 
 // BenchmarkResidentRead measures one note read with the resident worker: through
@@ -80,4 +84,36 @@ func BenchmarkReadBehindSearch(b *testing.B) {
 	}
 	against(b, "behind", behind, "alone", alone)
 	b.ReportMetric(ms(p50(behind)-p50(alone)), "slower-ms")
+}
+
+// BenchmarkTextRules measures what the rules about texts cost: a note of 5 KB of prose, one of documentation about
+// keys and tokens, and the first page of a listing of 1.5 MB, each with the rules as they are by default and without.
+func BenchmarkTextRules(b *testing.B) {
+	documents, err := os.ReadFile("../../docs/remote.md")
+	require.NoError(b, err)
+	vault := largeVault(b, 10_000)
+	read := func(name, text string) map[string]any {
+		require.NoError(b, os.WriteFile(filepath.Join(vault, name), []byte(text)[:5000], 0o600))
+		b.Cleanup(func() { _ = os.Remove(filepath.Join(vault, name)) })
+		return map[string]any{"command": "read", "params": map[string]any{"path": name}}
+	}
+	calls := map[string]map[string]any{
+		"prose":     read("Prose.md", strings.Repeat("The boat was painted in spring, and sold before summer came to the harbour.\n", 70)),
+		"documents": read("Documents.md", string(documents)),
+		"listing":   {"command": "tasks", "params": map[string]any{"todo": true}},
+	}
+	common := []string{"--backend=embedded", "--vault=" + vault, "--tier=v1"}
+	guarded, plain := serve(b, common...), serve(b, append(common, "--secrets=allow", "--suspicious=off")...)
+	for name, call := range calls {
+		b.Run(name, func(b *testing.B) {
+			guarded.succeed("obsidianCli", call)
+			plain.succeed("obsidianCli", call)
+			var with, without []time.Duration
+			for b.Loop() {
+				with = append(with, timed(func() { guarded.succeed("obsidianCli", call) }))
+				without = append(without, timed(func() { plain.succeed("obsidianCli", call) }))
+			}
+			against(b, "guarded", with, "plain", without)
+		})
+	}
 }

@@ -27,6 +27,7 @@ var groups = []group{
 	{"Initialize|OneShotRead", "", 60, false},
 	{"Call|ResidentRead|JournaledAppend", "", 400, false},
 	{"ResidentAgents", "", 2_500, false},
+	{"TextRules", "", 600, false},
 	{"Memory", "", 10_000, true},
 	{"HTTP", "", 2_000, true},
 	{"Sessions|Agents", "", 1, true},
