@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,8 +114,8 @@ func KnownLicences() map[string]string {
 	return known
 }
 
-// ownModule is the folder of this repository that replaces a module; it is under our licence.
-const ownModule = "github.com/santhosh-tekuri/jsonschema/v6"
+// ownModules are folders of this repository that replace modules; they are under our licence.
+var ownModules = []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6"}
 
 // LicenceTexts returns one text with the licences of all modules of the program, for packages.
 // Modules that the program does not contain are left out. An error is a module that is
@@ -123,7 +124,7 @@ func LicenceTexts(modules []Module) (string, error) {
 	var b strings.Builder
 	b.WriteString("The program contains these modules.\n")
 	missing := KnownLicences()
-	delete(missing, ownModule)
+	maps.DeleteFunc(missing, func(path, _ string) bool { return slices.Contains(ownModules, path) })
 	for _, m := range modules {
 		if _, ok := missing[m.Path]; !ok {
 			continue

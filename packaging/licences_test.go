@@ -41,7 +41,7 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 	var b strings.Builder
 	for _, m := range modules(t) {
 		id := "Apache-2.0"
-		if m.Path != ownModule {
+		if !slices.Contains(ownModules, m.Path) {
 			var err error
 			if id, _, err = LicenceOf(m); err != nil {
 				t.Error(err)
@@ -66,7 +66,7 @@ func TestPackagesCarryEveryText(t *testing.T) {
 	text, err := LicenceTexts(append(all, Module{"example.org/other", "v1", t.TempDir()}))
 	require.NoError(t, err)
 	for _, m := range all {
-		if m.Path != ownModule && !strings.Contains(text, "\n"+m.Path+" "+m.Version+" (") {
+		if !slices.Contains(ownModules, m.Path) && !strings.Contains(text, "\n"+m.Path+" "+m.Version+" (") {
 			t.Errorf("%s is missing", m.Path)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -104,13 +104,11 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 	}
 }
 
-func schema(t *testing.T, text []byte) *jsonschema.Resolved {
+func schema(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
-	var s jsonschema.Schema
-	require.NoError(t, json.Unmarshal(text, &s))
-	resolved, err := s.Resolve(nil)
+	compiled, err := jsonschema.CompileString("schema.json", string(text))
 	require.NoError(t, err)
-	return resolved
+	return compiled
 }
 
 // TestEveryAnswerFitsThePublishedSchema: clients built on one of the SDKs drop

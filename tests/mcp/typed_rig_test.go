@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -146,23 +146,21 @@ func resultOf(t *testing.T, m message) (r gateway.Result) {
 	return r
 }
 
-func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
+func (s *typedServer) schemas() map[string]*jsonschema.Schema {
 	s.t.Helper()
 	s.ids++
 	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, s.ids))
-	schemas := map[string]*jsonschema.Resolved{}
+	schemas := map[string]*jsonschema.Schema{}
 	for _, tool := range s.next().Result.Tools {
-		var published jsonschema.Schema
-		require.NoError(s.t, json.Unmarshal(tool.OutputSchema, &published))
-		resolved, err := published.Resolve(nil)
+		published, err := jsonschema.CompileString("schema.json", string(tool.OutputSchema))
 		require.NoError(s.t, err)
-		schemas[tool.Name] = resolved
+		schemas[tool.Name] = published
 	}
 	require.That(s.t, len(schemas) == 12, "there are %d tools", len(schemas))
 	return schemas
 }
 
-func (s *typedServer) fits(published *jsonschema.Resolved, m message) {
+func (s *typedServer) fits(published *jsonschema.Schema, m message) {
 	s.t.Helper()
 	var content map[string]any
 	require.NoError(s.t, json.Unmarshal(m.Result.StructuredContent, &content))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v4"
 
 	"vaultwicket/tests/assert"
@@ -16,15 +16,13 @@ import (
 )
 
 // goreleaserSchema is what "goreleaser jsonschema" of 2.15.0 prints.
-func goreleaserSchema(t *testing.T) *jsonschema.Resolved {
+func goreleaserSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "goreleaser.schema.json"))
 	require.NoError(t, err)
-	var schema jsonschema.Schema
-	require.NoError(t, json.Unmarshal(text, &schema))
-	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{})
+	schema, err := jsonschema.CompileString("schema.json", string(text))
 	require.NoError(t, err)
-	return resolved
+	return schema
 }
 
 // plain reads YAML as JSON has it.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"vaultwicket/packaging"
 	"vaultwicket/tests/assert"
@@ -225,15 +225,13 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 }
 
 // serverSchema is the schema of the MCP registry for server.json.
-func serverSchema(t *testing.T) *jsonschema.Resolved {
+func serverSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "server.schema.json"))
 	require.NoError(t, err)
-	var schema jsonschema.Schema
-	require.NoError(t, json.Unmarshal(text, &schema))
-	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{})
+	schema, err := jsonschema.CompileString("schema.json", string(text))
 	require.NoError(t, err)
-	return resolved
+	return schema
 }
 
 func TestTheRegistryTakesOurServer(t *testing.T) {

@@ -25,3 +25,5 @@ require (
 replace vaultwicket => ../..
 
 replace github.com/santhosh-tekuri/jsonschema/v6 => ../../gateway/mcpserver/jsonschema
+
+replace github.com/google/jsonschema-go => ../../gateway/mcpserver/inference

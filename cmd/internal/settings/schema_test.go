@@ -1,13 +1,14 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/pelletier/go-toml/v2"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 	"pgregory.net/rapid"
 
 	"vaultwicket/tests/require"
@@ -15,19 +16,35 @@ import (
 )
 
 // editorSchema returns the schema as an editor has it: from its JSON.
-func editorSchema(t *testing.T) *jsonschema.Resolved {
+func editorSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := json.Marshal(configSchema())
 	require.NoError(t, err)
-	var schema jsonschema.Schema
-	require.NoError(t, json.Unmarshal(text, &schema))
-	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	compiler := jsonschema.NewCompiler()
+	compiler.ExtractAnnotations = true
+	require.NoError(t, compiler.AddResource("schema.json", bytes.NewReader(text)))
+	schema, err := compiler.Compile("schema.json")
 	require.NoError(t, err)
-	return resolved
+	defaults := 0
+	for name, p := range schema.Properties {
+		for p.Ref != nil {
+			p = p.Ref
+		}
+		if p.Default != nil {
+			defaults++
+			if err := p.Validate(p.Default); err != nil {
+				t.Errorf("the default of %s: %v", name, err)
+			}
+		}
+	}
+	if defaults < 10 {
+		t.Errorf("only %d defaults", defaults)
+	}
+	return schema
 }
 
 // judge returns what the schema and the program have against a file.
-func judge(t *testing.T, schema *jsonschema.Resolved, content string) (byProgram []problem, bySchema error) {
+func judge(t *testing.T, schema *jsonschema.Schema, content string) (byProgram []problem, bySchema error) {
 	t.Helper()
 	var value map[string]any
 	require.NoError(t, toml.Unmarshal([]byte(content), &value))
