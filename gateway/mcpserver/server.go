@@ -13,6 +13,7 @@ package mcpserver
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -220,7 +221,7 @@ func (h handler) server() (*wire.Server, error) {
 		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, fixedListMs, mcp.CacheScopePrivate),
 	)
 	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
-	tools.add(mcp.Tool{Name: toolName}, h.call(false))
+	tools.add(late(toolName), h.call(false))
 	// Add the tools of the configured toolsets, as far as the policy enables them.
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
@@ -233,7 +234,7 @@ func (h handler) server() (*wire.Server, error) {
 		tools.add(h.unstructured(readTool()), h.call(true))
 	}
 	if mutates || h.wants(setBatch) {
-		tools.add(mcp.Tool{Name: batchName}, h.batch)
+		tools.add(late(batchName), h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]
@@ -258,6 +259,10 @@ func (h handler) server() (*wire.Server, error) {
 	}
 	return s, nil
 }
+
+// late is a tool that is described when tools are listed. mcp-go looks at each schema that it can read, which
+// takes a hundredth of a start.
+func late(name string) mcp.Tool { return mcp.NewToolWithRawSchema(name, "", json.RawMessage("later")) }
 
 // toolbox adds tools to a server. Every handler goes through the same steps, whether mcp-go
 // calls it or the transport itself does: handlers has them by the name of the tool. A step
