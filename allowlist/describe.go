@@ -52,6 +52,9 @@ func Commands() iter.Seq[Command] {
 	}
 }
 
+// Exists reports whether the table has a command.
+func Exists(name string) bool { return find(name) != nil }
+
 // Describe returns the description of one command. The error is a
 // [*ParseError] with CodeUnknownCommand.
 func Describe(name string) (Command, error) {

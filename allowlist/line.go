@@ -96,6 +96,11 @@ func rewritten(s string) bool {
 // Items returns the call as arguments, without regard to a carrier. No other call has the same.
 func (c Call) Items() []string { return c.itemsWithout("") }
 
+// HasValue reports whether is says so of the value of an argument.
+func (c Call) HasValue(is func(value string) bool) bool {
+	return slices.ContainsFunc(c.args, func(a arg) bool { return is(a.value) })
+}
+
 func (c Call) itemsWithout(key string) []string {
 	if c.row == nil {
 		return nil

@@ -295,7 +295,7 @@ func (p Plan) mayLose() bool {
 // embedded program refuses when it makes the change.
 func (p Plan) mayCarry() bool {
 	return !p.policy.RemoteLinks && len(p.routes) > 0 && p.routes[0].changesNotes() && p.routes[0].decision.Preview().Valid() &&
-		slices.ContainsFunc(p.call.Items(), func(item string) bool { return strings.Contains(item, "://") })
+		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
 }
 
 // withLoss returns the plan as one of which it is known what it would remove, judged

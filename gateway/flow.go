@@ -70,7 +70,7 @@ func namesFiles(call allowlist.Call, answer Result) bool {
 			return false // which can have words of any note
 		}
 	case "query":
-		if slices.ContainsFunc(call.Items(), func(item string) bool { return strings.Contains(item, "(") }) {
+		if call.HasValue(func(value string) bool { return strings.Contains(value, "(") }) {
 			return false // a function can read another note than that of the row
 		}
 	case "tasks":

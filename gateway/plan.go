@@ -101,7 +101,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
 	// The embedded program turns the mark of a secret back into the secret.
-	own := plan.call.EmbeddedOnly() || slices.ContainsFunc(plan.call.Items(), func(item string) bool { return secrets.HasMark([]byte(item)) }) ||
+	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return secrets.HasMark([]byte(value)) }) ||
 		g.target().Folder != "" && (plan.call.FollowsLinks() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {

@@ -322,8 +322,11 @@ func report(r route, out exec.Outcome, err error) Result {
 
 // logFault logs an error that no caller sees, because it has no code: an internal error.
 func (g *shared) logFault(err error) {
+	if err == nil {
+		return // of most calls, for which nothing is allocated
+	}
 	var c failure.CodedError
-	if err != nil && !errors.As(err, &c) {
+	if !errors.As(err, &c) {
 		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
 	}
 }

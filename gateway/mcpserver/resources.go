@@ -144,7 +144,7 @@ func (f finder) canonical(ctx context.Context, uri string) string {
 		if !ok {
 			return missing(uri, commandsURI+" lists the commands")
 		}
-		if _, err := allowlist.Describe(name); err == nil {
+		if allowlist.Exists(name) {
 			return helpPrefix + url.QueryEscape(name)
 		}
 		if near := allowlist.Meant(name); near != "" {

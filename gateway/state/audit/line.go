@@ -208,7 +208,11 @@ type point struct {
 	hash [sha256.Size]byte
 }
 
-func (p point) prev() string { return hex.EncodeToString(p.hash[:]) }
+func (p point) prev() string {
+	var text [2 * sha256.Size]byte // on the stack
+	hex.Encode(text[:], p.hash[:])
+	return string(text[:])
+}
 
 // encode appends line, which follows p, to buf, and returns its point in the chain.
 func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
