@@ -105,12 +105,17 @@ func dailyRange(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
+	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (DailyNote, error) { return noteOf(v, day) })
+}
+
+// notesOf reads the notes of the periods that begin from a moment on until another.
+func notesOf(v *command.Vault, p command.Values, begin, last time.Time, of period, things string, noteAt func(time.Time) (DailyNote, error)) (command.Reply, error) {
 	var notes []disk.Path
-	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
+	for ; !begin.After(last); begin = begin.AddDate(0, of.months, of.days) {
 		if len(notes) == maxRange {
-			return command.Reply{}, command.Misuse("Invalid range: more than %d days.", maxRange)
+			return command.Reply{}, command.Misuse("Invalid range: more than %d %s.", maxRange, things)
 		}
-		note, err := noteOf(v, day)
+		note, err := noteAt(begin)
 		if err != nil {
 			return command.Reply{}, err
 		}

@@ -118,33 +118,22 @@ func when(v *command.Vault, t time.Time) string {
 // listHistories names the notes by the path that they have now, or had when they
 // were removed.
 func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
-	j, err := v.Journal()
+	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
+	err := eachStep(v, journal.Filter{}, gone, func(_ *journal.Journal, e journal.Entry, s journal.Step) error {
+		now := cmp.Or(names[s.Path], s.Path)
+		// Of a move that failed it is not known where the note was.
+		if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
+			names[s.From] = now
+		} else {
+			now = cmp.Or(names[s.Source()], s.Source())
+		}
+		if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+			found[at.String()] = true
+		}
+		return nil
+	})
 	if err != nil {
 		return command.Reply{}, err
-	}
-	entries, _, err := j.Entries(journal.Filter{Limit: maxEntries})
-	if err != nil {
-		return command.Reply{}, command.Failure("Cannot use the journal: %v", err)
-	}
-	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
-	for _, e := range entries { // the newest first
-		for _, s := range slices.Backward(e.Steps) {
-			for _, path := range []string{s.Path, s.Source()} {
-				if _, known := gone[path]; !known {
-					gone[path] = e.State == journal.Done && takesAway(s, path)
-				}
-			}
-			now := cmp.Or(names[s.Path], s.Path)
-			// Of a move that failed it is not known where the note was.
-			if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
-				names[s.From] = now
-			} else {
-				now = cmp.Or(names[s.Source()], s.Source())
-			}
-			if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
-				found[at.String()] = true
-			}
-		}
 	}
 	for path := range found {
 		if at, err := v.PathOf(path); err == nil && keptBack(v, at, func() bool { return gone[path] }) {
@@ -154,6 +143,33 @@ func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
 	paths := slices.Collect(maps.Keys(found))
 	order.Sort(paths)
 	return command.Text(strings.Join(paths, "\n")), nil
+}
+
+// eachStep visits the steps of the journal, the newest first, and notes in gone of which paths the
+// last change took the file away.
+func eachStep(v *command.Vault, which journal.Filter, gone map[string]bool, visit func(*journal.Journal, journal.Entry, journal.Step) error) error {
+	j, err := v.Journal()
+	if err != nil {
+		return err
+	}
+	which.Limit = maxEntries
+	entries, _, err := j.Entries(which)
+	if err != nil {
+		return command.Failure("Cannot use the journal: %v", err)
+	}
+	for _, e := range entries {
+		for _, s := range slices.Backward(e.Steps) {
+			for _, path := range []string{s.Path, s.Source()} {
+				if _, known := gone[path]; !known {
+					gone[path] = e.State == journal.Done && takesAway(s, path)
+				}
+			}
+			if err := visit(j, e, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // listJournal prints a row for each note that a change concerns and that may be seen, at both of
@@ -167,42 +183,30 @@ func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	j, err := v.Journal()
-	if err != nil {
-		return command.Reply{}, err
-	}
-	entries, _, err := j.Entries(journal.Filter{Since: days.First, Agent: p["agent"], Limit: maxEntries})
-	if err != nil {
-		return command.Reply{}, command.Failure("Cannot use the journal: %v", err)
-	}
 	table := command.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from"}, Sparse: true}
 	found, gone, kept := 0, map[string]bool{}, map[string]bool{}
-	for _, e := range entries { // the newest first
-		for _, s := range slices.Backward(e.Steps) {
-			for _, path := range []string{s.Path, s.Source()} {
-				if _, known := gone[path]; !known {
-					gone[path] = e.State == journal.Done && takesAway(s, path)
-				}
-			}
-			at, err := v.PathOf(s.Path)
-			if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
-				continue
-			}
-			if _, known := kept[s.Path]; !known {
-				kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
-			}
-			if kept[s.Path] {
-				continue
-			}
-			if found++; found > limit {
-				continue
-			}
-			lines, err := linesOf(v, j, s)
-			if err != nil {
-				return command.Reply{}, err
-			}
+	err = eachStep(v, journal.Filter{Since: days.First, Agent: p["agent"]}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step) error {
+		at, err := v.PathOf(s.Path)
+		if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
+			return nil
+		}
+		if _, known := kept[s.Path]; !known {
+			kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
+		}
+		if kept[s.Path] {
+			return nil
+		}
+		if found++; found > limit {
+			return nil
+		}
+		lines, err := linesOf(v, j, s)
+		if err == nil {
 			table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From})
 		}
+		return err
+	})
+	if err != nil {
+		return command.Reply{}, err
 	}
 	said := table.Reply(cmp.Or(p["format"], command.FormatTSV))
 	if found == 0 {

@@ -54,18 +54,7 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 		if err != nil {
 			return command.Reply{}, err
 		}
-		var notes []disk.Path
-		for begin := which.begin(first, chosen.Format); !begin.After(last); begin = begin.AddDate(0, which.months, which.days) {
-			if len(notes) == maxRange {
-				return command.Reply{}, command.Misuse("Invalid range: more than %d notes.", maxRange)
-			}
-			note, err := which.noteAt(v, chosen, begin)
-			if err != nil {
-				return command.Reply{}, err
-			}
-			notes = append(notes, note.Path)
-		}
-		return command.Text(several(v, slices.Compact(notes), p["heading"])), nil
+		return notesOf(v, p, which.begin(first, chosen.Format), last, which, "notes", func(begin time.Time) (DailyNote, error) { return which.noteAt(v, chosen, begin) })
 	}
 	note, err := periodicNote(v, p)
 	if err != nil {

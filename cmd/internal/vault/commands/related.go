@@ -234,26 +234,18 @@ func (s *scores) best(limit int, near []meaning.Near) []row {
 const maxNames = 4
 
 func (s *scores) reasons(e *evidence) (reasons []string) {
-	if e.linksTo {
-		reasons = append(reasons, "links here")
-	}
-	if e.linkedFrom {
-		reasons = append(reasons, "linked from here")
-	}
-	if len(e.targets) > 0 {
-		reasons = append(reasons, "both link to "+s.names(e.targets))
-	}
-	if len(e.sources) > 0 {
-		reasons = append(reasons, "both linked in "+s.names(e.sources))
-	}
-	if len(e.tags) > 0 {
-		reasons = append(reasons, "tags "+listed(e.tags))
-	}
-	if len(e.words) > 0 {
-		reasons = append(reasons, "words "+listed(e.words))
-	}
-	if e.near {
-		reasons = append(reasons, "similar meaning")
+	for _, r := range []struct {
+		holds bool
+		text  string
+	}{
+		{e.linksTo, "links here"}, {e.linkedFrom, "linked from here"},
+		{len(e.targets) > 0, "both link to " + s.names(e.targets)}, {len(e.sources) > 0, "both linked in " + s.names(e.sources)},
+		{len(e.tags) > 0, "tags " + listed(e.tags)}, {len(e.words) > 0, "words " + listed(e.words)},
+		{e.near, "similar meaning"},
+	} {
+		if r.holds {
+			reasons = append(reasons, r.text)
+		}
 	}
 	return reasons
 }

@@ -242,32 +242,20 @@ func (r *reader) decompose() {
 		if unicode.In(base, unicode.Mn, unicode.Cf) {
 			continue
 		}
-		r.pending = appendLetters(r.pending, unicode.ToLower(base))
+		letter := unicode.ToLower(base)
+		if known, varies := variants()[letter]; varies {
+			r.pending = append(r.pending, []rune(known)...)
+		} else {
+			r.pending = append(r.pending, letter)
+		}
 	}
 }
 
-// appendLetters replaces letters that Unicode does not decompose but a collator treats as
-// variants of others, and typographic quotes and hyphens.
-func appendLetters(to []rune, letter rune) []rune {
-	switch letter {
-	case 'ß':
-		return append(to, 's', 's')
-	case 'æ':
-		return append(to, 'a', 'e')
-	case 'œ':
-		return append(to, 'o', 'e')
-	case 'ø':
-		return append(to, 'o')
-	case 'đ':
-		return append(to, 'd')
-	case 'ł':
-		return append(to, 'l')
-	case '‘', '’', '‚':
-		return append(to, '\'')
-	case '“', '”', '„':
-		return append(to, '"')
-	case '‐', '‑':
-		return append(to, '-')
+// variants are letters that Unicode does not decompose but a collator treats as variants of
+// others, and typographic quotes and hyphens.
+var variants = sync.OnceValue(func() map[rune]string {
+	return map[rune]string{
+		'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l",
+		'‘': "'", '’': "'", '‚': "'", '“': `"`, '”': `"`, '„': `"`, '‐': "-", '‑': "-",
 	}
-	return append(to, letter)
-}
+})
