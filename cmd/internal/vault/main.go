@@ -57,8 +57,9 @@ import (
 // Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
-	debug.SetGCPercent(gcPercent(args))
+	debug.SetGCPercent(gcPercentOneShot)
 	if slices.Contains(args, command.WorkerSwitch) {
+		debug.SetGCPercent(gcPercentWorker)
 		processors.Keep()
 	} else if slices.Contains(args, "attachment:text") { // see the row of the command
 		system.LimitMemory(apartMemory)
@@ -77,13 +78,6 @@ const (
 	gcPercentOneShot = 400
 	gcPercentWorker  = 40
 )
-
-func gcPercent(args []string) int {
-	if slices.Contains(args, command.WorkerSwitch) {
-		return gcPercentWorker
-	}
-	return gcPercentOneShot
-}
 
 // run is what Main does with the process: answer one call, or many.
 func run(h *command.Host, c resident.Call) int {

@@ -64,12 +64,10 @@ func MisuseWithHint(hint, format string, args ...any) error {
 
 // Explain turns an error into what is printed.
 func Explain(err error) Reply {
-	var known *Fault
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Fault](err); ok {
 		return Reply{Status: known.Status, Kind: known.kind, Text: known.Text}
 	}
-	var over *budget.Overrun
-	if errors.As(err, &over) {
+	if over, ok := errors.AsType[*budget.Overrun](err); ok {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
 	}
 	kind := OtherFailure

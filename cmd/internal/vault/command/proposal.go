@@ -336,7 +336,7 @@ func doAll(v *Vault, steps []Step) error {
 			continue
 		}
 		left := []error{WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
-		if left[1] == nil && isLate(err) {
+		if _, late := errors.AsType[*disk.Unsettled](err); late && left[1] == nil { // it was written already
 			left[0] = Failure("File %q cannot be written: %v. It was taken back.", Verbatim(steps[i].Path.String()), err)
 		}
 		for _, done := range slices.Backward(steps[:i]) {
@@ -348,12 +348,6 @@ func doAll(v *Vault, steps []Step) error {
 		return left[0]
 	}
 	return nil
-}
-
-// isLate reports whether an error came when a file was written already.
-func isLate(err error) bool {
-	var late *disk.Unsettled
-	return errors.As(err, &late)
 }
 
 // takeBack takes back a step that was done.

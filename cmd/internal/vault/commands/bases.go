@@ -507,8 +507,7 @@ func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, s
 // no YAML than the reason.
 func parseBase(text []byte) (*bases.Base, error) {
 	base, err := bases.Read(text)
-	var malformed *frontmatter.Malformed
-	if errors.As(err, &malformed) {
+	if malformed, ok := errors.AsType[*frontmatter.Malformed](err); ok {
 		return nil, command.Failure("%v", malformed)
 	}
 	return base, err

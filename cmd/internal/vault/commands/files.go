@@ -426,8 +426,11 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	notes := first.Sorted()
-	if len(notes) == 0 {
-		return nothingChanged(p, total, since), nil
+	switch {
+	case len(notes) == 0 && (!p.Has("since") || total == 0):
+		return command.Nothing("", "the vault has no notes"), nil
+	case len(notes) == 0:
+		return command.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), command.Count(total, "note")), nil
 	}
 	makers := madeBy(v, notes)
 	var out strings.Builder
@@ -531,14 +534,6 @@ func indexedNotes(v *command.Vault, x *index.Index, since time.Time, visit func(
 		}
 	}
 	return total
-}
-
-// nothingChanged says why no note was changed.
-func nothingChanged(p command.Values, total int, since time.Time) command.Reply {
-	if !p.Has("since") || total == 0 {
-		return command.Nothing("", "the vault has no notes")
-	}
-	return command.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), command.Count(total, "note"))
 }
 
 // listRecents answers from the app's own record, which it writes when it

@@ -104,8 +104,7 @@ func headingOf(text []byte, heading, to string) (place int, err error) {
 
 // badHeading explains why a text cannot be that of a heading.
 func badHeading(to string, err error) error {
-	var refusal *edit.Refusal
-	if errors.As(err, &refusal) {
+	if _, ok := errors.AsType[*edit.Refusal](err); ok {
 		return command.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", command.Verbatim(to))
 	}
 	return err

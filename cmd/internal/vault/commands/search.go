@@ -203,8 +203,7 @@ const maxHits = 100_000
 
 // badQuery is [BadQuery] that gives the advice about an unknown operator a line of its own.
 func badQuery(err error) error {
-	var wrong *query.ParseError
-	if errors.As(err, &wrong) && wrong.Code() == query.CodeNoOperator {
+	if wrong, ok := errors.AsType[*query.ParseError](err); ok && wrong.Code() == query.CodeNoOperator {
 		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
 	}
 	return BadQuery(err)

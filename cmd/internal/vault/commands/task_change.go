@@ -85,8 +85,7 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
 	}
 	change, err := task.Mark(one.text, one.Mark, mark, day, settings)
-	var refusal *task.Refusal
-	if errors.As(err, &refusal) {
+	if _, ok := errors.AsType[*task.Refusal](err); ok {
 		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
 	}
 

@@ -161,8 +161,7 @@ func chosenTemplate(v *command.Vault, setting string) (at disk.Path, name string
 		return at, "", nil
 	}
 	at, err = v.Resolve(name)
-	var missing *command.Fault
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*command.Fault](err); ok {
 		return disk.Path{}, "", nil
 	}
 	return at, name, err
@@ -314,8 +313,7 @@ func withProperties(text []byte, more frontmatter.Properties) (united []byte, ke
 // inNote counts the line in an error about properties from the start of the
 // note, where the line above the block is the first.
 func inNote(err error) error {
-	var malformed *frontmatter.Malformed
-	if errors.As(err, &malformed) && malformed.Line > 0 {
+	if malformed, ok := errors.AsType[*frontmatter.Malformed](err); ok && malformed.Line > 0 {
 		return fmt.Errorf("line %d: %s", malformed.Line+1, malformed.Reason)
 	}
 	return err

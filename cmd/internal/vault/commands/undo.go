@@ -103,7 +103,10 @@ func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, er
 	e, err := j.Entry(id)
 	switch {
 	case err != nil:
-		return e, unfound(id, err)
+		if _, ok := errors.AsType[*journal.Unknown](err); ok {
+			return e, unknownChange(id)
+		}
+		return e, command.Failure("Cannot use the journal: %v", err)
 	case !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
 		return e, unknownChange(id)
 	}
@@ -143,15 +146,6 @@ func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) boo
 		return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 	}
 	return entries, nil
-}
-
-// unfound says why an entry is not to be had.
-func unfound(id string, err error) error {
-	var unknown *journal.Unknown
-	if errors.As(err, &unknown) {
-		return unknownChange(id)
-	}
-	return command.Failure("Cannot use the journal: %v", err)
 }
 
 func unknownChange(id string) error {

@@ -328,7 +328,7 @@ func (l *vocabulary) addTypos(t *term) {
 	mask, letters := lettersOf(t.word), []rune(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
-			if abs(len(w)-len(t.word)) > 2*most || bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
+			if more := len(w) - len(t.word); max(more, -more) > 2*most || bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
 				continue
 			}
 			far := quote.Mistakes(letters, []rune(w), most+1)
@@ -376,8 +376,6 @@ func digitsOf(word string) string {
 		return -1
 	}, word)
 }
-
-func abs(n int) int { return max(n, -n) }
 
 // because says how a word answers a term.
 func (a answer) because(t *term) string {

@@ -73,8 +73,7 @@ func ParseDocument(text []byte) (Value, error) {
 		return Value{}, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
 	}
 	value, _, err := readBlock(text, true)
-	var m *Malformed
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*Malformed](err); ok {
 		// A document that ends too early ends on the last line that is not empty, but for the
 		// library on the one below. In a note that is the line of the closing fence; a file
 		// has none.
@@ -127,12 +126,10 @@ func isEmpty(block string) bool {
 
 // malformed takes the line and the reason from an error of the library.
 func malformed(err error) error {
-	var all *yaml.LoadErrors
-	if errors.As(err, &all) && len(all.Errors) > 0 {
+	if all, ok := errors.AsType[*yaml.LoadErrors](err); ok && len(all.Errors) > 0 {
 		err = all.Errors[0]
 	}
-	var one *yaml.LoadError
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
 		return &Malformed{one.Mark.Line, unshield(one.Message)}
 	}
 	return &Malformed{Reason: unshield(err.Error())}
