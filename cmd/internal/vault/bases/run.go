@@ -377,17 +377,26 @@ func (b *Base) View(name string) (View, error) {
 		}
 		return b.Views[0], nil
 	}
-	unknown := &UnknownView{Name: name}
-	for _, v := range b.Views {
+	at, unknown := b.Place(name)
+	if unknown != nil {
+		return View{}, unknown
+	}
+	return b.Views[at], nil
+}
+
+// Place returns the place of a view by its name, or by its number from 1 if none has that name.
+func (b *Base) Place(name string) (at int, unknown *UnknownView) {
+	unknown = &UnknownView{Name: name}
+	for i, v := range b.Views {
 		if v.Name == name {
-			return v, nil
+			return i, nil
 		}
 		unknown.Known = append(unknown.Known, v.Name)
 	}
 	if n, err := strconv.ParseUint(name, 10, 16); err == nil && 1 <= n && int(n) <= len(b.Views) {
-		return b.Views[n-1], nil
+		return int(n) - 1, nil
 	}
-	return View{}, unknown
+	return 0, unknown
 }
 
 // Only returns the source with the wanted files as rows.
@@ -503,15 +512,8 @@ func ParseKeys(text string) ([]Key, error) {
 // ParseKey parses a sort key: an id or an expression, optionally followed by asc (the
 // default) or desc. The error is an [*Invalid].
 func ParseKey(text string) (Key, error) {
-	text = strings.TrimSpace(text)
-	key := Key{}
-	if i := strings.LastIndexByte(text, ' '); i > 0 {
-		switch direction := strings.ToLower(text[i+1:]); direction {
-		case "asc", "desc":
-			key.Descending = direction == "desc"
-			text = strings.TrimSpace(text[:i])
-		}
-	}
+	text, descending := CutDirection(text)
+	key := Key{Descending: descending}
 	program, err := ParseExpression(text)
 	switch {
 	case err != nil:
@@ -522,6 +524,17 @@ func ParseKey(text string) (Key, error) {
 		key.Expression = program
 	}
 	return key, nil
+}
+
+// CutDirection returns the text of a sort key without its direction.
+func CutDirection(text string) (key string, descending bool) {
+	text = strings.TrimSpace(text)
+	if i := strings.LastIndexByte(text, ' '); i > 0 {
+		if last := strings.ToLower(text[i+1:]); last == "asc" || last == "desc" {
+			return strings.TrimSpace(text[:i]), last == "desc"
+		}
+	}
+	return text, false
 }
 
 // isID reports whether an expression is the id of a property: a name, alone or after file,

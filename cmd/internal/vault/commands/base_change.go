@@ -336,9 +336,9 @@ func addView(text []byte, base *bases.Base, p command.Values) ([]byte, string, e
 }
 
 func setView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
-	at, name, err := viewAt(base, p["view"])
-	if err != nil {
-		return nil, "", err
+	at, unknown := base.Place(p["view"])
+	if unknown != nil {
+		return nil, "", noView(unknown)
 	}
 	keys, err := viewKeys(p)
 	if err != nil {
@@ -356,16 +356,16 @@ func setView(text []byte, base *bases.Base, p command.Values) ([]byte, string, e
 			return nil, "", err
 		}
 	}
-	return text, fmt.Sprintf("Changed: view %q", command.Verbatim(name)), nil
+	return text, fmt.Sprintf("Changed: view %q", command.Verbatim(base.Views[at].Name)), nil
 }
 
 func removeView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
-	at, name, err := viewAt(base, p["view"])
-	if err != nil {
-		return nil, "", err
+	at, unknown := base.Place(p["view"])
+	if unknown != nil {
+		return nil, "", noView(unknown)
 	}
 	edited, err := frontmatter.RemoveFrom(text, "views", at)
-	return edited, fmt.Sprintf("Removed: view %q", command.Verbatim(name)), err
+	return edited, fmt.Sprintf("Removed: view %q", command.Verbatim(base.Views[at].Name)), err
 }
 
 func setFormula(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
@@ -391,21 +391,6 @@ func setFormula(text []byte, base *bases.Base, p command.Values) ([]byte, string
 	value := textValue(p["expr"])
 	edited, err := frontmatter.SetIn(text, []string{"formulas"}, name, &value)
 	return edited, fmt.Sprintf("Set: formula %q", command.Verbatim(name)), err
-}
-
-// viewAt finds a view by its name, or by its number from 1 if none has that name.
-func viewAt(base *bases.Base, name string) (at int, exact string, err error) {
-	var known []string
-	for i, v := range base.Views {
-		if v.Name == name {
-			return i, name, nil
-		}
-		known = append(known, v.Name)
-	}
-	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(base.Views) {
-		return n - 1, base.Views[n-1].Name, nil
-	}
-	return 0, "", noView(&bases.UnknownView{Name: name, Known: known})
 }
 
 func textValue(text string) frontmatter.Value {
@@ -476,11 +461,10 @@ func viewKeys(p command.Values) (keys frontmatter.Properties, err error) {
 
 // viewKey reads a property, optionally followed by asc or desc, for the order of a view.
 func viewKey(text string) (frontmatter.Value, error) {
-	property, direction := strings.TrimSpace(text), "ASC"
-	if i := strings.LastIndexByte(property, ' '); i > 0 {
-		if last := strings.ToUpper(property[i+1:]); last == "ASC" || last == "DESC" {
-			property, direction = strings.TrimSpace(property[:i]), last
-		}
+	property, descending := bases.CutDirection(text)
+	direction := "ASC"
+	if descending {
+		direction = "DESC"
 	}
 	if property == "" {
 		return frontmatter.Value{}, errors.New("want a property, optionally followed by asc or desc")
