@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
+	"sort"
+	"strings"
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
@@ -260,18 +262,9 @@ func (t *table) path(i int) string {
 	return t.paths[start:t.end(i)]
 }
 
-// find returns where in the table path is. sort.Find takes a tenth longer.
+// find returns where in the table path is.
 func (t *table) find(path string) (place int, ok bool) {
-	low, high := 0, t.count
-	for low < high {
-		middle := int(uint(low+high) / 2)
-		if t.path(middle) < path {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low, low < t.count && t.path(low) == path
+	return sort.Find(t.count, func(i int) int { return strings.Compare(path, t.path(i)) })
 }
 
 const (
