@@ -126,9 +126,7 @@ func TestACallCannotBeChanged(t *testing.T) {
 	other, err := aimed.In("Other")
 	require.NoError(t, err)
 
-	if call.String() != before || call.Vault() != "" || aimed.Vault() != "Work" || other.Vault() != "Other" {
-		t.Errorf("%v, %v, %v", call, aimed, other)
-	}
+	assert.That(t, call.String() == before && call.Vault() == "" && aimed.Vault() == "Work" && other.Vault() == "Other", "%v, %v, %v", call, aimed, other)
 	assert.Equal(t, call.Reply().Confirms[0], "Created: ", "the reply became")
 	assert.Equal(t, mustParse(t, "create", Params{"path": Text("A.md")}).Reply().Confirms[0], "Created: ", "the table became")
 }
@@ -200,9 +198,7 @@ func TestReplies(t *testing.T) {
 	}
 	for _, test := range tests {
 		reply := mustParse(t, test.name, test.params).Reply()
-		if reply.Kind != test.kind || reply.JSON != test.json || reply.Empty != test.empty || reply.Silent != test.silent {
-			t.Errorf("%s %v: %+v", test.name, test.params, reply)
-		}
+		assert.That(t, reply.Kind == test.kind && reply.JSON == test.json && reply.Empty == test.empty && reply.Silent == test.silent, "%s %v: %+v", test.name, test.params, reply)
 	}
 }
 

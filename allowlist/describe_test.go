@@ -82,9 +82,7 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 	}
 	for c := range Commands() {
 		for _, p := range c.Params {
-			if p.Rare && p.Required {
-				t.Errorf("%s: %s is required and rare", c.Name, p.Name)
-			}
+			assert.That(t, !p.Rare || !p.Required, "%s: %s is required and rare", c.Name, p.Name)
 		}
 	}
 }

@@ -81,9 +81,7 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 		return mustParse(t, "base:create", Params{"path": Text("B.base"), "view": Text(`a\nb`), "content": Text(text)})
 	}
 	tests := []struct {
-		sentence string
-		text     string
-		want     string
+		sentence, text, want string
 	}{
 		{"plain text to the limit", strings.Repeat("x", windowsLine-100), ""},
 		{"plain text beyond it", strings.Repeat("x", windowsLine), CodeContentTooLong},
@@ -130,9 +128,8 @@ func TestDelicateText(t *testing.T) {
 			}
 			line, err := call.Line(ToEmbedded(goos))
 			assert.That(t, err == nil, "%q to the embedded program on %q: %v", text, goos, err)
-			if onStdin := line.StdinParam == "content" && line.Stdin == text; onStdin != (want != "") {
-				t.Errorf("%q to the embedded program on %q: standard input has %q of %q", text, goos, line.Stdin, line.StdinParam)
-			}
+			onStdin := line.StdinParam == "content" && line.Stdin == text
+			assert.That(t, onStdin == (want != ""), "%q to the embedded program on %q: standard input has %q of %q", text, goos, line.Stdin, line.StdinParam)
 		}
 	}
 }
@@ -155,11 +152,10 @@ func TestDelicateValuesOfEveryKind(t *testing.T) {
 func TestStandardInputTakesOneValue(t *testing.T) {
 	long, delicate := strings.Repeat("x", 4097), `a\nb`
 	tests := []struct {
-		sentence string
-		name     string
-		params   Params
-		stdin    string // the parameter
-		want     string
+		sentence, name string
+		params         Params
+		stdin          string // the parameter
+		want           string
 	}{
 		{"short text stays in the arguments", "append", Params{"path": Text("A.md"), "content": Text("x")}, "", ""},
 		{"text to the limit stays in the arguments", "append", Params{"path": Text("A.md"), "content": Text(long[1:])}, "", ""},
@@ -184,9 +180,7 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 		value, _ := call.Param(test.stdin)
 		assert.That(t, line.Stdin == value, "%s: standard input differs from the value", test.sentence)
 		for _, item := range line.Argv {
-			if test.stdin != "" && strings.HasPrefix(item, test.stdin+"=") {
-				t.Errorf("%s: the value is in the arguments too", test.sentence)
-			}
+			assert.That(t, test.stdin == "" || !strings.HasPrefix(item, test.stdin+"="), "%s: the value is in the arguments too", test.sentence)
 		}
 	}
 }

@@ -24,9 +24,7 @@ func TestOtherNames(t *testing.T) {
 				t.Errorf("%s: %q is not sorted, or stands for %q already", row.command, other, seen[other])
 			}
 			seen[other] = row.command
-			if find(other) == nil && Meant(strings.ReplaceAll(other, " ", "_")) == "" {
-				t.Errorf("%s: %q is not found", row.command, other)
-			}
+			assert.That(t, find(other) != nil || Meant(strings.ReplaceAll(other, " ", "_")) != "", "%s: %q is not found", row.command, other)
 		}
 	}
 	for _, name := range Names() {
@@ -85,9 +83,8 @@ func FuzzMeant(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if meant := Meant(name); meant != "" && find(meant) == nil {
-			t.Errorf("%q: %q is no command", name, meant)
-		}
+		meant := Meant(name)
+		assert.That(t, meant == "" || find(meant) != nil, "%q: %q is no command", name, meant)
 		hintForLine(name)
 	})
 }

@@ -30,10 +30,9 @@ func TestParse(t *testing.T) {
 	const maxTextBytes, maxNameBytes, maxURLBytes = 1_048_576, 512, 2048
 	long := strings.Repeat("x", maxTextBytes)
 	tests := []struct {
-		sentence string
-		name     string
-		params   Params
-		want     string
+		sentence, name string
+		params         Params
+		want           string
 	}{
 		{"a command without parameters", "daily:read", nil, accepted},
 		{"an empty list of parameters", "daily:read", Params{}, accepted},
@@ -186,9 +185,7 @@ func TestParse(t *testing.T) {
 
 func TestARestrictedCallCarriesNothing(t *testing.T) {
 	call := mustParse(t, "eval", Params{"code": Text("1"), "x": Text("2")})
-	if len(call.Params()) != 0 || call.Tier() != tiers.Restricted || call.Effect() != tiers.Executes {
-		t.Errorf("got %v, tier %v, effect %v", call, call.Tier(), call.Effect())
-	}
+	assert.That(t, len(call.Params()) == 0 && call.Tier() == tiers.Restricted && call.Effect() == tiers.Executes, "got %v, tier %v, effect %v", call, call.Tier(), call.Effect())
 }
 
 // The first error of a request does not depend on the order of a map.
@@ -275,9 +272,7 @@ func TestMessagesStayShort(t *testing.T) {
 		{"task", Params{"ref": Text("A.md:" + long)}},
 	} {
 		_, err := Parse(request.name, request.params)
-		if err == nil || len(err.Error()) > 900 {
-			t.Errorf("%.20s: the message has %d bytes", request.name, len(err.Error()))
-		}
+		assert.That(t, err != nil && len(err.Error()) <= 900, "%.20s: the message has %d bytes", request.name, len(err.Error()))
 	}
 }
 
@@ -340,9 +335,8 @@ func TestParseWords(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
 			continue
 		}
-		if got := strings.Join(call.Items(), "|"); err == nil && got != test.argv {
-			t.Errorf("%s: got %s, want %s", test.sentence, got, test.argv)
-		}
+		got := strings.Join(call.Items(), "|")
+		assert.That(t, err != nil || got == test.argv, "%s: got %s, want %s", test.sentence, got, test.argv)
 	}
 }
 
@@ -352,7 +346,6 @@ func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 }
 
-// A flag that is written as text is the same flag.
 func TestAFlagHasNoValue(t *testing.T) {
 	for _, on := range []Value{Flag(true), Text("true")} {
 		if value, given := mustParse(t, "files", Params{"total": on}).Param("total"); value != "" || !given {

@@ -37,9 +37,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 		for i := range r.params {
 			p := &r.params[i]
 			where := r.name + " " + p.name
-			if !paramName.MatchString(p.name) || params[p.name] || p.name == "vault" || p.name == "copy" {
-				t.Errorf("%s: no name of a parameter, or it occurs twice", where)
-			}
+			assert.That(t, paramName.MatchString(p.name) && !params[p.name] && p.name != "vault" && p.name != "copy", "%s: no name of a parameter, or it occurs twice", where)
 			params[p.name] = true
 			checkSummary(t, where, p.summary)
 			assert.That(t, p.kind.String() != "", "%s has no kind", where)
@@ -57,9 +55,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 // that an agent pays for by the word.
 func checkSummary(t *testing.T, where, s string) {
 	t.Helper()
-	if s == "" || len(s) > 72 || strings.HasSuffix(s, ".") || s[0] < 'A' || s[0] > 'Z' || strings.TrimSpace(s) != s {
-		t.Errorf("%s: summary %q", where, s)
-	}
+	assert.That(t, s != "" && len(s) <= 72 && !strings.HasSuffix(s, ".") && s[0] >= 'A' && s[0] <= 'Z' && strings.TrimSpace(s) == s, "%s: summary %q", where, s)
 }
 
 func TestGroupsNameParametersOfTheirRow(t *testing.T) {
@@ -242,9 +238,7 @@ func compareGolden(t *testing.T, name, got string) {
 	require.That(t, err == nil, "%v; make it with -update", err)
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(gotLines), len(wantLines)) {
-		if i >= len(gotLines) || i >= len(wantLines) || gotLines[i] != wantLines[i] {
-			t.Fatalf("%s:%d differs; look at it with -update and git diff", name, i+1)
-		}
+		require.That(t, i < len(gotLines) && i < len(wantLines) && gotLines[i] == wantLines[i], "%s:%d differs; look at it with -update and git diff", name, i+1)
 	}
 }
 

@@ -173,9 +173,7 @@ func TestOnlyNetworkCommandsSend(t *testing.T) {
 	for _, entry := range readCatalogue(t) {
 		r := find(entry.Name)
 		sends := r.sends || r.effect == tiers.Publishes
-		if sends && !entry.Network {
-			t.Errorf("%s sends without a network", entry.Name)
-		}
+		assert.That(t, !sends || entry.Network, "%s sends without a network", entry.Name)
 		want := entry.Name == "web" || entry.Effect == "publish"
 		assert.Equal(t, sends, want, "%s: sends", entry.Name)
 	}

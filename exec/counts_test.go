@@ -30,9 +30,8 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 		out, err := run.runner.Run(ctx, reads("counts.md"), run.program)
 		assert.That(t, err == nil && out.Stderr == "a remark\n", "%s: %q, %v", name, out.Stderr, err)
 		mu.Lock()
-		if want := []frame.Progress{{Done: 1, Total: 3, Of: frame.FilesRead}, {Done: 3, Total: 3, Of: frame.FilesRead}, {Done: 1, Total: 1, Of: frame.FilesChanged}}; !slices.Equal(told, want) {
-			t.Errorf("%s: told %v, want %v", name, told, want)
-		}
+		want := []frame.Progress{{Done: 1, Total: 3, Of: frame.FilesRead}, {Done: 3, Total: 3, Of: frame.FilesRead}, {Done: 1, Total: 1, Of: frame.FilesChanged}}
+		assert.That(t, slices.Equal(told, want), "%s: told %v, want %v", name, told, want)
 		mu.Unlock()
 	}
 }

@@ -34,11 +34,10 @@ func init() {
 func TestFaultsOfTheClient(t *testing.T) {
 	version := []string{"version"}
 	tests := []struct {
-		name        string
-		part        part
-		code        string
-		stdout      string
-		clientLives bool // what the client started must live on
+		name         string
+		part         part
+		code, stdout string
+		clientLives  bool // what the client started must live on
 	}{
 		{"it hangs", part{Argv: version, Out: []byte("half"), Do: "hang"}, CodeTimeout, "half", false},
 		{"it ignores the request to stop", part{Argv: version, Do: "ignore"}, CodeTimeout, "", false},
@@ -59,9 +58,7 @@ func TestFaultsOfTheClient(t *testing.T) {
 			assert.That(t, codeOf(err) == tt.code && out.Stdout == tt.stdout, "stdout %q, %v; want %q, %q", out.Stdout, err, tt.stdout, tt.code)
 			assert.That(t, took <= faultLimit+promise+busyness, "came back after %v", took)
 			pid := marked(t, path)
-			if gone(pid) == tt.clientLives {
-				t.Errorf("process %d gone %v", pid, gone(pid))
-			}
+			assert.That(t, gone(pid) != tt.clientLives, "process %d gone %v", pid, gone(pid))
 			if tt.clientLives {
 				kill(pid)
 				assert.That(t, len(out.Notices)+len(tt.code) != 0, "no notice of the held pipe")

@@ -29,11 +29,9 @@ func TestSearchOnWindows(t *testing.T) {
 	inPath := installed(t, path)
 	require.NoError(t, os.Remove(filepath.Join(installed(t, app), "..", "Obsidian.com")))
 	for _, tt := range []struct {
-		name string
-		cli  string
-		set  map[string]string
-		want string
-		code string
+		name, cli  string
+		set        map[string]string
+		want, code string
 	}{
 		{"in PATH", "", map[string]string{"PATH": path, "LOCALAPPDATA": local}, inPath, ""},
 		{"of the user", "", map[string]string{"PATH": app, "LOCALAPPDATA": local, "ProgramFiles": all}, ofUser, ""},

@@ -59,7 +59,6 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 	assert.That(t, len(r.large) == 0, "a program without a Hold around it keeps what it took")
 }
 
-// Waiting in the queue of the app counts.
 func TestTheQueueOfTheAppIsWithinTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(Config{Timeout: 15 * time.Second})

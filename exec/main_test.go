@@ -227,9 +227,7 @@ func fake(t testing.TB, name string, s script) string {
 
 func checkPlayed(t testing.TB, path string, s script) {
 	runs := logged(path)
-	if !s.Any && len(runs) != len(s.Parts) {
-		t.Errorf("the fake client has %d parts and was run %d times: %v", len(s.Parts), len(runs), runs)
-	}
+	assert.That(t, s.Any || len(runs) == len(s.Parts), "the fake client has %d parts and was run %d times: %v", len(s.Parts), len(runs), runs)
 	for i, run := range runs {
 		planned := slices.ContainsFunc(s.Parts, func(p part) bool {
 			line, _ := json.Marshal(p.Argv)

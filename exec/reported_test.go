@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -24,9 +25,8 @@ func TestReportedCodes(t *testing.T) {
 			for runner, program := range map[*Runner]Program{oneShot: p, resident: q} {
 				out, err := runner.Run(t.Context(), reads(path), program)
 				require.That(t, err == nil && out.Failure != nil && out.Stdout == mimic && out.Stderr == "" && out.ExitCode == 1, "%+v, %v", out, err)
-				if f := out.Failure; f.Code() != code || f.Hint() != "do something" || f.Error() != "some reason" {
-					t.Errorf("code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
-				}
+				f := out.Failure
+				assert.That(t, f.Code() == code && f.Hint() == "do something" && f.Error() == "some reason", "code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
 			}
 		})
 	}

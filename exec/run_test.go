@@ -121,9 +121,7 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 			if codeOf(err) != tt.err || failureCode(out) != tt.failure || out.Stdout != tt.stdout {
 				t.Errorf("stdout %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Failure, err, tt.stdout, tt.failure, tt.err)
 			}
-			if err != nil && hintOf(err) == "" {
-				t.Errorf("no hint with %v", err)
-			}
+			assert.That(t, err == nil || hintOf(err) != "", "no hint with %v", err)
 		})
 	}
 }
@@ -268,9 +266,7 @@ func TestLongContentTravelsOnStandardInput(t *testing.T) {
 	}}})
 	out, err := r.Run(t.Context(), mustPermit("append", params{"path": "a.md", "content": content}), p)
 	assert.That(t, err == nil && out.Stdout == content, "%d bytes came back of %d: %v", len(out.Stdout), len(content), err)
-	if out.Path != "a.md" || out.Hash != "h" || out.Before != "b" || out.Stderr != "warned\n" {
-		t.Errorf("facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
-	}
+	assert.That(t, out.Path == "a.md" && out.Hash == "h" && out.Before == "b" && out.Stderr == "warned\n", "facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
 }
 
 func TestFactsOfTheAppAreNotBelieved(t *testing.T) {
@@ -312,9 +308,7 @@ func TestCommandStartsNothing(t *testing.T) {
 	require.NoError(t, err)
 	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
 	want := []string{"vault", folder, "--stdin", "content", "--write", "--facts", "append", "path=a.md"}
-	if err != nil || got.Path != self || !slices.Equal(got.Args, want) || got.Stdin != `\n` || got.StdinParam != "content" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	assert.That(t, err == nil && got.Path == self && slices.Equal(got.Args, want) && got.Stdin == `\n` && got.StdinParam == "content", "%+v, %v", got, err)
 	if _, err := (Program{backend: appBackend}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call()); codeOf(err) != "content_unsafe" {
 		t.Errorf("unsafe content for the app: %v", err)
 	}

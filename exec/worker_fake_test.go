@@ -220,9 +220,7 @@ var hoard []byte
 func TestSizesAreKnownByTheCall(t *testing.T) {
 	var s sizes
 	one, other := callHash([]string{"tasks", "todo"}), callHash([]string{"tasks", "todo", "format=json"})
-	if one == other || callHash([]string{"a", "bc"}) == callHash([]string{"ab", "c"}) || one != callHash([]string{"tasks", "todo"}) {
-		t.Fatal("calls are not told apart")
-	}
+	require.That(t, one != other && callHash([]string{"a", "bc"}) != callHash([]string{"ab", "c"}) && one == callHash([]string{"tasks", "todo"}), "calls are not told apart")
 	assert.That(t, s.of(one) == 0, "a size that was not noted")
 	s.keep(one, 100)
 	s.keep(one, 200)

@@ -338,9 +338,8 @@ func TestWorkersAreReplaced(t *testing.T) {
 		pid := pidOf(t, r, p)
 		begun := time.Now()
 		r.Close()
-		if took := time.Since(begun); !gone(pid) || took > 2*process.StopGrace+busyness {
-			t.Errorf("gone %v after %v", gone(pid), took)
-		}
+		took := time.Since(begun)
+		assert.That(t, gone(pid) && took <= 2*process.StopGrace+busyness, "gone %v after %v", gone(pid), took)
 	})
 	t.Run("when the right to send texts is taken", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{Embeddings: Embeddings{Server: "https://api.example/v1 m", KeyFile: "/key", Elsewhere: true}}, "worker", "worker")

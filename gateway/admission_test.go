@@ -185,9 +185,7 @@ func TestSeveralVaults(t *testing.T) {
 	for _, name := range []string{"home", "Hom", "x", "/"} {
 		got := f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: name})
 		plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:path", Vault: name})
-		if code(got) != "vault_not_found" || plan.OK || plan.Error.Code != "vault_not_found" || got.Error.Hint == "" {
-			t.Errorf("%q: %+v", name, got)
-		}
+		assert.That(t, code(got) == "vault_not_found" && !plan.OK && plan.Error.Code == "vault_not_found" && got.Error.Hint != "", "%q: %+v", name, got)
 	}
 	names := f.gateway.VaultNames()
 	assert.That(t, strings.Join(names, " ") == "Work Home" && f.gateway.VaultName() == "Work", "names %q", names)

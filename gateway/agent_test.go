@@ -8,6 +8,8 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // While the user is asked about a call, alone or in a batch, its agent is paused, revoked or
@@ -26,15 +28,11 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			}
 			f := openAsking(t, func(c *Config) { c.Agent, c.Policy.Agent, c.Policy.Until = "cursor", "cursor", until })
 			state := private.StateFolder(f.config.Getenv, "")
-			if !private.EnsureFolder(state) {
-				t.Fatal("no state folder")
-			}
+			require.That(t, private.EnsureFolder(state), "no state folder")
 			ended := false
 			ask := func(ctx context.Context, _ consent.Question) consent.Reply {
 				if name != "expires" {
-					if err := end(state, nil); err != nil {
-						t.Error(err)
-					}
+					assert.NoError(t, end(state, nil))
 				}
 				select {
 				case <-ctx.Done():

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -175,9 +176,7 @@ func TestABatch(t *testing.T) {
 			}
 			f := newFixture(t, test.change).embedded(test.embedded...).app(versionLine)
 			got := f.gateway.DoBatch(context.Background(), test.batch)
-			if outcome(got) != test.want {
-				t.Errorf("got %s, want %s\n%+v", outcome(got), test.want, got.Error)
-			}
+			assert.That(t, outcome(got) == test.want, "got %s, want %s\n%+v", outcome(got), test.want, got.Error)
 			if ok := got.Error == nil && got.Summary.OK == len(test.batch.Operations); got.OK != ok || (len(got.Failures()) == 0) != ok {
 				t.Errorf("ok %v with %s", got.OK, outcome(got))
 			}
@@ -235,9 +234,7 @@ func TestReferredOutputsShareTheirRoom(t *testing.T) {
 			p.steps[i].wanted = true
 		}
 		most := (&batchRun{batchPlan: p}).referred(0, Result{}).most
-		if most*wanted > maxAllReferred || most > maxReferred || most < maxAllReferred/MaxOperations {
-			t.Errorf("%d outputs of %d bytes each", wanted, most)
-		}
+		assert.That(t, most*wanted <= maxAllReferred && most <= maxReferred && most >= maxAllReferred/MaxOperations, "%d outputs of %d bytes each", wanted, most)
 	}
 }
 
@@ -251,9 +248,7 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 		}
 		for _, p := range c.Params {
 			text := placeholderFor(p)
-			if (text == "") != (p.Kind == "flag") {
-				t.Errorf("%s %s: the stand-in is %q", c.Name, p.Name, text)
-			}
+			assert.That(t, (text == "") == (p.Kind == "flag"), "%s %s: the stand-in is %q", c.Name, p.Name, text)
 			if text == "" || p.Refused != "" {
 				continue
 			}
@@ -277,17 +272,13 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(at, err)
 	}
-	if got := fmt.Sprint(plan.stages()); got != "[[0 1] [2] [3] [4 5] [6] [7]]" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, fmt.Sprint(plan.stages()), "[[0 1] [2] [3] [4 5] [6] [7]]")
 	app := newFixture(t, nil)
 	plan, at, err = app.gateway.vaults[0].planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
-	if got := fmt.Sprint(plan.stages()); got != "[[0] [1] [2]]" {
-		t.Errorf("what moves the focus runs with a read: %s", got)
-	}
+	assert.Equal(t, fmt.Sprint(plan.stages()), "[[0] [1] [2]]", "what moves the focus runs with a read")
 }
 
 func TestACancelledBatchBeginsNothingMore(t *testing.T) {
@@ -296,15 +287,12 @@ func TestACancelledBatchBeginsNothingMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	got := f.gateway.DoBatch(ctx, Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "tags")}})
-	if got.OK || got.Error == nil || got.Error.Code != "cancelled" || got.Summary.OK != 0 {
-		t.Errorf("got %s", outcome(got))
-	}
+	assert.That(t, !got.OK && got.Error != nil && got.Error.Code == "cancelled" && got.Summary.OK == 0, "got %s", outcome(got))
 	if _, own := f.called(); len(own) > 0 {
 		t.Errorf("called %q", own)
 	}
 }
 
-// One that is cancelled while it runs keeps what is done.
 func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(readsN, createsN)
@@ -318,9 +306,8 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 			cancel()
 		}
 	})
-	if got := f.gateway.vaults[0].carryOutBatch(ctx, plan); outcome(got) != `c1=ok c2=skipped refused cancelled at ""` || got.Results[0].Result.Stdout != "text\n" {
-		t.Errorf("got %s", outcome(got))
-	}
+	got := f.gateway.vaults[0].carryOutBatch(ctx, plan)
+	assert.That(t, outcome(got) == `c1=ok c2=skipped refused cancelled at ""` && got.Results[0].Result.Stdout == "text\n", "got %s", outcome(got))
 }
 
 func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
@@ -329,9 +316,8 @@ func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
 	got := f.gateway.DoBatch(context.Background(), Batch{Atomic: true, Operations: []Operation{
 		operation("c1", "create", "path", "N.md"), operation("c2", "read", "path", "gone.md"), operation("c3", "read", "path", "N.md"), operation("c4", "create", "path", "O.md"),
 	}})
-	if want := "c1=ok c2=error(not_found) c3=skipped c4=skipped"; outcome(got) != want {
-		t.Errorf("got %s, want %s", outcome(got), want)
-	}
+	want := "c1=ok c2=error(not_found) c3=skipped c4=skipped"
+	assert.That(t, outcome(got) == want, "got %s, want %s", outcome(got), want)
 	if _, own := f.called(); slices.ContainsFunc(own, func(line string) bool { return strings.Contains(line, "O.md") }) {
 		t.Errorf("called %q", own)
 	}
@@ -353,9 +339,7 @@ func TestABatchCountsItsOperations(t *testing.T) {
 		operation("c1", "create", "path", "N.md"), operation("c2", "read", "path", "gone.md"), operation("c3", "read", "path", "N.md"),
 	}})
 	slices.Sort(told) // two of them are done at the same time
-	if want := []string{"0 of 3 operations", "1 of 3 operations", "2 of 3 operations", "3 of 3 operations"}; !slices.Equal(told, want) {
-		t.Errorf("told %q", told)
-	}
+	assert.That(t, slices.Equal(told, []string{"0 of 3 operations", "1 of 3 operations", "2 of 3 operations", "3 of 3 operations"}), "told %q", told)
 }
 
 // What became of the changes of a batch that failed is told for each of them.
@@ -382,13 +366,9 @@ func TestTakingBack(t *testing.T) {
 		r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
 		r.undoOne(context.Background(), 0)
 		got := r.report(context.Background())
-		if outcome(got) != test.want {
-			t.Errorf("%s: got %s, want %s", name, outcome(got), test.want)
-		}
+		assert.Equal(t, outcome(got), test.want, "%s", name)
 		failed := strings.Contains(test.want, "false")
-		if (got.Summary.NotUndone == 1) != failed || (got.Results[0].Notice != "") != failed || (len(got.Notices) == 1) != failed {
-			t.Errorf("%s: %+v", name, got)
-		}
+		assert.That(t, (got.Summary.NotUndone == 1) == failed && (got.Results[0].Notice != "") == failed && (len(got.Notices) == 1) == failed, "%s: %+v", name, got)
 	}
 }
 
@@ -414,14 +394,11 @@ func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
 		other := batch
 		other.Operations = slices.Clone(batch.Operations)
 		change(&other)
-		if got := f.gateway.DoBatch(context.Background(), other); got.Error == nil || got.Error.Code != "bad_request" {
-			t.Errorf("%s with the key of another batch: %s", name, outcome(got))
-		}
+		got := f.gateway.DoBatch(context.Background(), other)
+		assert.That(t, got.Error != nil && got.Error.Code == "bad_request", "%s with the key of another batch: %s", name, outcome(got))
 	}
 	single := Request{Command: "create", Params: params("path", "N.md"), IdempotencyKey: "monday"}
-	if got := f.gateway.Do(context.Background(), single); code(got) != "bad_request" {
-		t.Errorf("a single call with the key of a batch: %+v", got)
-	}
+	assert.Equal(t, code(f.gateway.Do(context.Background(), single)), "bad_request", "a single call with the key of a batch")
 }
 
 func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
@@ -431,9 +408,8 @@ func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
 		operation("c1", "read", "path", "gone.md"), operation("c2", "append", "content", "x").taking("path", "c1", "path"),
 	}}
 	for range 2 {
-		if got := f.gateway.DoBatch(context.Background(), batch); outcome(got) != "c1=error(not_found) c2=skipped" || len(got.Notices) != 0 {
-			t.Errorf("got %s %q", outcome(got), got.Notices)
-		}
+		got := f.gateway.DoBatch(context.Background(), batch)
+		assert.That(t, outcome(got) == "c1=error(not_found) c2=skipped" && len(got.Notices) == 0, "got %s %q", outcome(got), got.Notices)
 	}
 }
 
@@ -459,9 +435,7 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 		long.Results[i].Result = &Answer{Stdout: strings.Repeat("x", maxKept), Stderr: strings.Repeat("y", maxKept)}
 	}
 	text, err := json.Marshal(long.forKeeping())
-	if err != nil || len(text) > 10<<10 || len(long.Results[0].Result.Stdout) != maxKept {
-		t.Errorf("kept are %d bytes, %v", len(text), err)
-	}
+	assert.That(t, err == nil && len(text) <= 10<<10 && len(long.Results[0].Result.Stdout) == maxKept, "kept are %d bytes, %v", len(text), err)
 }
 
 // Whatever the order of reads and writes, a batch answers as the same calls do
@@ -498,9 +472,7 @@ func TestABatchAnswersAsSingleCallsDo(t *testing.T) {
 			if done.Result != nil {
 				have += " " + done.Result.Stdout
 			}
-			if have != want {
-				t.Fatalf("seed %d, %s %s: %q, want %q", seed, o.ClientID, o.Command, have, want)
-			}
+			require.Equal(t, have, want, "seed %d, %s %s", seed, o.ClientID, o.Command)
 		}
 	}
 }
@@ -612,9 +584,8 @@ func TestABatchThatIsNotBegunIsInTheLog(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := openAsking(t, nil)
 			f.gateway.DoBatch(t.Context(), test.batch)
-			if got := logOf(t, f); got != test.want {
-				t.Errorf("the log is\n%s\nwant\n%s", got, test.want)
-			}
+			got := logOf(t, f)
+			assert.That(t, got == test.want, "the log is\n%s\nwant\n%s", got, test.want)
 		})
 	}
 }
@@ -636,9 +607,7 @@ func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Mutations = Embedded, false }).embedded()
 	f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{operation("a", "read", "path", "a.md"), operation("b", "append", "path", "b.md").taking("content", "a", "stdout")}})
 	lines := auditOf(t, f)
-	if len(lines) != 1 || len(lines[0].Params) != 2 {
-		t.Fatalf("%+v", lines)
-	}
+	require.That(t, len(lines) == 1 && len(lines[0].Params) == 2, "%+v", lines)
 	content, path := lines[0].Params[0], lines[0].Params[1]
 	if content != (audit.Param{Name: "content"}) || path.Name != "path" || path.Bytes != 4 || path.Digest == "" {
 		t.Errorf("%+v", lines[0].Params)
@@ -654,12 +623,8 @@ func TestABatchWhilePaused(t *testing.T) {
 	ask := func(context.Context, consent.Question) consent.Reply { asked = true; return consent.Yes }
 	got := f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: ask}, Operations: []Operation{operation("p", "publish:add", "path", "a.md")}})
 	app, own := f.called()
-	if got.Error == nil || got.Error.Code != "paused" || asked || len(app)+len(own) > 0 {
-		t.Errorf("%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
-	}
-	if got := logOf(t, f); got != "deny batch paused" {
-		t.Errorf("the log is %s", got)
-	}
+	assert.That(t, got.Error != nil && got.Error.Code == "paused" && !asked && len(app)+len(own) == 0, "%+v, asked: %v, started: %q %q", got.Error, asked, app, own)
+	assert.Equal(t, logOf(t, f), "deny batch paused", "the log")
 }
 
 // A batch that is refused, or about which the user is asked, is a call to the limits.
@@ -673,9 +638,7 @@ func TestABatchThatIsNotBegunCounts(t *testing.T) {
 		for range 3 {
 			codes = append(codes, f.gateway.DoBatch(t.Context(), batch).Error.Code)
 		}
-		if codes[2] != "rate_limited" || codes[1] == "rate_limited" || asked > 2 {
-			t.Errorf("%s: %q, asked %d times", name, codes, asked)
-		}
+		assert.That(t, codes[2] == "rate_limited" && codes[1] != "rate_limited" && asked <= 2, "%s: %q, asked %d times", name, codes, asked)
 	}
 }
 

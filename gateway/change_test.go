@@ -28,12 +28,11 @@ func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
 	begin, end := strings.SplitN(begins, " => ", 2)[0], strings.TrimSuffix(ends, " => ")
 	did := strings.SplitN(appends, " => ", 2)[0]
 	for _, test := range []struct {
-		name          string
-		app, embedded []string
-		code          string
-		changed       bool
-		calledApp     []string
-		calledOwn     []string
+		name                 string
+		app, embedded        []string
+		code                 string
+		changed              bool
+		calledApp, calledOwn []string
 	}{
 		{
 			name: "done", app: []string{versionLine, appends}, embedded: []string{begins, ends + `{"state":"applied","before":"aa","after":"bb"}\n`},

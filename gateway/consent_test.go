@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -41,9 +42,7 @@ func (f *fixture) approve(got Result) {
 	store := consent.OpenStore(consent.Folder(private.StateFolder(f.config.Getenv, "")), nil)
 	list, _, err := store.List()
 	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
-	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
-		f.t.Fatalf("%+v: %d questions wait, %v", got.Error, len(list), err)
-	}
+	require.That(f.t, code(got) == "unconfirmed" && err == nil && len(list) == 1, "%+v: %d questions wait, %v", got.Error, len(list), err)
 	if _, err := store.Approve(list[0].Code); err != nil {
 		f.t.Fatal(err)
 	}
@@ -90,9 +89,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	if got := f.gateway.Do(t.Context(), req); code(got) != "conflict" || f.published() != 1 {
 		t.Errorf("changed under the question: %+v", got)
 	}
-	if !asked.Destructive || asked.Folder != "" || !strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\"") {
-		t.Errorf("asked %+v", asked)
-	}
+	assert.That(t, asked.Destructive && asked.Folder == "" && strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\""), "asked %+v", asked)
 	req.Ask = replies(consent.Yes, &asked)
 	if got := f.gateway.Do(t.Context(), req); code(got) != "" || f.published() != 2 {
 		t.Errorf("accepted: %+v", got)
@@ -125,9 +122,7 @@ func TestUnknownRepliesAreNone(t *testing.T) {
 		}
 		var asked consent.Question
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: replies(reply, &asked)})
-		if code(got) != "unconfirmed" || f.published() > 0 {
-			t.Fatalf("reply %d: %+v", reply, got)
-		}
+		require.That(t, code(got) == "unconfirmed" && f.published() <= 0, "reply %d: %+v", reply, got)
 	}
 }
 
@@ -136,9 +131,7 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, func(c *Config) { c.Getenv = nil })
 	got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md")})
-	if code(got) != "unconfirmed" || !strings.Contains(got.Error.Hint, "the setting confirm") || f.published() > 0 {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, code(got) == "unconfirmed" && strings.Contains(got.Error.Hint, "the setting confirm") && f.published() <= 0, "got %+v", got)
 }
 
 // A store that cannot be used, or is full, is no yes.
@@ -151,9 +144,7 @@ func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	var asked consent.Question
 	for _, ask := range []consent.Asker{nil, replies(consent.NoWay, &asked)} {
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: ask})
-		if code(got) != "unconfirmed" || f.published() > 0 {
-			t.Errorf("got %+v", got)
-		}
+		assert.That(t, code(got) == "unconfirmed" && f.published() <= 0, "got %+v", got)
 	}
 }
 
@@ -164,9 +155,7 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 	d := f.gateway.vaults[0]
 	plan := func(req Request) Plan {
 		p, err := d.Plan(req)
-		if err != nil && !needsApproval(err) {
-			t.Fatal(err)
-		}
+		require.That(t, err == nil || needsApproval(err), "%v", err)
 		return p
 	}
 	base := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
@@ -248,9 +237,7 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 					written++
 				}
 			}
-			if plans != tt.plans || written != tt.written {
-				t.Errorf("%d plans and %d writes, want %d and %d: %q", plans, written, tt.plans, tt.written, embedded)
-			}
+			assert.That(t, plans == tt.plans && written == tt.written, "%d plans and %d writes, want %d and %d: %q", plans, written, tt.plans, tt.written, embedded)
 		})
 	}
 	t.Run("in a batch", func(t *testing.T) {

@@ -39,14 +39,13 @@ func code(r Result) string {
 func TestDo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name          string
-		change        func(*Config)
-		app, embedded []string
-		request       Request
-		want          Result // Command, Stdout, Backend, Path are compared
-		code          string
-		calledApp     []string
-		calledOwn     []string
+		name                 string
+		change               func(*Config)
+		app, embedded        []string
+		request              Request
+		want                 Result // Command, Stdout, Backend, Path are compared
+		code                 string
+		calledApp, calledOwn []string
 	}{
 		{
 			name:      "a call goes to the app after its version was asked for",
@@ -236,16 +235,12 @@ func TestDo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, tt.change).app(tt.app...).embedded(tt.embedded...)
 			got := f.gateway.Do(context.Background(), tt.request)
-			if code(got) != tt.code || got.OK != (tt.code == "") {
-				t.Fatalf("code %q, ok %v, want %q: %+v", code(got), got.OK, tt.code, got.Error)
-			}
+			require.That(t, code(got) == tt.code && got.OK == (tt.code == ""), "code %q, ok %v, want %q: %+v", code(got), got.OK, tt.code, got.Error)
 			if got.Command != tt.want.Command || got.Stdout != tt.want.Stdout || got.Backend != tt.want.Backend || got.Path != tt.want.Path {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 			app, own := f.called()
-			if !slices.Equal(app, tt.calledApp) || !slices.Equal(own, tt.calledOwn) {
-				t.Errorf("called %q and %q, want %q and %q", app, own, tt.calledApp, tt.calledOwn)
-			}
+			assert.That(t, slices.Equal(app, tt.calledApp) && slices.Equal(own, tt.calledOwn), "called %q and %q, want %q and %q", app, own, tt.calledApp, tt.calledOwn)
 		})
 	}
 }
@@ -272,9 +267,7 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil).embedded(`--stdin content --write --change ID --facts vault=Work daily:append => Added to: a.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", `\t`)})
-	if len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "embedded backend") {
-		t.Errorf("notices %q, want one that names the embedded backend", got.Notices)
-	}
+	assert.That(t, len(got.Notices) == 1 && strings.Contains(got.Notices[0], "embedded backend"), "notices %q, want one that names the embedded backend", got.Notices)
 }
 
 func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
@@ -315,9 +308,7 @@ func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
 	var log strings.Builder
 	g := New(Config{Runner: nil, Log: slog.New(slog.NewTextHandler(&log, nil)), Policy: newFixture(t, nil).config.Policy})
 	got := g.Do(context.Background(), Request{Command: "daily:path"}) // without a runner this is a nil pointer
-	if code(got) != "internal" || strings.Contains(got.Error.Message, "nil") {
-		t.Errorf("got %+v, want a fixed text with the code internal", got.Error)
-	}
+	assert.That(t, code(got) == "internal" && !strings.Contains(got.Error.Message, "nil"), "got %+v, want a fixed text with the code internal", got.Error)
 	if !strings.Contains(log.String(), "daily:path") || !strings.Contains(log.String(), "nil pointer") {
 		t.Errorf("the log contains %q, want the command and the fault", log.String())
 	}
@@ -350,17 +341,13 @@ func TestAKeyIsCarriedOutOnce(t *testing.T) {
 		t.Fatalf("recalled %q before the call", got)
 	}
 	claim, answer, err := takeKey(kept, "me", "k", call)
-	if err != nil || answer != nil || claim.ID == "" {
-		t.Fatalf("got the claim %q, %q, %v", claim.ID, answer, err)
-	}
+	require.That(t, err == nil && answer == nil && claim.ID != "", "got the claim %q, %q, %v", claim.ID, answer, err)
 	expectKeyCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
 	require.NoError(t, claim.Settle(keyRemember, "done"))
 	if _, answer, err := takeKey(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
 		t.Errorf("the second time it is %q, %v", answer, err)
 	}
-	if got := recallKey(kept, "k", call); string(got) != `"done"` {
-		t.Errorf("recalled %q", got)
-	}
+	assert.Equal(t, string(recallKey(kept, "k", call)), `"done"`, "recalled")
 	expectKeyCode(t, kept, "k", other, failure.CodeBadRequest)
 	if got := recallKey(kept, "k", other); got != nil {
 		t.Errorf("recalled %q for another call", got)
@@ -386,17 +373,13 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 			claim, _, err := takeKey(kept, "me", "k", call)
 			require.NoError(t, err)
 			got := dispositionOf(tt.cause, false)
-			if got != tt.want {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
+			assert.Equal(t, got, tt.want)
 			require.NoError(t, claim.Settle(got, "answer"))
 			expectKeyCode(t, kept, "k", call, tt.again)
 		})
 	}
 	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
-		if got := dispositionOf(cause, true); got != keyRemember {
-			t.Errorf("%v: got %v", cause, got)
-		}
+		assert.Equal(t, dispositionOf(cause, true), keyRemember, "%v", cause)
 	}
 }
 

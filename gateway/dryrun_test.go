@@ -20,15 +20,11 @@ import (
 func TestDryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name     string
-		change   func(*Config)
-		request  Request
-		ok       bool
-		decision string
-		code     string
-		backend  string
-		argv     string
-		notices  string
+		name                                   string
+		change                                 func(*Config)
+		request                                Request
+		ok                                     bool
+		decision, code, backend, argv, notices string
 	}{
 		{"a read on the app", nil, Request{Command: "random:read"}, true, "allow", "", "obsidian", "vault=Work random:read", ""},
 		{"the daily note on the app is read in steps", nil, Request{Command: "daily:read"}, true, "allow", "", "obsidian",

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 )
 
 // notebook is an observer that keeps what it is told.
@@ -122,9 +123,8 @@ func TestWhatObserversAreTold(t *testing.T) {
 				}
 			}).embedded(`--facts vault=Work daily:path => a.md\n`)
 			tt.do(f.gateway)
-			if got := told.told(); got != tt.want {
-				t.Errorf("told\n%swant\n%s", got, tt.want)
-			}
+			got := told.told()
+			assert.That(t, got == tt.want, "told\n%swant\n%s", got, tt.want)
 		})
 	}
 }
@@ -180,9 +180,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 			audited["end "+code]++
 		}
 	}
-	if !maps.Equal(observed, audited) || len(told.ends) != calls {
-		t.Errorf("%d ends; observed %v, audited %v", len(told.ends), observed, audited)
-	}
+	assert.That(t, maps.Equal(observed, audited) && len(told.ends) == calls, "%d ends; observed %v, audited %v", len(told.ends), observed, audited)
 	if len(observed) < 10 {
 		t.Errorf("only %v", slices.Sorted(maps.Keys(observed)))
 	}
@@ -198,7 +196,5 @@ func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
 	if ctx.Value(notebookKey{}) != "read" || first.told() != second.told() || len(first.ends) != 1 {
 		t.Errorf("told %q and %q", first.told(), second.told())
 	}
-	if observe.All(nil, nil) != nil || observe.All(&first) != observe.Observer(&first) {
-		t.Error("observers are wrapped without need")
-	}
+	assert.That(t, observe.All(nil, nil) == nil && observe.All(&first) == observe.Observer(&first), "observers are wrapped without need")
 }

@@ -54,13 +54,9 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	got, calls, seen := "", 1, 0
 	page := f.gateway.Do(context.Background(), req)
 	for ; ; calls++ {
-		if !page.OK || len(page.Stdout) > req.MaxOutput || !strings.HasSuffix(page.Stdout, "\n") || len(page.Notices) > 0 {
-			t.Fatalf("page %d: %+v", calls, page)
-		}
+		require.That(t, page.OK && len(page.Stdout) <= req.MaxOutput && strings.HasSuffix(page.Stdout, "\n") && len(page.Notices) == 0, "page %d: %+v", calls, page)
 		got += page.Stdout
-		if page.Truncated.ShownBytes != len(page.Stdout) || page.Truncated.TotalBytes != int64(len(whole)) {
-			t.Fatalf("page %d: %+v", calls, page.Truncated)
-		}
+		require.That(t, page.Truncated.ShownBytes == len(page.Stdout) && page.Truncated.TotalBytes == int64(len(whole)), "page %d: %+v", calls, page.Truncated)
 		if t := page.Truncated; t.From != seen+1 || t.To != seen+strings.Count(page.Stdout, "\n") || t.Total != 60 {
 			break // told below
 		}
@@ -125,9 +121,7 @@ func TestAChangedSourceIsTold(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	f.embedded(strings.Replace(answer, "Note 050", "Note new", 1))
 	got := f.gateway.Do(context.Background(), next)
-	if !got.OK || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "has changed since its first page") {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, got.OK && strings.Contains(whole, got.Stdout) && len(got.Notices) == 1 && strings.Contains(got.Notices[0], "has changed since its first page"), "got %+v", got)
 	f.embedded(`--facts vault=Work files => exit 1 Error: Folder not found\n`)
 	if got := f.gateway.Do(context.Background(), next); got.OK || got.Stdout != "" && strings.Contains(got.Stdout, "Note") {
 		t.Errorf("the answer cannot be had any more, and its page can: %+v", got)
@@ -446,17 +440,14 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 			for turns := 0; ; turns++ {
 				page, err := pages.CutForJSON(pages.Whole{Text: whole, Form: form}, at, pages.Limit{Bytes: most})
 				require.That(t, err == nil && turns <= len(whole), "%s, form %d: %v after %d pages", name, form, err, turns)
-				if size := inJSONString(t, page.Text); len(page.Text) > most || size > most+most/8 {
-					t.Errorf("%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
-				}
+				size := inJSONString(t, page.Text)
+				assert.That(t, len(page.Text) <= most && size <= most+most/8, "%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
 				got += page.Text
 				if at = page.Next; page.Last() {
 					break
 				}
 			}
-			if form != pages.JSON && got != whole {
-				t.Errorf("%s, form %d: the pages are not the whole", name, form)
-			}
+			assert.That(t, form == pages.JSON || got == whole, "%s, form %d: the pages are not the whole", name, form)
 		}
 	}
 }
@@ -474,16 +465,12 @@ func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(pages.MinBytes, 60).Draw(t, "limit")
 		got, next, err := Result{Stdout: text, raw: text}.cut(pages.Limit{Bytes: limit})
-		if err != nil || len(got.Stdout) > limit || !strings.HasPrefix(text, got.Stdout) || !utf8.ValidString(got.Stdout) {
-			t.Fatalf("%q, %v", got.Stdout, err)
-		}
+		require.That(t, err == nil && len(got.Stdout) <= limit && strings.HasPrefix(text, got.Stdout) && utf8.ValidString(got.Stdout), "%q, %v", got.Stdout, err)
 		whole := got.Stdout == text
 		if (got.Truncated == nil) != whole || (next == pages.Position{}) != whole || got.Output() != text {
 			t.Fatalf("%+v, next %v, the output is %q", got.Truncated, next, got.Output())
 		}
-		if !whole && *got.Truncated != (Truncated{ShownBytes: len(got.Stdout), TotalBytes: int64(len(text))}) {
-			t.Fatalf("%+v", got.Truncated)
-		}
+		require.That(t, whole || *got.Truncated == (Truncated{ShownBytes: len(got.Stdout), TotalBytes: int64(len(text))}), "%+v", got.Truncated)
 	})
 }
 
@@ -494,9 +481,7 @@ func TestAPageTellsWhatWasDropped(t *testing.T) {
 	text := strings.Repeat("a", 700)
 	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
 	got, next, err := answer.cut(pages.Limit{Bytes: 70})
-	if err != nil || next == (pages.Position{}) || *got.Truncated != (Truncated{ShownBytes: 70, TotalBytes: 5000}) {
-		t.Errorf("%+v, %v, %v", got.Truncated, next, err)
-	}
+	assert.That(t, err == nil && next != (pages.Position{}) && *got.Truncated == (Truncated{ShownBytes: 70, TotalBytes: 5000}), "%+v, %v, %v", got.Truncated, next, err)
 	if !slices.Equal(got.Notices, []string{"first", "what is missing"}) || !slices.Equal(answer.Notices, []string{"first"}) || got.Output() != text {
 		t.Errorf("%q, and %q", got.Notices, answer.Notices)
 	}
@@ -594,9 +579,8 @@ func TestTheSameSettingsKeepCursors(t *testing.T) {
 	req := paged("files")
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
-	if page := f.gateway.Do(context.Background(), next); !page.OK {
-		t.Errorf("the same settings: %+v", page.Error)
-	}
+	page := f.gateway.Do(context.Background(), next)
+	assert.That(t, page.OK, "the same settings: %+v", page.Error)
 	p.Disable = []string{"tasks", "tags"}
 	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
 	assert.That(t, !f.gateway.Do(context.Background(), next).OK, "stricter settings keep a cursor")

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
@@ -61,9 +62,7 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 			lines += f.checkLogs(t)
 		}
 	}
-	if starts < 100 || lines < starts {
-		t.Errorf("%d started programs, %d lines", starts, lines)
-	}
+	assert.That(t, starts >= 100 && lines >= starts, "%d started programs, %d lines", starts, lines)
 	t.Logf("%d started programs, %d lines", starts, lines)
 }
 
@@ -108,15 +107,12 @@ func (f *fixture) checkLogs(t *testing.T) (lines int) {
 	t.Helper()
 	for _, folder := range []string{audit.AuditFolder(f.state()), audit.CallsFolder(f.state())} {
 		report, err := audit.Verify(folder)
-		if err != nil || report.Broken != nil {
-			t.Errorf("the log is %+v, %v", report, err)
-		}
+		assert.That(t, err == nil && report.Broken == nil, "the log is %+v, %v", report, err)
 		if lines += report.Lines; report.Lines == 0 {
 			continue
 		}
-		if text := readAll(t, folder); strings.Contains(text, secret) || strings.Contains(text, "secret-note") {
-			t.Error("the log contains the value of a parameter")
-		}
+		text := readAll(t, folder)
+		assert.That(t, !strings.Contains(text, secret) && !strings.Contains(text, "secret-note"), "the log contains the value of a parameter")
 	}
 	return lines
 }
@@ -197,9 +193,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work daily:path => D.md\n`)
 			spoil(t, f)
 			got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")})
-			if code(got) != "state_unavailable" || !strings.Contains(got.Error.Message, "audit") {
-				t.Errorf("got %+v", got.Error)
-			}
+			assert.That(t, code(got) == "state_unavailable" && strings.Contains(got.Error.Message, "audit"), "got %+v", got.Error)
 			if app, own := f.called(); len(app)+len(own) > 0 {
 				t.Errorf("started %q %q", app, own)
 			}
@@ -219,9 +213,7 @@ func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
 	f.gateway.Do(context.Background(), Request{Command: "daily:path"})
 	f.gateway.Do(context.Background(), Request{Command: "nothing"})
 	lines := auditOf(t, f)
-	if len(lines) != 4 {
-		t.Fatalf("%d lines: %+v", len(lines), lines)
-	}
+	require.That(t, len(lines) == 4, "%d lines: %+v", len(lines), lines)
 	denied, allowed, end, unknown := lines[0], lines[1], lines[2], lines[3]
 	if denied.Decision != "deny" || denied.Rule != "mutations" || denied.Code != "mutations_off" || denied.Client != "c" || denied.Surface != "mcp" ||
 		len(denied.Params) != 1 || denied.Params[0].Bytes != len(secret) || denied.Params[0].Digest == "" {
@@ -230,9 +222,7 @@ func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
 	if allowed.Decision != "allow" || allowed.Backend != "embedded" || end.Kind != "end" || end.Call != allowed.Call || end.Exit == nil || *end.Exit != 0 {
 		t.Errorf("allowed: %+v and %+v", allowed, end)
 	}
-	if unknown.Decision != "deny" || unknown.Code != "unknown_command" {
-		t.Errorf("unknown: %+v", unknown)
-	}
+	assert.That(t, unknown.Decision == "deny" && unknown.Code == "unknown_command", "unknown: %+v", unknown)
 	if _, err := json.Marshal(lines); err != nil {
 		t.Error(err)
 	}
@@ -244,9 +234,7 @@ func TestAnUnknownVaultIsInTheLog(t *testing.T) {
 	f := newFixture(t, nil)
 	f.gateway.Do(t.Context(), Request{Command: "files", Vault: "Nowhere"})
 	f.gateway.DoBatch(t.Context(), Batch{Request: Request{Vault: "Nowhere"}, Operations: []Operation{operation("a", "files")}})
-	if got := logOf(t, f); got != "deny files vault_not_found; deny batch vault_not_found" {
-		t.Errorf("the log is %s", got)
-	}
+	assert.Equal(t, logOf(t, f), "deny files vault_not_found; deny batch vault_not_found", "the log")
 }
 
 // longName is as long as the name of a client can be in the log.
@@ -288,9 +276,8 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 	if changes != 2 || denied != 1 || refused < manyRefused*99/100 {
 		t.Errorf("of two changes and one refusal by policy %d and %d are left, after %d calls refused for their rate", changes, denied, refused)
 	}
-	if most := 10 + manyRefused/1000; all > most {
-		t.Errorf("the log has %d lines, want at most %d", all, most)
-	}
+	most := 10 + manyRefused/1000
+	assert.That(t, all <= most, "the log has %d lines, want at most %d", all, most)
 }
 
 // The first call that is refused in a period has its line at once, and the others
@@ -396,21 +383,13 @@ func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(f.vault, ".vaultwicketignore"), []byte("*.draft.md\n"), 0o600))
 			}
 			got := f.gateway.Do(t.Context(), Request{Command: "read", Params: params(how, path)})
-			if code(got) != "not_found" {
-				t.Errorf("the caller is told %+v", got)
-			}
-			if log := logOf(t, f); log != tt.want {
-				t.Errorf("the log is %q, want %q", log, tt.want)
-			}
+			assert.That(t, code(got) == "not_found", "the caller is told %+v", got)
+			assert.Equal(t, logOf(t, f), tt.want, "the log")
 			for _, d := range told.decisions {
-				if d.Code == "access_denied" || d.Rule != "" {
-					t.Errorf("observers are told %+v", d)
-				}
+				assert.That(t, d.Code != "access_denied" && d.Rule == "", "observers are told %+v", d)
 			}
 			for _, e := range told.ends {
-				if e.Code != "not_found" || e.Rule != "" {
-					t.Errorf("observers are told %+v", e)
-				}
+				assert.That(t, e.Code == "not_found" && e.Rule == "", "observers are told %+v", e)
 			}
 		})
 	}

@@ -33,13 +33,12 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 	t.Parallel()
 	const locate = "--facts vault=Work file file=Plan"
 	for _, test := range []struct {
-		name          string
-		request       Request
-		app, embedded []string
-		want          Result
-		code          string
-		calledApp     []string
-		calledOwn     []string
+		name                 string
+		request              Request
+		app, embedded        []string
+		want                 Result
+		code                 string
+		calledApp, calledOwn []string
 	}{
 		{
 			name: "a read by name", request: Request{Command: "read", Params: params("file", "Plan")},
@@ -110,7 +109,6 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 	}
 }
 
-// A hint names a setting that would help, and none that is set already.
 func TestAHintNamesWhatWouldHelp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -130,7 +128,6 @@ func TestAHintNamesWhatWouldHelp(t *testing.T) {
 	}
 }
 
-// A note of the same name in another folder is no obstacle.
 func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	t.Parallel()
 	plan := []string{
@@ -153,9 +150,7 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	// Without the folder it is not known where the app would make it.
 	blind := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n")
 	got := blind.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
-	if code(got) != "ambiguous" || !strings.Contains(got.Error.Hint, "path=") || strings.Contains(got.Error.Hint, "overwrite") {
-		t.Errorf("got %+v", got.Error)
-	}
+	assert.That(t, code(got) == "ambiguous" && strings.Contains(got.Error.Hint, "path=") && !strings.Contains(got.Error.Hint, "overwrite"), "got %+v", got.Error)
 }
 
 // An ignore file hides notes from everybody, and the app does not know it. Which
@@ -167,9 +162,7 @@ func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
 		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")}, {Command: "daily:read"}, {Command: "create", Params: params("name", "A")},
 	} {
 		got := f.gateway.Do(context.Background(), request)
-		if code(got) != policy.CodeAccess || !strings.Contains(got.Error.Hint, "set backend to auto") {
-			t.Errorf("%s %v: %+v", request.Command, request.Params, got.Error)
-		}
+		assert.That(t, code(got) == policy.CodeAccess && strings.Contains(got.Error.Hint, "set backend to auto"), "%s %v: %+v", request.Command, request.Params, got.Error)
 	}
 	if app, own := f.called(); len(app)+len(own) > 0 {
 		t.Errorf("called %q and %q", app, own)
@@ -193,9 +186,7 @@ func TestAPinnedVaultIsTheOneThatTheAppMeans(t *testing.T) {
 	other := newFixture(t, pin).app(versionLine, "vault=Work vault info=path => /somewhere/else\\n", "vault=Work tags => #secret\\n")
 	for range 2 {
 		got := other.gateway.Do(context.Background(), Request{Command: "tags"})
-		if code(got) != "vault_not_found" || strings.Contains(got.Stdout, "secret") || !strings.Contains(got.Error.Message, "/somewhere/else") {
-			t.Errorf("got %+v", got)
-		}
+		assert.That(t, code(got) == "vault_not_found" && !strings.Contains(got.Stdout, "secret") && strings.Contains(got.Error.Message, "/somewhere/else"), "got %+v", got)
 	}
 	if app, _ := other.called(); slices.Contains(app, "vault=Work tags") {
 		t.Errorf("asked %q", app)
@@ -211,12 +202,11 @@ func withoutProbe(calls []string) []string {
 func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name, located, answer string
-		command               string
-		params                []string
-		called                string
-		want                  Result
-		code                  string
+		name, located, answer, command string
+		params                         []string
+		called                         string
+		want                           Result
+		code                           string
 	}{
 		{
 			name: "a read", located: `path\tDeep/Plan.md\nname\tPlan\n`, answer: `text\n`, command: "read", params: []string{"file", "Plan"},
@@ -275,9 +265,7 @@ func TestTheHashIsThatOfTheNotesBytes(t *testing.T) {
 			f := newFixture(t, nil).app(versionLine, `vault=Work daily:path => A.md\n`, "vault=Work read path=A.md => "+test.printed)
 			require.NoError(t, os.WriteFile(filepath.Join(f.vault, "A.md"), []byte(test.onDisk), 0o600))
 			got := f.gateway.Do(context.Background(), command)
-			if !got.OK || got.Hash != test.want || got.Path != "A.md" {
-				t.Errorf("%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
-			}
+			assert.That(t, got.OK && got.Hash == test.want && got.Path == "A.md", "%s: %s gave %+v, want the hash %q", test.name, command.Command, got, test.want)
 		}
 	}
 }

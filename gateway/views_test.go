@@ -116,13 +116,9 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 	if !strings.HasPrefix(agent, "Put a command's parameters into params by name: {") || !strings.Contains(agent, "\ndaily:read: Print today's daily note\n") || len(agent) > 1<<10 {
 		t.Errorf("an agent is told, in %d bytes,\n%s", len(agent), agent)
 	}
-	if !strings.Contains(user, "\ndaily:read [date= offset=]\n  Print today's daily note\n") || strings.Contains(user, "params") {
-		t.Errorf("a user is told\n%s", user)
-	}
+	assert.That(t, strings.Contains(user, "\ndaily:read [date= offset=]\n  Print today's daily note\n") && !strings.Contains(user, "params"), "a user is told\n%s", user)
 	for _, text := range []string{agent, user} {
-		if strings.Contains(text, "\nrandom:") == strings.Contains(text, "\nrandom ") || strings.Contains(text, "daily:append") {
-			t.Errorf("listed:\n%s", text)
-		}
+		assert.That(t, strings.Contains(text, "\nrandom:") != strings.Contains(text, "\nrandom ") && !strings.Contains(text, "daily:append"), "listed:\n%s", text)
 	}
 }
 
@@ -340,13 +336,9 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Session = "session" })
 	req := Request{Command: "help", Params: params("command", "daily:append")}
 	got := f.gateway.Do(t.Context(), req)
-	if !got.OK || got.ExitCode != -1 || got.Backend != "" || !strings.HasPrefix(got.Stdout, "daily:append content=") || got.Output() != got.Stdout {
-		t.Errorf("do: %+v", got)
-	}
+	assert.That(t, got.OK && got.ExitCode == -1 && got.Backend == "" && strings.HasPrefix(got.Stdout, "daily:append content=") && got.Output() == got.Stdout, "do: %+v", got)
 	lines := auditOf(t, f)
-	if len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" || lines[0].Params[0].Name != "command" {
-		t.Errorf("the log has %+v", lines)
-	}
+	assert.That(t, len(lines) == 2 && lines[0].Decision == "allow" && lines[1].Kind == "end" && lines[0].Params[0].Name == "command", "the log has %+v", lines)
 	dry := f.gateway.DryRun(t.Context(), req)
 	if !dry.OK || dry.Decision != "allow" || dry.Program != "" || !slices.Contains(dry.Notices, "vaultwicket answers this itself; no program is started") {
 		t.Errorf("dry run: %+v", dry)
@@ -417,9 +409,8 @@ func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	t.Parallel()
 	l, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task")
 	require.NoError(t, err)
-	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; disabled by the policy)") || strings.Count(text, "disabled by the policy") != 5 {
-		t.Errorf("the text is\n%s", text)
-	}
+	text := l.Explained().Text()
+	assert.That(t, strings.Contains(text, "(effect write; disabled by the policy)") && strings.Count(text, "disabled by the policy") == 5, "the text is\n%s", text)
 	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")
 	if err != nil || strings.Contains(open.Explained().Text(), "disabled by the policy") {
 		t.Errorf("%v, the text is\n%s", err, open.Explained().Text())
@@ -506,7 +497,6 @@ func TestVaultName(t *testing.T) {
 	}
 }
 
-// What an answer calls the vault is what a caller can say in the next call.
 func TestAnswersCallTheVaultByItsName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).

@@ -57,9 +57,7 @@ func TestUniversal(t *testing.T) {
 	for i, want := range [][]byte{intel, arm} {
 		a := fat.Arches[i]
 		got, err := io.ReadAll(io.NewSectionReader(bytes.NewReader(one), int64(a.Offset), int64(a.Size)))
-		if err != nil || !bytes.Equal(got, want) || a.Offset%(1<<alignment) != 0 || a.Align != alignment {
-			t.Errorf("program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
-		}
+		assert.That(t, err == nil && bytes.Equal(got, want) && a.Offset%(1<<alignment) == 0 && a.Align == alignment, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
 	}
 	last := fat.Arches[1]
 	assert.That(t, int(last.Offset+last.Size) == len(one), "the file has %d bytes, its last program ends at %d", len(one), last.Offset+last.Size)

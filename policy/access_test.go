@@ -195,9 +195,7 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 			}
 			if steps := []policy.Permit{permit.DailyPath(), permit.Locate(), permit.Exists("path", "a.md"), permit.ReadDaily("Hidden/a.md")}; permit.Confined() {
 				for _, step := range steps {
-					if step.Valid() && !step.Confined() {
-						t.Errorf("%s: a step of %v is not confined", name, call)
-					}
+					assert.That(t, !step.Valid() || step.Confined(), "%s: a step of %v is not confined", name, call)
 				}
 			}
 		}
@@ -209,7 +207,6 @@ func with(p policy.Policy, rules access.Rules, ignores bool) policy.Policy {
 	return p
 }
 
-// A yes lifts nothing but the wish for one.
 func TestAYesLiftsOneRule(t *testing.T) {
 	p := widest()
 	p.Confirm = policy.ConfirmWrites
@@ -283,9 +280,7 @@ func TestARefusalNamesTheOrigin(t *testing.T) {
 	p.Ceiling, p.Origins = tiers.V0, map[string]string{"tier": "file /etc/x.toml"}
 	_, err := p.Decide(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("a.md")})).Permit()
 	var denial *policy.Denial
-	if !errors.As(err, &denial) || denial.Setting != "tier" || !strings.HasSuffix(denial.Hint(), " (tier is set by file /etc/x.toml)") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, errors.As(err, &denial) && denial.Setting == "tier" && strings.HasSuffix(denial.Hint(), " (tier is set by file /etc/x.toml)"), "got %v", err)
 }
 
 func TestDenialsByAccessRead(t *testing.T) {

@@ -260,7 +260,5 @@ func TestNarrowNamesWhatIsStricter(t *testing.T) {
 	agent.Origins = map[string]string{"tier": "agent a", "confirm": "agent a", "access": "agent a"}
 	agent.Ceiling = tiers.V1
 	p := server.Narrow(agent)
-	if p.Origins["tier"] != "agent a" || p.Origins["confirm"] != "flag" || p.Origins["access"] != "default" || server.Origins["tier"] != "file" {
-		t.Errorf("%v", p.Origins)
-	}
+	assert.That(t, p.Origins["tier"] == "agent a" && p.Origins["confirm"] == "flag" && p.Origins["access"] == "default" && server.Origins["tier"] == "file", "%v", p.Origins)
 }

@@ -85,9 +85,7 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 						if code(err) != want || permit.Valid() != (want == "") {
 							t.Fatalf("%+v\n%v: got %v and a permit %v, want %q", p, call, err, permit.Valid(), want)
 						}
-						if permit.Valid() && permit.Call().String() != call.String() {
-							t.Fatalf("%v: the permit is for %v", call, permit.Call())
-						}
+						require.That(t, !permit.Valid() || permit.Call().String() == call.String(), "%v: the permit is for %v", call, permit.Call())
 					}
 				}
 			}
@@ -153,9 +151,7 @@ func TestNothingOpensRestrictedCommands(t *testing.T) {
 			p.Ceiling, p.EnableOnly = ceiling, []string{call.Name()}
 			permit, err := p.Decide(call).Permit()
 			assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "%v under %v: %v", call, ceiling, err)
-			if strings.Contains(err.(*policy.Denial).Hint(), "--") {
-				t.Errorf("%v: the hint names a setting: %s", call, err.(*policy.Denial).Hint())
-			}
+			assert.That(t, !strings.Contains(err.(*policy.Denial).Hint(), "--"), "%v: the hint names a setting: %s", call, err.(*policy.Denial).Hint())
 		}
 	}
 	assert.That(t, count == 26, "%d restricted commands, want 26", count)
@@ -254,15 +250,11 @@ func TestJudgeIsComplete(t *testing.T) {
 			first := ""
 			for _, v := range p.Judge(call) {
 				names = append(names, v.Rule)
-				if v.Why == "" || strings.HasSuffix(v.Why, ".") || v.Why[0] < 'a' || v.Why[0] > 'z' {
-					t.Errorf("%v: the rule %s says %q", call, v.Rule, v.Why)
-				}
+				assert.That(t, v.Why != "" && !strings.HasSuffix(v.Why, ".") && v.Why[0] >= 'a' && v.Why[0] <= 'z', "%v: the rule %s says %q", call, v.Rule, v.Why)
 				if first == "" && v.Verdict != policy.Pass {
 					first = v.Rule
 				}
-				if (v.Verdict == policy.Ask) && v.Rule != "confirm" {
-					t.Errorf("%v: the rule %s asks", call, v.Rule)
-				}
+				assert.That(t, v.Verdict != policy.Ask || v.Rule == "confirm", "%v: the rule %s asks", call, v.Rule)
 			}
 			for _, rule := range []string{"secrets", "remote-links", "suspicious"} { // the others are off
 				looks := !call.TouchesNoNote() && (rule != "remote-links" || call.Effect().Mutates() && !p.RemoteLinks)
@@ -294,10 +286,9 @@ func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
 
 func TestDenialsRead(t *testing.T) {
 	tests := []struct {
-		line   string
-		policy func(*policy.Policy)
-		say    string
-		hint   string
+		line      string
+		policy    func(*policy.Policy)
+		say, hint string
 	}{
 		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": requires tier v1 (current: v0)`, "the user can set tier to v1"},
 		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
@@ -320,9 +311,7 @@ func TestDenialsRead(t *testing.T) {
 		test.policy(&p)
 		_, err = p.Decide(call).Permit()
 		var denial *policy.Denial
-		if !errors.As(err, &denial) || denial.Error() != test.say || denial.Hint() != test.hint {
-			t.Errorf("%s: got %v; want %q, hint %q", test.line, err, test.say, test.hint)
-		}
+		assert.That(t, errors.As(err, &denial) && denial.Error() == test.say && denial.Hint() == test.hint, "%s: got %v; want %q, hint %q", test.line, err, test.say, test.hint)
 	}
 }
 
@@ -481,9 +470,7 @@ func TestConfirmHasNames(t *testing.T) {
 		if c <= policy.ConfirmNever && (got != c || err != nil) {
 			t.Errorf("%q is read as %v, %v", name, got, err)
 		}
-		if c > policy.ConfirmNever && err == nil {
-			t.Errorf("%q is read as %v", name, got)
-		}
+		assert.That(t, c <= policy.ConfirmNever || err != nil, "%q is read as %v", name, got)
 	}
 	for _, bad := range []string{"", "Never", " never", "always", "no"} {
 		if got, err := policy.ParseConfirm(bad); err == nil || got != policy.ConfirmWrites {

@@ -30,9 +30,7 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 			if approved.Valid() != want || (err == nil) != want {
 				t.Errorf("%s: %v: approved %v, %v", name, call, approved.Valid(), err)
 			}
-			if want && preview.Call().String() != call.String() {
-				t.Errorf("%s: %v: the preview is of %v", name, call, preview.Call())
-			}
+			assert.That(t, !want || preview.Call().String() == call.String(), "%s: %v: the preview is of %v", name, call, preview.Call())
 			if want {
 				granted++
 			}
@@ -65,9 +63,7 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 					t.Fatalf("%s: %v is granted as %+v", name, inVault, got.got)
 				}
 			}
-			if decision.Call().String() != inVault.String() {
-				t.Fatalf("%s: the decision is about %v", name, decision.Call())
-			}
+			require.That(t, decision.Call().String() == inVault.String(), "%s: the decision is about %v", name, decision.Call())
 		}
 	}
 	for _, vault := range []string{"", "A\nB", "A\x00"} {

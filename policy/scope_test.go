@@ -42,9 +42,7 @@ func TestAScopeOnlyNarrows(t *testing.T) {
 			}
 		}
 	}
-	if denied[policy.ScopeRead] <= denied[policy.ScopeWrite] || denied[policy.ScopeWrite] == 0 || denied[policy.ScopeDestructive] != 0 {
-		t.Errorf("denied by scope: %v", denied)
-	}
+	assert.That(t, denied[policy.ScopeRead] > denied[policy.ScopeWrite] && denied[policy.ScopeWrite] != 0 && denied[policy.ScopeDestructive] == 0, "denied by scope: %v", denied)
 }
 
 func TestScopesMeet(t *testing.T) {

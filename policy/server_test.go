@@ -23,8 +23,7 @@ func TestServerArgs(t *testing.T) {
 // A list of one name closes something too.
 func TestServerArgsOfShortLists(t *testing.T) {
 	for _, test := range []struct {
-		disable, enableOnly []string
-		want                []string
+		disable, enableOnly, want []string
 	}{
 		{nil, nil, nil},
 		{[]string{}, []string{}, nil},

@@ -142,9 +142,7 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 // A step cannot grow: what it derives is granted for its own command only.
 func TestStepsOfSteps(t *testing.T) {
 	permit := mustDecide(t, widest(), "daily:read").ReadDaily("A.md")
-	if permit.DailyPath().Valid() || permit.ReadDaily("B.md").Valid() || permit.Exists("path", "B.md").Valid() {
-		t.Error("a step grants another one")
-	}
+	assert.That(t, !permit.DailyPath().Valid() && !permit.ReadDaily("B.md").Valid() && !permit.Exists("path", "B.md").Valid(), "a step grants another one")
 }
 
 // Listings and calls agree: a command is listed when its plain form, given a

@@ -16,9 +16,8 @@ import (
 // whichever order they come.
 func TestTightenOfEveryField(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		p, q func(*policy.Policy)
-		want func(*policy.Policy)
+		name       string
+		p, q, want func(*policy.Policy)
 	}{
 		{"nothing", func(*policy.Policy) {}, func(*policy.Policy) {}, func(*policy.Policy) {}},
 		{"the lower ceiling", func(p *policy.Policy) { p.Ceiling = tiers.V2 }, func(p *policy.Policy) { p.Ceiling = tiers.V1 }, func(p *policy.Policy) { p.Ceiling = tiers.V1 }},

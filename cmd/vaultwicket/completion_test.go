@@ -72,9 +72,7 @@ func TestComplete(t *testing.T) {
 		if strings.Contains(c.want, "|") {
 			sep = "|"
 		}
-		if strings.Join(words, sep) != c.want || got.Open != c.open {
-			t.Errorf("%q: %q, open %v; want %q, open %v", c.line, words, got.Open, c.want, c.open)
-		}
+		assert.That(t, strings.Join(words, sep) == c.want && got.Open == c.open, "%q: %q, open %v; want %q, open %v", c.line, words, got.Open, c.want, c.open)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/policy"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -196,9 +197,7 @@ func exampleWords(t *testing.T, c allowlist.Command, must ...string) []string {
 			}
 		}
 	}
-	if falling == nil && len(must) == 0 {
-		t.Fatalf("no example of %s was found", c.Name)
-	}
+	require.That(t, falling != nil || len(must) != 0, "no example of %s was found", c.Name)
 	return falling
 }
 

@@ -64,17 +64,12 @@ func TestDocsNameEveryCommand(t *testing.T) {
 	for c := range allowlist.Commands() {
 		_, section, found := strings.Cut(content, "\n### "+c.Name+"\n")
 		section, _, _ = strings.Cut(section, "\n##")
-		if !found || !strings.Contains(section, c.Summary) || !strings.Contains(section, "effect "+c.Effect.String()) {
-			t.Errorf("%s has the section\n%s", c.Name, section)
-		}
+		assert.That(t, found && strings.Contains(section, c.Summary) && strings.Contains(section, "effect "+c.Effect.String()), "%s has the section\n%s", c.Name, section)
 		for _, p := range c.Params {
-			if row := "\n| `" + p.Name + "` | "; !strings.Contains(section, row) || !strings.Contains(section, p.Summary) {
-				t.Errorf("%s: the parameter %s is missing in\n%s", c.Name, p.Name, section)
-			}
+			row := "\n| `" + p.Name + "` | "
+			assert.That(t, strings.Contains(section, row) && strings.Contains(section, p.Summary), "%s: the parameter %s is missing in\n%s", c.Name, p.Name, section)
 			for _, choice := range p.Choices {
-				if !strings.Contains(section, choice) {
-					t.Errorf("%s: %s has the choice %s, which is missing in\n%s", c.Name, p.Name, choice, section)
-				}
+				assert.That(t, strings.Contains(section, choice), "%s: %s has the choice %s, which is missing in\n%s", c.Name, p.Name, choice, section)
 			}
 		}
 	}
@@ -162,9 +157,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 		}
 	}
 	for _, name := range mcpserver.PromptNames() {
-		if !strings.Contains(content, "| `"+name+"` |") || !strings.Contains(page(t, "prompts.md"), "\n## "+name+"\n") {
-			t.Errorf("the prompt %s is missing", name)
-		}
+		assert.That(t, strings.Contains(content, "| `"+name+"` |") && strings.Contains(page(t, "prompts.md"), "\n## "+name+"\n"), "the prompt %s is missing", name)
 	}
 }
 

@@ -98,9 +98,7 @@ func checkExample(t *testing.T, e example, c subcommand, words []string) {
 			t.Errorf("%q: %v", e.Line, err)
 		}
 	case "install", "uninstall":
-		if len(plain) == 1 && !slices.Contains(clients.IDs(), plain[0]) {
-			t.Errorf("%q: unknown client", e.Line)
-		}
+		assert.That(t, len(plain) != 1 || slices.Contains(clients.IDs(), plain[0]), "%q: unknown client", e.Line)
 	}
 }
 
@@ -123,9 +121,7 @@ func TestManualPages(t *testing.T) {
 	}
 	for name := range strings.FieldsSeq(list) {
 		_, page, _ := printed("man", name)
-		if !strings.Contains(page, ".Sh NAME\n") || fileText(t, folder+"/man"+name[len(name)-1:]+"/"+name) != page {
-			t.Errorf("%s is not the page that is printed", name)
-		}
+		assert.That(t, strings.Contains(page, ".Sh NAME\n") && fileText(t, folder+"/man"+name[len(name)-1:]+"/"+name) == page, "%s is not the page that is printed", name)
 	}
 	_, settingsPage, _ := printed("man", "settings")
 	for _, name := range settings.Names() {
@@ -208,7 +204,6 @@ Examples
 func TestHelpOnNarrowScreens(t *testing.T) {
 	p := helpWriter{screen: plainHelp(), width: 40}
 	p.pairs([][2]string{{"--a-long-flag VALUE", "what it does, in words"}, {"--b", "more"}}, 19)
-	if want := "  --a-long-flag VALUE\n      what it does, in words\n  --b\n      more\n"; p.text.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", p.text.String(), want)
-	}
+	want := "  --a-long-flag VALUE\n      what it does, in words\n  --b\n      more\n"
+	assert.That(t, p.text.String() == want, "got\n%s\nwant\n%s", p.text.String(), want)
 }

@@ -89,9 +89,7 @@ func TestMandocHasNoComplaint(t *testing.T) {
 			}
 		}
 	}
-	if len(complaints) > 0 {
-		t.Errorf("mandoc says\n%s", strings.Join(complaints, ""))
-	}
+	assert.That(t, len(complaints) == 0, "mandoc says\n%s", strings.Join(complaints, ""))
 }
 
 func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
@@ -133,9 +131,7 @@ func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 func TestEveryCommandIsDescribed(t *testing.T) {
 	grouped := 0
 	for _, c := range subcommands() {
-		if c.Summary == "" || len(c.Examples) == 0 || !slices.Contains(groups, c.Group) {
-			t.Errorf("%q lacks a summary, a group or an example", c.Name)
-		}
+		assert.That(t, c.Summary != "" && len(c.Examples) != 0 && slices.Contains(groups, c.Group), "%q lacks a summary, a group or an example", c.Name)
 		for _, e := range c.Examples {
 			if e.What == "" || strings.HasSuffix(e.What, ".") || !regexp.MustCompile(`\bvaultwicket `+c.Name+`\b`).MatchString(e.Line) {
 				t.Errorf("%q has the example %+v", c.Name, e)

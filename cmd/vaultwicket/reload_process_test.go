@@ -60,9 +60,7 @@ func serveProcess(t *testing.T, args ...string) *process {
 		defer watchdog.Stop()
 		in.Close()
 		<-read
-		if err := p.command.Wait(); err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
+		assert.NoError(t, p.command.Wait(), "the server ended")
 	})
 	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 	return p

@@ -107,10 +107,47 @@ func TestTheWaitForAParentEnds(t *testing.T) {
 
 func TestThisProcessIsKnown(t *testing.T) {
 	own, err := lookUpProcess(os.Getpid())
-	if err != nil && !errors.Is(err, errHidden) {
-		t.Fatal(err)
-	}
+	require.That(t, err == nil || errors.Is(err, errHidden), "%v", err)
 	if err == nil && (own.parent != os.Getppid() || own.started == 0) {
 		t.Errorf("%+v, want the parent %d", own, os.Getppid())
+	}
+}
+
+func TestServeExplainsItself(t *testing.T) {
+	for vault, want := range map[string]string{
+		"":                "  vaultwicket run daily:read\n",
+		"/home/me/Notes":  "  vaultwicket run --vault /home/me/Notes daily:read\n",
+		"My notes; rm -r": "  vaultwicket run daily:read\n", // not for a shell
+	} {
+		text := serveText(plainHelp(), vault)
+		for _, want := range []string{want, "waits for messages of an MCP client", "vaultwicket install --list\n", "vaultwicket demo\n", "\nPress Ctrl-C to stop.\n"} {
+			assert.That(t, strings.Contains(text, want), "%q: %q is missing in\n%s", vault, want, text)
+		}
+	}
+}
+
+func TestOnlyVariablesForThisProcessCount(t *testing.T) {
+	for _, env := range []map[string]string{{}, {"LISTEN_FDS": "1"}, {"LISTEN_PID": "7", "LISTEN_FDS": "1"}, {"LISTEN_PID": "", "LISTEN_FDS": "1"}} {
+		if l, err := passedListener(func(name string) string { return env[name] }, 42); l != nil || err != nil {
+			t.Errorf("%v gives %v, %v", env, l, err)
+		}
+	}
+}
+
+func TestOneSocketIsTaken(t *testing.T) {
+	for _, n := range []string{"", "0", "2", "x"} {
+		env := map[string]string{"LISTEN_PID": "42", "LISTEN_FDS": n}
+		l, err := passedListener(func(name string) string { return env[name] }, 42)
+		if _, ok := errors.AsType[*terminal.UsageError](err); !ok || l != nil {
+			t.Errorf("%q sockets give %v, %v", n, l, err)
+		}
+	}
+}
+
+// A descriptor that is not open is refused, and does not end in a panic.
+func TestWhatIsNoSocketIsRefused(t *testing.T) {
+	l, err := listener(1 << 20)
+	if _, ok := errors.AsType[*terminal.UsageError](err); !ok || l != nil {
+		t.Errorf("it gives %v, %v", l, err)
 	}
 }

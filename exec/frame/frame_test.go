@@ -123,9 +123,7 @@ func FuzzNext(f *testing.F) {
 				if malformed := (*Malformed)(nil); err != io.EOF && !errors.As(err, &malformed) {
 					t.Fatalf("an error without a type: %v", err)
 				}
-				if err == io.EOF && !bytes.Equal(again, sent) {
-					t.Fatal("what was read is not what was sent")
-				}
+				require.That(t, err != io.EOF || bytes.Equal(again, sent), "what was read is not what was sent")
 				return
 			}
 			require.That(t, int(got.Kind) < len(bounds) && len(got.Payload) <= bounds[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))

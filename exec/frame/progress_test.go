@@ -51,9 +51,7 @@ func TestFilter(t *testing.T) {
 			}
 		}
 		require.NoError(t, f.Flush())
-		if out.String() != want || !slices.Equal(told, []Progress{{1, 2, FilesRead}, {2, 2, FilesChanged}}) {
-			t.Fatalf("in pieces of %d bytes: %q, %v", size, out.String(), told)
-		}
+		require.That(t, out.String() == want && slices.Equal(told, []Progress{{1, 2, FilesRead}, {2, 2, FilesChanged}}), "in pieces of %d bytes: %q, %v", size, out.String(), told)
 	}
 }
 
@@ -66,9 +64,7 @@ func TestALongLineIsPassedOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out.Len() != len(progressMark)+2000 || len(f.begun) > 0 {
-		t.Errorf("%d bytes are passed on, %d kept", out.Len(), len(f.begun))
-	}
+	assert.That(t, out.Len() == len(progressMark)+2000 && len(f.begun) == 0, "%d bytes are passed on, %d kept", out.Len(), len(f.begun))
 }
 
 func TestTheContextTells(t *testing.T) {

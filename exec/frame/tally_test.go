@@ -36,15 +36,12 @@ func TestWhenACountIsTold(t *testing.T) {
 		tally.Changing(7)
 		time.Sleep(tellApart)
 		tally.Done()
-		if want := "vaultwicket-progress: changed 1 7\n"; out.String() != want {
-			t.Errorf("told %q, want %q", out.String(), want)
-		}
+		want := "vaultwicket-progress: changed 1 7\n"
+		assert.That(t, out.String() == want, "told %q, want %q", out.String(), want)
 		tally.End()
 		time.Sleep(time.Hour)
 		tally.Done()
-		if strings.Count(out.String(), "\n") != 1 {
-			t.Errorf("after the end: %q", out.String())
-		}
+		assert.That(t, strings.Count(out.String(), "\n") == 1, "after the end: %q", out.String())
 	})
 }
 
@@ -55,9 +52,7 @@ func TestNoMoreIsDoneThanFound(t *testing.T) {
 		tally := NewTally(&out)
 		time.Sleep(time.Second)
 		tally.Done()
-		if want := "vaultwicket-progress: read 1 1\n"; out.String() != want {
-			t.Errorf("told %q", out.String())
-		}
+		assert.That(t, out.String() == "vaultwicket-progress: read 1 1\n", "told %q", out.String())
 	})
 }
 
@@ -85,8 +80,7 @@ func TestManyGoroutinesCount(t *testing.T) {
 		}
 		all.Wait()
 		tally.End()
-		if n := strings.Count(out.String(), "\n"); n < 3 || n > 5 || strings.Count(out.String(), "vaultwicket-progress: read ") != n {
-			t.Errorf("told %q", out.String())
-		}
+		n := strings.Count(out.String(), "\n")
+		assert.That(t, n >= 3 && n <= 5 && strings.Count(out.String(), "vaultwicket-progress: read ") == n, "told %q", out.String())
 	})
 }

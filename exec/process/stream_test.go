@@ -49,9 +49,8 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		}
 		// On both sides of the gap half a character may be left out.
 		const half = utf8.UTFMax - 1
-		if most := keep - keep/8; gap > most || gap < most-half || len(got) > keep || len(got) < keep-2*half {
-			t.Fatalf("%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
-		}
+		most := keep - keep/8
+		require.That(t, gap <= most && gap >= most-half && len(got) <= keep && len(got) >= keep-2*half, "%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
 		require.That(t, strings.HasPrefix(given, got[:gap]) && strings.HasSuffix(given, got[gap:]), "%q, gap at %d, of %q", got, gap, given)
 	})
 }

@@ -39,9 +39,7 @@ func TestWalk(t *testing.T) {
 		var got []string
 		// Not by Join, which would take the ".." out.
 		err := trust.Walk(root+"/"+test.path, func(folder, entry string, info fs.FileInfo) error {
-			if filepath.Dir(entry) != folder || info.Name() != filepath.Base(entry) {
-				t.Errorf("%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
-			}
+			assert.That(t, filepath.Dir(entry) == folder && info.Name() == filepath.Base(entry), "%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
 			if below, err := filepath.Rel(root, entry); err == nil && filepath.IsLocal(below) && below != "." {
 				got = append(got, below)
 			}

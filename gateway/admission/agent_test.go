@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -22,7 +23,6 @@ func codeOf(err error) string {
 	return ""
 }
 
-// One agent is paused and revoked, and no other one, and no caller without an agent.
 func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	state := t.TempDir()
 	cursor, other, nobody := New("cursor", Limits{}, false, state, nil), New("cursor.2", Limits{}, false, state, nil), New("", Limits{}, false, state, nil)
@@ -92,4 +92,45 @@ func TestACallEndsWithTheRightsOfItsAgent(t *testing.T) {
 		t.Fatal("the call goes on")
 	}
 	assert.That(t, going.Err() == nil, "another call has ended")
+}
+
+func TestAPauseLastsFromTheFirstTime(t *testing.T) {
+	state := t.TempDir()
+	require.That(t, PausedSince(state) == nil, "is paused without a pause")
+	first := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
+	for _, now := range []time.Time{first, first.Add(time.Hour)} {
+		require.NoError(t, Pause(state, now))
+		since := PausedSince(state)
+		assert.That(t, since != nil && since.Equal(first), "paused since %v, want %v", since, first)
+	}
+}
+
+// A pause is that something has the name. The time in it may be missing, and then
+// that of the file stands for it.
+func TestWhateverHasTheNameIsAPause(t *testing.T) {
+	for name, make := range map[string]func(string) error{
+		"an empty file":           func(name string) error { return os.WriteFile(name, nil, 0o600) },
+		"a file without a time":   func(name string) error { return os.WriteFile(name, []byte("yesterday"), 0o600) },
+		"a folder":                func(name string) error { return os.Mkdir(name, 0o700) },
+		"a link that leads to it": func(name string) error { return os.Symlink(filepath.Dir(name), name) },
+		"a link that leads away":  func(name string) error { return os.Symlink("nowhere", name) },
+	} {
+		state := t.TempDir()
+		if err := make(PauseFile(state)); err != nil {
+			t.Skip(err)
+		}
+		assert.NoError(t, Pause(state, time.Now()), "%s", name)
+		assert.That(t, PausedSince(state) != nil, "%s has no time", name)
+	}
+}
+
+func TestResumeSaysWhetherItWasPaused(t *testing.T) {
+	state := t.TempDir()
+	if was, err := Resume(state); was || err != nil {
+		t.Errorf("%v, %v without a pause", was, err)
+	}
+	require.NoError(t, Pause(state, time.Now()))
+	if was, err := Resume(state); !was || err != nil || PausedSince(state) != nil {
+		t.Errorf("%v, %v after a pause", was, err)
+	}
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -81,9 +82,7 @@ func TestLimitsOverTime(t *testing.T) {
 			a := New("", test.limits, false, "", nil)
 			ask := func() error { return test.ask(a) }
 			n, r := passes(ask)
-			if n != test.most || r == nil || r.Code() != "rate_limited" || r.Error() != test.says || r.Hint() != test.hint {
-				t.Fatalf("%s: %d pass, then %+v", test.name, n, r)
-			}
+			require.That(t, n == test.most && r != nil && r.Code() == "rate_limited" && r.Error() == test.says && r.Hint() == test.hint, "%s: %d pass, then %+v", test.name, n, r)
 			for range 50 {
 				require.That(t, ask() != nil, "%s: one more passes", test.name)
 			}
@@ -113,9 +112,7 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
 			}
 			for range 50 {
-				if a.Mutation() == nil {
-					t.Fatal("one more passes")
-				}
+				require.That(t, a.Mutation() != nil, "one more passes")
 			}
 			time.Sleep(time.Minute)
 		}
@@ -131,9 +128,7 @@ func TestCallsAreNoChanges(t *testing.T) {
 		a := New("", Limits{Calls: 2, Mutations: 3}, false, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
 		changes, _ := passes(func() error { return a.Mutation() })
-		if calls != 2 || changes != 3 {
-			t.Errorf("%d calls and %d changes", calls, changes)
-		}
+		assert.That(t, calls == 2 && changes == 3, "%d calls and %d changes", calls, changes)
 	})
 }
 
@@ -165,9 +160,7 @@ func TestTightenedLimits(t *testing.T) {
 				*field(&has), *field(&wanted), *field(&want) = test.has, test.wanted, test.want
 				a := New("", has, false, "", nil)
 				a.Tighten(wanted, false)
-				if a.limits != want {
-					t.Fatalf("%s, %d and %d: %+v, want %+v", name, test.has, test.wanted, a.limits, want)
-				}
+				require.Equal(t, a.limits, want, "%s, %d and %d", name, test.has, test.wanted)
 				ask, period, most := func() error { return a.Mutation() }, time.Minute, test.want
 				if name == "calls" {
 					ask = func() error { return anyCall(a) }
@@ -207,9 +200,7 @@ func TestSwitchedOff(t *testing.T) {
 	const says = "vaultwicket is disabled by the setting enabled"
 	off, on := New("", Limits{}, true, "", nil), New("", Limits{}, false, "", nil)
 	on.Tighten(Limits{}, false)
-	if err := on.Call(""); err != nil {
-		t.Errorf("tightened by nothing: %v", err)
-	}
+	assert.NoError(t, on.Call(""), "tightened by nothing")
 	on.Tighten(Limits{}, true)
 	on.Tighten(Limits{}, false) // a server that is off stays so
 	for name, a := range map[string]*Controller{"from the start": off, "later": on} {
@@ -225,12 +216,8 @@ func TestPauseFile(t *testing.T) {
 	a := New("", Limits{}, false, "", nil)
 	assert.That(t, a.pauseFile == "" && a.Open() == nil, "without a state folder it is %q", a.pauseFile)
 	state := t.TempDir()
-	if err := New("", Limits{}, false, state, nil).Open(); err != nil {
-		t.Errorf("without the file: %v", err)
-	}
-	if err := New("", Limits{}, false, filepath.Join(state, "none"), nil).Open(); err != nil {
-		t.Errorf("without the folder: %v", err)
-	}
+	assert.NoError(t, New("", Limits{}, false, state, nil).Open(), "without the file")
+	assert.NoError(t, New("", Limits{}, false, filepath.Join(state, "none"), nil).Open(), "without the folder")
 	require.NoError(t, os.WriteFile(filepath.Join(state, "paused"), nil, 0o600))
 	for name, want := range map[string]struct{ state, code, says, hint string }{
 		"with the file":     {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
@@ -238,9 +225,7 @@ func TestPauseFile(t *testing.T) {
 		"below a file":      {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
 	} {
 		n, r := passes(func() error { return anyCall(New("", Limits{}, false, want.state, nil)) })
-		if n != 0 || r.Code() != want.code || !strings.Contains(r.Error(), want.says) || !strings.Contains(r.Hint(), want.hint) {
-			t.Errorf("%s: %d pass, then %v", name, n, r)
-		}
+		assert.That(t, n == 0 && r.Code() == want.code && strings.Contains(r.Error(), want.says) && strings.Contains(r.Hint(), want.hint), "%s: %d pass, then %v", name, n, r)
 	}
 }
 
@@ -248,4 +233,47 @@ func TestTheRateOfALimiter(t *testing.T) {
 	for n, want := range map[int]rate.Limit{-1: rate.Inf, 0: rate.Inf, 1: rate.Every(time.Minute), 2: rate.Every(30 * time.Second)} {
 		assert.Equal(t, limiter(n, time.Minute).Limit(), want, "%d a minute", n)
 	}
+}
+
+// Forty calls at once are answered within the limit of one, whether they ran or not.
+func TestWaitingCountsForTheTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, running := New("", Limits{}, false, "", func() time.Duration { return 15 * time.Second }), NewSemaphore(4)
+		begun := time.Now()
+		ends := make(chan error, 40)
+		for i := range 40 {
+			go func() {
+				ctx, cancel := a.WithDeadline(t.Context(), begun, 0)
+				defer cancel()
+				release, err := a.Acquire(ctx, fmt.Sprint(i%20), "search", running)
+				if err == nil {
+					select {
+					case <-time.After(7 * time.Second): // what a slow search takes
+					case <-ctx.Done():
+						err = ctx.Err()
+					}
+					release()
+				}
+				if time.Since(begun) > 15*time.Second {
+					t.Errorf("a call took %v", time.Since(begun))
+				}
+				ends <- err
+			}()
+		}
+		done, late := 0, 0
+		for range 40 {
+			switch err := <-ends; {
+			case err == nil:
+				done++
+			case errors.Is(err, context.DeadlineExceeded):
+			case failure.Of(err).Code == "timeout" && failure.Of(err).Hint != "":
+				late++
+			default:
+				t.Error(err)
+			}
+		}
+		if done != 8 || late == 0 { // some get a place in the last moment and are stopped at once
+			t.Errorf("%d are done, %d were told that they waited too long", done, late)
+		}
+	})
 }

@@ -43,9 +43,8 @@ func queueOf(t *testing.T, size int, callers ...string) (order []string) {
 
 func TestCallersTakeTurns(t *testing.T) {
 	for _, test := range []struct {
-		size    int
-		callers string
-		want    string
+		size          int
+		callers, want string
 	}{
 		{1, "aaa", "aaa"},
 		{1, "aaaab", "abaaa"},
@@ -66,7 +65,6 @@ func TestCallersTakeTurns(t *testing.T) {
 	}
 }
 
-// Once there are two callers, the last place is left to one that has none.
 func TestTheLastPlaceIsLeftToACallerWithoutOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sem := NewSemaphore(4)

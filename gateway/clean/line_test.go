@@ -38,7 +38,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func checkLine(t interface{ Fatalf(string, ...any) }, text string) {
+func checkLine(t require.T, text string) {
 	line := Line(text)
 	for _, r := range line {
 		if !unicode.IsPrint(r) || ignorable(r) || unicode.IsSpace(r) && r != ' ' {
@@ -136,7 +136,6 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Rows make up the line, and none is too long.
 func TestRowsMakeUpTheLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line, width := strings.ReplaceAll(String(drawText(t)), "\n", ""), rapid.IntRange(1, 90).Draw(t, "width")

@@ -9,26 +9,23 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // checkShown checks what Text promises about any text, without asking the rules.
-func checkShown(t interface{ Fatalf(string, ...any) }, in string) {
+func checkShown(t require.T, in string) {
 	out, report := Text(in)
-	if !utf8.ValidString(out) {
-		t.Fatalf("Text(%+q) = %+q: no UTF-8", in, out)
-	}
-	if found := forbidden(out); found != "" {
-		t.Fatalf("Text(%+q) = %+q: %s", in, out, found)
-	}
+	require.That(t, utf8.ValidString(out), "Text(%+q) = %+q: no UTF-8", in, out)
+	require.Equal(t, forbidden(out), "", "Text(%+q) = %+q", in, out)
 	if again, none := Text(out); again != out || !none.None() {
 		t.Fatalf("Text(%+q) = %+q, and of that %+q, %+v", in, out, again, none)
 	}
 	if changed, ok := compare(in, out); !ok || changed != sum(report) {
 		t.Fatalf("Text(%+q) = %+q: %d changes, in order: %v, report %+v", in, out, changed, ok, report)
 	}
-	if (out == in) != report.None() {
-		t.Fatalf("Text(%+q) = %+q, report %+v", in, out, report)
-	}
+	require.That(t, (out == in) == report.None(), "Text(%+q) = %+q, report %+v", in, out, report)
 }
 
 func sum(r Report) int {
@@ -191,9 +188,7 @@ func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
 			}
 			return
 		}
-		if len(out) > most || !utf8.RuneStart(in[read]) || !strings.HasPrefix(whole, out) {
-			t.Fatalf("Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
-		}
+		require.That(t, len(out) <= most && utf8.RuneStart(in[read]) && strings.HasPrefix(whole, out), "Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
 	})
 	long := strings.Repeat("\u202e", 5<<20)
 	const most = 17 << 20
@@ -201,7 +196,6 @@ func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	out, read, _ := Start(long, most)
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; len(out) > most || read >= len(long) || took > most+most/16 {
-		t.Errorf("%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
-	}
+	took := after.TotalAlloc - before.TotalAlloc
+	assert.That(t, len(out) <= most && read < len(long) && took <= most+most/16, "%d bytes of %d, from %d: %d bytes of memory", len(out), most, read, took)
 }

@@ -21,9 +21,7 @@ func checkText(t *testing.T, tests []textTest) {
 	t.Helper()
 	for _, test := range tests {
 		got, report := Text(test.in)
-		if got != test.want || report != test.report {
-			t.Errorf("%s: Text(%+q) = %+q, %+v; want %+q, %+v", test.name, test.in, got, report, test.want, test.report)
-		}
+		assert.That(t, got == test.want && report == test.report, "%s: Text(%+q) = %+q, %+v; want %+q, %+v", test.name, test.in, got, report, test.want, test.report)
 	}
 }
 
@@ -225,7 +223,7 @@ func TestNotice(t *testing.T) {
 }
 
 // checkPieces compares a stream with Text, with pieces as long as next says.
-func checkPieces(t interface{ Fatalf(string, ...any) }, text string, next func() int) {
+func checkPieces(t require.T, text string, next func() int) {
 	var got strings.Builder
 	stream := NewStream(&got)
 	for rest := text; rest != ""; {
@@ -233,9 +231,7 @@ func checkPieces(t interface{ Fatalf(string, ...any) }, text string, next func()
 		if m, err := stream.Write([]byte(rest[:n])); m != n || err != nil {
 			t.Fatalf("Write = %d, %v", m, err)
 		}
-		if len(stream.pending) >= maxPending {
-			t.Fatalf("%+q: %d bytes kept back", text, len(stream.pending))
-		}
+		require.That(t, len(stream.pending) < maxPending, "%+q: %d bytes kept back", text, len(stream.pending))
 		rest = rest[n:]
 	}
 	if err := stream.Flush(); err != nil {

@@ -141,7 +141,6 @@ func TestARecordOfNoCodeIsDamaged(t *testing.T) {
 	}
 }
 
-// A copy of a yes under another name is not a second yes.
 func TestACopyIsNoSecondYes(t *testing.T) {
 	d, q, _, data := approved(t)
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222.json"), data, 0o600))

@@ -93,9 +93,7 @@ func checkParsed(t *testing.T, code string, data []byte) {
 	if !ok {
 		return
 	}
-	if q.check() != nil || q.Code != displayCode(code) || q.State < Pending || q.State > Denied || q.Expires.Sub(q.Made) > maxLife {
-		t.Fatalf("%+v", q)
-	}
+	require.That(t, q.check() == nil && q.Code == displayCode(code) && q.State >= Pending && q.State <= Denied && q.Expires.Sub(q.Made) <= maxLife, "%+v", q)
 	if again, err := q.encode(); err != nil || !bytes.Equal(again, data) {
 		t.Fatalf("%q, %v, was %q", again, err, data)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -137,9 +138,7 @@ func TestEightProcessesAndOneIsGranted(t *testing.T) {
 	for n := 1; n <= rounds; n++ {
 		// All of them ask, and there is one question.
 		asked := all(fmt.Sprint("ask ", n))
-		if len(asked) != 1 {
-			t.Fatalf("round %d: %v", n, asked)
-		}
+		require.That(t, len(asked) == 1, "round %d: %v", n, asked)
 		for code := range asked {
 			// Four say yes and four say no: one answer counts.
 			verb, other := "approve ", "deny "
@@ -150,9 +149,7 @@ func TestEightProcessesAndOneIsGranted(t *testing.T) {
 			for _, h := range helpers {
 				answers[h.hear()]++
 			}
-			if answers["approved"]+answers["denied"] != 1 || answers["answered"] != len(helpers)-1 {
-				t.Fatalf("round %d: %v", n, answers)
-			}
+			require.That(t, answers["approved"]+answers["denied"] == 1 && answers["answered"] == len(helpers)-1, "round %d: %v", n, answers)
 			redeemed := all(fmt.Sprint("redeem ", n))
 			switch {
 			case answers["approved"] == 1 && (redeemed["granted true"] != 1 || redeemed["unasked"] != len(helpers)-1),
@@ -168,22 +165,16 @@ func TestKilledBetweenApprovingAndRedeeming(t *testing.T) {
 	d := OpenStore(dir, nil)
 	h := startHelper(t, dir)
 	code := h.do("ask 1")
-	if got := h.do("approve " + code); got != "approved" {
-		t.Fatal(got)
-	}
+	require.Equal(t, h.do("approve "+code), "approved")
 	h.kill()
-	if got := startHelper(t, dir).do("redeem 1"); got != "granted true" {
-		t.Error(got)
-	}
+	assert.Equal(t, startHelper(t, dir).do("redeem 1"), "granted true")
 	wantUngranted(t, d, about(1), Unasked)
 }
 
 func TestALockEndsWithItsProcess(t *testing.T) {
 	d, _, _, _ := approved(t)
 	h := startHelper(t, d.dir)
-	if got := h.do("hold"); got != "held" {
-		t.Fatal(got)
-	}
+	require.Equal(t, h.do("hold"), "held")
 	h.kill()
 	_, err := redeem(d, about(1))
 	require.NoError(t, err)
@@ -230,9 +221,7 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, stage := range []string{"asking", "approving", "redeeming", "over"} {
-		if stages[stage] == 0 {
-			t.Errorf("never killed while %s: %v", stage, stages)
-		}
+		assert.That(t, stages[stage] != 0, "never killed while %s: %v", stage, stages)
 	}
 }
 

@@ -87,9 +87,7 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 			lines++
 		}
 		list, _, err := store.List()
-		if err != nil || len(list) != 1 || list[0].State != state2 || list[0].By != "page" || lines != 1 {
-			t.Errorf("%+v, %v, %d lines", list, err, lines)
-		}
+		assert.That(t, err == nil && len(list) == 1 && list[0].State == state2 && list[0].By == "page" && lines == 1, "%+v, %v, %d lines", list, err, lines)
 		if _, err := Decide(state, Answer{Code: q.Code, Approve: true, By: "page"}); err == nil {
 			t.Error("a question is answered twice")
 		}

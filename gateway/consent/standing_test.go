@@ -18,9 +18,8 @@ func TestWhatAStandingYesCovers(t *testing.T) {
 	s := NewStanding(c.now)
 	require.NoError(t, s.Grant("Notes", "Work/Inbox", c.now().Add(time.Hour)))
 	for _, test := range []struct {
-		vault, note string
-		destructive bool
-		want        bool
+		vault, note       string
+		destructive, want bool
 	}{
 		{"Notes", "Work/Inbox/a.md", false, true},
 		{"Notes", "Work/Inbox/deep/er/a.md", false, true},

@@ -34,7 +34,6 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// Of lines that end with a return, the return is shown where not all do.
 func TestReturnsAreShownWhereTheyDiffer(t *testing.T) {
 	if got := Of([]byte("a\r\nb\r\n"), []byte("a\r\nc\r\n")).Unified("x", "x"); strings.Contains(got, "\r") || strings.Contains(got, `\u{d}`) {
 		t.Errorf("all end so: %q", got)
@@ -99,9 +98,7 @@ func TestMuchIsShownByItsEnds(t *testing.T) {
 		return []byte(b.String())
 	}
 	c := Of(side("before"), side("after"))
-	if c.Removed != 110_000 || c.Added != 110_000 || len(c.Lines) > maxLines {
-		t.Fatalf("%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
-	}
+	require.That(t, c.Removed == 110_000 && c.Added == 110_000 && len(c.Lines) <= maxLines, "%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
 	got := c.Unified("x", "x")
 	for _, want := range []string{"\n-before 0\n", "\n-before 109999\n", "\n+after 0\n", "\n+after 109999\n", "more lines added"} {
 		assert.That(t, strings.Contains(got, want), "%q is not shown", want)
@@ -148,9 +145,7 @@ func TestALongLineShowsWhatDiffers(t *testing.T) {
 		c = Fit([]Change{c}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]
 		for i, want := range []string{"old", "new"} {
 			l := c.Lines[i]
-			if l.Text[l.From:l.To] != want || len(l.Text) > 300 || len(l.Cuts) != 2 || l.Cuts[0].Bytes+l.Cuts[1].Bytes+len(l.Text) != 2*len(fill)+3 {
-				t.Errorf("%+v", l)
-			}
+			assert.That(t, l.Text[l.From:l.To] == want && len(l.Text) <= 300 && len(l.Cuts) == 2 && l.Cuts[0].Bytes+l.Cuts[1].Bytes+len(l.Text) == 2*len(fill)+3, "%+v", l)
 		}
 	}
 	c = Fit([]Change{Of(nil, []byte("HEAD"+fill+"TAIL"))}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
@@ -16,9 +18,7 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 		t.Fatal("not admitted")
 	}
 	MarkAuthenticated(withConn(t.Context(), tls.Server(c, &tls.Config{})))
-	if len(g.open) != 1 || !c.authenticated {
-		t.Errorf("%d open, authenticated: %v", len(g.open), c.authenticated)
-	}
+	assert.That(t, len(g.open) == 1 && c.authenticated, "%d open, authenticated: %v", len(g.open), c.authenticated)
 	if err := errors.Join(c.Close(), c.Close()); err != nil || len(g.open) != 0 {
 		t.Errorf("%v, %d open", err, len(g.open))
 	}

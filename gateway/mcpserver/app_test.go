@@ -91,9 +91,8 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		b.openPage()
 		view, got = b.viewOf(removalOf("linked"), "")
 		waiting := b.pending()
-		if last := waiting[len(waiting)-1]; got.Code != "unconfirmed" || !strings.HasSuffix(view, "true http://127.0.0.1:8766/question/"+last.Ref) {
-			t.Errorf("%s, a page is open: %+v, %q", e, got, view)
-		}
+		last := waiting[len(waiting)-1]
+		assert.That(t, got.Code == "unconfirmed" && strings.HasSuffix(view, "true http://127.0.0.1:8766/question/"+last.Ref), "%s, a page is open: %+v, %q", e, got, view)
 		for _, q := range waiting {
 			code := strings.ReplaceAll(q.Code, "-", "")
 			assert.That(t, !strings.Contains(strings.ReplaceAll(view+fmt.Sprint(got), "-", ""), code), "%s: the code is in %q", e, view)

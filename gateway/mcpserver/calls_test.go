@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/tests/assert"
 )
 
 func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
@@ -62,12 +63,8 @@ func TestAResultInText(t *testing.T) {
 			[]string{"the note has changed", "-a\n+b\n", "code=conflict"}},
 	} {
 		got, err := h.form(test.request)(test.result)
-		if err != nil || got.IsError == test.result.OK || got.StructuredContent != nil {
-			t.Errorf("%s: %+v, %v", test.name, got, err)
-		}
-		if texts := textsOf(t, got); !slices.Equal(texts, test.want) {
-			t.Errorf("%s: %q, want %q", test.name, texts, test.want)
-		}
+		assert.That(t, err == nil && got.IsError != test.result.OK && got.StructuredContent == nil, "%s: %+v, %v", test.name, got, err)
+		assert.EqualSlices(t, textsOf(t, got), test.want, "%s", test.name)
 	}
 }
 
@@ -77,9 +74,8 @@ func TestWhatAResultInTextCosts(t *testing.T) {
 	result := gateway.Result{OK: true, Command: "read", Stdout: note, Path: "a.md", Hash: "0123456789abcdef", Backend: "embedded", Vault: "V"}
 	request := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a.md")}}
 	got, _ := handler{Config: Config{Text: true}, sealers: &sealers{}}.form(request)(result)
-	if over := (len(strings.Join(textsOf(t, got), "")) - len(note)) / 4; over > 15 {
-		t.Errorf("about %d tokens over the note", over)
-	}
+	over := (len(strings.Join(textsOf(t, got), "")) - len(note)) / 4
+	assert.That(t, over <= 15, "about %d tokens over the note", over)
 }
 
 // Where answers are text the tools promise no structure; typed tools and the batch do.
@@ -89,9 +85,8 @@ func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 		for name, tool := range listedBy(t, c) {
 			encoded, err := json.Marshal(tool)
 			want := !inText || name != toolName && name != readName
-			if got := strings.Contains(string(encoded), `"outputSchema"`); err != nil || got != want {
-				t.Errorf("in text %v: %s has an output schema: %v", inText, name, got)
-			}
+			got := strings.Contains(string(encoded), `"outputSchema"`)
+			assert.That(t, err == nil && got == want, "in text %v: %s has an output schema: %v", inText, name, got)
 		}
 	}
 }
@@ -116,9 +111,7 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ctx = heardBy(ctx, func(method string, params map[string]any) error {
-			if method != "notifications/progress" || params["progressToken"] != token {
-				t.Errorf("%s %v", method, params)
-			}
+			assert.That(t, method == "notifications/progress" && params["progressToken"] == token, "%s %v", method, params)
 			heard = append(heard, int(params["progress"].(float64)))
 			return fails
 		})
@@ -133,9 +126,7 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 		stop()
 		before := len(heard)
 		time.Sleep(10 * time.Second)
-		if len(heard) != before {
-			t.Error("something was said after the answer")
-		}
+		assert.That(t, len(heard) == before, "something was said after the answer")
 	})
 	return heard
 }
@@ -157,13 +148,9 @@ func TestProgressRisesAndEndsBeforeTheAnswer(t *testing.T) {
 		{"a client that has gone", 5500 * time.Millisecond, "t", nil, errors.New("gone"), 1},
 	} {
 		heard := hears(t, tt.token, tt.takes, tt.end, tt.fails)
-		if len(heard) != tt.want {
-			t.Errorf("%s: heard %v, want %d", tt.name, heard, tt.want)
-		}
+		assert.That(t, len(heard) == tt.want, "%s: heard %v, want %d", tt.name, heard, tt.want)
 		for i, n := range heard {
-			if n != i+1 {
-				t.Errorf("%s: heard %v", tt.name, heard)
-			}
+			assert.That(t, n == i+1, "%s: heard %v", tt.name, heard)
 		}
 	}
 }
@@ -217,9 +204,8 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 		time.Sleep(progressInterval + 100*time.Millisecond)
 		stopOne()
 		stopTwo()
-		if want := []any{"one", 7.0, 9.0, "two", 1.0, nil}; !slices.Equal(heard, want) {
-			t.Errorf("heard %v, want %v", heard, want)
-		}
+		want := []any{"one", 7.0, 9.0, "two", 1.0, nil}
+		assert.That(t, slices.Equal(heard, want), "heard %v, want %v", heard, want)
 	})
 }
 

@@ -132,10 +132,6 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 		}
 	}
 	all.Write(d.ask("completion/complete", `"ref":{"type":"ref/resource","uri":"`+helpURI+`"},"argument":{"name":"command","value":"Z"}`).Result)
-	if strings.Contains(strings.ToLower(all.String()), strings.ToLower(hiddenFolder[:8])) {
-		t.Errorf("the hidden folder is named in\n%s", all.String())
-	}
-	if all.Len() < 20_000 {
-		t.Errorf("only %d bytes were looked at", all.Len())
-	}
+	assert.That(t, !strings.Contains(strings.ToLower(all.String()), strings.ToLower(hiddenFolder[:8])), "the hidden folder is named in\n%s", all.String())
+	assert.That(t, all.Len() >= 20_000, "only %d bytes were looked at", all.Len())
 }

@@ -57,9 +57,7 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 						calls := callsIn(t, text)
 						seen += len(calls)
 						for _, call := range calls {
-							if err := gw.Permits(call.Request); err != nil {
-								t.Errorf("%s %s: tier %v, mutations %v: %v", p.Name, given, tier, mutations, err)
-							}
+							assert.NoError(t, gw.Permits(call.Request), "%s %s: tier %v, mutations %v", p.Name, given, tier, mutations)
 							if slices.Contains(closed, call.Command) || gw.Changes(call.Request) && !mutations {
 								t.Errorf("%s: names %s, which is closed", p.Name, call.Command)
 							}

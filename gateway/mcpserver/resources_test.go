@@ -58,9 +58,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 		decoder.DisallowUnknownFields()
 		require.NoError(t, decoder.Decode(&entries))
 		listing := gw.Listing()
-		if len(entries) != len(listing) || len(entries) != len(allowlist.Names()) {
-			t.Fatalf("%s: %d commands, want %d", name, len(entries), len(listing))
-		}
+		require.That(t, len(entries) == len(listing) && len(entries) == len(allowlist.Names()), "%s: %d commands, want %d", name, len(entries), len(listing))
 		for i, e := range entries {
 			denial := listing[i].Denial
 			closed := e.Code != "" && e.Rule != ""
@@ -80,9 +78,7 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 	for _, name := range allowlist.Names() {
 		plain := d.read(helpPrefix + name)
 		encoded := d.read(helpPrefix + strings.ReplaceAll(name, ":", "%3A"))
-		if plain != encoded || !strings.HasPrefix(plain, name) || !strings.Contains(plain, "allowed") {
-			t.Errorf("%s:\n%s\nand\n%s", name, plain, encoded)
-		}
+		assert.That(t, plain == encoded && strings.HasPrefix(plain, name) && strings.Contains(plain, "allowed"), "%s:\n%s\nand\n%s", name, plain, encoded)
 		c, err := allowlist.Describe(name)
 		require.NoError(t, err)
 		for _, p := range c.Params {
@@ -126,9 +122,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 	} {
 		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
 			a := d.ask("resources/read", `"uri":`+string(wire.Encode(uri))+era)
-			if a.Error.Code != want || !strings.Contains(a.Error.Message, says) {
-				t.Errorf("%.60q%.6s: %+v, want %d and %q", uri, era, a.Error, want, says)
-			}
+			assert.That(t, a.Error.Code == want && strings.Contains(a.Error.Message, says), "%.60q%.6s: %+v, want %d and %q", uri, era, a.Error, want, says)
 			if len(a.Error.Message) > 400 || strings.ContainsAny(a.Error.Message, "\x1b\x00\x07") || strings.Contains(a.Error.Message, "/home/me") {
 				t.Errorf("%.60q: the answer is %q", uri, a.Error.Message)
 			}
@@ -160,9 +154,8 @@ func TestPausedOrDisabled(t *testing.T) {
 		for _, uri := range []string{commandsURI, policyURI, helpPrefix + "read"} {
 			assert.That(t, d.read(uri) != "", "disabled %v: %s is empty", disabled, uri)
 		}
-		if a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`); a.Result != nil || !strings.Contains(a.Error.Message, "the user can") {
-			t.Errorf("disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
-		}
+		a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`)
+		assert.That(t, a.Result == nil && strings.Contains(a.Error.Message, "the user can"), "disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
 	}
 }
 
@@ -223,9 +216,8 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	} {
 		assert.Equal(t, middleware(), errInternal, "%s", name)
 	}
-	if n := strings.Count(d.log.String(), "msg=panic"); n != 3 || strings.Contains(d.log.String(), secret) {
-		t.Errorf("the log has the panic %d times:\n%s", n, d.log.String())
-	}
+	n := strings.Count(d.log.String(), "msg=panic")
+	assert.That(t, n == 3 && !strings.Contains(d.log.String(), secret), "the log has the panic %d times:\n%s", n, d.log.String())
 }
 
 // completion is an answer to completion/complete.
@@ -273,9 +265,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		for _, era := range []string{"", "," + modernMeta} {
 			got := d.complete(tt.ref, tt.argument, tt.value, era)
-			if fmt.Sprint(got.Values) != tt.want || got.Total != len(got.Values) || got.HasMore {
-				t.Errorf("%s: %+v, want %s", tt.name, got, tt.want)
-			}
+			assert.That(t, fmt.Sprint(got.Values) == tt.want && got.Total == len(got.Values) && !got.HasMore, "%s: %+v, want %s", tt.name, got, tt.want)
 		}
 	}
 }

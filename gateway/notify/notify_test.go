@@ -171,12 +171,9 @@ func TestAServerThatFailsBlocksNothingAndIsLoggedOnce(t *testing.T) {
 	n, l := open(t, Config{Ntfy: gone.URL})
 	n.Send(text, "")
 	n.Close()
-	if !strings.Contains(l.String(), "not told") || len(atElsewhere) != 0 {
-		t.Errorf("a server that is down: %q; %d messages went elsewhere", l, len(atElsewhere))
-	}
+	assert.That(t, strings.Contains(l.String(), "not told") && len(atElsewhere) == 0, "a server that is down: %q; %d messages went elsewhere", l, len(atElsewhere))
 }
 
-// A huge answer is not read.
 func TestAHugeAnswerIsNotRead(t *testing.T) {
 	written := make(chan int, 1)
 	url, _ := receive(t, func(w http.ResponseWriter, r *http.Request) {
@@ -197,7 +194,6 @@ func TestAHugeAnswerIsNotRead(t *testing.T) {
 	assert.That(t, l.String() == "", "logged %q", l)
 }
 
-// Many questions are few messages, and none is lost: each is counted.
 func TestManyQuestionsAreFewMessages(t *testing.T) {
 	url, got := receive(t, ok)
 	n, _ := open(t, Config{Ntfy: url})

@@ -62,16 +62,13 @@ func TestTokensThatTheIssuerIsAskedAbout(t *testing.T) {
 		"endless": `{"active":true,"x":"` + strings.Repeat("a", 2<<20) + `"}`, "an expiry in words": strings.Replace(valid, `"exp":`, `"exp":"tomorrow","x":`, 1), "a list of issuers": strings.Replace(valid, `"iss":`, `"iss":["x"],"x":`, 1),
 	} {
 		p.Says(what, said)
-		if got := p.outcome(what); got != "unavailable" && got != "invalid" {
-			t.Errorf("%s: %s", what, got)
-		}
+		got := p.outcome(what)
+		assert.That(t, got == "unavailable" || got == "invalid", "%s: %s", what, got)
 	}
 	for _, token := range []string{"", "unknown", "as it is ", "AS IT IS", "as it is&token=as it is", p.token(nil)} {
 		assert.Equal(t, p.outcome(token), "invalid", "%q", token)
 	}
-	if p.Looks("vwa_x") || p.Looks(strings.Repeat("x", 5000)) || !p.Looks("x") || newPair(t).Looks("x") {
-		t.Error("tokens of others are shown to the issuer")
-	}
+	assert.That(t, !p.Looks("vwa_x") && !p.Looks(strings.Repeat("x", 5000)) && p.Looks("x") && !newPair(t).Looks("x"), "tokens of others are shown to the issuer")
 }
 
 // The answer is known for a minute at most, and never longer than the token is valid.

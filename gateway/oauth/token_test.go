@@ -74,10 +74,9 @@ func (p *pair) outcome(token string) string {
 func TestATokenSaysWhoseItIs(t *testing.T) {
 	p := newPair(t)
 	for _, test := range []struct {
-		what     string
-		changes  map[string]any
-		subjects []string
-		scopes   []string
+		what             string
+		changes          map[string]any
+		subjects, scopes []string
 	}{
 		{"as it is", nil, []string{"ann@example"}, []string{"vault:read"}},
 		{"for several servers", map[string]any{"aud": []string{"https://other.example", resource}}, []string{"ann@example"}, []string{"vault:read"}},
@@ -91,9 +90,7 @@ func TestATokenSaysWhoseItIs(t *testing.T) {
 		{"just about valid", map[string]any{"nbf": p.clock.Add(29 * time.Second).Unix()}, []string{"ann@example"}, []string{"vault:read"}},
 	} {
 		token, err := p.Verify(t.Context(), p.token(test.changes))
-		if err != nil || !slices.Equal(token.Subjects, test.subjects) || !slices.Equal(token.Scopes, test.scopes) {
-			t.Errorf("%s: %+v, %v", test.what, token, err)
-		}
+		assert.That(t, err == nil && slices.Equal(token.Subjects, test.subjects) && slices.Equal(token.Scopes, test.scopes), "%s: %+v, %v", test.what, token, err)
 	}
 	holder := func(changes map[string]any) [32]byte {
 		token, err := p.Verify(t.Context(), p.token(changes))
@@ -200,7 +197,6 @@ func embedded(t *testing.T, key rig.SigningKey, claims any) string {
 	return text
 }
 
-// A token ends when it expires, also one that was verified before.
 func TestAVerifiedTokenExpires(t *testing.T) {
 	p := newPair(t)
 	token := p.token(map[string]any{"exp": p.clock.Add(time.Minute).Unix()})

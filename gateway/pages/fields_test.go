@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -55,9 +56,7 @@ func TestFieldsRefuses(t *testing.T) {
 	for _, test := range tests {
 		got, err := Fields(test.text, test.fields, nil)
 		var coded interface{ Code() string }
-		if got != "" || !errors.As(err, &coded) || coded.Code() != test.code || err.Error() != test.want {
-			t.Errorf("%s: %q, %v, want %s", test.name, got, err, test.want)
-		}
+		assert.That(t, got == "" && errors.As(err, &coded) && coded.Code() == test.code && err.Error() == test.want, "%s: %q, %v, want %s", test.name, got, err, test.want)
 	}
 }
 
@@ -86,9 +85,8 @@ func TestFieldErrorNamesWhatIsThere(t *testing.T) {
 		!slices.Equal(missing.Present, []string{"name", "path", "size\n"}) {
 		t.Fatalf("%+v", err)
 	}
-	if want := `did you mean "name"? there are "name", "path", "size\n"`; missing.Hint() != want {
-		t.Errorf("hint %s, want %s", missing.Hint(), want)
-	}
+	want := `did you mean "name"? there are "name", "path", "size\n"`
+	assert.That(t, missing.Hint() == want, "hint %s, want %s", missing.Hint(), want)
 	_, err = Fields("[{},{}]", []string{"a"}, near)
 	assert.That(t, errors.As(err, &missing) && missing.Hint() == "the rows have no fields at all; leave fields out", "%+v", err)
 }
@@ -102,25 +100,21 @@ func TestFieldErrorIsBounded(t *testing.T) {
 	near := func(_ string, names []string) string { given = len(names); return "" }
 	_, err := Fields("["+text.String()[1:]+"]", []string{strings.Repeat("é", 1<<20)}, near)
 	var missing *FieldError
-	if !errors.As(err, &missing) || len(missing.Present) != maxPresent || !missing.More || given != maxNames {
-		t.Fatalf("%d names looked at, %v", given, err)
-	}
+	require.That(t, errors.As(err, &missing) && len(missing.Present) == maxPresent && missing.More && given == maxNames, "%d names looked at, %v", given, err)
 	if len(missing.Error()) > 200 || len(missing.Hint()) > maxPresent*80 || !strings.HasSuffix(missing.Hint(), " and others") {
 		t.Errorf("%s; %s", missing.Error(), missing.Hint())
 	}
 }
 
 // checkFields checks what Fields promises, against encoding/json.
-func checkFields(t failer, text string, fields []string) {
+func checkFields(t require.T, text string, fields []string) {
 	got, err := Fields(text, fields, nil)
 	if err != nil {
 		var coded interface {
 			Code() string
 			Hint() string
 		}
-		if !errors.As(err, &coded) || coded.Hint() == "" || got != "" {
-			t.Fatalf("Fields(%q, %q) = %q, %v", text, fields, got, err)
-		}
+		require.That(t, errors.As(err, &coded) && coded.Hint() != "" && got == "", "Fields(%q, %q) = %q, %v", text, fields, got, err)
 		checkMissing(t, text, err)
 		return
 	}
@@ -140,31 +134,27 @@ func checkFields(t failer, text string, fields []string) {
 				t.Fatalf("Fields(%q, %q) = %q: row %d, key %q", text, fields, got, i, key)
 			}
 		}
-		if len(chosen[i]) > len(row) {
-			t.Fatalf("Fields(%q, %q) = %q: row %d has more", text, fields, got, i)
-		}
+		require.That(t, len(chosen[i]) <= len(row), "Fields(%q, %q) = %q: row %d has more", text, fields, got, i)
 	}
 	checkOrder(t, got, fields)
 }
 
 // checkOrder: the keys of each row are in the order asked for.
-func checkOrder(t failer, got string, fields []string) {
+func checkOrder(t require.T, got string, fields []string) {
 	var rows []json.RawMessage
 	_ = json.Unmarshal([]byte(got), &rows)
 	for _, row := range rows {
 		last := -1
 		members(string(row), func(key, _ string) {
 			i := slices.Index(fields, key)
-			if i <= last {
-				t.Fatalf("%q for %q: key %q", got, fields, key)
-			}
+			require.That(t, i > last, "%q for %q: key %q", got, fields, key)
 			last = i
 		})
 	}
 }
 
 // checkMissing: a field of which Fields says that no row has it is in none.
-func checkMissing(t failer, text string, err error) {
+func checkMissing(t require.T, text string, err error) {
 	var missing *FieldError
 	if !errors.As(err, &missing) {
 		return

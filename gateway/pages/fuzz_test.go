@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
 )
 
 // seeds are texts in which each form has its difficulties.
@@ -30,7 +32,7 @@ func FuzzCut(f *testing.F) {
 
 // checkMadeUp: from wherever it is, cutting comes to an end, keeps to its limit,
 // and says JSON only of JSON. The text may be any bytes.
-func checkMadeUp(t failer, whole string, form Form, at Position, limit Limit) {
+func checkMadeUp(t require.T, whole string, form Form, at Position, limit Limit) {
 	for steps := 0; ; steps++ {
 		page, err := Cut(whole, form, at, limit)
 		if err != nil && steps == 0 {

@@ -90,18 +90,14 @@ func TestCut(t *testing.T) {
 
 func TestZeroLimitIsTheDefault(t *testing.T) {
 	page, err := Cut(strings.Repeat("x", DefaultBytes+1), Text, Position{}, Limit{})
-	if err != nil || len(page.Text) != DefaultBytes || page.Next != (Position{At: DefaultBytes}) {
-		t.Errorf("%d bytes, next %+v, %v", len(page.Text), page.Next, err)
-	}
+	assert.That(t, err == nil && len(page.Text) == DefaultBytes && page.Next == (Position{At: DefaultBytes}), "%d bytes, next %+v, %v", len(page.Text), page.Next, err)
 }
 
 func TestDeepJSONIsNoJSON(t *testing.T) {
 	for depth := 9_999; depth <= 10_001; depth++ { // encoding/json draws the line between them
 		whole := strings.Repeat("[", depth) + "7" + strings.Repeat("]", depth)
 		page, err := Cut(whole, JSON, Position{}, Limit{Bytes: 1 << 20})
-		if err != nil || page.Text != whole || page.Partial == json.Valid([]byte(whole)) {
-			t.Errorf("depth %d: partial %v, %v", depth, page.Partial, err)
-		}
+		assert.That(t, err == nil && page.Text == whole && page.Partial != json.Valid([]byte(whole)), "depth %d: partial %v, %v", depth, page.Partial, err)
 	}
 	deep := strings.Repeat("[", 1<<20)
 	assert.Equal(t, rowsOf(deep+strings.Repeat("]", 1<<20), JSON), 1, "rows")
@@ -279,9 +275,7 @@ func TestRowsOfAllPagesAreCounted(t *testing.T) {
 				t.Errorf("%d %q: %d rows, want %d", form, whole, total, want)
 			}
 			for rows := 1; rows < 4; rows++ {
-				if err := sumsUp(whole, form, rows, total); err != nil {
-					t.Errorf("%d %q in pages of %d: %v", form, whole, rows, err)
-				}
+				assert.NoError(t, sumsUp(whole, form, rows, total), "%d %q in pages of %d", form, whole, rows)
 			}
 		}
 	}

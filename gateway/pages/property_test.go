@@ -14,26 +14,19 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// failer is what a property needs of a test.
-type failer interface{ Fatalf(string, ...any) }
-
 // pagesOf cuts a whole into all its pages, each fetched with a cursor.
-func pagesOf(t failer, whole string, form Form, limit Limit) []Page {
+func pagesOf(t require.T, whole string, form Form, limit Limit) []Page {
 	var all []Page
 	var at Position
 	id := strings.Repeat("A", idLength)
 	for {
 		page, err := Cut(whole, form, at, limit)
-		if err != nil {
-			t.Fatalf("Cut(%q, %d, %+v, %+v): %v", whole, form, at, limit, err)
-		}
+		require.That(t, err == nil, "Cut(%q, %d, %+v, %+v): %v", whole, form, at, limit, err)
 		all = append(all, page)
 		if page.Last() {
 			return all
 		}
-		if page.Next.At <= at.At || page.Text == "" {
-			t.Fatalf("Cut(%q, %d, %+v, %+v) = %+v: no step forward", whole, form, at, limit, page)
-		}
+		require.That(t, page.Next.At > at.At && page.Text != "", "Cut(%q, %d, %+v, %+v) = %+v: no step forward", whole, form, at, limit, page)
 		if _, at, err = ParseCursor(Cursor(id, page.Next)); err != nil || at != page.Next {
 			t.Fatalf("cursor of %+v: %+v, %v", page.Next, at, err)
 		}
@@ -41,7 +34,7 @@ func pagesOf(t failer, whole string, form Form, limit Limit) []Page {
 }
 
 // checkPages checks what Cut promises about all pages of a whole.
-func checkPages(t failer, whole string, form Form, limit Limit) {
+func checkPages(t require.T, whole string, form Form, limit Limit) {
 	all := pagesOf(t, whole, form, limit)
 	rows := 0
 	for i, page := range all {
@@ -76,16 +69,14 @@ func checkPages(t failer, whole string, form Form, limit Limit) {
 
 // checkSlices: the pages are the whole, and no cut is in a cluster of characters
 // that fits on a page.
-func checkSlices(t failer, all []Page, whole string, limit Limit) {
+func checkSlices(t require.T, all []Page, whole string, limit Limit) {
 	var out strings.Builder
 	cuts := map[int]bool{}
 	for _, page := range all {
 		out.WriteString(page.Text)
 		cuts[out.Len()] = true
 	}
-	if out.String() != whole {
-		t.Fatalf("the pages of %q are %q", whole, out.String())
-	}
+	require.Equal(t, out.String(), whole, "the pages of %q are", whole)
 	for clusters := graphemes.FromString(whole); clusters.Next(); {
 		for at := clusters.Start() + 1; at < clusters.End(); at++ {
 			if cuts[at] && clusters.End()-clusters.Start() <= limit.Bytes {
@@ -95,21 +86,19 @@ func checkSlices(t failer, all []Page, whole string, limit Limit) {
 	}
 }
 
-func checkText(t failer, all []Page, whole string) {
+func checkText(t require.T, all []Page, whole string) {
 	rows := len(slices.Collect(strings.Lines(whole)))
 	if got := rowsOf(whole, Text); got != rows { // with headings a line may be none
 		t.Fatalf("%q has %d lines, want %d", whole, got, rows)
 	}
 	for i, page := range all {
 		partial := i > 0 && !strings.HasSuffix(all[i-1].Text, "\n") || !page.Last() && !strings.HasSuffix(page.Text, "\n")
-		if page.Partial != partial {
-			t.Fatalf("page %d of %q: %+v, partial should be %v", i, whole, page, partial)
-		}
+		require.That(t, page.Partial == partial, "page %d of %q: %+v, partial should be %v", i, whole, page, partial)
 	}
 }
 
 // checkCSV compares with encoding/csv.
-func checkCSV(t failer, all []Page, whole string) {
+func checkCSV(t require.T, all []Page, whole string) {
 	r := csv.NewReader(strings.NewReader(whole))
 	r.LazyQuotes, r.FieldsPerRecord = true, -1
 	borders := map[int]bool{len(whole): true}
@@ -121,9 +110,8 @@ func checkCSV(t failer, all []Page, whole string) {
 		records++
 		borders[int(r.InputOffset())] = true
 	}
-	if got := rowsOf(whole, CSV); got != records {
-		t.Fatalf("%q has %d records, want %d", whole, got, records)
-	}
+	got := rowsOf(whole, CSV)
+	require.That(t, got == records, "%q has %d records, want %d", whole, got, records)
 	end := 0
 	for i, page := range all {
 		end += len(page.Text)
@@ -140,7 +128,7 @@ func elementsOf(whole string) (elements []json.RawMessage, isArray bool) {
 }
 
 // checkArray compares the rows of the pages with those of encoding/json.
-func checkArray(t failer, all []Page, whole string, elements []json.RawMessage) {
+func checkArray(t require.T, all []Page, whole string, elements []json.RawMessage) {
 	var got []string
 	piece, pieces := "", 0
 	for i, page := range all {
@@ -152,16 +140,12 @@ func checkArray(t failer, all []Page, whole string, elements []json.RawMessage) 
 			continue
 		}
 		rows, ok := elementsOf(page.Text)
-		if !ok || piece != "" || len(rows) != page.Rows {
-			t.Fatalf("page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
-		}
+		require.That(t, ok && piece == "" && len(rows) == page.Rows, "page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
 		for _, row := range rows {
 			got = append(got, string(row))
 		}
 	}
-	if len(got) != len(elements) || len(got) != rowsOf(whole, JSON) {
-		t.Fatalf("%q has %d rows, its pages %d", whole, len(elements), len(got))
-	}
+	require.That(t, len(got) == len(elements) && len(got) == rowsOf(whole, JSON), "%q has %d rows, its pages %d", whole, len(elements), len(got))
 	for i, element := range elements {
 		if got[i] != string(element) {
 			t.Fatalf("row %d of %q is %q, want %q", i, whole, got[i], element)
@@ -173,7 +157,7 @@ func checkArray(t failer, all []Page, whole string, elements []json.RawMessage) 
 }
 
 // checkOther: what is no array is one row, and JSON only as a whole.
-func checkOther(t failer, all []Page, whole string) {
+func checkOther(t require.T, all []Page, whole string) {
 	for i, page := range all {
 		if ok := len(all) == 1 && json.Valid([]byte(whole)); page.Partial == ok || page.Rows > 1 || (page.Rows == 1) != (i == 0 && whole != "") {
 			t.Fatalf("page %d of %q: %+v", i, whole, page)

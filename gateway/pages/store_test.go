@@ -47,9 +47,7 @@ func TestShelfKeepsTextsOfASession(t *testing.T) {
 	text, about, err := s.Get("s", id)
 	assert.That(t, text == "text" && about == 7 && err == nil, "%s, %d, %v", text, about, err)
 	text, about, err = s.Get("other", id)
-	if text != "" || about != 0 || err == nil || err.Error() != "the rest of this answer is not kept any more" {
-		t.Errorf("another session gets %q, %d, %v", text, about, err)
-	}
+	assert.That(t, text == "" && about == 0 && err != nil && err.Error() == "the rest of this answer is not kept any more", "another session gets %q, %d, %v", text, about, err)
 	assert.That(t, !has(t, s, "s", "") && !has(t, s, "s", someID), "there is a text under an id that was not given")
 }
 
@@ -212,9 +210,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 				aged()
 				_, bytes := sum("")
 				same := slices.EqualFunc(s.texts, model, func(k *kept[int], m text) bool { return k.id == m.id })
-				if !same || bytes != s.bytes || bytes > limits.Bytes || len(model) > limits.Total {
-					t.Fatalf("%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
-				}
+				require.That(t, same && bytes == s.bytes && bytes <= limits.Bytes && len(model) <= limits.Total, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
 			},
 		})
 	})

@@ -12,11 +12,9 @@ import (
 )
 
 // checkWalk compares what a walk says of a text with what encoding/json says.
-func checkWalk(t failer, text string) {
+func checkWalk(t require.T, text string) {
 	isJSON := json.Valid([]byte(text))
-	if got := valid(text); got != isJSON {
-		t.Fatalf("valid(%q) = %v", text, got)
-	}
+	require.Equal(t, valid(text), isJSON, "valid(%q) =", text)
 	rows := surveyed(text)
 	if elements, isArray := elementsOf(text); rows.isJSON != isJSON || rows.isArray != isArray || isArray && rows.count != len(elements) {
 		t.Fatalf("surveyed(%q) = %+v, want %v, %v, %d", text, rows, isJSON, isArray, len(elements))
@@ -30,9 +28,7 @@ func checkWalk(t failer, text string) {
 		want = b.String()
 	}
 	compact, again := Compact(text)
-	if compact != want || again != rows {
-		t.Fatalf("Compact(%q) = %q, %+v; want %q, %+v", text, compact, again, want, rows)
-	}
+	require.That(t, compact == want && again == rows, "Compact(%q) = %q, %+v; want %q, %+v", text, compact, again, want, rows)
 	if !isJSON {
 		return
 	}

@@ -32,9 +32,7 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 			_, article, _ := strings.Cut(view, `id="q-`+code+`"`)
 			article, _, _ = strings.Cut(article, "</article>")
 			over := strings.Contains(strings.Join(ended, " "), caller)
-			if strings.Contains(article, "session ended") != over || strings.Contains(article, ">Approve<") == over {
-				t.Errorf("%s: %s", caller, article)
-			}
+			assert.That(t, strings.Contains(article, "session ended") == over && strings.Contains(article, ">Approve<") != over, "%s: %s", caller, article)
 		}
 	}
 	expect("8-gone")
@@ -68,9 +66,8 @@ func TestSeveralQuestionsAreAnsweredTogether(t *testing.T) {
 	at := v.send("approvals", "approvals/approve", url.Values{"code": nil})
 	assert.That(t, strings.Contains(at, "answer="), "nothing is selected, and it leads to %s", at)
 	view := v.see("approvals")
-	if n := strings.Count(view, "Tell Claude Desktop to go on."); n != 2 || strings.Count(view, `class="ask grave"`) != 1 || !strings.Contains(view, `id="q-`+codes[3]+`"`) {
-		t.Errorf("%d are approved: %s", n, view)
-	}
+	n := strings.Count(view, "Tell Claude Desktop to go on.")
+	assert.That(t, n == 2 && strings.Count(view, `class="ask grave"`) == 1 && strings.Contains(view, `id="q-`+codes[3]+`"`), "%d are approved: %s", n, view)
 	states := map[consent.State]int{}
 	all, _, err := consent.OpenStore(consent.Folder(v.page.State), nil).List()
 	for _, q := range all {

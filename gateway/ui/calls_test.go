@@ -36,9 +36,7 @@ func TestBarsStayInside(t *testing.T) {
 			for _, one := range c.Slots {
 				for _, b := range one.Bars {
 					drawn[b.Class] = true
-					if b.X < 0 || b.Y < 0 || b.Width < 1 || b.Height < 1 || b.X+b.Width > width || b.Y+b.Height > height-below {
-						t.Fatalf("%d hours of %+v: %+v", n, h, b)
-					}
+					require.That(t, b.X >= 0 && b.Y >= 0 && b.Width >= 1 && b.Height >= 1 && b.X+b.Width <= width && b.Y+b.Height <= height-below, "%d hours of %+v: %+v", n, h, b)
 				}
 			}
 			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
@@ -51,9 +49,7 @@ func TestBarsStayInside(t *testing.T) {
 
 func TestAChartSaysWhatItShows(t *testing.T) {
 	c := chartOf(hours(2, activity.Hour{Allowed: 3, Denied: 1}), time.FixedZone("", 3600))
-	if c.About != "8 calls, 2 denied; at most 4 in an hour" || c.Slots[0].Title != "Wed 4 Mar 11:00: 3 allowed, 1 denied" || c.Labels[0] != "11:00" {
-		t.Errorf("%+v", c)
-	}
+	assert.That(t, c.About == "8 calls, 2 denied; at most 4 in an hour" && c.Slots[0].Title == "Wed 4 Mar 11:00: 3 allowed, 1 denied" && c.Labels[0] == "11:00", "%+v", c)
 	assert.Equal(t, chartOf(hours(3, activity.Hour{}), time.UTC).About, "No calls")
 }
 

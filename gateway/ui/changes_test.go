@@ -56,7 +56,6 @@ func TestDifferencesMarkWords(t *testing.T) {
 	}
 }
 
-// A long change is folded, and its beginning never.
 func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
 	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}))
 	f := files[0]
@@ -65,9 +64,8 @@ func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
 	}
 	var page strings.Builder
 	require.NoError(t, views()["approvals"].ExecuteTemplate(&page, "files", files))
-	if folded := strings.Index(page.String(), "<details"); strings.Count(page.String()[:folded], `class="row removed"`) != shownRows || !strings.Contains(page.String(), "−400") {
-		t.Errorf("%.2000s", page.String())
-	}
+	folded := strings.Index(page.String(), "<details")
+	assert.That(t, strings.Count(page.String()[:folded], `class="row removed"`) == shownRows && strings.Contains(page.String(), "−400"), "%.2000s", page.String())
 }
 
 // change is what a call does to the text of each file.
@@ -268,9 +266,7 @@ func judgeShown(t *testing.T, f readFile, c change, whole bool) {
 			}
 		}
 	}
-	if changed == 0 && c.before != c.after {
-		t.Errorf("nothing of the change is shown")
-	}
+	assert.That(t, changed != 0 || c.before == c.after, "nothing of the change is shown")
 	if !whole || f.left != [2]int{} {
 		return
 	}
@@ -313,9 +309,8 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 			var page strings.Builder
 			require.NoError(t, views()["approvals"].ExecuteTemplate(&page, "asked", frame{}.Blocks(q.Lines)))
 			shown := rowsOfPage.FindAllStringSubmatch(page.String(), -1)
-			if n := strings.Count(page.String(), `class="row`); n != len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })) {
-				t.Errorf("page: %d rows of %d are read", len(shown), n)
-			}
+			n := strings.Count(page.String(), `class="row`)
+			assert.That(t, n == len(slices.DeleteFunc(slices.Clone(shown), func(m []string) bool { return m[1] != "" })), "page: %d rows of %d are read", len(shown), n)
 			at, lines, gap := 0, [2][]string{}, false
 			for _, m := range shown {
 				kind, text := strings.TrimSpace(m[2]), html.UnescapeString(m[8]+m[9]+m[10])
@@ -366,13 +361,9 @@ func TestQuestionsAreReadBackAsTheChange(t *testing.T) {
 					judgeShown(t, f, changes[i], surface != "form")
 				}
 			}
-			if len(changes) > 20 && q.InForm {
-				t.Error("a form is used for it")
-			}
+			assert.That(t, len(changes) <= 20 || !q.InForm, "a form is used for it")
 			stored, err := consent.OpenStore(filepath.Join(t.TempDir(), "a"), nil).Ask(consent.StoredQuestion{Session: "s", Vault: "v", Command: "c", Text: q.Text, Lines: q.Lines, Digest: consent.Digest{1}})
-			if err != nil || !slices.Equal(stored.Lines, q.Lines) {
-				t.Errorf("it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
-			}
+			assert.That(t, err == nil && slices.Equal(stored.Lines, q.Lines), "it is stored with %d of %d lines, %v", len(stored.Lines), len(q.Lines), err)
 		})
 	}
 }

@@ -33,9 +33,7 @@ type visitor struct {
 // openPage opens the page of a state folder.
 func openPage(t *testing.T, state string) *visitor {
 	t.Helper()
-	if !private.EnsureFolder(state) {
-		t.Fatal("no state folder")
-	}
+	require.That(t, private.EnsureFolder(state), "no state folder")
 	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"})
 	server := httptest.NewServer(p.page.guard)
 	t.Cleanup(server.Close)

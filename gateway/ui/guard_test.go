@@ -26,9 +26,7 @@ func TestALinkOpensOnce(t *testing.T) {
 	}
 	assert.Equal(t, get(d, link+"x").Code, http.StatusForbidden, "a longer code")
 	first := get(d, link)
-	if first.Code != http.StatusOK || !strings.Contains(first.Body.String(), `content="0; url=`+d.base+`"`) {
-		t.Fatalf("%d %s", first.Code, first.Body)
-	}
+	require.That(t, first.Code == http.StatusOK && strings.Contains(first.Body.String(), `content="0; url=`+d.base+`"`), "%d %s", first.Code, first.Body)
 	cookie := first.Result().Cookies()[0]
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Domain != "" || cookie.Path != d.base || cookie.MaxAge != 0 || !cookie.Expires.IsZero() {
 		t.Errorf("cookie %+v", cookie)
@@ -299,9 +297,7 @@ func checkProtected(t *testing.T, h http.Header) {
 	for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
 		require.That(t, strings.Contains(policy, part), "policy %q lacks %s", policy, part)
 	}
-	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || strings.Contains(policy, "data:") {
-		t.Fatalf("policy %q", policy)
-	}
+	require.That(t, !strings.Contains(policy, "unsafe") && !strings.Contains(policy, "http") && !strings.Contains(policy, "data:"), "policy %q", policy)
 	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin", "Access-Control-Allow-Origin": ""} {
 		require.Equal(t, h.Get(name), want, "%s", name)
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -52,10 +53,48 @@ func TestTheOverviewNamesProblems(t *testing.T) {
 // TestThePolicyShowsWhatRulesAboutTextsDid writes a line of a call and reads the view of the policy.
 func TestThePolicyShowsWhatRulesAboutTextsDid(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
-	if view := v.see("policy"); !strings.Contains(view, "They did nothing in the last seven days.") || !strings.Contains(view, "keys, tokens and passwords") {
-		t.Errorf("%s", view)
-	}
+	view := v.see("policy")
+	assert.That(t, strings.Contains(view, "They did nothing in the last seven days.") && strings.Contains(view, "keys, tokens and passwords"), "%s", view)
 	line := audit.Line{Kind: "end", Call: "1-abc-1", Session: "1-abc", Time: v.page.Now(), Found: []string{"secrets github-pat"}, Code: "secret_found"}
 	require.NoError(t, audit.OpenLogs(v.page.State).Write(line, false, false))
 	assert.Contains(t, v.see("policy"), `<code>secrets</code></td><td role="cell" data-label="Calls">1 blocked</td>`)
+}
+
+// Whatever a note has in it, what is shown of it has only plain tags: nothing is loaded, run or led to.
+func TestANoteAsItReadsHasPlainTagsOnly(t *testing.T) {
+	hostile := []string{
+		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`, `<a href="javascript:alert(1)">x</a>`, `[x](javascript:alert(1))`, `![x](http://evil.example/x.png)`,
+		`[x](http://evil.example/?q=1 "t")`, `<http://evil.example>`, `http://evil.example/`, "```<script>\nx\n```", "```js\" onload=\"alert(1)\nx\n```", "<style>*{display:none}</style>", `<iframe src="//evil.example">`,
+		`<p style="position:fixed" onclick=x>y</p>`, "[a]: javascript:alert(1)\n\n[a]", `![[secret.png]]`, `[[Note|<b>x</b>]]`, "| a <script> | b |\n|---|:-:|\n| ![](http://e.example/) | `<img src=x>` |", `&lt;script&gt;alert(1)&lt;/script&gt;`,
+		`<details open ontoggle=alert(1)>`, "<!-- <script>alert(1)</script> -->", `<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>`, "<div\n\nonclick=x>", `<a\x00href=x>`, strings.Repeat("[", 5000), strings.Repeat("> ", 2000) + "x",
+		strings.Repeat("*a ", 3000), "\u202e<script>", "---\ntitle: <script>\n---\n# body",
+	}
+	tag := regexp.MustCompile(`<[^>]*>?`)
+	for i, one := range hostile {
+		for _, text := range []string{one, "text " + one + " end", "- " + one, "> " + one, one + "\n\n" + hostile[(i+1)%len(hostile)]} {
+			shown := string(rendering([]byte(text)))
+			for _, found := range tag.FindAllString(shown, -1) {
+				assert.That(t, plainTag().FindString(found) == found, "%.80q has %q", text, found)
+			}
+			for _, word := range []string{"href", "src=", "onerror=\"", "evil.example/x.png"} {
+				if strings.Contains(tag.ReplaceAllString(shown, "")+strings.Join(tag.FindAllString(shown, -1), ""), "<"+word) || strings.Contains(strings.Join(tag.FindAllString(shown, -1), ""), word) {
+					t.Errorf("%.80q has %s: %s", text, word, shown)
+				}
+			}
+		}
+	}
+	got := string(rendering([]byte("---\ntags: x\n---\n# Bread\n\n**flour** and `salt`\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")))
+	for _, want := range []string{"<h1>Bread</h1>", "<strong>flour</strong>", "<code>salt</code>", "<li>one</li>", "<td>1</td>"} {
+		assert.That(t, strings.Contains(got, want), "%q is not in %s", want, got)
+	}
+	assert.That(t, !strings.Contains(got, "tags") && rendering(make([]byte, maxRendered+1)) == "", "properties, or a note that is too long, are shown")
+}
+
+// The address for the app has names only, and nothing of them ends a name.
+func TestTheAddressForTheAppIsEncoded(t *testing.T) {
+	for note, want := range map[string]string{
+		"Recipes/Sour bread": "Recipes%2FSour%20bread", "a&vault=Other": "a%26vault%3DOther", "50% + more": "50%25%20%2B%20more", "#x?y": "%23x%3Fy", `"'<>`: "%22%27%3C%3E", "日": "%E6%97%A5",
+	} {
+		assert.Equal(t, string(obsidianURL("My Notes", note)), "obsidian://open?vault=My%20Notes&file="+want, "%q", note)
+	}
 }

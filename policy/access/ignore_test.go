@@ -214,9 +214,7 @@ func TestTheReason(t *testing.T) {
 		{"a.md", false, Reason{}},
 	} {
 		got, ok := list.Reason(test.path, test.folder)
-		if got != test.want || ok != (test.want != Reason{}) || ok != list.Hides(test.path, test.folder) {
-			t.Errorf("%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
-		}
+		assert.That(t, got == test.want && ok == (test.want != Reason{}) && ok == list.Hides(test.path, test.folder), "%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
 	}
 	if got, ok := ParseIgnored("").Reason("a.md", false); ok {
 		t.Errorf("no patterns: %+v", got)

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// Each path that is refused is refused for its own reason, and gives no path.
 func TestARefusedPathSaysWhy(t *testing.T) {
 	long := strings.Repeat("a", 4097)
 	for _, test := range []struct{ name, path, want string }{

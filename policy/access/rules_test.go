@@ -61,9 +61,7 @@ func TestLevelOfThePath(t *testing.T) {
 
 func TestNoRulesRestrictNothing(t *testing.T) {
 	var none Rules
-	if none.Level("a.md") != Delete || none.Hide() || none.Restrict() || none.String() != "" {
-		t.Errorf("the zero Rules restrict something: %q", none)
-	}
+	assert.That(t, none.Level("a.md") == Delete && !none.Hide() && !none.Restrict() && none.String() == "", "the zero Rules restrict something: %q", none)
 	if made, err := New(nil); err != nil || made.Restrict() {
 		t.Errorf("New(nil) = %v, %v", made, err)
 	}
@@ -161,9 +159,8 @@ func TestOpensLooksAtTheLevel(t *testing.T) {
 	for folder, want := range map[string]bool{"": true, "A": false, "A/B": false, "C": true, "C/D": true, "C/D/E": false} {
 		assert.Equal(t, rules.Opens(folder), want, "Opens(%q) =", folder)
 	}
-	if spelled := mustRules(t, "Ä", "none", "Ä/Straße", "r"); !spelled.Opens("ä") || !spelled.Opens("Ä") || mustRules(t, "/", "none", "Ä", "none").Opens("ä") {
-		t.Errorf("%v does not open another spelling of a folder", spelled)
-	}
+	spelled := mustRules(t, "Ä", "none", "Ä/Straße", "r")
+	assert.That(t, spelled.Opens("ä") && spelled.Opens("Ä") && !mustRules(t, "/", "none", "Ä", "none").Opens("ä"), "%v does not open another spelling of a folder", spelled)
 	met := rules.Meet(mustRules(t, "C", "none"))
 	assert.That(t, !met.Opens("C") && !met.Opens(""), "%v opens what one of its tables closes", met)
 }
@@ -219,14 +216,10 @@ func TestRulesKeepTheirMeaning(t *testing.T) {
 		}
 		again, err := Parse(met.String())
 		assert.That(t, err == nil && again.Level(path) == met.Level(path) && again.String() == met.String(), "Parse(%s) = %s, %v", met, again, err)
-		if met.Level(path) == None && !met.Hide() {
-			t.Errorf("%v hides %q and says it hides nothing", met, path)
-		}
+		assert.That(t, met.Level(path) != None || met.Hide(), "%v hides %q and says it hides nothing", met, path)
 		for folder := path; strings.Contains(folder, "/"); {
 			folder = folder[:strings.LastIndexByte(folder, '/')]
-			if met.Level(path) > None && !met.Opens(folder) {
-				t.Errorf("%q is open in %q, which is not", path, folder)
-			}
+			assert.That(t, met.Level(path) <= None || met.Opens(folder), "%q is open in %q, which is not", path, folder)
 			if met.Lowest(folder) > met.Level(path) {
 				t.Errorf("Lowest(%q) = %v, and %q is %v", folder, met.Lowest(folder), path, met.Level(path))
 			}
@@ -249,9 +242,7 @@ func TestLevelsHaveNames(t *testing.T) {
 		if level <= Delete && (got != level || err != nil) {
 			t.Errorf("%q is read as %v, %v", name, got, err)
 		}
-		if level > Delete && err == nil {
-			t.Errorf("%q is read as %v", name, got)
-		}
+		assert.That(t, level <= Delete || err != nil, "%q is read as %v", name, got)
 	}
 	for _, bad := range []string{"", "R", "wr", "rwdx", " r", "none "} {
 		if got, err := ParseLevel(bad); err == nil || got != None {
@@ -350,9 +341,7 @@ func TestTextOfRules(t *testing.T) {
 			t.Errorf("%s: %s is read as %s, %v", test.name, test.want, again, err)
 		}
 		for _, path := range []string{"", "a.md", "Work", "Work/a.md", `Say "x"/a.md`} {
-			if again.Level(path) != test.rules.Level(path) {
-				t.Errorf("%s: %q is %v, and read back %v", test.name, path, test.rules.Level(path), again.Level(path))
-			}
+			assert.Equal(t, again.Level(path), test.rules.Level(path), "%s: %q is %v, and read back", test.name, path, test.rules.Level(path))
 		}
 	}
 }

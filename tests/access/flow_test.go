@@ -110,9 +110,8 @@ func TestWhatAClientShowsWasRead(t *testing.T) {
 		h, _ := flowVaults(t, "refuse", []string{"Secret"}, []string{"Inbox2"})
 		changed, _ := h.Send(gateway.Request{Command: "append", Words: []string{"path=Secret/s.md", "content=x"}, Shows: shows})
 		carried, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"})
-		if want := map[bool]string{true: "access_denied"}[shows]; !changed.OK || len(changed.Difference) > 0 != shows || rig.CodeOf(carried) != want {
-			t.Errorf("%v: %+v, then %+v", shows, changed, carried.Error)
-		}
+		want := map[bool]string{true: "access_denied"}[shows]
+		assert.That(t, changed.OK && len(changed.Difference) > 0 == shows && rig.CodeOf(carried) == want, "%v: %+v, then %+v", shows, changed, carried.Error)
 	}
 }
 
@@ -166,9 +165,7 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 			logged = append(logged, fmt.Sprint(line.Kind, line.Command, line.Found, line.Shadow, len(line.Because)))
 		}
 	}
-	if len(logged) != 2 || logged[0] != "decisionappend[flow refuse] [flow] 1" || !strings.HasPrefix(logged[1], "endappend[flow refuse] [flow] 1") {
-		t.Errorf("%q", logged)
-	}
+	assert.That(t, len(logged) == 2 && logged[0] == "decisionappend[flow refuse] [flow] 1" && strings.HasPrefix(logged[1], "endappend[flow refuse] [flow] 1"), "%q", logged)
 	for _, test := range []struct {
 		reads string
 		asks  bool

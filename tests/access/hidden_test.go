@@ -290,9 +290,7 @@ func (h *hiddenVault) lookForCanaries() {
 		}
 		text, err := os.ReadFile(path)
 		logs += len(text)
-		if strings.Contains(strings.ToLower(string(text)), canaryWord) || strings.Contains(string(text), "Secret") {
-			h.t.Errorf("%s tells what is hidden", path)
-		}
+		assert.That(h.t, !strings.Contains(strings.ToLower(string(text)), canaryWord) && !strings.Contains(string(text), "Secret"), "%s tells what is hidden", path)
 		return err
 	}
 	state := filepath.Join(h.state, "vaultwicket")
@@ -351,9 +349,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 					a, b := withParam(req, p.Name, to(pair.hidden)), withParam(req, p.Name, to(pair.missing))
 					got, want := h.ask(a), h.ask(b)
 					same := strings.NewReplacer("Open/Absent Note.md", "Open/Secret Note.md", pair.missing, pair.hidden, to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden), strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
-					if got != same && got != want {
-						t.Errorf("%s %v: %s\nof a missing one: %s", c.Name, a.Params, got, want)
-					}
+					assert.That(t, got == same || got == want, "%s %v: %s\nof a missing one: %s", c.Name, a.Params, got, want)
 					if !h.gateway.Changes(a) && strings.Contains(got, "access_denied") && !strings.Contains(want, "access_denied") {
 						t.Errorf("%s %v: a read is refused: %s", c.Name, a.Params, got)
 					}
@@ -410,7 +406,6 @@ func TestPatternsHoldAtTheNextCall(t *testing.T) {
 	}
 }
 
-// What an atomic batch did is taken back as a whole, in the rights that it has.
 func TestABatchIsTakenBackWithinItsRights(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []gateway.Request{
@@ -454,3 +449,5 @@ func (h *hiddenVault) notes() string {
 	require.NoError(h.t, err)
 	return out.String()
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

@@ -112,9 +112,7 @@ func answersBeside(t *testing.T, hidden map[string]string, hide func(*rig.Rig)) 
 		result.DurationMs = 0
 		said := rig.JSON(t, result)
 		for path := range hidden {
-			if strings.Contains(said, path) && !strings.Contains(rig.JSON(t, call), path) {
-				t.Errorf("%v: %s", call, said)
-			}
+			assert.That(t, !strings.Contains(said, path) || strings.Contains(rig.JSON(t, call), path), "%v: %s", call, said)
 		}
 		all = append(all, said)
 	}
@@ -142,9 +140,7 @@ func TestANoteWithoutItsExtension(t *testing.T) {
 		{rig.Calling("append", "path=Private/Secret", "content=x"), "", "not_found"},
 	} {
 		result := client.Do(tt.call)
-		if result.Path != tt.path || rig.CodeOf(result) != tt.code {
-			t.Errorf("%v: path %q, code %q, want %q, %q", tt.call, result.Path, rig.CodeOf(result), tt.path, tt.code)
-		}
+		assert.That(t, result.Path == tt.path && rig.CodeOf(result) == tt.code, "%v: path %q, code %q, want %q, %q", tt.call, result.Path, rig.CodeOf(result), tt.path, tt.code)
 		if strings.Contains(rig.JSON(t, result), "Secret.md") {
 			t.Errorf("%v: %s", tt.call, rig.JSON(t, result))
 		}

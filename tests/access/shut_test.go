@@ -89,7 +89,6 @@ func requestsOf(c allowlist.Command) (all []allowlist.Params) {
 	return all
 }
 
-// With mutations off nothing that the table can express changes the vault.
 func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

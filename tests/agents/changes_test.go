@@ -33,9 +33,7 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 		return rows
 	}
 	before, all := ask("since=2001-01-01"), bob.Do(rig.Calling("changes", "since=2001-01-01", "format=json")).Stdout
-	if len(before) != 1 || !slices.Equal(before[0], []string{"Both/Plan.md", "ann (t)", "append", "+2 -0", "done", ""}) {
-		t.Fatalf("bob is told of %q", before)
-	}
+	require.That(t, len(before) == 1 && slices.Equal(before[0], []string{"Both/Plan.md", "ann (t)", "append", "+2 -0", "done", ""}), "bob is told of %q", before)
 	do(ann, rig.Calling("append", "path=Ann/Plan.md", "content=zqx"))
 	do(ann, rig.Calling("create", "path=Ann/Zqx.md", "content=zqx"))
 	do(ann, rig.Calling("move", "path=Ann/Zqx.md", "to=Ann/Zqx2.md"))

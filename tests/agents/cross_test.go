@@ -99,9 +99,7 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			}, id)
 			never := bob.do(rig.Calling("approvals", "withdraw="+forged))
 			for what, withdrawn := range map[string]gateway.Result{"another's": bob.do(rig.Calling("approvals", "withdraw="+id)), "half of an id": ann.do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
-				if withdrawn.OK || withdrawn.Error.Code != never.Error.Code {
-					t.Errorf("withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
-				}
+				assert.That(t, !withdrawn.OK && withdrawn.Error.Code == never.Error.Code, "withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
 			}
 			bob.do(rig.Calling("approvals", "withdraw=all"))
 			require.Equal(t, ann.do(list).Stdout, own, "after bob withdrew")
@@ -144,7 +142,6 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 	}
 }
 
-// The rate of an agent is that of its sessions together, and not another's.
 func TestARateIsThatOfAnAgent(t *testing.T) {
 	r := newRig(t)
 	r.Set("rate", "20")
@@ -305,9 +302,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 				t.Errorf("another session: %+v", got)
 			}
 			assert.Equal(t, r.Read("Both/Plan.md"), before, "the note")
-			if got := bob.asked(appendBoth, func(id string) { bob.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`) }); !strings.Contains(got, `"ok":true`) {
-				t.Errorf("bob: %s", got)
-			}
+			assert.Contains(t, bob.asked(appendBoth, func(id string) { bob.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`) }), `"ok":true`, "bob")
 		})
 	}
 }

@@ -62,9 +62,6 @@ func TestAnAgentEndsInTheMiddleOfItsSession(t *testing.T) {
 		"expired": func(text string) string {
 			return strings.Replace(text, "[agents.ann]\n", "[agents.ann]\nexpires = 2001-01-01\n", 1)
 		},
-		"no vault": func(text string) string {
-			return strings.Replace(text, "[agents.ann]\n", "[agents.ann]\nvaults = []\n", 1)
-		},
 	} {
 		r := newRig(t)
 		ann := serverOf(r, "ann")
@@ -75,16 +72,4 @@ func TestAnAgentEndsInTheMiddleOfItsSession(t *testing.T) {
 		r.Save()
 		within(t, name, func() bool { return codeOf(ann, rig.Calling("read", "path=Ann/Plan.md")) == "agent_denied" })
 	}
-}
-
-// A time at which an agent expires passes while its server runs.
-func TestAnAgentExpiresInTheMiddleOfItsSession(t *testing.T) {
-	r := newRig(t)
-	end := time.Now().Add(1500 * time.Millisecond)
-	r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+end.UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
-	ann := serverOf(r, "ann")
-	got := ann.Do(rig.Calling("read", "path=Ann/Plan.md"))
-	require.That(t, got.OK, "%+v", got.Error)
-	within(t, "expired", func() bool { return codeOf(ann, rig.Calling("read", "path=Ann/Plan.md")) == "agent_denied" })
-	assert.That(t, !time.Now().Before(end), "it expired too early")
 }

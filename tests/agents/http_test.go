@@ -16,10 +16,9 @@ import (
 
 // caller is a client of a server over HTTP with a token.
 type caller struct {
-	t       *testing.T
-	server  *rig.HTTPServer
-	token   string
-	session string
+	t              *testing.T
+	server         *rig.HTTPServer
+	token, session string
 }
 
 // send sends a message, and returns the status and the text of the answer.
@@ -100,7 +99,6 @@ func tokenOf(r *rig.Rig, agent string) string {
 	return strings.TrimSpace(r.Must("agent", "add", agent))
 }
 
-// Over HTTP each token has the rights of its agent in one server, and every other token none.
 func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	r := newRig(t)
 	tokens := map[string]string{"ann": tokenOf(r, "ann"), "bob": tokenOf(r, "bob"), "late": tokenOf(r, "late")}
@@ -203,9 +201,7 @@ func TestAgentsAreAddedAndListed(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.Must("agent", "list", "--json")), &list); err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if list[0].Name != "cursor" || list[0].Tier != "v0" || list[0].State != "active" || list[0].AllowMutations || list[1].State != "expired" {
-		t.Errorf("%+v", list)
-	}
+	assert.That(t, list[0].Name == "cursor" && list[0].Tier == "v0" && list[0].State == "active" && !list[0].AllowMutations && list[1].State == "expired", "%+v", list)
 	for _, args := range [][]string{
 		{"agent", "add", "cursor"}, {"agent", "add", "../x"}, {"agent", "add", "Cursor"}, {"agent", "show", "nobody"}, {"agent", "rotate", "nobody"}, {"agent", "revoke", "nobody"},
 		{"agent", "remove", "nobody"}, {"agent"}, {"agent", "ad", "x"}, {"agent", "list", "x"},

@@ -11,7 +11,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// At a terminal, install asks which rights the agent has.
 func TestInstallAsksForTheRights(t *testing.T) {
 	for typed, want := range map[string]string{
 		"\ny\n":  "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n",

@@ -199,9 +199,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			open := d.opens(call)
 			explained, _ := c.do(rig.Call{"command": "help", "params": map[string]any{"command": call.command}})
 			_, described := c.resource("vaultwicket://help/" + call.command)
-			if d.vaults && strings.Contains(described, "\n  allowed  yes\n") != open {
-				t.Errorf("%s: the resource of %s says\n%s", name, call.command, described)
-			}
+			assert.That(t, !d.vaults || strings.Contains(described, "\n  allowed  yes\n") == open, "%s: the resource of %s says\n%s", name, call.command, described)
 			if listed[call.command] != open || explained.OK != d.vaults || d.vaults && strings.Contains(explained.Stdout, "\n  allowed  yes\n") != open {
 				t.Errorf("%s: %s is listed: %v, want %v; help says\n%s", name, call.command, listed[call.command], open, explained.Stdout)
 			}
@@ -225,9 +223,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	if len(counts) != 4 || slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) < 20 {
-		t.Errorf("the draw shows too little: %v", counts)
-	}
+	assert.That(t, len(counts) == 4 && slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) >= 20, "the draw shows too little: %v", counts)
 	t.Logf("%v", counts)
 }
 
@@ -259,9 +255,8 @@ func TestAThousandAgents(t *testing.T) {
 		"vwa_", "vwa_" + strings.ToUpper(names[0]), names[0], "vwa_" + names[0] + " ", " vwa_" + names[0], "vwa_" + names[0] + "\t", "vwa_a0000.x_y-z", "vwa_../x", "vwa_" + strings.Repeat("a", 1<<12),
 		hex.EncodeToString(sum[:]), string(names[0][0]),
 	} {
-		if got := status(token); got != http.StatusUnauthorized && strings.TrimSpace(token) != "vwa_"+names[0] {
-			t.Errorf("the token %.40q: %d", token, got)
-		}
+		got := status(token)
+		assert.That(t, got == http.StatusUnauthorized || strings.TrimSpace(token) == "vwa_"+names[0], "the token %.40q: %d", token, got)
 	}
 	require.NoError(t, os.Chmod(file, 0o644))
 	assert.Equal(t, status("vwa_"+names[0]), http.StatusUnauthorized, "a file of tokens that others can read")

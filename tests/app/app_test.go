@@ -183,7 +183,5 @@ func (a *appVault) strict() {
 	}
 	var left struct{ Faults []appFault }
 	text, err := os.ReadFile(a.client + ".json")
-	if err != nil || json.Unmarshal(text, &left) != nil || len(left.Faults) > 0 {
-		a.t.Errorf("faults that never happened: %+v, %v", left.Faults, err)
-	}
+	assert.That(a.t, err == nil && json.Unmarshal(text, &left) == nil && len(left.Faults) == 0, "faults that never happened: %+v, %v", left.Faults, err)
 }

@@ -89,7 +89,6 @@ func TestCompareTellsWhereTheBackendsDiffer(t *testing.T) {
 	}
 }
 
-// A command that is new in the app is reported, and stays disabled.
 func TestNewCommandsOfTheAppAreReported(t *testing.T) {
 	t.Parallel()
 	folder, env := newComparison(t)

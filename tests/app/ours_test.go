@@ -35,7 +35,6 @@ func TestAChangeThatTheAppMakesInPart(t *testing.T) {
 	}
 }
 
-// Where a day begins later than that of the app, today's note is not the app's.
 func TestTodayWhereADayBeginsLater(t *testing.T) {
 	t.Parallel()
 	a := newAppVault(t, map[string]string{"2026-11-20.md": "late\n", "2026-11-21.md": "early\n"})

@@ -138,9 +138,7 @@ func TestTheAppUnderRules(t *testing.T) {
 		}
 	}
 	for _, call := range a.called() {
-		if strings.Contains(call, "file=") || strings.Contains(call, "Private") || strings.HasPrefix(call, "daily") {
-			t.Errorf("the app was asked %q", call)
-		}
+		assert.That(t, !strings.Contains(call, "file=") && !strings.Contains(call, "Private") && !strings.HasPrefix(call, "daily"), "the app was asked %q", call)
 	}
 
 	// A hidden note is missing, by its path and by its name, as if there was none.
@@ -148,9 +146,7 @@ func TestTheAppUnderRules(t *testing.T) {
 		t.Helper()
 		x, _ := json.Marshal([]any{a.OK, a.Error, a.Stdout, a.Stderr, a.Notices, a.ExitCode, a.Backend})
 		y, _ := json.Marshal([]any{b.OK, b.Error, b.Stdout, b.Stderr, b.Notices, b.ExitCode, b.Backend})
-		if strings.ReplaceAll(string(x), hidden, "NAME") != strings.ReplaceAll(string(y), missing, "NAME") || a.OK {
-			t.Errorf("hidden: %s\nmissing: %s", x, y)
-		}
+		assert.That(t, strings.ReplaceAll(string(x), hidden, "NAME") == strings.ReplaceAll(string(y), missing, "NAME") && !a.OK, "hidden: %s\nmissing: %s", x, y)
 	}
 	same(a.do("read", "file", "Secret"), a.do("read", "file", "Nobody"), "Secret", "Nobody")
 	same(a.do("append", "file", "Secret", "content", "x"), a.do("append", "file", "Nobody", "content", "x"), "Secret", "Nobody")
@@ -208,8 +204,6 @@ func TestTheAppsMissingNamesHaveNearOnes(t *testing.T) {
 		if rig.CodeOf(got) != "not_found" || got.Backend != "obsidian" || !strings.HasPrefix(got.Error.Hint, test.hint) {
 			t.Errorf("%s %v: %+v, %+v", test.command, test.pairs, got, got.Error)
 		}
-		if test.other != "" && a.get(test.other) != "(missing)" {
-			t.Errorf("%s was made", test.other)
-		}
+		assert.That(t, test.other == "" || a.get(test.other) == "(missing)", "%s was made", test.other)
 	}
 }

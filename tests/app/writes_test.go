@@ -67,9 +67,7 @@ func TestWritesThroughTheApp(t *testing.T) {
 				if said := strings.Join(got.Notices, "\n"); strings.Contains(said, "properties anew") != (w.style == "properties anew") || strings.Contains(said, "line breaks") != (w.style == "line breaks") {
 					t.Errorf("%s: the notices are %q", w.name, said)
 				}
-				if w.gone != "" && a.get(w.gone) != "(missing)" {
-					t.Errorf("%s: %s is still there", w.name, w.gone)
-				}
+				assert.That(t, w.gone == "" || a.get(w.gone) == "(missing)", "%s: %s is still there", w.name, w.gone)
 				if got.Hash != "" && w.gone == "" && got.Change.After != got.Hash {
 					t.Errorf("%s: hash %s, change %+v", w.name, got.Hash, got.Change)
 				}
@@ -150,9 +148,7 @@ func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
 	a.ask("obsidianCli", "property:set", append(due, "-dryRun", "true")...)
 	var plan gateway.DryRun
 	unmarshalResult(t, a.receive(), &plan)
-	if !plan.OK || plan.Decision != "allow" || !strings.Contains(plan.Diff, "+due: x") || a.get("Plan.md") != appNotes["Plan.md"] {
-		t.Errorf("the dry run is %+v", plan)
-	}
+	assert.That(t, plan.OK && plan.Decision == "allow" && strings.Contains(plan.Diff, "+due: x") && a.get("Plan.md") == appNotes["Plan.md"], "the dry run is %+v", plan)
 
 	read := a.do("read", "path", "Plan.md")
 	wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...)
@@ -198,3 +194,5 @@ func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
 		t.Errorf("the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
 	}
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

@@ -23,14 +23,15 @@ func That(t T, ok bool, format string, args ...any) {
 	}
 }
 
-// NoError reports err unless it is nil.
-func NoError(t T, err error) {
-	t.Helper()
-	That(t, err == nil, "%v", err)
-}
+// The functions below look at what they got. what says what it is: a format and its arguments.
 
-// The functions below compare got with want. what says what they are of: a format and
-// its arguments.
+// NoError reports an error.
+func NoError(t T, got error, what ...any) {
+	t.Helper()
+	if got != nil {
+		t.Errorf("%s", Message(got, nil, what...))
+	}
+}
 
 // Equal reports two values that differ.
 func Equal[V comparable](t T, got, want V, what ...any) {

@@ -85,9 +85,7 @@ func throughRun(t *testing.T, vault string) route {
 			}
 			out, err := run([]string{"--json"}, words...)
 			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
+			require.That(t, err == nil || errors.As(err, &exit), "%v", err)
 			if err := json.Unmarshal(out, &said); err != nil {
 				t.Fatalf("%s: %v", out, err)
 			}
@@ -186,9 +184,7 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 				}
 			}
 			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, route.name, j.largest, j.delicate, j.refused)
-			if j.written < 2*roundTrips[route.name] || len(j.refused) == 0 || j.delicate == 0 {
-				t.Errorf("too little was written or refused to mean anything")
-			}
+			assert.That(t, j.written >= 2*roundTrips[route.name] && len(j.refused) != 0 && j.delicate != 0, "too little was written or refused to mean anything")
 		})
 	}
 }
@@ -232,9 +228,7 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 	if slices.Contains(said.Notices, lineEndsNotice) {
 		trip.after = withLineEndsOf(trip.after, string(got)) // the text got those of the note, and that was told
 	}
-	if err != nil || string(got) != trip.after {
-		t.Fatalf("%s of %d bytes, %.200q: there is %.300q, want %.300q, %v", trip.command, len(text), text, got, trip.after, err)
-	}
+	require.That(t, err == nil && string(got) == trip.after, "%s of %d bytes, %.200q: there is %.300q, want %.300q, %v", trip.command, len(text), text, got, trip.after, err)
 	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: the hash", trip.command)
 	j.readBack(t, trip)
 }
@@ -260,9 +254,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 		printed += "\n"
 	}
 	shown, _ := clean.Text(printed)
-	if isOrdinary(printed) && shown != printed {
-		t.Errorf("%.200q is shown as %.200q", printed, shown)
-	}
+	assert.That(t, !isOrdinary(printed) || shown == printed, "%.200q is shown as %.200q", printed, shown)
 	said, whole := j.route.read(t, tripNote)
 	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: read has the hash", trip.command)
 	if whole != (len(shown) <= 1<<20) || whole && said.Stdout != shown {
@@ -304,3 +296,5 @@ func (j *judge) mayRefuse(trip trip, text, code string) bool {
 func delicate(text string) bool {
 	return strings.Contains(text, `\n`) || strings.Contains(text, `\t`) || strings.Contains(text, `\r`)
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

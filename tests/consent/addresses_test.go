@@ -64,9 +64,7 @@ func TestAnAddressWithTextOfAnotherNoteIsAskedAbout(t *testing.T) {
 		}
 		o.Refusing(text, policy.CodeUnconfirmed, func() string {
 			got, asked := o.Do([]string{"append", "path=root.md", "content=" + text}, rig.Says(consent.No))
-			if len(asked) != 1 || !strings.Contains(asked[0].Text, `adds an address with text of "Salary.md"`) {
-				t.Errorf("%s: %d questions: %+v", text, len(asked), asked)
-			}
+			assert.That(t, len(asked) == 1 && strings.Contains(asked[0].Text, `adds an address with text of "Salary.md"`), "%s: %d questions: %+v", text, len(asked), asked)
 			return rig.CodeOf(got)
 		})
 		o = o.Again(nil) // which remembers no answer

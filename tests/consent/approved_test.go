@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -63,9 +64,7 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 				want = map[string]string{"junk.md": junk, "junk-old.md": "", "Tax.md": tax}
 			}
 			for note, text := range want {
-				if o.Read(note) != text {
-					t.Errorf("%s, atomic %v: %s is %q, want %q", name, atomic, note, o.Read(note), text)
-				}
+				assert.Equal(t, o.Read(note), text, "%s, atomic %v: %s", name, atomic, note)
 			}
 		}
 	}
@@ -89,9 +88,7 @@ func TestABatchQuestionNamesAllOperations(t *testing.T) {
 		t.Helper()
 		o := askedHarness(t)
 		_, asked := o.Batch(operations, rig.Says(consent.No))
-		if len(asked) != 1 {
-			t.Fatalf("asked %d times", len(asked))
-		}
+		require.Equal(t, len(asked), 1, "asked, times")
 		for _, row := range strings.Split(asked[0].Text, "\n") {
 			if strings.HasPrefix(row, "operation ") && !strings.Contains(asked[0].Text, "The batch also does this:\n") {
 				t.Errorf("no heading:\n%s", asked[0].Text)
@@ -119,13 +116,9 @@ func TestABatchQuestionNamesAllOperations(t *testing.T) {
 	} {
 		text := ask(test.operations...)
 		for _, want := range test.want {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: no %q in\n%s", name, want, text)
-			}
+			assert.That(t, strings.Contains(text, want), "%s: no %q in\n%s", name, want, text)
 		}
-		if test.not != "" && strings.Contains(text, test.not) {
-			t.Errorf("%s: %q in\n%s", name, test.not, text)
-		}
+		assert.That(t, test.not == "" || !strings.Contains(text, test.not), "%s: %q in\n%s", name, test.not, text)
 	}
 }
 
@@ -143,9 +136,7 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 	o.Write("junk.md", "not junk any more\n")
 	o.Refusing("the note is another one", "unconfirmed", func() string {
 		got := send()
-		if len(got.Results) > 0 {
-			t.Errorf("got %+v", got)
-		}
+		assert.That(t, len(got.Results) == 0, "got %+v", got)
 		return got.Error.Code
 	})
 	o.Approve()
@@ -223,9 +214,7 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 		pair, pair, {pair[1], pair[0]}, append(pair[:2:2], rig.Operation("r", "read", "path=root.md")),
 	} {
 		got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: operations})
-		if got.Error == nil || got.Error.Code != "unconfirmed" || asked != 1 {
-			t.Errorf("asked %d times, got %+v", asked, got)
-		}
+		assert.That(t, got.Error != nil && got.Error.Code == "unconfirmed" && asked == 1, "asked %d times, got %+v", asked, got)
 	}
 	if o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: pair[:1]}); asked != 2 {
 		t.Errorf("one of the two: asked %d times", asked)
@@ -239,9 +228,7 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 	o.Session = false
 	for _, content := range []string{"content=x", "content=y"} {
 		got, asked := o.Do([]string{"append", "path=Inbox/a.md", content}, rig.Says(consent.YesHere))
-		if rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "" {
-			t.Errorf("%s: asked %+v, got %+v", content, asked, got.Error)
-		}
+		assert.That(t, rig.CodeOf(got) == "" && len(asked) == 1 && asked[0].Folder == "", "%s: asked %+v, got %+v", content, asked, got.Error)
 	}
 	o.Session = true
 	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"}, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
@@ -288,9 +275,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 				o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = confirm })
 				req := gateway.Request{Command: test.words[0], Words: test.words[1:], Caller: "me", IdempotencyKey: "k"}
 				yes, _ := o.Send(req, rig.Says(consent.Yes))
-				if rig.CodeOf(yes) != "" {
-					t.Fatalf("%s: %+v", name, yes.Error)
-				}
+				require.That(t, rig.CodeOf(yes) == "", "%s: %+v", name, yes.Error)
 				if again, _ := o.Send(req); rig.CodeOf(again) != "" || again.Stdout != yes.Stdout {
 					t.Errorf("%s: not given again: %+v", name, again)
 				}
@@ -314,7 +299,6 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 	}
 }
 
-// The same of a batch, for each of its operations.
 func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
@@ -326,14 +310,10 @@ func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(o.Vault, ".vaultwicketignore"), []byte("Secret\n"), 0o600))
 	got := o.Gateway.DoBatch(t.Context(), b)
-	if got.OK || got.Summary.OK != 2 || got.Summary.Error != 2 || o.Read("root.md") != "root\nx" {
-		t.Errorf("got %+v", got)
-	}
+	assert.That(t, !got.OK && got.Summary.OK == 2 && got.Summary.Error == 2 && o.Read("root.md") == "root\nx", "got %+v", got)
 	for i, hidden := range []bool{false, true, true, false} {
 		r := got.Results[i].Result
-		if (r.Error != nil && r.Error.Code == "not_found" && r.Stdout == "" && r.Path == "") != hidden {
-			t.Errorf("operation %d: %+v", i, r)
-		}
+		assert.That(t, (r.Error != nil && r.Error.Code == "not_found" && r.Stdout == "" && r.Path == "") == hidden, "operation %d: %+v", i, r)
 	}
 	b.Caller = "you"
 	if got := o.Gateway.DoBatch(t.Context(), b); got.OK || len(got.Results) > 0 {

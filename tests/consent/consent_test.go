@@ -17,6 +17,7 @@ import (
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -29,7 +30,6 @@ func TestBegunCounts(t *testing.T) {
 	}
 }
 
-// A yes is to the notes as the person was shown them.
 func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -62,9 +62,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		var left [32]byte
 		result, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")},
 			rig.First(func() { o.Write("root.md", "new\n"); left = rig.TreeOf(t, o.Vault) }))
-		if result.Error == nil || result.Error.Code != "conflict" || rig.TreeOf(t, o.Vault) != left {
-			t.Errorf("got %+v", result.Error)
-		}
+		assert.That(t, result.Error != nil && result.Error.Code == "conflict" && rig.TreeOf(t, o.Vault) == left, "got %+v", result.Error)
 	})
 }
 
@@ -115,21 +113,14 @@ func TestAYesIsForOneVault(t *testing.T) {
 			_, asked := o.Send(req, rig.Says(consent.No))
 			seen = append(seen, asked...)
 		}
-		if len(seen) != 2 || seen[0].Digest == seen[1].Digest {
-			t.Errorf("%s: one digest for two vaults", words)
-		}
+		assert.That(t, len(seen) == 2 && seen[0].Digest != seen[1].Digest, "%s: one digest for two vaults", words)
 		unasked := o.Gateway.Do(t.Context(), here)
-		if rig.CodeOf(unasked) != "unconfirmed" {
-			t.Fatalf("got %+v", unasked)
-		}
+		require.That(t, rig.CodeOf(unasked) == "unconfirmed", "got %+v", unasked)
 		o.Approve()
-		if got := o.Gateway.Do(t.Context(), there); rig.CodeOf(got) != "unconfirmed" {
-			t.Errorf("%s: the yes for one vault is taken for another: %+v", words, got)
-		}
+		assert.Equal(t, rig.CodeOf(o.Gateway.Do(t.Context(), there)), "unconfirmed", "%s: the yes for one vault is taken for another", words)
 		o.Deny()
-		if got := o.Gateway.Do(t.Context(), here); rig.CodeOf(got) != "" {
-			t.Errorf("%s: the yes is not taken: %+v", words, got.Error)
-		}
+		got := o.Gateway.Do(t.Context(), here)
+		assert.That(t, rig.CodeOf(got) == "", "%s: the yes is not taken: %+v", words, got.Error)
 	}
 	remember := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=x"}, Caller: "me"}
 	if got, _ := o.Send(remember, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" {
@@ -151,9 +142,7 @@ func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
 	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "terminal"}
 	o.Gateway.Do(t.Context(), req)
 	o.Approve()
-	if got := other.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" {
-		t.Errorf("in another vault: %+v", got)
-	}
+	assert.Equal(t, rig.CodeOf(other.Gateway.Do(t.Context(), req)), "unconfirmed", "in another vault")
 	if got := o.Again(func(c *gateway.Config) { c.Session = "3" }).Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
 		t.Errorf("in the same one, typed again: %+v", got.Error)
 	}
@@ -171,9 +160,8 @@ func TestAYesIsForOneCaller(t *testing.T) {
 		theirs.Caller = caller
 		o.Refusing("caller "+caller, "unconfirmed", func() string { return rig.CodeOf(o.Gateway.Do(t.Context(), theirs)) })
 	}
-	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
-		t.Errorf("got %+v", got.Error)
-	}
+	got := o.Gateway.Do(t.Context(), req)
+	assert.That(t, rig.CodeOf(got) == "", "got %+v", got.Error)
 }
 
 // The desk: a yes is used up, and worth nothing when the note is another one.
@@ -190,9 +178,7 @@ func TestAnApprovalInATerminal(t *testing.T) {
 	o.Gateway.Do(t.Context(), req)
 	o.Approve()
 	got := o.Gateway.Do(t.Context(), req)
-	if rig.CodeOf(got) != "" || o.Read("root.md") != "meanwhile\nx" || got.Hash != rig.HashOfText("meanwhile\nx") {
-		t.Fatalf("got %+v, the note is %q", got, o.Read("root.md"))
-	}
+	require.That(t, rig.CodeOf(got) == "" && o.Read("root.md") == "meanwhile\nx" && got.Hash == rig.HashOfText("meanwhile\nx"), "got %+v, the note is %q", got, o.Read("root.md"))
 	o.Refusing("used up", "unconfirmed", ask)
 	o.Write("root.md", "root\n")
 	if got := ask(); got != "" { // no one has taken the first approval, and the note is what it was
@@ -229,12 +215,9 @@ func TestOneApprovalRunsOneOfManyCalls(t *testing.T) {
 		all.Go(func() { o.Gateway.Do(t.Context(), req) })
 	}
 	all.Wait()
-	if text := o.Read("root.md"); text != "root\nx" {
-		t.Errorf("the note is %q", text)
-	}
+	assert.Equal(t, o.Read("root.md"), "root\nx", "the note")
 }
 
-// A vault may be called anything.
 func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Ideas 👩‍💻", "a b", `say "hi"`} {
@@ -251,9 +234,8 @@ func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
 			continue
 		}
 		o.Approve()
-		if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
-			t.Errorf("%q: the yes is not taken: %+v", name, got.Error)
-		}
+		got := o.Gateway.Do(t.Context(), req)
+		assert.That(t, rig.CodeOf(got) == "", "%q: the yes is not taken: %+v", name, got.Error)
 	}
 }
 
@@ -282,9 +264,7 @@ func TestAYesForAFolder(t *testing.T) {
 		o.Write("Inbox/p.md", "---\nk: v\n---\n")
 		o.Refusing(fmt.Sprint(words), "unconfirmed", func() string {
 			got, asked := o.Do(words, rig.Says(consent.Void))
-			if len(asked) != 1 {
-				t.Errorf("%s: asked %d times", words, len(asked))
-			}
+			assert.Equal(t, len(asked), 1, "%s: asked, times", words)
 			return rig.CodeOf(got)
 		})
 	}
@@ -311,9 +291,7 @@ func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
 	} {
 		o := rig.NewHarness(t, nil)
 		got, asked := o.Do(words, rig.Says(consent.YesHere))
-		if rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "" {
-			t.Errorf("%s: got %+v, asked %+v", words, got.Error, asked)
-		}
+		assert.That(t, rig.CodeOf(got) == "" && len(asked) == 1 && asked[0].Folder == "", "%s: got %+v, asked %+v", words, got.Error, asked)
 		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"}, {"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
 			if got, asked := o.Do(next, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
 				t.Errorf("%s, then %s: %+v", words, next, got)
@@ -367,17 +345,13 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 				o.Refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
 					var asked []consent.Question
 					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: gateway.Request{Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})}, Operations: operations, Atomic: atomic})
-					if len(asked) != 1 || len(got.Results) > 0 {
-						t.Errorf("asked %d times, got %+v", len(asked), got)
-					}
+					assert.That(t, len(asked) == 1 && len(got.Results) == 0, "asked %d times, got %+v", len(asked), got)
 					return got.Error.Code
 				})
 			}
 		}
 		got, asked := o.Batch(operations, rig.Says(consent.Yes))
-		if !got.OK || len(asked) != 1 || o.Read("root.md") != "" || o.Read("new.md") == "" {
-			t.Errorf("%v: accepted: %+v", confirm, got)
-		}
+		assert.That(t, got.OK && len(asked) == 1 && o.Read("root.md") == "" && o.Read("new.md") != "", "%v: accepted: %+v", confirm, got)
 	}
 }
 
@@ -404,14 +378,10 @@ func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 			o.Refusing(fmt.Sprint(words), "", func() string {
 				got, asked := o.Do(words, rig.Says(consent.No))
 				for _, q := range asked {
-					if strings.Contains(q.Text, "CANARY") || strings.Contains(q.Text, "Secret/") {
-						t.Errorf("%s: %s", words, q.Text)
-					}
+					assert.That(t, !strings.Contains(q.Text, "CANARY") && !strings.Contains(q.Text, "Secret/"), "%s: %s", words, q.Text)
 					all = append(all, fmt.Sprintf("%s %x", q.Text, q.Path))
 				}
-				if len(asked) == 0 && rig.CodeOf(got) == "" {
-					t.Errorf("%s: not asked", words)
-				}
+				assert.That(t, len(asked) != 0 || rig.CodeOf(got) != "", "%s: not asked", words)
 				all = append(all, rig.CodeOf(got)+" "+got.Error.Message)
 				return ""
 			})
@@ -424,3 +394,43 @@ func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 		}
 	}
 }
+
+// A batch that the limits would stop half way does not begin. What was changed can be taken
+// back above the limits, and during a pause by the owner.
+func TestLimitsStopNoBatchHalfWay(t *testing.T) {
+	t.Parallel()
+	o := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Policy.Confirm = policy.ConfirmNever
+		c.Limits = admission.Limits{Calls: 1000, Mutations: 3}
+	})
+	var operations []gateway.Operation
+	for i := range 4 {
+		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", fmt.Sprintf("path=n%d.md", i), "content=x"))
+	}
+	before := rig.TreeOf(t, o.Vault)
+	got, _ := o.Batch(operations, nil)
+	if got.Error == nil || got.Error.Code != "rate_limited" || !strings.Contains(got.Error.Hint, "send at most 3 at once") || rig.TreeOf(t, o.Vault) != before {
+		t.Fatalf("four changes of three: %+v", got.Error)
+	}
+	if got, _ := o.Batch(operations[:3], nil); got.Summary.OK != 3 {
+		t.Fatalf("three changes of three: %+v", got)
+	}
+	if got, _ := o.Do([]string{"create", "path=more.md", "content=x"}, nil); rig.CodeOf(got) != "rate_limited" {
+		t.Errorf("one more: %+v", got.Error)
+	}
+	state := private.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
+	require.NoError(t, os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600))
+	undo := gateway.Request{Command: "undo", Caller: "me"}
+	if got := o.Gateway.Do(t.Context(), undo); rig.CodeOf(got) != "paused" {
+		t.Errorf("an agent during a pause: %+v", got.Error)
+	}
+	undo.Owner = true // who is above the limits, too
+	if got := o.Gateway.Do(t.Context(), undo); !got.OK {
+		t.Errorf("the owner during a pause: %+v", got.Error)
+	}
+	if got := o.Gateway.Do(t.Context(), gateway.Request{Command: "create", Words: []string{"path=p.md", "content=x"}, Owner: true}); rig.CodeOf(got) != "paused" {
+		t.Errorf("the owner writes during a pause: %+v", got.Error)
+	}
+}
+
+func TestMain(m *testing.M) { rig.Main(m) }

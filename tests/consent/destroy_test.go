@@ -14,6 +14,7 @@ import (
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -58,25 +59,18 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 					row = r.Verdict + ": " + r.Why
 				}
 			}
-			if !dry.OK || dry.Decision != "ask" || dry.Effect != "destructive" || !strings.HasPrefix(row, "ask: "+test.why) || dry.Diff == "" {
-				t.Errorf("the dry run is %+v", dry)
-			}
+			assert.That(t, dry.OK && dry.Decision == "ask" && dry.Effect == "destructive" && strings.HasPrefix(row, "ask: "+test.why) && dry.Diff != "", "the dry run is %+v", dry)
 			result, asked := o.Do(test.words, rig.Says(consent.No))
-			if rig.CodeOf(result) != "unconfirmed" || o.Read(path) != before {
-				t.Errorf("declined: %+v; the note is %q", result.Error, o.Read(path))
-			}
-			if len(asked) != 1 || !asked[0].Destructive || asked[0].Folder != "" || !strings.Contains(asked[0].Text, "It "+test.why) {
-				t.Errorf("asked %+v", asked)
-			}
+			assert.That(t, rig.CodeOf(result) == "unconfirmed" && o.Read(path) == before, "declined: %+v; the note is %q", result.Error, o.Read(path))
+			assert.That(t, len(asked) == 1 && asked[0].Destructive && asked[0].Folder == "" && strings.Contains(asked[0].Text, "It "+test.why), "asked %+v", asked)
 			o = careful(t)
 			result, _ = o.Do(test.words, rig.Says(consent.Yes))
 			if !result.OK || o.Read(path) == before || result.Change == nil || result.Change.Removed < 13 || result.Change.Added != 1 {
 				t.Errorf("approved: %+v, %+v", result, result.Change)
 			}
 			got := strings.Join(o.Decisions(), "\n")
-			if want := "decision ask destructive unconfirmed\ndecision reply destructive\ndecision allow destructive\nend  destructive"; got != want {
-				t.Errorf("the log is\n%s\nwant\n%s", got, want)
-			}
+			want := "decision ask destructive unconfirmed\ndecision reply destructive\ndecision allow destructive\nend  destructive"
+			assert.That(t, got == want, "the log is\n%s\nwant\n%s", got, want)
 		})
 	}
 }
@@ -96,7 +90,6 @@ func TestWhatRemovesLittleIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-// Where no one is asked, the change is logged as what it was.
 func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 	t.Parallel()
 	o := careful(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
@@ -104,13 +97,9 @@ func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 		t.Fatal(result.Error)
 	}
 	got := o.Decisions()
-	if len(got) != 2 || got[1] != "end  destructive" {
-		t.Errorf("the log is %q", got)
-	}
+	assert.That(t, len(got) == 2 && got[1] == "end  destructive", "the log is %q", got)
 	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "note:set-section", Words: []string{"path=long.md", "heading=B", "content=x"}})
-	if dry.Decision != "allow" || dry.Effect != "destructive" {
-		t.Errorf("the dry run is %+v", dry)
-	}
+	assert.That(t, dry.Decision == "allow" && dry.Effect == "destructive", "the dry run is %+v", dry)
 }
 
 // A yes for a folder is none to a change that removes much there.
@@ -122,9 +111,7 @@ func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
 		t.Fatal(result.Error)
 	}
 	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(consent.No))
-	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 {
-		t.Errorf("%+v, asked %d times", result.Error, len(asked))
-	}
+	assert.That(t, rig.CodeOf(result) == "unconfirmed" && len(asked) == 1, "%+v, asked %d times", result.Error, len(asked))
 }
 
 func TestALossInABatch(t *testing.T) {
@@ -161,12 +148,9 @@ func TestAYesToABatchIsToWhatWasShown(t *testing.T) {
 		rig.Operation("b", "note:replace", "path=root.md", "old="+numberedLines(0, 30), "new=x"),
 		rig.Operation("c", "delete", "path=Inbox/a.md"),
 	}, rig.Says(consent.Yes))
-	if len(asked) != 1 || result.Results[1].Result.Error == nil || result.Results[1].Result.Error.Code != "unconfirmed" {
-		t.Errorf("%+v, asked %d times", result, len(asked))
-	}
+	assert.That(t, len(asked) == 1 && result.Results[1].Result.Error != nil && result.Results[1].Result.Error.Code == "unconfirmed", "%+v, asked %d times", result, len(asked))
 }
 
-// An atomic batch that fails takes back what it made, also where that is much.
 func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
@@ -177,15 +161,12 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 		rig.Operation("c", "append", "path=nobody.md", "content=x"),
 	}}
 	result := o.Gateway.DoBatch(t.Context(), b)
-	if result.OK || result.Summary.Undone != 2 || o.Read("root.md") != before {
-		t.Errorf("%+v", result)
-	}
+	assert.That(t, !result.OK && result.Summary.Undone == 2 && o.Read("root.md") == before, "%+v", result)
 	if _, err := os.Stat(o.Vault + "/new.md"); err == nil {
 		t.Error("what was made is there")
 	}
 }
 
-// An approved delete, its undo, and the undo of that: it is asked again.
 func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
@@ -193,17 +174,13 @@ func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 		t.Fatal(result.Error)
 	}
 	back, _ := o.Do([]string{"undo"})
-	if !back.OK || o.Read("root.md") != "root\n" {
-		t.Fatalf("%+v", back)
-	}
+	require.That(t, back.OK && o.Read("root.md") == "root\n", "%+v", back)
 	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(consent.No))
 	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
 		t.Errorf("%+v, asked %+v", result.Error, asked)
 	}
 	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "undo", Words: []string{"id=" + back.Change.ID}, Caller: "me"})
-	if dry.Decision != "ask" || dry.Effect != "destructive" {
-		t.Errorf("the dry run is %+v", dry)
-	}
+	assert.That(t, dry.Decision == "ask" && dry.Effect == "destructive", "the dry run is %+v", dry)
 }
 
 func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
@@ -219,9 +196,7 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 	}
 	for _, id := range []string{changed.Change.ID, made.Change.ID} {
 		result, asked := o.As("session-b", []string{"undo", "id=" + id}, rig.Says(consent.No))
-		if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 {
-			t.Errorf("%+v, asked %d times", result.Error, len(asked))
-		}
+		assert.That(t, rig.CodeOf(result) == "unconfirmed" && len(asked) == 1, "%+v, asked %d times", result.Error, len(asked))
 	}
 	// The session itself is not asked.
 	for range 2 {
@@ -229,9 +204,7 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 			t.Error(result.Error)
 		}
 	}
-	if o.Read("root.md") != "root\n" {
-		t.Error("the change is there")
-	}
+	assert.That(t, o.Read("root.md") == "root\n", "the change is there")
 }
 
 // Where a caller may write and not delete, it may take away what it made itself,
@@ -242,13 +215,9 @@ func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 	require.NoError(t, err)
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm, c.Policy.Access = policy.ConfirmNever, rules })
 	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
-	if !made.OK {
-		t.Fatal(made.Error)
-	}
+	require.That(t, made.OK, "%v", made.Error)
 	result, _ := o.As("session-b", []string{"undo", "id=" + made.Change.ID})
-	if rig.CodeOf(result) != "access_denied" || o.Read("made.md") != "x" {
-		t.Errorf("%+v; the note is %q", result, o.Read("made.md"))
-	}
+	assert.That(t, rig.CodeOf(result) == "access_denied" && o.Read("made.md") == "x", "%+v; the note is %q", result, o.Read("made.md"))
 	if result, _ := o.As("session-a", []string{"undo"}); !result.OK {
 		t.Error(result.Error)
 	}
@@ -262,16 +231,12 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 	result, _ := o.Batch([]gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "append", "path=root.md", "content=y"), rig.Operation("c", "create", "path=made.md"),
 	})
-	if !result.OK {
-		t.Fatalf("%+v", result)
-	}
+	require.That(t, result.OK, "%+v", result)
 	if undone, _ := o.As("another", []string{"undo"}); undone.OK {
 		t.Errorf("%+v", undone)
 	}
 	undone, _ := o.Do([]string{"undo"})
-	if !undone.OK || strings.Count(undone.Stdout, "Undone: ") != 3 || o.Read("root.md") != before || undone.Change.Removed != 2 {
-		t.Errorf("%+v, %+v", undone, undone.Change)
-	}
+	assert.That(t, undone.OK && strings.Count(undone.Stdout, "Undone: ") == 3 && o.Read("root.md") == before && undone.Change.Removed == 2, "%+v, %+v", undone, undone.Change)
 	if again, _ := o.Do([]string{"undo"}); rig.CodeOf(again) != "cli_error" && rig.CodeOf(again) != "not_found" {
 		t.Errorf("%+v", again)
 	}
@@ -293,9 +258,7 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 			ids = append(ids, result.Change.ID)
 			continue
 		}
-		if rig.CodeOf(result) != "state_unavailable" || failure.ClassOf(rig.CodeOf(result)) != failure.Surroundings || o.Read("big.md") != text {
-			t.Errorf("%+v", result)
-		}
+		assert.That(t, rig.CodeOf(result) == "state_unavailable" && failure.ClassOf(rig.CodeOf(result)) == failure.Surroundings && o.Read("big.md") == text, "%+v", result)
 		if result, _ := o.As("another", []string{"append", "path=root.md", "content=x"}); !result.OK {
 			t.Errorf("another caller: %+v", result.Error)
 		}
@@ -329,9 +292,7 @@ func TestABatchOfManyMovesIsAskedAbout(t *testing.T) {
 			operations = append(operations, rig.Operation(fmt.Sprint(i), "move", "path="+name, "to=Moved/"))
 		}
 		got, asked := o.Batch(operations, rig.Says(consent.Yes))
-		if len(asked) != test.asked || got.Summary.OK != test.notes {
-			t.Errorf("%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
-		}
+		assert.That(t, len(asked) == test.asked && got.Summary.OK == test.notes, "%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
 		for _, q := range asked {
 			whole := consent.Draw(q.Lines)
 			if q.InForm || !q.Destructive || !strings.Contains(whole, "It is part of a batch that changes 30 notes.") || strings.Count(whole, "\nmoves: ") != 30 {

@@ -138,9 +138,7 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 			}
 		}
 		got := s.answer(s.ask(appendIt), appendIt, rig.Accept)
-		if !got.OK || o.Read("root.md") != "root\nx" || got.Hash != rig.HashOfText("root\nx") || o.Begun() != 1 {
-			t.Errorf("got %+v, the note is %q", got, o.Read("root.md"))
-		}
+		assert.That(t, got.OK && o.Read("root.md") == "root\nx" && got.Hash == rig.HashOfText("root\nx") && o.Begun() == 1, "got %+v, the note is %q", got, o.Read("root.md"))
 		if got := s.answer(s.ask(deleteIt), deleteIt, rig.Accept); !got.OK || o.Read("Inbox/a.md") != "" {
 			t.Errorf("got %+v", got)
 		}

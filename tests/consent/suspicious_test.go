@@ -145,9 +145,7 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 		}
 		own, _ := o.Do([]string{"read", "path=Own.md"})
 		listed, _ := o.Do([]string{"search", "query=own"})
-		if own.OK != shadow || strings.Contains(listed.Stdout, "Own.md") != shadow {
-			t.Errorf("shadow %v: %+v, %q", shadow, own.Error, listed.Stdout)
-		}
+		assert.That(t, own.OK == shadow && strings.Contains(listed.Stdout, "Own.md") == shadow, "shadow %v: %+v, %q", shadow, own.Error, listed.Stdout)
 		o.Do([]string{"search:context", "query=three"})
 		answers := []func(consent.Question) consent.Reply{rig.Says(consent.Yes)}
 		if shadow {
@@ -173,18 +171,14 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 				blocked[line.Command+" "+rule+" "+did] = true
 			}
 		}
-		if blocked["read private blocked"] == shadow || blocked["append suspicious asked"] == shadow {
-			t.Errorf("shadow %v: the log counts %v", shadow, blocked)
-		}
+		assert.That(t, blocked["read private blocked"] != shadow && blocked["append suspicious asked"] != shadow, "shadow %v: the log counts %v", shadow, blocked)
 		for _, want := range []string{"read secrets github-pat", "read suspicious order", "read suspicious hidden"} {
 			assert.That(t, found[want], "shadow %v: %q is not in the log: %v", shadow, want, found)
 		}
 		for _, want := range []string{"read secrets", "read suspicious", "append suspicious", "read private", "search private", "append private"} {
 			assert.That(t, acted[want] == shadow, "shadow %v: %q: %v", shadow, want, acted)
 		}
-		if found["search:context private none"] || found["read private none"] != shadow || found["append private r"] != shadow {
-			t.Errorf("shadow %v: %v", shadow, found)
-		}
+		assert.That(t, !found["search:context private none"] && found["read private none"] == shadow && found["append private r"] == shadow, "shadow %v: %v", shadow, found)
 	}
 }
 
@@ -218,9 +212,8 @@ func TestExceptionsAreForTheirRuleAndPath(t *testing.T) {
 			o.Write(folder+"Own.md", "---\nagent: none\n---\nown\n")
 			read, _ := o.As(folder, []string{"read", "path=" + folder + "Own.md"})
 			listed, _ := o.As(folder, []string{"search", "query=own"})
-			if spared := excepted(policy.RulePrivate); read.OK != spared || strings.Contains("\n"+listed.Stdout, "\n"+folder+"Own.md\n") != spared {
-				t.Errorf("%s, %s: %+v, %q", rule, folder, read.Error, listed.Stdout)
-			}
+			spared := excepted(policy.RulePrivate)
+			assert.That(t, read.OK == spared && strings.Contains("\n"+listed.Stdout, "\n"+folder+"Own.md\n") == spared, "%s, %s: %+v, %q", rule, folder, read.Error, listed.Stdout)
 			got, _ := o.As(folder, []string{"read", "path=" + folder + "Clip.md"})
 			assert.That(t, (len(got.Notices) == 0) == excepted(policy.RuleSuspicious), "%s, %s: %q", rule, folder, got.Notices)
 		}

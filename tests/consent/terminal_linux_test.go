@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -66,9 +67,7 @@ func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
 			}
 			for _, typed := range []string{"no\n", "yes\n"} {
 				shown, err := atTerminal(t, s.Process.Env, typed, "approve", waiting[0].Code)
-				if (err == nil) != (typed == "yes\n") || !strings.Contains(shown, `removes: "Inbox/a.md"`) {
-					t.Fatalf("%q at the terminal: %v\n%s", typed, err, shown)
-				}
+				require.That(t, (err == nil) == (typed == "yes\n") && strings.Contains(shown, `removes: "Inbox/a.md"`), "%q at the terminal: %v\n%s", typed, err, shown)
 			}
 			other := openSession(o, modern, can)
 			o.Refusing("of another server", "unconfirmed", func() string {

@@ -54,9 +54,7 @@ func judgeQuestion(t *testing.T, what string, q consent.Question, first string) 
 	rows := strings.Split(strings.ReplaceAll(q.Text+"\n"+consent.Draw(q.Lines), "\n  ", ""), "\n") // two columns begin a row of ours that goes on
 	assert.Equal(t, rows[0], first, "%s: the question begins with", what)
 	for _, row := range rows {
-		if !shownRow.MatchString(row) && !ownRow.MatchString(row) {
-			t.Errorf("%s: a row of its own: %q", what, row)
-		}
+		assert.That(t, shownRow.MatchString(row) || ownRow.MatchString(row), "%s: a row of its own: %q", what, row)
 	}
 	again := strings.Count(q.Text, "\nAllow ") + strings.Count(consent.Draw(q.Lines), "\nAllow ")
 	assert.That(t, again <= 0, "%s: there are %d more questions in it", what, again)
@@ -107,7 +105,6 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 	}
 }
 
-// What the question says, for a person to read.
 func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
@@ -206,7 +203,6 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 	}
 }
 
-// The largest batch that can be asked about is one that can be read.
 func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
@@ -245,9 +241,8 @@ func TestWhatDecidesIsShownInFull(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	for name, test := range map[string]struct {
-		old    string
-		code   string
-		inForm bool
+		old, code string
+		inForm    bool
 	}{
 		"short":      {"one", "unconfirmed", true},
 		"some lines": {strings.Repeat("a line of the note that goes\n", 30), "unconfirmed", false},

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -105,9 +106,7 @@ func TestEveryYesStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 					before, _ = os.ReadFile(note)
 				})
 				after, err := os.ReadFile(note)
-				if code != s.code || err != nil || string(after) != string(before) {
-					t.Errorf("got %q, want %s; the note is %q and was %q", code, s.code, after, before)
-				}
+				assert.That(t, code == s.code && err == nil && string(after) == string(before), "got %q, want %s; the note is %q and was %q", code, s.code, after, before)
 			})
 		}
 	}
@@ -121,9 +120,8 @@ func TestAnAnswerToAFormStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 			before := o.Read("Inbox/a.md")
 			asked := s.ask(deleteIt)
 			shuttings[name].do(o)
-			if got := s.answer(asked, deleteIt, rig.Accept); rig.CodeOf(got) != shuttings[name].code || o.Read("Inbox/a.md") != before {
-				t.Errorf("%s: got %+v, the note is %q", name, got.Error, o.Read("Inbox/a.md"))
-			}
+			got := s.answer(asked, deleteIt, rig.Accept)
+			assert.That(t, rig.CodeOf(got) == shuttings[name].code && o.Read("Inbox/a.md") == before, "%s: got %+v, the note is %q", name, got.Error, o.Read("Inbox/a.md"))
 			if err := os.Remove(filepath.Join(o.Vault, ".vaultwicketignore")); name == "ignore" && err != nil {
 				t.Fatal(err)
 			}
@@ -142,9 +140,7 @@ func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
 			t.Errorf("the user is asked about a dry run: %+v", m)
 		}
 		got := s.answer(s.ask(keyed), keyed, rig.Accept)
-		if !got.OK || rig.ChangeID(got) == "" || o.Read("root.md") != "root\nx" {
-			t.Fatalf("got %+v, the note is %q", got, o.Read("root.md"))
-		}
+		require.That(t, got.OK && rig.ChangeID(got) != "" && o.Read("root.md") == "root\nx", "got %+v, the note is %q", got, o.Read("root.md"))
 		s.call(keyed, "")
 		if m := s.next(); m.Method != "" || rig.ChangeID(m.Result.StructuredContent) != rig.ChangeID(got) || o.Read("root.md") != "root\nx" {
 			t.Errorf("the same key again: %+v", m)

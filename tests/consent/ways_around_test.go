@@ -55,7 +55,6 @@ var notForAgents = map[string]string{
 	"gateway/mcpserver/streamable/listen.go": "settings of the server, before it listens",
 }
 
-// No text in the packages that answer an agent shows a way around the policy.
 func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 	t.Parallel()
 	texts := 0

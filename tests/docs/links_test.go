@@ -96,7 +96,6 @@ func slug(title string) string {
 	}, title)
 }
 
-// Every page can be reached from the first one.
 func TestEveryPageIsLinked(t *testing.T) {
 	texts := documents(t)
 	reached := map[string]bool{}
@@ -113,9 +112,7 @@ func TestEveryPageIsLinked(t *testing.T) {
 	}
 	follow("docs/index.md")
 	for name := range texts {
-		if strings.HasPrefix(name, "docs/") && !reached[name] {
-			t.Errorf("no page leads to %s", name)
-		}
+		assert.That(t, !strings.HasPrefix(name, "docs/") || reached[name], "no page leads to %s", name)
 	}
 }
 
@@ -131,7 +128,6 @@ func TestTheREADMEIsShort(t *testing.T) {
 	assert.That(t, size <= 9<<10, "README.md has %d bytes, more than 9 KiB: move tables and details to docs", size)
 }
 
-// The list of pages of the site has every document, and no other.
 func TestTheSiteListsEveryPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "site", "nav.js"))
 	require.NoError(t, err)

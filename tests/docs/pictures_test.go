@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -53,9 +54,7 @@ func TestPicturesAreFresh(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join("..", "..", "docs", "pictures"))
 	require.NoError(t, err)
 	for _, e := range entries {
-		if pictures[e.Name()] == nil {
-			t.Errorf("nothing draws %s", e.Name())
-		}
+		assert.That(t, pictures[e.Name()] != nil, "nothing draws %s", e.Name())
 	}
 }
 

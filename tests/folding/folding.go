@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -81,9 +82,7 @@ func mount(t testing.TB, kind Kind) string {
 	}
 	t.Cleanup(func() {
 		stdin.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the folding file system: %v", err)
-		}
+		assert.NoError(t, cmd.Wait(), "the folding file system")
 	})
 	return point
 }

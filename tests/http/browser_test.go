@@ -39,14 +39,13 @@ func countingClient(t *testing.T) (client string, starts func() int) {
 // visit is a request that a page can have a browser send. A page chooses the
 // method, the body and, within limits, the headers; the browser adds the rest.
 type visit struct {
-	what    string
-	method  string
-	kind    string // the Content-Type, "" for none
-	origin  string // as the browser writes it; "" where it sends none
-	site    string // Sec-Fetch-Site
-	host    string // "" for that of the server
-	headers []string
-	asked   bool // the browser asks before, so that it can carry a token
+	what, method string
+	kind         string // the Content-Type, "" for none
+	origin       string // as the browser writes it; "" where it sends none
+	site         string // Sec-Fetch-Site
+	host         string // "" for that of the server
+	headers      []string
+	asked        bool // the browser asks before, so that it can carry a token
 }
 
 const anyForm = "multipart/form-data; boundary=x"

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -71,9 +72,7 @@ func TestTheTerminalIsAClient(t *testing.T) {
 		t.Errorf("a batch: %v, %s", err, out)
 	}
 	local, there := r.Must("commands", "--all"), r.Must("commands", "--all", url)
-	if strings.Count(there, "\n") != strings.Count(local, "\n") || !strings.Contains(there, "daily:read") {
-		t.Errorf("commands: %s, on the machine %s", there, local)
-	}
+	assert.That(t, strings.Count(there, "\n") == strings.Count(local, "\n") && strings.Contains(there, "daily:read"), "commands: %s, on the machine %s", there, local)
 	for _, test := range []struct {
 		args, says string
 		status     int
@@ -135,9 +134,7 @@ func TestAServerThatIsNone(t *testing.T) {
 	} {
 		server := httptest.NewServer(answer)
 		out, said, status := r.Run("run", "--url="+server.URL+"/mcp", "files")
-		if status == 0 || out != "" || strings.Contains(said, "\x1b") || strings.Contains(said, rig.Token) {
-			t.Errorf("%s: %d %q %q", what, status, out, said)
-		}
+		assert.That(t, status != 0 && out == "" && !strings.Contains(said, "\x1b") && !strings.Contains(said, rig.Token), "%s: %d %q %q", what, status, out, said)
 		server.Close()
 	}
 	if len(stolen) > 0 {
@@ -253,3 +250,23 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 		server.Close()
 	}
 }
+
+// Some clients listen first of all and wait for the acknowledgement. mcp-go loses
+// it now and then where there is nothing to listen to.
+func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
+	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + rig.ModernMeta + `}}`
+	for range 300 {
+		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
+		require.NoError(t, err)
+		var all []string
+		if err := rig.Events(answer, func(message string) bool { all = append(all, message); return true }); err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		require.That(t, len(all) == 2 && strings.Contains(all[0], "notifications/subscriptions/acknowledged") && strings.Contains(all[1], `"resultType":"complete"`), "got %q", all)
+	}
+}
+
+func TestMain(m *testing.M) { rig.Main(m) }

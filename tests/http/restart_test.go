@@ -24,9 +24,7 @@ func TestSessionsEndWithARestart(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	require.NoError(t, first.Process.Process.Signal(syscall.SIGTERM))
-	if err := first.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
+	assert.NoError(t, first.Wait(), "the server ended")
 	second := rig.ServeHTTPIn(t, r.Home, append(flags, "--http="+first.Addr)...)
 	require.Equal(t, second.Addr, first.Addr, "it serves")
 	answer, err := second.Send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":9,"method":"ping"}`, "Mcp-Session-Id", session.Session)

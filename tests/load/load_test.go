@@ -400,3 +400,5 @@ func (c *crowd) judge(clients []*client) {
 	c.t.Logf("%d clients; of the common note %d writes were done, %d refused", len(clients), len(c.done), len(c.refused))
 	assert.That(c.t, len(c.done) != 0, "no one could write")
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

@@ -85,9 +85,7 @@ func staysSmall(t *testing.T, s *rig.HTTPServer, mostOfWorkers int) {
 	for _, worker := range rig.WorkersOf(t, pid) {
 		peak, _ := peakKiB(t, worker)
 		t.Logf("the worker had up to %d KiB", peak)
-		if mostOfWorkers > 0 && peak > mostOfWorkers {
-			t.Errorf("the worker had %d KiB, more than %d", peak, mostOfWorkers)
-		}
+		assert.That(t, mostOfWorkers <= 0 || peak <= mostOfWorkers, "the worker had %d KiB, more than %d", peak, mostOfWorkers)
 	}
 }
 
@@ -189,9 +187,7 @@ func TestASearchInLongLinesTakesLittle(t *testing.T) {
 			a := agentOf(t, s)
 			for _, format := range []string{"text", "json"} {
 				got, err := a.Call(t.Context(), map[string]any{"command": "search:context", "params": map[string]any{"query": "x", "format": format}})
-				if err != nil || !got.OK || !strings.Contains(got.Stdout, "Long.md") {
-					t.Errorf("%s: %+v, %+v, %v", format, got.Error, got.Truncated, err)
-				}
+				assert.That(t, err == nil && got.OK && strings.Contains(got.Stdout, "Long.md"), "%s: %+v, %+v, %v", format, got.Error, got.Truncated, err)
 			}
 			staysSmall(t, s, mostOfWorker)
 		})

@@ -125,9 +125,7 @@ func TestManyClientsOnOnePipe(t *testing.T) {
 	}
 	running.Wait()
 	theirIn.Close()
-	if err := <-ended; err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
+	assert.NoError(t, <-ended, "the server ended")
 	<-heard
 	assert.That(t, p.wrong == nil, "%v", p.wrong)
 	c.judge(crowd)

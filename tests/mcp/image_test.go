@@ -89,15 +89,12 @@ func TestABatchShowsItsImages(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(answer, &got))
 	results, content := got.Result.StructuredContent.Results, got.Result.Content
-	if !got.Result.StructuredContent.OK || len(results) != 8 || len(content) != 4 {
-		t.Fatalf("%d results and %d contents: %.500s", len(results), len(content), answer)
-	}
+	require.That(t, got.Result.StructuredContent.OK && len(results) == 8 && len(content) == 4, "%d results and %d contents: %.500s", len(results), len(content), answer)
 	for i, name := range []string{"a.png", "b.png", "d.png"} {
 		if want := base64.StdEncoding.EncodeToString([]byte(header + strings.Repeat(name[:1], sizes[name]))); content[i+1].Type != "image" || content[i+1].Data != want {
 			t.Errorf("content %d is %s of %d bytes", i+1, content[i+1].Type, len(content[i+1].Data))
 		}
 	}
-	if left := results[4].Result; len(left.Notices) != 1 || !strings.Contains(left.Notices[0], "left out") || !strings.HasPrefix(left.Stdout, "image/png") {
-		t.Errorf("the image that is too much: %+v", left)
-	}
+	left := results[4].Result
+	assert.That(t, len(left.Notices) == 1 && strings.Contains(left.Notices[0], "left out") && strings.HasPrefix(left.Stdout, "image/png"), "the image that is too much: %+v", left)
 }

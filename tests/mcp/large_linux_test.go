@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -33,9 +34,7 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 			}
 		}
 		long := e.Do(rig.Calling("append", "path=a.md", "content="+strings.Repeat("x", 1<<20+1)))
-		if rig.CodeOf(long) != "bad_value" || !strings.Contains(long.Error.Hint, "1048576") {
-			t.Errorf("a text of more than 1 MiB by %d: %+v", n, long.Error)
-		}
+		assert.That(t, rig.CodeOf(long) == "bad_value" && strings.Contains(long.Error.Hint, "1048576"), "a text of more than 1 MiB by %d: %+v", n, long.Error)
 	}
 	whole := func(id, size int) string {
 		head, tail := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"attachment:write","params":{"path":"m%d.bin","data":"`, id, id), `}}}}`
@@ -47,9 +46,7 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 			t.Errorf("a message of %d bytes over HTTP: %+v, %v", size, answer, err)
 		}
 		stdio.Send(whole(1, size))
-		if answer := rig.JSON(t, stdio.Read()); strings.Contains(answer, "message exceeds 12 MiB") != (want != http.StatusOK) {
-			t.Errorf("a message of %d bytes on a pipe: %s", size, answer)
-		}
+		assert.Equal(t, strings.Contains(rig.JSON(t, stdio.Read()), "message exceeds 12 MiB"), (want != http.StatusOK), "a message of %d bytes on a pipe", size)
 	}
 
 	const many = 3

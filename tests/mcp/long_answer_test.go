@@ -58,9 +58,7 @@ func TestPagesOfALongAnswer(t *testing.T) {
 				got := r.Result(arguments)
 				require.That(t, got.OK && len(got.Stdout) <= 2<<10, "%v, page %d: %d bytes, %+v", c, page, len(got.Stdout), got.Error)
 				var more []json.RawMessage
-				if c.json() && json.Unmarshal([]byte(got.Stdout), &more) != nil {
-					t.Fatalf("%v, page %d is no array: %s", c, page, got.Stdout)
-				}
+				require.That(t, !c.json() || json.Unmarshal([]byte(got.Stdout), &more) == nil, "%v, page %d is no array: %s", c, page, got.Stdout)
 				rows = append(rows, more...)
 				text.WriteString(got.Stdout)
 				if got.Truncated == nil || got.Truncated.Cursor == "" {
@@ -113,7 +111,6 @@ func TestAChangeBetweenPagesOfALongAnswer(t *testing.T) {
 	}
 }
 
-// The rest of an answer does not depend on the worker that made it.
 func TestTheRestOfALongAnswerOutlivesItsWorker(t *testing.T) {
 	t.Parallel()
 	r := longTasks(t, false)

@@ -318,9 +318,7 @@ func (r *reader) rows(c listingCall, pages []gateway.Result, limit int, want []s
 			continue
 		}
 		own := rowsOf(r.t, page.Stdout)
-		if limit > 0 && len(own) > limit {
-			r.t.Errorf("%v: page %d has %d rows", c, i+1, len(own))
-		}
+		assert.That(r.t, limit <= 0 || len(own) <= limit, "%v: page %d has %d rows", c, i+1, len(own))
 		got = append(got, own...)
 	}
 	if !slices.Equal(got, want) || piece != "" {
@@ -434,9 +432,7 @@ func (r *reader) resources(uri string, rows bool) (pages []gateway.Result) {
 	for uri != "" {
 		answer, err := r.Exchange("resources/read", map[string]any{"uri": uri})
 		var message rig.Answer
-		if err != nil || json.Unmarshal(answer, &message) != nil || len(message.Result.Contents) != 1 {
-			r.t.Fatalf("%s: %.300s, %v", uri, answer, err)
-		}
+		require.That(r.t, err == nil && json.Unmarshal(answer, &message) == nil && len(message.Result.Contents) == 1, "%s: %.300s, %v", uri, answer, err)
 		rest := message.Result.Contents[0]
 		whole := rows && json.Valid([]byte(rest.Text))
 		assert.That(r.t, whole == (rest.MIMEType == "application/json"), "%s is said to be %s: %.100q", uri, rest.MIMEType, rest.Text)
@@ -508,7 +504,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 		}
 	}
 	answer, err := r.Exchange("resources/read", map[string]any{"uri": "vaultwicket://output/" + note.Truncated.Cursor})
-	if err != nil || strings.Contains(string(answer), "Part ") || !strings.Contains(string(answer), `"error"`) {
-		t.Errorf("the resource: %.300s, %v", answer, err)
-	}
+	assert.That(t, err == nil && !strings.Contains(string(answer), "Part ") && strings.Contains(string(answer), `"error"`), "the resource: %.300s, %v", answer, err)
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

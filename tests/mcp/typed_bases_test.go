@@ -98,9 +98,7 @@ func TestTypedQueriesReturnRows(t *testing.T) {
 func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {
 	s := openBooks(t, nil)
 	r := s.query("bases", `{"path":"Library.base","group":"status desc","explain":true,"limit":2}`)
-	if len(r.Rows) != 2 || r.Total != 4 || len(r.Groups) != 2 || r.Explain == nil || r.Explain.Filters[0].Dropped == 0 || r.Stdout != nil {
-		t.Errorf("%+v", r)
-	}
+	assert.That(t, len(r.Rows) == 2 && r.Total == 4 && len(r.Groups) == 2 && r.Explain != nil && r.Explain.Filters[0].Dropped != 0 && r.Stdout == nil, "%+v", r)
 	if r := s.query("query_notes", `{"where":"rating","summaries":true}`); len(r.Rows) != 4 || r.Total != 4 || r.Stdout != nil {
 		t.Errorf("%+v", r)
 	}

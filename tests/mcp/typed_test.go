@@ -307,9 +307,7 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
 		{"daily_note", `{"content":"x","cursor":%q}`}, {"tasks", `{"ref":"Inbox/Plan.md:3","set":"done","cursor":%q}`},
 	} {
-		if r := resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor))); rig.CodeOf(r) != "bad_request" {
-			t.Errorf("%s %s: %+v", call.tool, call.arguments, r)
-		}
+		assert.Equal(t, rig.CodeOf(resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor)))), "bad_request", "%s %s", call.tool, call.arguments)
 	}
 	assert.That(t, s.notes() == before, "the vault is another one")
 	if r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor))); !r.OK || r.Command != "search" || r.Stdout == first.Stdout {

@@ -150,9 +150,7 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 			post(call.message(i, more), func(message string) bool {
 				lines = append(lines, call.arguments+"\n"+message)
 				var m struct{ ID, Method any }
-				if err := json.Unmarshal([]byte(message), &m); err != nil {
-					t.Errorf("%s: %v", message, err)
-				}
+				assert.NoError(t, json.Unmarshal([]byte(message), &m), "%s", message)
 				if m.Method == "elicitation/create" {
 					post(fmt.Sprintf(acceptance, m.ID), ignore)
 				}

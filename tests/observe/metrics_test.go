@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -31,9 +32,7 @@ func figuresOf(t *testing.T, m *telemetry.Metrics) (map[string]*dto.MetricFamily
 	text := out.String()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(&out)
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
+	require.That(t, err == nil, "%v in\n%s", err, text)
 	return families, text
 }
 
@@ -115,16 +114,12 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	for _, m := range families["vaultwicket_call_duration_seconds"].GetMetric() {
 		counted += int(m.GetHistogram().GetSampleCount())
 	}
-	if counted != made {
-		t.Errorf("%d durations", counted)
-	}
+	assert.That(t, counted == made, "%d durations", counted)
 	batches := 0
 	for _, n := range sums(families["vaultwicket_batches_total"], "outcome") {
 		batches += n
 	}
-	if batches != 8 {
-		t.Errorf("%d batches", batches)
-	}
+	assert.That(t, batches == 8, "%d batches", batches)
 	if n := families["vaultwicket_export_dropped_total"].GetMetric()[0].GetCounter().GetValue(); n != 3 {
 		t.Errorf("%v dropped lines", n)
 	}
@@ -132,9 +127,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 		t.Errorf("%v workers", n)
 	}
 	for _, hidden := range []string{"CANARY", "Inbox", filepath.Base(o.Vault), o.Vault} {
-		if strings.Contains(page, hidden) {
-			t.Errorf("the figures hold %q", hidden)
-		}
+		assert.That(t, !strings.Contains(page, hidden), "the figures hold %q", hidden)
 	}
 }
 
@@ -208,7 +201,8 @@ func TestTheMetricsDoNotGrowWithWhatCallersSend(t *testing.T) {
 	for i := range 300 {
 		send(i + 1)
 	}
-	if again := lines(); again != first {
-		t.Errorf("%d lines after one call, %d after many", first, again)
-	}
+	again := lines()
+	assert.That(t, again == first, "%d lines after one call, %d after many", first, again)
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

@@ -78,9 +78,7 @@ func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
 		s, _ := rig.ServeResident(t) // which answers a call
 		s.In.Close()
 		io.Copy(io.Discard, s.Out)
-		if err := s.Process.Wait(); err != nil {
-			t.Errorf("with the collector %q it ended with %v", endpoint, err)
-		}
+		assert.NoError(t, s.Process.Wait(), "with the collector %q it ended", endpoint)
 	}
 }
 

@@ -64,16 +64,14 @@ func TestTheComposeFile(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "compose", "compose.yaml"))
 	require.NoError(t, err)
 	type service struct {
-		Image    string
-		User     string
-		Command  []string
-		Network  string `yaml:"network_mode"`
-		Ports    []string
-		ReadOnly bool     `yaml:"read_only"`
-		Drops    []string `yaml:"cap_drop"`
-		Options  []string `yaml:"security_opt"`
-		Volumes  []string
-		Profiles []string
+		Image, User       string
+		Command           []string
+		Network           string `yaml:"network_mode"`
+		Ports             []string
+		ReadOnly          bool     `yaml:"read_only"`
+		Drops             []string `yaml:"cap_drop"`
+		Options           []string `yaml:"security_opt"`
+		Volumes, Profiles []string
 	}
 	var file struct{ Services map[string]service }
 	require.NoError(t, yaml.Unmarshal(text, &file))
@@ -85,18 +83,15 @@ func TestTheComposeFile(t *testing.T) {
 	assert.That(t, strings.Contains(registry, `"`+own.Image+":"), "the image is %q", own.Image)
 	assert.That(t, len(proxy.Ports) != 0, "the proxy is %+v", proxy)
 	for _, name := range []string{"syncthing", "obsidian", "git"} { // none runs by itself, or as another user
-		if s := file.Services[name]; !slices.Equal(s.Profiles, []string{name}) || s.User != "${OWNER:-1000:1000}" || !strings.HasPrefix(s.Volumes[0], "${VAULT}:") {
-			t.Errorf("%s is %+v", name, s)
-		}
+		s := file.Services[name]
+		assert.That(t, slices.Equal(s.Profiles, []string{name}) && s.User == "${OWNER:-1000:1000}" && strings.HasPrefix(s.Volumes[0], "${VAULT}:"), "%s is %+v", name, s)
 	}
 	var args []string
 	for _, arg := range own.Command {
 		args = append(args, strings.ReplaceAll(arg, "${PUBLIC_NAME}", "notes.example"))
 	}
 	at := slices.Index(args, "--vault")
-	if at < 0 || args[at+1] != "/vault" || !slices.ContainsFunc(own.Volumes, func(v string) bool { return strings.HasSuffix(v, ":/vault") }) {
-		t.Fatalf("the vault of %q", args)
-	}
+	require.That(t, at >= 0 && args[at+1] == "/vault" && slices.ContainsFunc(own.Volumes, func(v string) bool { return strings.HasSuffix(v, ":/vault") }), "the vault of %q", args)
 	accepted(t, slices.Delete(args, at, at+2))
 	caddy, err := os.ReadFile(filepath.Join("..", "..", "packaging", "compose", "Caddyfile"))
 	if err != nil || !strings.Contains(string(caddy), "reverse_proxy "+args[slices.Index(args, "--http")+1]+" ") {

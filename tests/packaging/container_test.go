@@ -25,7 +25,6 @@ func instructions(t *testing.T) map[string][]string {
 	return found
 }
 
-// There is nothing in the image but the program, and it is not root.
 func TestTheImageIsTheProgram(t *testing.T) {
 	found := instructions(t)
 	if !slices.Equal(found["FROM"], []string{"scratch"}) || !slices.Equal(found["USER"], []string{"65532:65532"}) || found["RUN"] != nil || found["ADD"] != nil || found["EXPOSE"] != nil {

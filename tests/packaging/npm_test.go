@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -67,9 +68,7 @@ func TestTheLauncherIsTheProgram(t *testing.T) {
 	}
 	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
 	out, log, status := launch(t, launcher, hello, "serve", "--config=none", "--vault="+t.TempDir())
-	if strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, `{"jsonrpc":"2.0","id":1,"result"`) || status != 0 {
-		t.Errorf("a session: %q %q %d", out, log, status)
-	}
+	assert.That(t, strings.Count(out, "\n") == 1 && strings.HasPrefix(out, `{"jsonrpc":"2.0","id":1,"result"`) && status == 0, "a session: %q %q %d", out, log, status)
 }
 
 // Where npm left out the package of the system, the message names it; standard output
@@ -113,13 +112,10 @@ func TestSignalsReachTheProgram(t *testing.T) {
 		said, _ := io.ReadAll(out)
 		c.Wait()
 		want := map[syscall.Signal]string{syscall.SIGTERM: "TERM\n", syscall.SIGINT: "INT\n", syscall.SIGHUP: "HUP\n"}[s]
-		if string(said) != want || c.ProcessState.ExitCode() != 7 {
-			t.Errorf("%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
-		}
+		assert.That(t, string(said) == want && c.ProcessState.ExitCode() == 7, "%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
 	}
 }
 
-// The launcher ends by the signal that the program ended by.
 func TestTheLauncherEndsAsTheProgramEnds(t *testing.T) {
 	c := exec.Command("node", npmRoot(t, script(t, `kill -KILL $$`)))
 	err := c.Run()

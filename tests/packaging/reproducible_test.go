@@ -44,9 +44,7 @@ func built(t *testing.T, folder string) []byte {
 	require.NoError(t, err)
 	assert.That(t, !bytes.Contains(program, []byte(folder)), "the program contains the name of the folder %s", folder)
 	said, err := osexec.Command(filepath.Join(folder, "program"), "version").Output()
-	if err != nil || !strings.Contains(string(said), "\ncommit 0123abcd\n") || !strings.Contains(string(said), "-trimpath=true") {
-		t.Errorf("%v, %q", err, said)
-	}
+	assert.That(t, err == nil && strings.Contains(string(said), "\ncommit 0123abcd\n") && strings.Contains(string(said), "-trimpath=true"), "%v, %q", err, said)
 	return program
 }
 

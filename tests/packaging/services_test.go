@@ -52,9 +52,7 @@ func TestUnitsOfSystemd(t *testing.T) {
 	for _, u := range []map[string]map[string][]string{service, socket} {
 		for section, keys := range u {
 			for key, values := range keys {
-				if !slices.Contains(strings.Fields(unitKeys[section]), key) || len(values) != 1 || values[0] == "" {
-					t.Errorf("[%s] has %s=%q", section, key, values)
-				}
+				assert.That(t, slices.Contains(strings.Fields(unitKeys[section]), key) && len(values) == 1 && values[0] != "", "[%s] has %s=%q", section, key, values)
 			}
 		}
 	}
@@ -116,9 +114,7 @@ func propertyList(t *testing.T, name string) map[string][]string {
 func TestTheAgentOfLaunchd(t *testing.T) {
 	list := propertyList(t, "vaultwicket.plist")
 	for key := range list {
-		if !slices.Contains([]string{"Label", "ProgramArguments", "RunAtLoad", "KeepAlive", "ProcessType"}, key) {
-			t.Errorf("there is the key %s", key)
-		}
+		assert.That(t, slices.Contains([]string{"Label", "ProgramArguments", "RunAtLoad", "KeepAlive", "ProcessType"}, key), "there is the key %s", key)
 	}
 	args := list["ProgramArguments"]
 	if len(list["Label"]) != 1 || len(args) < 3 || !strings.HasPrefix(args[0], "/") || !slices.Equal(list["KeepAlive"], []string{"SuccessfulExit", "false"}) {

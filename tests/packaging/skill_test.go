@@ -116,8 +116,6 @@ func TestManifests(t *testing.T) {
 		if value[places[0]] != version(t) {
 			t.Errorf("%s is of version %v, the program of %s", name, value[places[0]], version(t))
 		}
-		if bytes.Contains(text, []byte("--allow-mutations")) || bytes.Contains(text, []byte(`"trust"`)) {
-			t.Errorf("%s allows something by itself", name)
-		}
+		assert.That(t, !bytes.Contains(text, []byte("--allow-mutations")) && !bytes.Contains(text, []byte(`"trust"`)), "%s allows something by itself", name)
 	}
 }

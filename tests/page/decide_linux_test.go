@@ -114,15 +114,12 @@ func TestUndoABatchAndASession(t *testing.T) {
 			_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
 		}
 		has(t, body, "2 changes undone.")
-		if r.Read("Bread.md")+r.Read("Work/Plan.md") != "flour\nwater\nsalt\none\ntwo\n" {
-			t.Errorf("%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
-		}
+		assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n", "%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
 		client.Do(rig.Calling("append", "path=Bread.md", "content=c"))
 		client.Do(rig.Calling("append", "path=Bread.md", "content=d"))
 	}
 }
 
-// The page refuses what the terminal refuses.
 func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
 	r := newRig(t)
 	change := r.Stdio(false, "").Do(rig.Calling("append", "path=Bread.md", "content=a")).Change
@@ -173,9 +170,7 @@ func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, done, "Undone. Not undone, because changed since: Bread.md.")
-	if r.Read("Work/Plan.md") != "one\ntwo\n" || r.Read("Bread.md") != "by hand\n" {
-		t.Errorf("the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
-	}
+	assert.That(t, r.Read("Work/Plan.md") == "one\ntwo\n" && r.Read("Bread.md") == "by hand\n", "the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
 }
 
 // Each agent is shown with its rights and what it did, and is paused and revoked there.

@@ -94,9 +94,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 // secret that an agent could read.
 func TestMessagesNeedAProgramAndASecretOfTheOwner(t *testing.T) {
 	for name, test := range map[string]struct {
-		mode  os.FileMode
-		table string
-		want  string
+		mode        os.FileMode
+		table, want string
 	}{
 		"program in the vault":     {0o755, "command = [%q]\n", "is inside the vault"},
 		"secret in the vault":      {0o600, "webhook = \"https://hooks.example\"\nwebhook-secret-file = %q\n", "is inside the vault"},

@@ -67,9 +67,7 @@ func TestTheLinkIsShownAtATerminalOnly(t *testing.T) {
 	c.Stdin = strings.NewReader("\n\n")
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
 	out, err := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "ui requires a terminal") || strings.Contains(string(out), "http://") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	assert.That(t, c.ProcessState.ExitCode() == 3 && strings.Contains(string(out), "ui requires a terminal") && !strings.Contains(string(out), "http://"), "%v\n%s", err, out)
 }
 
 func TestOnlyLoopbackAddresses(t *testing.T) {
@@ -113,9 +111,7 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 	for _, path := range paths {
 		status, view := v.fetch(http.MethodGet, v.base+path, nil)
-		if strings.Contains(path, "/call/") && status != http.StatusOK {
-			t.Errorf("%s answers %d", path, status)
-		}
+		assert.That(t, !strings.Contains(path, "/call/") || status == http.StatusOK, "%s answers %d", path, status)
 		lacks(t, view, "<img", "onerror=alert(1)>", "<script>", "\x1b", "\u202e", "</title><h1>x", "ZgotmplZ")
 		assert.That(t, strings.Count(view, "<script") == 1 && strings.Count(view, "<h1") == 1, "%s has other elements: %s", path, view)
 	}

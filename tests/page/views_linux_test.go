@@ -105,9 +105,7 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 	lacks(t, body, "Diary", "secret")
 	token := v.see("changes/one/" + seen.Change.ID + "?vault=Notes")
 	status, body = v.send(token, "changes/undo", url.Values{"id": {hidden.Change.ID}}, "undo")
-	if status == http.StatusOK || !strings.Contains(r.Read("Private/Diary.md"), "more secrets") {
-		t.Errorf("a hidden change is taken back: %d", status)
-	}
+	assert.That(t, status != http.StatusOK && strings.Contains(r.Read("Private/Diary.md"), "more secrets"), "a hidden change is taken back: %d", status)
 	lacks(t, body, "Diary", "secret")
 }
 
@@ -195,9 +193,7 @@ func TestTheOverviewTellsToday(t *testing.T) {
 		_, undone = v.send(undone, "changes/undo", nil, `name="confirm"`)
 	}
 	has(t, undone, "3 changes undone.", "<h1>Overview</h1>", "t read 2 notes and was refused 3 times", "Redo")
-	if r.Read("Bread.md")+r.Read("Work/Plan.md") != "flour\nwater\nsalt\none\ntwo\n" {
-		t.Errorf("the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
-	}
+	assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n", "the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
 	_, again := v.send(undone, "changes/undo", nil, "Redo<")
 	if strings.Contains(again, `name="confirm"`) {
 		_, again = v.send(again, "changes/undo", nil, `name="confirm"`)
@@ -238,9 +234,7 @@ func TestWithoutAnything(t *testing.T) {
 		{"health", "vault"}, // the last one: it asks the app for its version, which is a call
 	} {
 		status, view := v.fetch(http.MethodGet, v.base+test.path, nil)
-		if status != http.StatusOK && status != http.StatusUnprocessableEntity {
-			t.Errorf("%q answers %d", test.path, status)
-		}
+		assert.That(t, status == http.StatusOK || status == http.StatusUnprocessableEntity, "%q answers %d", test.path, status)
 		has(t, view, test.want)
 	}
 	_, body := v.send(v.see("policy/try"), "policy/try", url.Values{"command": {"read"}, "params": {"path=a.md"}})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -71,9 +72,8 @@ func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 					t.Errorf("%s: the prompt is %s", e.Name, prompt.Result.Messages)
 				}
 				if name != "gate" { // which a read does not need
-					if got := e.Do(rig.Calling("read", "path=Note.md").With("cursor", cursor)); got.OK || strings.Contains(got.Stdout, "a line that is long") {
-						t.Errorf("%s: the next page: %+v, %.40q", e.Name, got.Error, got.Stdout)
-					}
+					got := e.Do(rig.Calling("read", "path=Note.md").With("cursor", cursor))
+					assert.That(t, !got.OK && !strings.Contains(got.Stdout, "a line that is long"), "%s: the next page: %+v, %.40q", e.Name, got.Error, got.Stdout)
 					answer := e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + cursor})
 					if text, _ := json.Marshal(answer.Result.Contents); strings.Contains(string(text), "a line that is long") {
 						t.Errorf("%s: the rest is read as a resource: %.100s", e.Name, text)

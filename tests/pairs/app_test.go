@@ -113,7 +113,6 @@ func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 	}
 }
 
-// A prompt and a completion are the same by every entrance.
 func TestPromptsAndCompletionAreTheSameByEveryEntrance(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"Note.md": "one\n"})

@@ -143,9 +143,8 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 			{"completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": "vaultwicket://help/{command}"}, "argument": map[string]any{"name": "command", "value": "re"}}},
 			{"resources/read", map[string]any{"uri": "vaultwicket://status"}},
 		} { // what tells nothing of the vault needs no place among the calls
-			if answer := e.Ask(free.method, free.params); answer.Error != nil || strings.Contains(rig.JSON(t, answer.Result), "a line that is long") {
-				t.Errorf("rate %s: %s: %+v", limit, free.method, answer)
-			}
+			answer := e.Ask(free.method, free.params)
+			assert.That(t, answer.Error == nil && !strings.Contains(rig.JSON(t, answer.Result), "a line that is long"), "rate %s: %s: %+v", limit, free.method, answer)
 		}
 	}
 }

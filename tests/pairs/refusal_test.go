@@ -53,9 +53,8 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 			attempts := 0
 			for _, e := range []*rig.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
 				if refused.spend {
-					if first := e.Do(rig.Calling("read", "path=Open.md")); !first.OK && e.Name != "HTTP without a session" {
-						t.Errorf("%s: the first call: %+v", e.Name, first.Error)
-					}
+					first := e.Do(rig.Calling("read", "path=Open.md"))
+					assert.That(t, first.OK || e.Name == "HTTP without a session", "%s: the first call: %+v", e.Name, first.Error)
 				}
 				attempts += refuses(e, refused)
 			}
@@ -67,9 +66,8 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 			if name == "pause" {
 				r.Must("resume")
 			}
-			if list := strings.TrimSpace(r.Must("journal", "list", "--json")); list != "[]" && !strings.Contains(list, `"entries": []`) {
-				t.Errorf("the journal has %s", list)
-			}
+			list := strings.TrimSpace(r.Must("journal", "list", "--json"))
+			assert.That(t, list == "[]" || strings.Contains(list, `"entries": []`), "the journal has %s", list)
 			log := r.Must("audit", "list", "--json", "--limit", "0")
 			if refused.spend { // of calls that come too often there is one line for many
 				attempts = 1
@@ -78,9 +76,8 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 			if logged == "not_found" { // the owner is told that the note is hidden
 				logged = "access_denied"
 			}
-			if lines := strings.Count(log, `"decision"`); lines < attempts || !strings.Contains(log, `"`+logged+`"`) {
-				t.Errorf("the audit log has %d lines of %d attempts, want %s: %.2000s", lines, attempts, logged, log)
-			}
+			lines := strings.Count(log, `"decision"`)
+			assert.That(t, lines >= attempts && strings.Contains(log, `"`+logged+`"`), "the audit log has %d lines of %d attempts, want %s: %.2000s", lines, attempts, logged, log)
 
 		})
 	}
@@ -185,7 +182,8 @@ func refusesOnTheApp(r *rig.Rig, refused refusal) {
 		assert.That(r.T, rig.CodeOfError(got.Error) == refused.code, "app, %v: got %+v, want %s", c, got.Error, refused.code)
 	}
 	called, _ := os.ReadFile(filepath.Join(r.Home, "called"))
-	if path := refused.call["params"].(map[string]any)["path"].(string); strings.Contains(string(called), path) && refused.code != "unconfirmed" {
-		r.T.Errorf("the app was asked about a note of which it must not know:\n%s", called)
-	}
+	path := refused.call["params"].(map[string]any)["path"].(string)
+	assert.That(r.T, !strings.Contains(string(called), path) || refused.code == "unconfirmed", "the app was asked about a note of which it must not know:\n%s", called)
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

@@ -124,9 +124,7 @@ func (h *busyServer) ends() int {
 		err = h.process.Wait()
 	}
 	var exit *osexec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		h.t.Fatal(err)
-	}
+	require.That(h.t, err == nil || errors.As(err, &exit), "%v", err)
 	rig.WaitFor(h.t, "the worker ends", func() bool { return rig.Gone(h.worker) })
 	rig.WaitFor(h.t, "the client of the app ends", func() bool { return rig.Gone(h.child) })
 	left := naming(h.t, h.vault)
@@ -202,9 +200,8 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 				t.Parallel()
 				h := newBusyServer(t, way, c.timeout)
 				c.end(h)
-				if got := h.said(); c.answered && !strings.Contains(got, `"id":2`) {
-					t.Errorf("the open call is answered with %q", got)
-				}
+				got := h.said()
+				assert.That(t, !c.answered || strings.Contains(got, `"id":2`), "the open call is answered with %q", got)
 				if status := h.ends(); status != c.status {
 					t.Errorf("status %d, want %d", status, c.status)
 				}

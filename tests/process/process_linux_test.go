@@ -40,9 +40,7 @@ func TestAnOpenCallIsAnsweredWhenTheInputEnds(t *testing.T) {
 	s.In.Close()
 	got := s.Read()
 	assert.That(t, got["id"] == 2.0, "got %v, want the answer to the open call", got)
-	if err := s.Process.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
+	assert.NoError(t, s.Process.Wait(), "the server ended")
 	s.ChildEnds()
 }
 
@@ -52,9 +50,7 @@ func TestTheClientEndsOnSIGTERM(t *testing.T) {
 	require.NoError(t, s.Process.Process.Signal(syscall.SIGTERM))
 	s.ChildEnds()
 	io.Copy(io.Discard, s.Out)
-	if err := s.Process.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
+	assert.NoError(t, s.Process.Wait(), "the server ended")
 }
 
 func TestTheClientEndsWhenTheServerIsKilledOutright(t *testing.T) {

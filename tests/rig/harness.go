@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -120,15 +121,10 @@ func First(do func()) func(consent.Question) consent.Reply {
 func (o *Harness) Refusing(what, code string, do func() string) {
 	o.T.Helper()
 	before, begun := TreeOf(o.T, o.Vault), o.Begun()
-	if got := do(); got != code {
-		o.T.Errorf("%s: got %q, want %q", what, got, code)
-	}
-	if TreeOf(o.T, o.Vault) != before {
-		o.T.Fatalf("%s: the vault is another one", what)
-	}
-	if now := o.Begun(); now != begun {
-		o.T.Errorf("%s: %d changes were begun", what, now-begun)
-	}
+	assert.Equal(o.T, do(), code, "%s", what)
+	require.That(o.T, TreeOf(o.T, o.Vault) == before, "%s: the vault is another one", what)
+	now := o.Begun()
+	assert.That(o.T, now == begun, "%s: %d changes were begun", what, now-begun)
 	if got, _ := o.Do([]string{"read", "path=root.md"}); CodeOf(got) != "" {
 		o.T.Errorf("%s: a read after it fails: %+v", what, got.Error)
 	}
@@ -188,9 +184,7 @@ func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*consent.Store).Deny) }
 func (o *Harness) answerOpen(answer func(*consent.Store, string) (consent.StoredQuestion, error)) {
 	o.T.Helper()
 	waiting := o.Waiting()
-	if len(waiting) != 1 {
-		o.T.Fatalf("%d questions wait", len(waiting))
-	}
+	require.That(o.T, len(waiting) == 1, "%d questions wait", len(waiting))
 	if _, err := answer(o.store(), waiting[0].Code); err != nil {
 		o.T.Fatal(err)
 	}

@@ -157,10 +157,9 @@ func serve(flags ...string) *exec.Cmd {
 
 // ToolResult is what is said of a call of obsidianCli.
 type ToolResult struct {
-	OK     bool
-	Stdout string
-	Hash   string
-	Error  struct{ Code, Message string }
+	OK           bool
+	Stdout, Hash string
+	Error        struct{ Code, Message string }
 
 	Notices   []string
 	Change    *struct{ ID, Before, After string }

@@ -84,9 +84,7 @@ func checkRows(t *testing.T, command string, width int, lines []string) {
 				}
 			}
 		}
-		if ids != 2 {
-			t.Errorf("%d columns: %d ids in\n%s", width, ids, strings.Join(lines, "\n"))
-		}
+		assert.That(t, ids == 2, "%d columns: %d ids in\n%s", width, ids, strings.Join(lines, "\n"))
 	case "audit list":
 		one(t, lines, now+` +ask +delete +Notes +unconfirmed`)
 	}
@@ -106,9 +104,8 @@ func TestPendingRequestsAndPlans(t *testing.T) {
 		one(t, lines, `^decision +allow$`)
 		one(t, lines, `^│ \+y$`)
 		for _, line := range lines[:len(lines)-3] { // the last is a line for a shell, to be copied
-			if got := displaywidth.String(line); got > width && !strings.HasPrefix(line, "/") {
-				t.Errorf("dry-run: a line of %d columns in %d: %q", got, width, line)
-			}
+			got := displaywidth.String(line)
+			assert.That(t, got <= width || strings.HasPrefix(line, "/"), "dry-run: a line of %d columns in %d: %q", got, width, line)
 		}
 	}
 }
@@ -169,9 +166,8 @@ func TestServeByHand(t *testing.T) {
 		if command != "vaultwicket serve </dev/null" {
 			w.do("send-keys", "C-d")
 		}
-		if lines := w.end(); strings.Contains(strings.Join(lines, "\n"), "MCP") {
-			t.Errorf("%s says\n%s", command, strings.Join(lines, "\n"))
-		}
+		lines := w.end()
+		assert.That(t, !strings.Contains(strings.Join(lines, "\n"), "MCP"), "%s says\n%s", command, strings.Join(lines, "\n"))
 	}
 }
 
@@ -207,8 +203,7 @@ func TestProgressOfLongWork(t *testing.T) {
 		}
 		fmt.Fprintln(answer, "the text of the note")
 		answer.Close()
-		if lines := w.end(); len(lines) != 1 || lines[0] != "the text of the note" {
-			t.Errorf("%s ends with\n%s", test.command, strings.Join(lines, "\n"))
-		}
+		lines := w.end()
+		assert.That(t, len(lines) == 1 && lines[0] == "the text of the note", "%s ends with\n%s", test.command, strings.Join(lines, "\n"))
 	}
 }

@@ -18,9 +18,8 @@ import (
 
 // window is a terminal of tmux, with a shell script in it.
 type window struct {
-	t      *testing.T
-	tmux   string
-	socket string
+	t            *testing.T
+	tmux, socket string
 }
 
 // height is more than any of the lists has, so that nothing leaves the screen.
@@ -75,9 +74,7 @@ func (w window) until(text string) []string {
 		if strings.Contains(strings.Join(lines, "\n"), text) {
 			return lines
 		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%q does not appear on\n%s", text, strings.Join(lines, "\n"))
-		}
+		require.That(w.t, !time.Now().After(deadline), "%q does not appear on\n%s", text, strings.Join(lines, "\n"))
 	}
 }
 
@@ -111,8 +108,6 @@ func one(t *testing.T, lines []string, pattern string) string {
 			found = append(found, line)
 		}
 	}
-	if len(found) != 1 {
-		t.Fatalf("%d lines match %q in\n%s", len(found), pattern, strings.Join(lines, "\n"))
-	}
+	require.That(t, len(found) == 1, "%d lines match %q in\n%s", len(found), pattern, strings.Join(lines, "\n"))
 	return found[0]
 }

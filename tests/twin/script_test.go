@@ -12,13 +12,12 @@ import (
 
 // step is one command line with what each side is expected to print.
 type step struct {
-	line    int
-	words   []string
-	compare string
-	want    string
-	app     string // what the app prints, if reason is set
-	reason  string
-	status  int // of the embedded program
+	line          int
+	words         []string
+	compare, want string
+	app           string // what the app prints, if reason is set
+	reason        string
+	status        int // of the embedded program
 }
 
 // readers are the commands that a script may hold. None of them changes a

@@ -148,9 +148,7 @@ func (s side) runAll(t *testing.T) {
 				if later := s.today(); problem != "" && later != today {
 					problem = s.judge(st, later) // midnight passed between the two clocks
 				}
-				if problem != "" {
-					t.Errorf("%s:%d: %s: %s", name, st.line, strings.Join(st.words, " "), problem)
-				}
+				assert.Equal(t, problem, "", "%s:%d: %s", name, st.line, strings.Join(st.words, " "))
 			}
 		})
 	}

@@ -20,12 +20,11 @@ import (
 // each is built like one whose index was seen, so that what has to be found in
 // it is known: headings, tasks and tags by their line, and targets of links.
 var parityNotes = []struct {
-	name     string
-	note     string
-	headings string // level:line text
-	tasks    string // line:mark
-	tags     string // in their order
-	links    string // resolved or not, in the order of listings
+	name, note string
+	headings   string // level:line text
+	tasks      string // line:mark
+	tags       string // in their order
+	links      string // resolved or not, in the order of listings
 }{
 	{
 		name: "a comment of the app hides a task and neither a tag nor a link",
@@ -261,9 +260,7 @@ func TestParityWithTheRealIndex(t *testing.T) {
 		}
 	}
 	t.Logf("%d notes", compared)
-	if compared == 0 || len(odd) > edited {
-		t.Errorf("%d of %d notes differ:\n%s", len(odd), compared, strings.Join(odd, "\n"))
-	}
+	assert.That(t, compared != 0 && len(odd) <= edited, "%d of %d notes differ:\n%s", len(odd), compared, strings.Join(odd, "\n"))
 }
 
 // TestHelpShowsWhatAFolderAnswers compares the help of the embedded program with the
@@ -294,3 +291,5 @@ func TestHelpShowsWhatAFolderAnswers(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

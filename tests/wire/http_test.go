@@ -223,3 +223,5 @@ func (p *player) resolved(text string) string {
 	}
 	return strings.NewReplacer("$ADDR", p.Host(), "$TOKEN", rig.Token).Replace(text)
 }
+
+func TestMain(m *testing.M) { rig.Main(m) }

@@ -63,9 +63,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		test.change(s)
 		err := s.Run(context.Background())
 		var known *terminal.Failure
-		if !errors.As(err, &known) || !strings.Contains(known.Message+known.Advice, test.want) {
-			t.Errorf("%s: the error is %v, want %q", test.name, err, test.want)
-		}
+		assert.That(t, errors.As(err, &known) && strings.Contains(known.Message+known.Advice, test.want), "%s: the error is %v, want %q", test.name, err, test.want)
 		assert.That(t, !strings.Contains(out.String()+err.Error(), "s3cret"), "%s: the secret is shown", test.name)
 		if _, err := os.Stat(s.Installer.Backups); err == nil {
 			t.Errorf("%s: something was written", test.name)

@@ -132,9 +132,7 @@ func TestEveryClientHasAFreshPage(t *testing.T) {
 	entries, err := os.ReadDir(pagesFolder)
 	require.NoError(t, err)
 	for _, e := range entries {
-		if !pages[e.Name()] {
-			t.Errorf("%s is the page of no client", e.Name())
-		}
+		assert.That(t, pages[e.Name()], "%s is the page of no client", e.Name())
 	}
 }
 

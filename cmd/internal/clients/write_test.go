@@ -17,9 +17,7 @@ import (
 func wantError(t *testing.T, err error, status int, text string) {
 	t.Helper()
 	var e *terminal.Failure
-	if !errors.As(err, &e) || e.Status != status || !strings.Contains(e.Message, text) {
-		t.Errorf("the error is %v, want one of status %d with %q", err, status, text)
-	}
+	assert.That(t, errors.As(err, &e) && e.Status == status && strings.Contains(e.Message, text), "the error is %v, want one of status %d with %q", err, status, text)
 }
 
 func TestAMalformedFileIsLeftAlone(t *testing.T) {
@@ -46,9 +44,7 @@ func TestAnotherProgramUnderTheNameIsKept(t *testing.T) {
 	_, err = m.Uninstall(c, User, "vaultwicket")
 	wantError(t, err, terminal.ExitFailed, "other")
 	change, err := m.Install(c, User, server("vaultwicket"), true)
-	if err != nil || !strings.Contains(change.Diff(), `-{"mcpServers": {"vaultwicket": {"command": "npx"`) {
-		t.Errorf("replaced: %v, %v", change, err)
-	}
+	assert.That(t, err == nil && strings.Contains(change.Diff(), `-{"mcpServers": {"vaultwicket": {"command": "npx"`), "replaced: %v, %v", change, err)
 }
 
 func TestTheModeStaysAndABackupIsMade(t *testing.T) {

@@ -348,9 +348,7 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 	require.NoError(t, os.Link(filepath.Join(p.vault, "Daily.md"), filepath.Join(p.vault, "Linked.md")))
 	r := Check(t.Context(), p.Machine)
 	for _, want := range []string{"same-name", "hard-links"} {
-		if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want && f.Level == Warning }) {
-			t.Errorf("%s was not found: %+v", want, r.Findings)
-		}
+		assert.That(t, slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want && f.Level == Warning }), "%s was not found: %+v", want, r.Findings)
 	}
 }
 
@@ -401,9 +399,8 @@ func TestReports(t *testing.T) {
 	r.problem("b", "bad\x1b[31m", "it matters", "mend it")
 	var text, data strings.Builder
 	require.NoError(t, r.Print(&text, terminal.Screen{}))
-	if want := "ok       all is well\nPROBLEM  bad" + terminal.Visible("\x1b") + "[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"; text.String() != want {
-		t.Errorf("printed %q", text.String())
-	}
+	want := "ok       all is well\nPROBLEM  bad" + terminal.Visible("\x1b") + "[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"
+	assert.That(t, text.String() == want, "printed %q", text.String())
 	require.NoError(t, r.JSON(&data))
 	var read struct {
 		OK                 bool

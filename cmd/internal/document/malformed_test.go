@@ -13,9 +13,7 @@ func wantMalformed(t *testing.T, e editor, at document.Place, name, text string,
 	t.Helper()
 	_, err := e.Set([]byte(text), at, entry)
 	var malformed *document.Malformed
-	if !errors.As(err, &malformed) || malformed.Line != line || malformed.Column != column {
-		t.Errorf("%s: the error is %v, want line %d, column %d", name, err, line, column)
-	}
+	assert.That(t, errors.As(err, &malformed) && malformed.Line == line && malformed.Column == column, "%s: the error is %v, want line %d, column %d", name, err, line, column)
 }
 
 func TestMalformedJSONIsRefusedWithItsPlace(t *testing.T) {

@@ -50,9 +50,7 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	if err != nil {
 		var malformed *document.Malformed
 		var unsupported *document.Unsupported
-		if !errors.As(err, &malformed) && !errors.As(err, &unsupported) {
-			t.Fatalf("%q: the error %v is of no known type", text, err)
-		}
+		require.That(t, errors.As(err, &malformed) || errors.As(err, &unsupported), "%q: the error %v is of no known type", text, err)
 		return false
 	}
 	after, err := e.Decode(set)
@@ -72,9 +70,7 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	if again, err := e.Set(removed, at, entry); err != nil || !bytes.Equal(again, set) {
 		t.Fatalf("%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
 	}
-	if others(before, at) && string(removed) != text {
-		t.Fatalf("%q: after adding and removing it is\n%q", text, removed)
-	}
+	require.That(t, !others(before, at) || string(removed) == text, "%q: after adding and removing it is\n%q", text, removed)
 	return true
 }
 

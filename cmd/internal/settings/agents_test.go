@@ -73,9 +73,7 @@ func TestAnAgentNarrowsEveryVault(t *testing.T) {
 
 func TestAVaultOfAnotherAgentIsNotServed(t *testing.T) {
 	s, err := loadFor(t, "serve", true, twoAgents, "--agent=nightly")
-	if err != nil || len(s.Served) != 1 || s.Served[0].Name != "Team" || s.Served[0].Policy.Mutations || s.Vault.Name != "Team" {
-		t.Errorf("%+v, %v", s.Served, err)
-	}
+	assert.That(t, err == nil && len(s.Served) == 1 && s.Served[0].Name == "Team" && !s.Served[0].Policy.Mutations && s.Vault.Name == "Team", "%+v, %v", s.Served, err)
 	s, err = loadFor(t, "run", false, twoAgents, "--agent=nightly", "--vault=Notes")
 	assert.That(t, err == nil && len(s.Served) == 1 && s.Served[0].Policy.Closed == "the agent may not use this vault", "%+v, %v", s.Served, err)
 }

@@ -101,9 +101,7 @@ func TestAllThatIsWrongIsTold(t *testing.T) {
 	got := strings.Join(lines, " ")
 	assert.That(t, got == "1 3 5 6", "problems on the lines %s: %v", got, problems)
 	err := &wrongFile{"x", problems}
-	if !strings.Contains(err.Error(), "line 1: ") || err.Hint() != `"vaultwicket config check" shows 3 more` {
-		t.Errorf("%v, hint %q", err, err.Hint())
-	}
+	assert.That(t, strings.Contains(err.Error(), "line 1: ") && err.Hint() == `"vaultwicket config check" shows 3 more`, "%v, hint %q", err, err.Hint())
 }
 
 func TestLinesOfKeys(t *testing.T) {

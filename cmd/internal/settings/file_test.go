@@ -53,9 +53,7 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want.reason)
 			continue
 		}
-		if !strings.Contains(wrong.Reason, fmt.Sprintf("settings file %q (flag --config)", name)) {
-			t.Errorf("%v does not say which file, and who named it", err)
-		}
+		assert.That(t, strings.Contains(wrong.Reason, fmt.Sprintf("settings file %q (flag --config)", name)), "%v does not say which file, and who named it", err)
 	}
 	if _, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + fine}); err != nil {
 		t.Errorf("a private file: %v", err)

@@ -95,9 +95,8 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 			continue
 		}
 		for i, p := range append([]policy.Policy{s.Policy}, s.Served[0].Policy) {
-			if wider := policy.Stricter(f.bounds.rights, p); len(wider) > 0 || accessCloses(f.bounds.rights, p) {
-				t.Errorf("%s, policy %d: more than the machine allows: %v, access %s", name, i, wider, p.Access)
-			}
+			wider := policy.Stricter(f.bounds.rights, p)
+			assert.That(t, len(wider) == 0 && !accessCloses(f.bounds.rights, p), "%s, policy %d: more than the machine allows: %v, access %s", name, i, wider, p.Access)
 		}
 		for _, part := range limitParts {
 			if limitCloses(part.of(f.bounds.limits), part.of(s.Limits)) {
@@ -140,9 +139,7 @@ func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
 	manage(t, "tier = \"v2\"\nrate = 50\nallow-ui = true\nenable-only = [\"files\"]\n")
 	s, err := loadFor(t, "run", false, "tier = \"v0\"\nrate = 10\nallow-ui = false\nenable-only = [\"read\"]\n")
 	require.NoError(t, err)
-	if s.Policy.Ceiling != 0 || s.Limits.Calls != 10 || s.Policy.UI || s.Policy.Origins["allow-ui"] != "file config.toml" {
-		t.Errorf("%+v, %+v", s.Policy, s.Limits)
-	}
+	assert.That(t, s.Policy.Ceiling == 0 && s.Limits.Calls == 10 && !s.Policy.UI && s.Policy.Origins["allow-ui"] == "file config.toml", "%+v, %+v", s.Policy, s.Limits)
 	s, err = loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3")
 	require.NoError(t, err)
 	call, err := allowlist.Parse("commands", nil)

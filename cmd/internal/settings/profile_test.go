@@ -17,11 +17,10 @@ func TestThePriorityOfTheSources(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\nprofile = \"home\"\n[profiles.home]\ntier = \"v2\"\n")
 	noProfile := writeSettings(t, "tier = \"v1\"\n")
 	for _, tt := range []struct {
-		name   string
-		env    string
-		args   []string
-		want   tiers.Tier
-		origin string
+		name, env string
+		args      []string
+		want      tiers.Tier
+		origin    string
 	}{
 		{"the flag", "v0", []string{"--tier=v3", "--config=" + file}, tiers.V3, "flag --tier"},
 		{"the environment", "v0", []string{"--config=" + file}, tiers.V0, "environment VAULTWICKET_TIER"},
@@ -69,9 +68,7 @@ func TestAnUnknownProfileStopsTheStart(t *testing.T) {
 		"--config=none --profile=home":         `no settings file defines [profiles.home]`,
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), strings.Fields(args))
-		if err == nil || !strings.Contains(err.Error(), want) || terminal.StatusOf(err) != terminal.ExitInvalid {
-			t.Errorf("%s: %v, want %q", args, err, want)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && terminal.StatusOf(err) == terminal.ExitInvalid, "%s: %v, want %q", args, err, want)
 	}
 }
 

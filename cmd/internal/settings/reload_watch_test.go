@@ -18,11 +18,10 @@ import (
 
 // watched is a watch on a file in a world where time is made.
 type watched struct {
-	t       *testing.T
-	file    string
-	looks   atomic.Int32
-	reloads atomic.Int32
-	asked   chan os.Signal
+	t              *testing.T
+	file           string
+	looks, reloads atomic.Int32
+	asked          chan os.Signal
 }
 
 // watchIn runs story while a watch is looking at a file.

@@ -115,9 +115,8 @@ func TestEverySettingHasAKeyAVariableAndAFlag(t *testing.T) {
 				t.Errorf("%s from %s: %v", s.name, source, err)
 				continue
 			}
-			if r := f.raws[i]; r.text != sample.text || r.origin != source {
-				t.Errorf("%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
-			}
+			r := f.raws[i]
+			assert.That(t, r.text == sample.text && r.origin == source, "%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
 		}
 	}
 }

@@ -80,9 +80,7 @@ func TestAVaultIsNeverOpenedFurther(t *testing.T) {
 			s, _, err = NewFlags("run").Load(world(nil), []string{"--config=" + writeSettings(t, vault), "--tier=" + general.String()})
 			assert.That(t, err == nil && s.Served[0].Policy.Ceiling == min(own, general), "general %v as a flag, own %v: %v", general, own, err)
 			s, _, err = NewFlags("run").Load(world(map[string]string{"VAULTWICKET_TIER": general.String()}), []string{"--config=" + writeSettings(t, vault)})
-			if err != nil || s.Served[0].Policy.Ceiling != min(own, general) {
-				t.Errorf("general %v in the environment, own %v: %v", general, own, err)
-			}
+			assert.That(t, err == nil && s.Served[0].Policy.Ceiling == min(own, general), "general %v in the environment, own %v: %v", general, own, err)
 		}
 	}
 }
@@ -92,10 +90,9 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 	inFile := writeSettings(t, "vault = \"Team\"\n"+threeVaults)
 	inProfile := writeSettings(t, threeVaults+"[profiles.team]\nvault = \""+drive+"/srv/Team\"\n")
 	for _, tt := range []struct {
-		name string
-		env  string
-		args []string
-		want string // labels in their order
+		name, env string
+		args      []string
+		want      string // labels in their order
 	}{
 		{"the first", "", []string{"--config=" + file}, "Main Team 0123456789abcdef"},
 		{"by the file", "", []string{"--config=" + inFile}, "Team Main 0123456789abcdef"},
@@ -125,9 +122,7 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 		"Mian": `unknown vault "Mian"; did you mean "Main"?`, drive + "/srv/Taem": "did you mean " + strconv.Quote(onDrive("/srv/Team")) + "?", "Other": "unknown vault",
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + text})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "flag --vault") {
-			t.Errorf("--vault=%s: %v, want %q", text, err, want)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "flag --vault"), "--vault=%s: %v, want %q", text, err, want)
 	}
 }
 

@@ -71,9 +71,7 @@ func TestAQuestionIsNotWrittenOver(t *testing.T) {
 		resume()
 		time.Sleep(progressInterval)
 		synctest.Wait()
-		if !strings.HasPrefix(out.String(), before+"\rvaultwicket: ") {
-			t.Errorf("after the question: %q", out.String())
-		}
+		assert.That(t, strings.HasPrefix(out.String(), before+"\rvaultwicket: "), "after the question: %q", out.String())
 		p.Stop()
 	})
 }
@@ -96,9 +94,8 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 		}
 		time.Sleep(progressInterval)
 		synctest.Wait()
-		if want := "\r" + strings.Repeat(" ", 19) + "\rvaultwicket: warning: x\n\rvaultwicket: searc…"; out.String() != want {
-			t.Errorf("%q, want %q", out.String(), want)
-		}
+		want := "\r" + strings.Repeat(" ", 19) + "\rvaultwicket: warning: x\n\rvaultwicket: searc…"
+		assert.That(t, out.String() == want, "%q, want %q", out.String(), want)
 		p.Stop()
 		out.Reset()
 		if _, err := messages.Write([]byte("after\n")); err != nil || out.String() != "after\n" {

@@ -12,10 +12,9 @@ import (
 
 func TestWhoDecidesOnColours(t *testing.T) {
 	for _, tt := range []struct {
-		color    Color
-		env      string
-		terminal bool
-		want     bool
+		color          Color
+		env            string
+		terminal, want bool
 	}{
 		{"", "", true, true},
 		{"", "", false, false},

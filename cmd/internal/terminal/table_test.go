@@ -82,9 +82,7 @@ func TestAnIdIsNeverCut(t *testing.T) {
 		var out strings.Builder
 		table := Screen{out: &out, width: width}.Table(Column{Title: "id", Below: true}, Column{Title: "state"}, Column{Title: "file", Min: 4})
 		table.Add(Text("abc123"), Text("done"), Text("A long name.md"))
-		if err := table.Flush(); err != nil || out.String() != want {
-			t.Errorf("%d columns:\n%s\nwant\n%s", width, out.String(), want)
-		}
+		assert.That(t, table.Flush() == nil && out.String() == want, "%d columns:\n%s\nwant\n%s", width, out.String(), want)
 	}
 }
 

@@ -113,9 +113,8 @@ func TestErrorsArePrintedWithTheirHints(t *testing.T) {
 		{fmt.Errorf("write the output: %w", io.ErrShortWrite), 70, "vaultwicket: error: write the output: short write\n"},
 	} {
 		var out strings.Builder
-		if got := PrintError(&out, tt.err); got != tt.status || out.String() != tt.want {
-			t.Errorf("%v: status %d and %q, want %d and %q", tt.err, got, out.String(), tt.status, tt.want)
-		}
+		got := PrintError(&out, tt.err)
+		assert.That(t, got == tt.status && out.String() == tt.want, "%v: status %d and %q, want %d and %q", tt.err, got, out.String(), tt.status, tt.want)
 	}
 }
 

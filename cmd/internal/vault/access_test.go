@@ -51,15 +51,12 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 					}
 				}
 				status, stdout, _ := h.run(args...)
-				if status == command.ExitDone || !strings.Contains(stdout, "so nothing is answered") {
-					t.Errorf("%s answers %d, %q", row.Name, status, stdout)
-				}
+				assert.That(t, status != command.ExitDone && strings.Contains(stdout, "so nothing is answered"), "%s answers %d, %q", row.Name, status, stdout)
 			}
 		})
 	}
 }
 
-// Rules that cannot be read hide everything too.
 func TestRulesThatCannotBeRead(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x"})
 	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
@@ -108,11 +105,10 @@ type yard struct {
 
 // cellar is what is hidden.
 type cellar struct {
-	files  map[string]string
-	active string
-	recent []string
-	marked []string
-	busy   int // changes in the journal
+	files          map[string]string
+	active         string
+	recent, marked []string
+	busy           int // changes in the journal
 }
 
 var yardFolders = []string{"A", "A/B", "A/B/C", "D", "D/E", "Hid", "Hid/Open", "Hid/Open/Shut", "Hid/zqxdir", "zqxdir"}
@@ -868,7 +864,6 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	}
 }
 
-// Where a caller may not delete, it cannot delete by an undo of its own undo.
 func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
 	h.run(command.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
@@ -904,8 +899,6 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == command.ExitDone {
 			t.Errorf("%s answers %d, %q", call, status, stdout)
 		}
-		if call == "bookmarks" && stdout != "x.md\n/\n" {
-			t.Errorf("the bookmarks are %q", stdout)
-		}
+		assert.That(t, call != "bookmarks" || stdout == "x.md\n/\n", "the bookmarks are %q", stdout)
 	}
 }

@@ -95,9 +95,8 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"tag|name=bakery", "the command tags lists the tags of the vault"},
 		{"template:read|name=Meetings secret", `did you mean "Meeting"?`},
 	} {
-		if got := h.failure(strings.Split(tt.args, "|")...); !strings.HasPrefix(got.Hint, tt.hint) && !strings.Contains(got.Hint, "use the command \"recent\"") {
-			t.Errorf("%s: %q, want %q", tt.args, got.Hint, tt.hint)
-		}
+		got := h.failure(strings.Split(tt.args, "|")...)
+		assert.That(t, strings.HasPrefix(got.Hint, tt.hint) || strings.Contains(got.Hint, "use the command \"recent\""), "%s: %q, want %q", tt.args, got.Hint, tt.hint)
 	}
 }
 
@@ -140,9 +139,7 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 	} {
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(tt.args, "|")...)...)
 		rest, facts, _ := frame.CutReport(stderr)
-		if status != command.ExitDone || facts.Notice != tt.notice || rest != "" {
-			t.Errorf("%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
-		}
+		assert.That(t, status == command.ExitDone && facts.Notice == tt.notice && rest == "", "%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
 	}
 }
 
@@ -152,9 +149,7 @@ func TestAdviceStaysInWhatTheRulesShow(t *testing.T) {
 	h.env[command.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
 	for _, args := range []string{"read|path=Ideas/Braed.md", "read|path=Bread.md", "read|file=Braed", "files|folder=Idea", "tag|name=bakin", "search|query=x|path=Ideas"} {
 		got := h.failure(strings.Split(args, "|")...)
-		if strings.Contains(got.Hint, "Bread") || strings.Contains(got.Hint, `"Ideas`) || strings.Contains(got.Hint, "baking") {
-			t.Errorf("%s: %q", args, got.Hint)
-		}
+		assert.That(t, !strings.Contains(got.Hint, "Bread") && !strings.Contains(got.Hint, `"Ideas`) && !strings.Contains(got.Hint, "baking"), "%s: %q", args, got.Hint)
 	}
 }
 

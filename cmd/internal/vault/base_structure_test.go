@@ -123,9 +123,7 @@ func TestBaseCreate(t *testing.T) {
 		{"a name with a folder", "base:create path=b/Books.base name=c/x", command.ExitMisuse, "Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
 		{"a name that no note can have", "base:create path=b/Books.base name=.x", command.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
-	if h.get("b/Dune.md") != "x" || h.get("b/Dune 1.md") != "" {
-		t.Errorf("the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))
-	}
+	assert.That(t, h.get("b/Dune.md") == "x" && h.get("b/Dune 1.md") == "", "the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))
 }
 
 // What the filters of a view ask for plainly is in the note, and so is a key for

@@ -154,9 +154,7 @@ func isJSONCanvas(t *testing.T, text string) {
 	ids := map[string]bool{}
 	for _, n := range c.Nodes {
 		shows := map[string]*string{"text": n.Text, "file": n.File, "link": n.URL, "group": n.Type}
-		if n.ID == nil || ids[*n.ID] || n.Type == nil || shows[*n.Type] == nil || n.X == nil || n.Y == nil || n.Width == nil || n.Height == nil {
-			t.Errorf("%+v in %s", n, text)
-		}
+		assert.That(t, n.ID != nil && !ids[*n.ID] && n.Type != nil && shows[*n.Type] != nil && n.X != nil && n.Y != nil && n.Width != nil && n.Height != nil, "%+v in %s", n, text)
 		ids[*n.ID] = true
 	}
 	for _, e := range c.Edges {

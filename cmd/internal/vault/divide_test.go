@@ -111,16 +111,13 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 		status, out, _ := h.run(call...)
 		after := h.texts(false)
 		if status != command.ExitDone {
-			if !maps.Equal(before, after) {
-				rt.Fatalf("%q says %q and made %q", call, out, after)
-			}
+			require.That(rt, maps.Equal(before, after), "%q says %q and made %q", call, out, after)
 			return
 		}
 		done[call[0]]++
 		for _, mark := range marks {
-			if n := strings.Count(strings.Join(slices.Collect(maps.Values(after)), "\n"), "line "+mark+" ^"); n != 1 {
-				rt.Fatalf("%q: the line %s is there %d times: %q, was %q", call, mark, n, after, before)
-			}
+			n := strings.Count(strings.Join(slices.Collect(maps.Values(after)), "\n"), "line "+mark+" ^")
+			require.That(rt, n == 1, "%q: the line %s is there %d times: %q, was %q", call, mark, n, after, before)
 		}
 		was, is := lookup.New(sortedPaths(before)), lookup.New(sortedPaths(after))
 		var old, now []string

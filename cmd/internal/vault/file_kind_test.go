@@ -113,9 +113,7 @@ func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
 			h := at.testVault
 			status, out, stderr := h.run(slices.Concat([]string{"--facts", row.Name}, words, []string{"path=" + kind})...)
 			_, _, failure := frame.CutReport(stderr)
-			if status != command.ExitDone && failure.Code == "" {
-				t.Errorf("%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
-			}
+			assert.That(t, status == command.ExitDone || failure.Code != "", "%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
 			if tried++; status == command.ExitDone {
 				done++
 			}

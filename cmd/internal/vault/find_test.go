@@ -141,7 +141,6 @@ func TestTheFormsOfFind(t *testing.T) {
 	h.expect(command.ExitDone, "[]\n", "find", "query=quantum", "format=json")
 }
 
-// One call with a budget of tokens has the answer to a question in it.
 func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
 	archive, err := txtar.ParseFile(filepath.Join("find", "testdata", "english.txtar"))
 	require.NoError(t, err)
@@ -333,9 +332,7 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	ask := func(query string) (stdout, stderr string) { return does("find", query) }
 	out, said := ask(query)
-	if !strings.Contains(said, "without meaning: no note was compared so far") || out != plain[query] {
-		t.Errorf("before a note is compared: %q, %q", out, said)
-	}
+	assert.That(t, strings.Contains(said, "without meaning: no note was compared so far") && out == plain[query], "before a note is compared: %q, %q", out, said)
 	for end := time.Now().Add(20 * time.Second); !strings.Contains(out, "similar meaning") && time.Now().Before(end); out, said = ask(query) {
 		time.Sleep(10 * time.Millisecond)
 	}

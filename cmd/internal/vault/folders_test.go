@@ -175,15 +175,11 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 		}
 		got, again := h.times()
 		maps.DeleteFunc(again, func(p string, _ int64) bool { return those[p] == 0 })
-		if !maps.Equal(got, times) || !maps.Equal(again, those) {
-			rt.Fatalf("%q undone, the times are %v and %v, were %v and %v", call, got, again, times, those)
-		}
+		require.That(rt, maps.Equal(got, times) && maps.Equal(again, those), "%q undone, the times are %v and %v, were %v and %v", call, got, again, times, those)
 	})
 	t.Log(done)
 	for _, name := range []string{"folder:move", "folder:rename", "folder:copy", "folder:delete", "copy", "move"} {
-		if done[name] == 0 && !testing.Short() {
-			t.Errorf("%s was never done: the test shows nothing", name)
-		}
+		assert.That(t, done[name] != 0 || testing.Short(), "%s was never done: the test shows nothing", name)
 	}
 }
 
@@ -280,9 +276,8 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 				call = strings.Split(test.call, "|")
 			}
 			h.expect(test.status, test.said, call...)
-			if after := h.texts(true); test.status != command.ExitDone && !maps.Equal(before, after) {
-				t.Errorf("it made %q", after)
-			}
+			after := h.texts(true)
+			assert.That(t, test.status == command.ExitDone || maps.Equal(before, after), "it made %q", after)
 		})
 	}
 }
@@ -313,9 +308,7 @@ func TestWhatElseIsInAFolder(t *testing.T) {
 	large := strings.Repeat("x", 2<<20)
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "F/big.bin": large, "F/n.md": "![[big.bin]]", "F/.hidden": "stays", "F/empty/.keep": "", "E/x/y.md": "y"})
 	h.expect(command.ExitDone, "Moved: F -> G/F (2 files)\n", "folder:move", "path=F", "to=G/")
-	if h.get("G/F/big.bin") != large || h.get("F/.hidden") != "stays" || h.get("F/big.bin") != "(missing)" {
-		t.Error("the files are not where they belong")
-	}
+	assert.That(t, h.get("G/F/big.bin") == large && h.get("F/.hidden") == "stays" && h.get("F/big.bin") == "(missing)", "the files are not where they belong")
 	h.put("G/F/new.md", "new")
 	h.expect(command.ExitDone, "Copied: G/F -> C (3 files)\n", "folder:copy", "path=G/F", "to=C")
 	assert.That(t, h.get("C/big.bin") == large, "the copy differs")

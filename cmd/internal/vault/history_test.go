@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -57,14 +58,10 @@ func TestHistory(t *testing.T) {
 		{"a note is restored", "history:restore path=b.md version=1", command.ExitDone, "Restored: b.md from version 1\n"},
 		{"one that is gone too", "history:restore path=n/a.md version=2", command.ExitDone, "Restored: n/a.md from version 2\n"},
 	})
-	if h.get("b.md") != "" || h.get("n/a.md") != "one\ntwo" {
-		t.Errorf("the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
-	}
+	assert.That(t, h.get("b.md") == "" && h.get("n/a.md") == "one\ntwo", "the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
 	h.run("undo")
 	h.run("undo")
-	if h.get("b.md") != "x" || h.get("n/a.md") != "(missing)" {
-		t.Errorf("undone, the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
-	}
+	assert.That(t, h.get("b.md") == "x" && h.get("n/a.md") == "(missing)", "undone, the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
 	if left, _, _ := h.run("history:restore", "path=b.md", "version=1"); left != command.ExitDone {
 		t.Error("it cannot be restored again")
 	}

@@ -286,9 +286,7 @@ func TestACancelledSearchEnds(t *testing.T) {
 		at.Knowledge.Resident = true
 		var out bytes.Buffer
 		status := perform(at, resident.Call{Ctx: ctx, Args: append([]string{h.dir}, q...), Stdin: nil, Stdout: &out, Stderr: &out})
-		if status == command.ExitDone || !strings.Contains(out.String(), context.Canceled.Error()) {
-			t.Errorf("%q: %d, %q", q, status, out.String())
-		}
+		assert.That(t, status != command.ExitDone && strings.Contains(out.String(), context.Canceled.Error()), "%q: %d, %q", q, status, out.String())
 		at.Close()
 	}
 }

@@ -88,10 +88,9 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	run(h, a, "delete", "path=old.md")
 	ids := h.changes()
 	for _, test := range []struct {
-		name   string
-		caller []string
-		id     string
-		want   string
+		name     string
+		caller   []string
+		id, want string
 	}{
 		{"the last one brings a note back", a, ids[2], ""},
 		{"of somebody else, too", b, ids[2], ""},
@@ -101,9 +100,8 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	run(h, a, "undo")
 	undone := h.changes()[3]
 	for name, test := range map[string]struct {
-		caller []string
-		id     string
-		want   string
+		caller   []string
+		id, want string
 	}{
 		"what was deleted is deleted again": {a, undone, `removes the file "old.md"`},
 		"by somebody else":                  {b, undone, `removes the file "old.md"`},
@@ -204,9 +202,8 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 	status, out, _ := h.run("undo", "id="+ids[0]+","+ids[2])
 	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("c.md") != "0\n", "two of a note: status %d, %q", status, out)
 	status, out, _ = h.run("undo", "session="+ids[0])
-	if want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"; status != command.ExitDone || out != want || h.get("c.md") != "0\n" || h.get("b.md") != "other\n" {
-		t.Errorf("a session: status %d, %q", status, out)
-	}
+	want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"
+	assert.That(t, status == command.ExitDone && out == want && h.get("c.md") == "0\n" && h.get("b.md") == "other\n", "a session: status %d, %q", status, out)
 	before := h.tree()
 	for _, named := range []string{"session=" + ids[1], "id=" + ids[1], "id=" + ids[1] + "," + ids[1]} {
 		if status, out, _ := h.run("undo", named); status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.tree() != before {

@@ -103,10 +103,9 @@ func (h *testVault) expect(status int, stdout string, args ...string) {
 
 // step is one call in a table: the arguments are separated by blanks.
 type turn struct {
-	name   string
-	args   string
-	status int
-	want   string
+	name, args string
+	status     int
+	want       string
 }
 
 func (h *testVault) steps(steps []turn) {
@@ -249,9 +248,7 @@ func TestHelp(t *testing.T) {
 
 func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 	status, line, _ := build(t, nil).run("version")
-	if status != command.ExitDone || !strings.HasPrefix(line, "vaultwicket ") || !strings.HasSuffix(line, " (embedded)\n") {
-		t.Errorf("status %d, %q", status, line)
-	}
+	assert.That(t, status == command.ExitDone && strings.HasPrefix(line, "vaultwicket ") && strings.HasSuffix(line, " (embedded)\n"), "status %d, %q", status, line)
 }
 
 func TestClockVariable(t *testing.T) {
@@ -348,11 +345,7 @@ func FuzzArgs(f *testing.F) {
 		if status != command.ExitDone && status != command.ExitFailed && status != command.ExitMisuse {
 			t.Errorf("status %d", status)
 		}
-		if strings.Contains(stdout, "SECRET") && !strings.Contains(words+stdin, "SECRET") {
-			t.Errorf("%q showed a hidden file", words)
-		}
-		if stderr != "" && !strings.HasPrefix(stderr, "vaultwicket-facts: ") {
-			t.Errorf("%q wrote %q to stderr", words, stderr)
-		}
+		assert.That(t, !strings.Contains(stdout, "SECRET") || strings.Contains(words+stdin, "SECRET"), "%q showed a hidden file", words)
+		assert.That(t, stderr == "" || strings.HasPrefix(stderr, "vaultwicket-facts: "), "%q wrote %q to stderr", words, stderr)
 	})
 }

@@ -51,9 +51,7 @@ func TestMoveAndRename(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"})
 			h.expect(test.status, test.want+"\n", strings.Fields(test.args)...)
 			assert.Equal(t, h.get(test.at), "text", "%s", test.at)
-			if test.gone != "" && h.get(test.gone) != "(missing)" {
-				t.Errorf("%s is still there", test.gone)
-			}
+			assert.That(t, test.gone == "" || h.get(test.gone) == "(missing)", "%s is still there", test.gone)
 			assert.Equal(t, h.get("r.md"), "[[a]]", "a link was changed")
 		})
 	}
@@ -208,9 +206,8 @@ func TestNoLinkLeadsElsewhereAfterAMove(t *testing.T) {
 					rt.Errorf("%s: %q led to %q, %q leads to %q", path, files[path], want, text, target)
 				}
 			}
-			if changed := text != files[path]; path != from && changed != slices.Contains(list, path) {
-				rt.Errorf("%s changed: %v, the plan lists %q", path, changed, list)
-			}
+			changed := text != files[path]
+			assert.That(rt, path == from || changed == slices.Contains(list, path), "%s changed: %v, the plan lists %q", path, changed, list)
 		}
 	})
 }
@@ -269,16 +266,10 @@ func TestDelete(t *testing.T) {
 			h := build(t, map[string]string{"sub/a.md": "text", ".obsidian/app.json": test.settings})
 			h.expect(command.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
 			assert.That(t, h.get("sub/a.md") == "(missing)", "it is still there")
-			if test.trashed != "" && h.get(test.trashed) != "text" {
-				t.Errorf("the trash has %q", h.get(test.trashed))
-			}
-			if test.trashed == "" && h.get(".trash/a.md") != "(missing)" {
-				t.Error("it is in the trash")
-			}
+			assert.That(t, test.trashed == "" || h.get(test.trashed) == "text", "the trash has %q", h.get(test.trashed))
+			assert.That(t, test.trashed != "" || h.get(".trash/a.md") == "(missing)", "it is in the trash")
 			_, _, _ = h.run("undo")
-			if h.get("sub/a.md") != "text" || h.get(".trash/a.md") != "(missing)" {
-				t.Errorf("undone, it is %q, and in the trash %q", h.get("sub/a.md"), h.get(".trash/a.md"))
-			}
+			assert.That(t, h.get("sub/a.md") == "text" && h.get(".trash/a.md") == "(missing)", "undone, it is %q, and in the trash %q", h.get("sub/a.md"), h.get(".trash/a.md"))
 		})
 	}
 	h := build(t, map[string]string{"a.md": "2", ".trash/a.md": "1", "f/x.md": ""})
@@ -288,11 +279,7 @@ func TestDelete(t *testing.T) {
 		{"what lies in the trash", "delete path=.trash/a.md", command.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
 		{"a name that is taken in the trash gets a number", "delete path=a.md", command.ExitDone, "Moved to trash: a.md\n"},
 	})
-	if h.get(".trash/a.md") != "1" || h.get(".trash/a 1.md") != "2" {
-		t.Errorf("the trash has %q and %q", h.get(".trash/a.md"), h.get(".trash/a 1.md"))
-	}
+	assert.That(t, h.get(".trash/a.md") == "1" && h.get(".trash/a 1.md") == "2", "the trash has %q and %q", h.get(".trash/a.md"), h.get(".trash/a 1.md"))
 	h.run("undo")
-	if h.get("a.md") != "2" || h.get(".trash/a.md") != "1" || h.get(".trash/a 1.md") != "(missing)" {
-		t.Error("undone, the wrong one was taken from the trash")
-	}
+	assert.That(t, h.get("a.md") == "2" && h.get(".trash/a.md") == "1" && h.get(".trash/a 1.md") == "(missing)", "undone, the wrong one was taken from the trash")
 }

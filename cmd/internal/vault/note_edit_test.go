@@ -157,9 +157,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 	assert.That(t, got == text && h.get("2026-11-21.md") == "(missing)", "the note became %q", got)
 	h.put("M.md", strings.Repeat("## h\n", 40)+strings.Repeat("b\n", 20))
 	status, out, _ := h.run("append", "path=M.md", "heading=x", "content=x")
-	if status != command.ExitFailed || !strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n") {
-		t.Errorf("many headings: status %d, %q", status, out)
-	}
+	assert.That(t, status == command.ExitFailed && strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
 	h.expect(command.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
 	long := strings.Repeat("é", 40)
 	h.expect(command.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")

@@ -119,9 +119,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 				h.put(path, test.before)
 			}
 			id, said := h.byTheAppIn(func() { h.put(path, test.made) }, args...)
-			if said.State != test.state || (len(said.Notices) > 0) != test.style {
-				t.Fatalf("told %+v, want %s, another style %v", said, test.state, test.style)
-			}
+			require.That(t, said.State == test.state && (len(said.Notices) > 0) == test.style, "told %+v, want %s, another style %v", said, test.state, test.style)
 			e, err := h.journal().Entry(id)
 			require.NoError(t, err)
 			if said.State == isUntouched {

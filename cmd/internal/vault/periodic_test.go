@@ -17,10 +17,9 @@ const periodicFile = ".obsidian/plugins/periodic-notes/data.json"
 
 func TestPathsOfPeriodicNotes(t *testing.T) {
 	for _, test := range []struct {
-		name     string
-		settings map[string]string
-		args     string
-		want     string
+		name       string
+		settings   map[string]string
+		args, want string
 	}{
 		{"the defaults", nil, "period=week", "2026-W47.md"},
 		{"a month", nil, "period=month", "2026-11.md"},

@@ -62,9 +62,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	h.expect(command.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
 	h.readOnly = false
 	h.expect(command.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
-	if !slices.Contains(strings.Split(h.get("a.md"), "\n"), "x") {
-		t.Errorf("with the switch: %q", h.get("a.md"))
-	}
+	assert.That(t, slices.Contains(strings.Split(h.get("a.md"), "\n"), "x"), "with the switch: %q", h.get("a.md"))
 }
 
 // What an agent can read does not show how this program is started.

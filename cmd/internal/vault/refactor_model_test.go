@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // drawnNote is a note with the marks that the changes across a vault look for, in
@@ -54,9 +55,7 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 			status, out, _ := h.run(call...)
 			after := h.texts(true)
 			if status != command.ExitDone {
-				if !maps.Equal(before, after) {
-					rt.Fatalf("%q says %q and made %q of %q", call, out, after, before)
-				}
+				require.That(rt, maps.Equal(before, after), "%q says %q and made %q of %q", call, out, after, before)
 				continue
 			}
 			done[call[0]]++
@@ -69,13 +68,11 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 			if status, out, _ := h.run("undo"); status != command.ExitDone {
 				rt.Fatalf("undo: %q", out)
 			}
-			if got := h.texts(true); !maps.Equal(got, before) {
-				rt.Fatalf("undone, there is %q, was %q", got, before)
-			}
+			got := h.texts(true)
+			require.That(rt, maps.Equal(got, before), "undone, there is %q, was %q", got, before)
 		}
-		if got := h.texts(true); !maps.Equal(got, start) {
-			rt.Fatalf("in the end there is %q, was %q", got, start)
-		}
+		got := h.texts(true)
+		require.That(rt, maps.Equal(got, start), "in the end there is %q, was %q", got, start)
 	})
 	t.Log(done)
 	if testing.Short() {

@@ -207,9 +207,7 @@ func TestAPlanListsEveryFile(t *testing.T) {
 	}
 	bytes, whole := 0, 0
 	for _, f := range plan.Files {
-		if f.Added != 6 || f.Removed != 6 || len(f.Lines) < 2 {
-			t.Errorf("%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
-		}
+		assert.That(t, f.Added == 6 && f.Removed == 6 && len(f.Lines) >= 2, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
 		if len(f.Lines) == 12 {
 			whole++
 		}
@@ -239,7 +237,6 @@ func TestDocumentedRefactoring(t *testing.T) {
 	printsExamples(t, string(page), files, 10)
 }
 
-// A change of many notes that the call does not name is destructive, one of few is not.
 func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 	for n, want := range map[int]string{20: "", 21: "affects 21 notes"} {
 		files := map[string]string{}

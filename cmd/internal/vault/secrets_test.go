@@ -231,9 +231,8 @@ func TestASecretIsNotExtended(t *testing.T) {
 	}
 	w.do("daily:append", "content=x")
 	w.do("append", "path=A.md", "content= x", "inline")
-	if got := w.secret.get("2026-11-21.md"); got != "key "+token+"\nx" && got != "key "+token+"\nx\n" {
-		t.Errorf("%q", got)
-	}
+	got := w.secret.get("2026-11-21.md")
+	assert.That(t, got == "key "+token+"\nx" || got == "key "+token+"\nx\n", "%q", got)
 }
 
 // TestATemplateDoesNotExposeItsSecrets: a token is recognized wherever a template puts it, a

@@ -218,9 +218,7 @@ func TestATaskInAVaultWithoutThePlugin(t *testing.T) {
 	h.run("task", "ref=A.md:1", "done")
 	h.run("task", "ref=A.md:3", "done")
 	h.run("task", "ref=A.md:2", "done")
-	if got := h.get("A.md"); got != "- [x] a\n- [ ] b 🔁 every day 📅 2026-11-22\n- [x] b 🔁 every day 📅 2026-11-21 ✅ 2026-11-21\n- [x] c 🏁 delete\n" {
-		t.Errorf("the note became %q", got)
-	}
+	assert.Equal(t, h.get("A.md"), "- [x] a\n- [ ] b 🔁 every day 📅 2026-11-22\n- [x] b 🔁 every day 📅 2026-11-21 ✅ 2026-11-21\n- [x] c 🏁 delete\n", "the note became")
 }
 
 func TestTasksThatCannotBeCompleted(t *testing.T) {

@@ -181,9 +181,7 @@ func TestOneConflictStopsTheWholeUndo(t *testing.T) {
 	h.put("b.md", "theirs [[z]]")
 	before := h.tree()
 	status, out, _ := h.run("undo")
-	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") || h.tree() != before {
-		t.Errorf("status %d, %q", status, out)
-	}
+	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") && h.tree() == before, "status %d, %q", status, out)
 }
 
 func TestWrongIDs(t *testing.T) {
@@ -198,9 +196,7 @@ func TestWrongIDs(t *testing.T) {
 	h.put("a.md", "x")
 	h.env["XDG_STATE_HOME"] = ""
 	status, out, _ := h.run("undo")
-	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing can be changed: the journal needs a folder") {
-		t.Errorf("status %d, %q", status, out)
-	}
+	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Nothing can be changed: the journal needs a folder"), "status %d, %q", status, out)
 }
 
 // broken writes an entry for a change that was broken off.
@@ -259,9 +255,7 @@ func TestAPathOfTheJournalIsJudged(t *testing.T) {
 		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
 		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
 		status, out, _ := h.run("undo", id)
-		if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path ") {
-			t.Errorf("%s: status %d, %q", path, status, out)
-		}
+		assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path "), "%s: status %d, %q", path, status, out)
 	}
 }
 
@@ -300,7 +294,6 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	cancel()
 	var out bytes.Buffer
 	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, command.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
-	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != command.ExitFailed || out.String() != want {
-		t.Errorf("status %d, %q, want %q", status, out.String(), want)
-	}
+	want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"
+	assert.That(t, status == command.ExitFailed && out.String() == want, "status %d, %q, want %q", status, out.String(), want)
 }

@@ -226,9 +226,7 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 				s.stdout = entryID.ReplaceAllString(s.stdout, "ID")
 				s.stdout = times.ReplaceAllString(strings.NewReplacer(alone.dir, "VAULT", shared.dir, "VAULT").Replace(s.stdout), "TIME")
 			}
-			if got != want {
-				t.Errorf("%q with %q:\nworker %.300q\nalone  %.300q", line, text, fmt.Sprint(got), fmt.Sprint(want))
-			}
+			assert.That(t, got == want, "%q with %q:\nworker %.300q\nalone  %.300q", line, text, fmt.Sprint(got), fmt.Sprint(want))
 		}
 		if a, b := alone.content(), shared.content(); a != b {
 			t.Errorf("the vaults differ:\n%s\n%s", a, b)
@@ -315,9 +313,8 @@ func TestCancel(t *testing.T) {
 	b, _ := frame.AppendRequest(nil, 7, frame.Request{Input: true, Words: []string{"--write", "--stdin", "content", "daily:append"}})
 	w.send(b)
 	cancel(7)
-	if got := w.answers(1)[7]; !got.end.Unrun || got.end.Last {
-		t.Errorf("a request without its input: %+v", got)
-	}
+	got := w.answers(1)[7]
+	assert.That(t, got.end.Unrun && !got.end.Last, "a request without its input: %+v", got)
 	cancel(7) // it was answered
 	assert.Equal(t, w.ask(nil, "files", "total").stdout, "7\n", "after a cancelled request")
 	assert.That(t, h.get("Daily/2026-11-21.md") == "(missing)", "the cancelled request was run")
@@ -331,9 +328,7 @@ func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	}
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
-	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: command.ExitMisuse, Last: true}) {
-		t.Errorf("%+v", got)
-	}
+	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (frame.End{Status: command.ExitMisuse, Last: true}), "%+v", got)
 	w.ends(command.ExitMisuse)
 }
 
@@ -354,9 +349,8 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			w := h.worker()
 			require.Equal(t, w.ask(nil, "files", "total").stdout, "7\n")
 			require.NoError(t, change(h.dir))
-			if got := w.ask(nil, "files", "total"); got.stdout != "" || !got.end.Unrun || !got.end.Last {
-				t.Errorf("%+v", got)
-			}
+			got := w.ask(nil, "files", "total")
+			assert.That(t, got.stdout == "" && got.end.Unrun && got.end.Last, "%+v", got)
 			w.ends(command.ExitDone)
 		})
 	}
@@ -366,9 +360,8 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 	h := build(t, nil)
 	require.NoError(t, os.Remove(h.dir))
 	w := h.worker()
-	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: command.ExitFailed}) {
-		t.Errorf("%+v", got)
-	}
+	got := w.ask(nil, "files")
+	assert.That(t, got.stdout == "Vault not found.\n" && got.end == (frame.End{Status: command.ExitFailed}), "%+v", got)
 	h.put("a.md", "")
 	assert.Equal(t, w.ask(nil, "files").stdout, "a.md\n")
 }
@@ -401,9 +394,7 @@ func FuzzWorkerInput(f *testing.F) {
 			at.Close()
 		}()
 		status := w.Serve(bytes.NewReader(append(hello, sent...)))
-		if status != command.ExitDone && status != command.ExitMisuse {
-			t.Errorf("status %d", status)
-		}
+		assert.That(t, status == command.ExitDone || status == command.ExitMisuse, "status %d", status)
 	})
 }
 
@@ -452,8 +443,7 @@ func BenchmarkPerform(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		require.That(b, !at.FolderMoved(), "it moved")
-		if status := perform(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=Tides.md"}, Stdin: nil, Stdout: out, Stderr: io.Discard}); status != command.ExitDone {
-			b.Fatal(status)
-		}
+		status := perform(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=Tides.md"}, Stdin: nil, Stdout: out, Stderr: io.Discard})
+		require.That(b, status == command.ExitDone, "%v", status)
 	}
 }

@@ -153,24 +153,19 @@ func TestWritesAgainstAModel(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
 			call, fine := m.turn(rt)
 			status, out := run(call)
-			if (status == command.ExitDone) != fine {
-				rt.Fatalf("%q: status %d, %q", call, status, out)
-			}
-			if got := h.texts(false); !maps.Equal(got, m.notes) {
-				rt.Fatalf("%q made %q, the model has %q", call, got, m.notes)
-			}
+			require.That(rt, (status == command.ExitDone) == fine, "%q: status %d, %q", call, status, out)
+			got := h.texts(false)
+			require.That(rt, maps.Equal(got, m.notes), "%q made %q, the model has %q", call, got, m.notes)
 		}
 		for i, before := range slices.Backward(m.undo) {
 			if status, out := run([]string{"undo"}); status != command.ExitDone {
 				rt.Fatalf("undo %d: status %d, %q", i, status, out)
 			}
-			if got := h.texts(false); !maps.Equal(got, before) {
-				rt.Fatalf("undo %d made %q, the model has %q", i, got, before)
-			}
+			got := h.texts(false)
+			require.That(rt, maps.Equal(got, before), "undo %d made %q, the model has %q", i, got, before)
 		}
-		if got := h.texts(true); !maps.Equal(got, start) {
-			rt.Fatalf("in the end there is %q", got)
-		}
+		got := h.texts(true)
+		require.That(rt, maps.Equal(got, start), "in the end there is %q", got)
 		if status, out := run([]string{"undo"}); status != command.ExitFailed || out != "Error: Nothing to undo.\n" {
 			rt.Fatalf("status %d, %q", status, out)
 		}

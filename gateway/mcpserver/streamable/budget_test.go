@@ -27,9 +27,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	now = now.Add(time.Hour) // what is worked on is never dropped
 	assert.ErrorIs(t, begin("a").add(1), errNoShare, "more than a share")
 	slow := begin("b")
-	if err := slow.add(60 << 10); err != nil {
-		t.Errorf("another sender: %v", err)
-	}
+	assert.NoError(t, slow.add(60<<10), "another sender")
 	now = now.Add(stalled - 1)
 	if err := begin("c").add(50 << 10); !errors.Is(err, errMemoryFull) || cuts != 0 {
 		t.Errorf("while nothing has stalled: %v, %d were dropped", err, cuts)
@@ -73,7 +71,6 @@ func (a *messageBudget) budget() int64 {
 	return a.used
 }
 
-// Large answers wait for memory, of one client and of all, and give it back.
 func TestLargeAnswersWaitForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newMessageBudget(ownParts * 64 << 10)
@@ -90,9 +87,7 @@ func TestLargeAnswersWaitForMemory(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		assert.ErrorIs(t, begin("a").awaitLarge(short), errNoShare, "one client has more than its share")
-		if err := begin("b").awaitLarge(t.Context()); err != nil {
-			t.Errorf("another client: %v", err)
-		}
+		assert.NoError(t, begin("b").awaitLarge(t.Context()), "another client")
 		waits := make(chan error, 1)
 		go func() { waits <- begin("c").awaitLarge(t.Context()) }()
 		synctest.Wait()

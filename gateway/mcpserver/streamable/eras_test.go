@@ -18,9 +18,8 @@ func TestBothErasWorkOnOneEndpoint(t *testing.T) {
 	legacy := []string{server.HeaderKeySessionID, id, "Mcp-Protocol-Version", legacyVersion}
 	assert.Equal(t, r.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, legacy...).status, http.StatusAccepted, "initialized")
 	answer := r.post(call(1, "who", "{}"), legacy...)
-	if who := answer.text(t); !strings.HasPrefix(who, "session-") || strings.Contains(who, id) {
-		t.Errorf("legacy caller %q", who)
-	}
+	who := answer.text(t)
+	assert.That(t, strings.HasPrefix(who, "session-") && !strings.Contains(who, id), "legacy caller %q", who)
 
 	body, headers := modernCall(1, "who", "{}")
 	answer = r.post(body, headers...)

@@ -110,11 +110,10 @@ func (y *toy) ask(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResu
 // running is a server on a loopback address.
 type running struct {
 	*toy
-	t    *testing.T
-	url  string
-	addr string
-	stop context.CancelFunc
-	done chan error // what Serve returned
+	t         *testing.T
+	url, addr string
+	stop      context.CancelFunc
+	done      chan error // what Serve returned
 }
 
 // open starts a server; change may be nil. It is stopped at the end of the test.

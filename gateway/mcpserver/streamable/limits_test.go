@@ -110,12 +110,9 @@ func TestSlowClientsAreNotWaitedFor(t *testing.T) {
 	} {
 		inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 			status, after := drip(t, p, test.text)
-			if status != test.status || after > test.within {
-				t.Errorf("%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
-			}
-			if used := x.budget.budget(); used != 0 {
-				t.Errorf("%s: %d bytes are still held", test.name, used)
-			}
+			assert.That(t, status == test.status && after <= test.within, "%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
+			used := x.budget.budget()
+			assert.That(t, used == 0, "%s: %d bytes are still held", test.name, used)
 		})
 	}
 }
@@ -147,9 +144,7 @@ func TestAnAnswerThatNobodyReads(t *testing.T) {
 		c := p.dial()
 		defer c.Close()
 		_, _ = fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
-		if err := <-x.toy.ended; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		assert.ErrorIs(t, <-x.toy.ended, context.Canceled)
 		synctest.Wait()
 		x.running.Wait() // the bubble ends in a deadlock while the call still runs
 	})
@@ -185,9 +180,7 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 				t.Errorf("%s, %v", text, err)
 			}
 		}
-		if err := x.toy.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
-			t.Errorf("the stream has ended: %v", err)
-		}
+		assert.NoError(t, x.toy.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil), "the stream has ended")
 		if x.streams.Count() != 1 {
 			t.Errorf("%d streams", x.streams.Count())
 		}
@@ -209,9 +202,7 @@ func TestLongBodiesCostNothing(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	// A length that is said is believed before anything is read.
-	if got := statusOf(r.raw(goodHead+"Content-Length: 1073741824\r\n\r\n", false)); got != http.StatusRequestEntityTooLarge {
-		t.Errorf("1 GB that is said: %d", got)
-	}
+	assert.Equal(t, statusOf(r.raw(goodHead+"Content-Length: 1073741824\r\n\r\n", false)), http.StatusRequestEntityTooLarge, "1 GB that is said")
 	// One that is not said is read up to the limit.
 	q := r.request(t.Context(), http.MethodPost, endpoint, "")
 	q.Body, q.ContentLength = io.NopCloser(io.LimitReader(endlessly(' '), 1<<30)), -1
@@ -222,12 +213,9 @@ func TestLongBodiesCostNothing(t *testing.T) {
 		assert.Equal(t, answer.StatusCode, http.StatusRequestEntityTooLarge, "1 GB in chunks")
 	}
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-		t.Errorf("allocated %d bytes", used)
-	}
-	if got := statusOf(r.raw(goodHead+"Content-Length: 100000000000000000000\r\n\r\n", true)); got != http.StatusBadRequest {
-		t.Errorf("a length beyond numbers: %d", got)
-	}
+	used := after.TotalAlloc - before.TotalAlloc
+	assert.That(t, used <= 64<<20, "allocated %d bytes", used)
+	assert.Equal(t, statusOf(r.raw(goodHead+"Content-Length: 100000000000000000000\r\n\r\n", true)), http.StatusBadRequest, "a length beyond numbers")
 	assert.Equal(t, statusOf(r.raw(goodHead+"Content-Length: -1\r\n\r\n", true)), http.StatusBadRequest, "a length below zero")
 }
 
@@ -237,9 +225,7 @@ func TestTheLimitOfABodyIsExact(t *testing.T) {
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for size, want := range map[int]int{200: 200, 201: 413} {
 		body := ping + strings.Repeat(" ", size-len(ping))
-		if answer := r.post(body, server.HeaderKeySessionID, id); answer.status != want {
-			t.Errorf("%d bytes: %+v", size, answer)
-		}
+		assert.Equal(t, r.post(body, server.HeaderKeySessionID, id).status, want, "%d bytes", size)
 		chunked := fmt.Sprintf("%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, size, body)
 		assert.Equal(t, statusOf(r.raw(chunked, false)), want, "%d bytes in a chunk", size)
 	}
@@ -257,16 +243,14 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 				_, _ = io.WriteString(c, goodHead+"Content-Length: 1000\r\n\r\n"+part)
 			}
 			time.Sleep(stalled)
-			if w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion)); w.Code != http.StatusOK {
-				t.Errorf("%s: %d %s", name, w.Code, w.Body)
-			}
+			w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
+			assert.That(t, w.Code == http.StatusOK, "%s: %d %s", name, w.Code, w.Body)
 			for _, c := range holders {
 				c.Close()
 			}
 			synctest.Wait()
-			if used := x.budget.budget(); used != 0 || len(x.budget.coming) != 0 || len(x.budget.bySender) != 0 {
-				t.Errorf("%s: %d bytes are held at the end", name, used)
-			}
+			used := x.budget.budget()
+			assert.That(t, used == 0 && len(x.budget.coming) == 0 && len(x.budget.bySender) == 0, "%s: %d bytes are held at the end", name, used)
 		}
 		id := x.session(t)
 
@@ -277,9 +261,8 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 		defer c.Close()
 		_, _ = fmt.Fprintf(c, "%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, len(body), body)
 		<-x.toy.started
-		if used := x.budget.budget(); used != int64(len(body)) {
-			t.Errorf("%d bytes are held for %d", used, len(body))
-		}
+		used := x.budget.budget()
+		assert.That(t, used == int64(len(body)), "%d bytes are held for %d", used, len(body))
 	})
 }
 
@@ -317,9 +300,7 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 	// Requests one after the other on one connection are no trick, and are answered
 	// in their order.
 	answer := r.raw(second+"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"+second, true)
-	if strings.Count(answer, "200 OK") != 2 || strings.Index(answer, "404") < strings.Index(answer, "200 OK") || strings.Count(answer, "HTTP/1.1 ") != 3 {
-		t.Errorf("%q", answer)
-	}
+	assert.That(t, strings.Count(answer, "200 OK") == 2 && strings.Index(answer, "404") >= strings.Index(answer, "200 OK") && strings.Count(answer, "HTTP/1.1 ") == 3, "%q", answer)
 	// Each of them needs the token.
 	answer = r.raw(strings.Replace(goodHead, "/mcp", "/readyz", 1)+"Content-Length: 0\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", true)
 	assert.That(t, strings.Contains(answer, "401") && !strings.Contains(answer, "200 OK"), "%q", answer)
@@ -346,9 +327,7 @@ func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 		defer c.Close()
 	}
 	ready()
-	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 200 {
-		t.Errorf("a new one with the token: %+v", answer)
-	}
+	assert.Equal(t, r.send(http.MethodGet, "/readyz", "").status, 200, "a new one with the token")
 	ready()
 }
 
@@ -384,16 +363,12 @@ func TestTheGateCountsRight(t *testing.T) {
 		working, _ := enter(true)
 		first, _ := enter(false)
 		second, served := enter(false)
-		if !served || isOpen(first) || !isOpen(second) || !isOpen(working) {
-			t.Errorf("served %v; the idle one has not made room for the next", served)
-		}
+		assert.That(t, served && !isOpen(first) && isOpen(second) && isOpen(working), "served %v; the idle one has not made room for the next", served)
 		second.Close()
 		synctest.Wait()
 		other, _ := enter(true)
 		late, served := enter(false)
-		if served || isOpen(late) || !isOpen(working) || !isOpen(other) {
-			t.Errorf("served %v; those that work must stay", served)
-		}
+		assert.That(t, !served && !isOpen(late) && isOpen(working) && isOpen(other), "served %v; those that work must stay", served)
 		other.Close()
 		synctest.Wait()
 		if again, served := enter(false); !served || !isOpen(again) {
@@ -415,13 +390,10 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		go stream(ids[0])
 		go stream(ids[1])
 		synctest.Wait()
-		if w := stream(ids[2]); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-			t.Errorf("a third stream: %d", w.Code)
-		}
+		w := stream(ids[2])
+		assert.That(t, w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != "", "a third stream: %d", w.Code)
 		body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
-		if w := x.send(ctx, http.MethodPost, body, headers...); w.Code != http.StatusServiceUnavailable {
-			t.Errorf("a subscription: %d", w.Code)
-		}
+		assert.Equal(t, x.send(ctx, http.MethodPost, body, headers...).Code, http.StatusServiceUnavailable, "a subscription")
 		assert.Equal(t, x.ping(t, ids[2]), http.StatusOK, "a request")
 		x.send(ctx, http.MethodDelete, "", server.HeaderKeySessionID, ids[0])
 		synctest.Wait()

@@ -198,9 +198,7 @@ func TestPreflightTellsWhatAListedPageMaySend(t *testing.T) {
 	}
 	assert.Equal(t, answer.header.Get("Access-Control-Allow-Credentials"), "", "cookies are allowed")
 	answer = r.post(initialize(legacyVersion), "Origin", "https://app.example", "Sec-Fetch-Site", "cross-site")
-	if answer.status != http.StatusOK || !strings.Contains(answer.header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
-		t.Errorf("%+v", answer)
-	}
+	assert.That(t, answer.status == http.StatusOK && strings.Contains(answer.header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id"), "%+v", answer)
 }
 
 func FuzzHostName(f *testing.F) {

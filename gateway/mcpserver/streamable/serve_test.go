@@ -55,9 +55,7 @@ func TestStoppingAnswersWhatRuns(t *testing.T) {
 	}
 	close(r.release)
 	assert.Equal(t, soon(t, "the answer", answers).text(t), "released")
-	if err := r.wait(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	assert.NoError(t, r.wait(), "the end")
 }
 
 // What still comes over an open connection is told to come later, to the next server.
@@ -121,10 +119,9 @@ func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
 func TestSettingsThatAreRefused(t *testing.T) {
 	cert, key, _ := certificateFiles(t)
 	for _, test := range []struct {
-		name    string
-		change  func(*Config)
-		setting string
-		want    string
+		name          string
+		change        func(*Config)
+		setting, want string
 	}{
 		{"no token", func(c *Config) { c.Token = "" }, "token-file", "is missing"},
 		{"a weak token", func(c *Config) { c.Token = "secret" }, "token-file", "is shorter"},
@@ -155,9 +152,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		err := Serve(ctx, c, func(url string) { t.Errorf("%s: it listens on %s", test.name, url); cancel() })
 		cancel()
 		var wrong *SettingError
-		if !errors.As(err, &wrong) || wrong.Setting != test.setting || !strings.Contains(err.Error(), test.want) || wrong.Hint() == "" {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		assert.That(t, errors.As(err, &wrong) && wrong.Setting == test.setting && strings.Contains(err.Error(), test.want) && wrong.Hint() != "", "%s: %v", test.name, err)
 		assert.That(t, !strings.Contains(fmt.Sprint(err), "secret"), "%s: the error shows the token", test.name)
 	}
 	assert.ErrorIs(t, Serve(t.Context(), Config{Addr: "127.0.0.1:0", Token: goodToken}, nil), errNoServer, "without a server")
@@ -341,7 +336,6 @@ func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
 	}
 }
 
-// The listener breaking is the end, and an error.
 func TestABrokenListenerEndsTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newDirect(t, nil)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -68,9 +69,7 @@ func (x *offline) session(t *testing.T) string {
 	t.Helper()
 	w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
 	id := w.Header().Get(server.HeaderKeySessionID)
-	if w.Code != http.StatusOK || id == "" {
-		t.Fatalf("initialize: %d %s", w.Code, w.Body)
-	}
+	require.That(t, w.Code == http.StatusOK && id != "", "initialize: %d %s", w.Code, w.Body)
 	return id
 }
 
@@ -92,17 +91,12 @@ func TestAThousandIdleSessionsEnd(t *testing.T) {
 			ids = append(ids, x.session(t))
 		}
 		time.Sleep(time.Hour - time.Second)
-		if code := x.ping(t, ids[0]); code != http.StatusOK {
-			t.Errorf("before its time is over: %d", code)
-		}
+		assert.Equal(t, x.ping(t, ids[0]), http.StatusOK, "before its time is over")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if open := len(x.sessions.byID); open != 1 || len(x.ended) != defaultSessions-1 {
-			t.Errorf("%d sessions are open, %d have ended", open, len(x.ended))
-		}
-		if x.ping(t, ids[0]) != http.StatusOK || x.ping(t, ids[1]) != http.StatusNotFound || x.kept(ids[1]) || !x.kept(ids[0]) {
-			t.Error("not the idle ones ended")
-		}
+		open := len(x.sessions.byID)
+		assert.That(t, open == 1 && len(x.ended) == defaultSessions-1, "%d sessions are open, %d have ended", open, len(x.ended))
+		assert.That(t, x.ping(t, ids[0]) == http.StatusOK && x.ping(t, ids[1]) == http.StatusNotFound && !x.kept(ids[1]) && x.kept(ids[0]), "not the idle ones ended")
 		x.session(t) // there is room again
 	})
 }
@@ -128,21 +122,13 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	}
 	s.leave(s.enter(a[0].id, owner{})) // so that it is not idle for longest
 	c := open("c")
-	if is(a[1]) || !is(a[0]) || !is(c) || len(s.byID) != most {
-		t.Error("not the session of the largest client that was idle for longest has ended")
-	}
+	assert.That(t, !is(a[1]) && is(a[0]) && is(c) && len(s.byID) == most, "not the session of the largest client that was idle for longest has ended")
 	for range 5 * most {
 		open("a") // which costs its own
 	}
-	if !is(b[0]) || !is(b[1]) || !is(c) {
-		t.Error("a client with many sessions has ended those of others")
-	}
-	if a[1].ctx.Err() == nil {
-		t.Error("the session that ended goes on")
-	}
-	if len(s.byID) != most {
-		t.Errorf("%d sessions", len(s.byID))
-	}
+	assert.That(t, is(b[0]) && is(b[1]) && is(c), "a client with many sessions has ended those of others")
+	assert.That(t, a[1].ctx.Err() != nil, "the session that ended goes on")
+	assert.That(t, len(s.byID) == most, "%d sessions", len(s.byID))
 }
 
 // A session in which something is going on does not end for another one, and one
@@ -182,9 +168,7 @@ func TestClientsAreToldApart(t *testing.T) {
 	} {
 		m := received{}
 		m.params.ClientInfo = json.RawMessage(test.info)
-		if got := clientOf(&http.Request{RemoteAddr: test.from}, m); got != test.want {
-			t.Errorf("%s %s: %+v", test.from, test.info, got)
-		}
+		assert.Equal(t, clientOf(&http.Request{RemoteAddr: test.from}, m), test.want, "%s %s", test.from, test.info)
 	}
 }
 
@@ -199,18 +183,12 @@ func TestASessionIsNotIdleWhileACallRuns(t *testing.T) {
 		<-x.toy.started
 		time.Sleep(time.Hour)
 		close(x.toy.release)
-		if code := <-done; code != http.StatusOK {
-			t.Errorf("the call: %d", code)
-		}
+		assert.Equal(t, <-done, http.StatusOK, "the call")
 		time.Sleep(59 * time.Second)
-		if code := x.ping(t, id); code != http.StatusOK {
-			t.Errorf("after the call: %d", code)
-		}
+		assert.Equal(t, x.ping(t, id), http.StatusOK, "after the call")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if code := x.ping(t, id); code != http.StatusNotFound {
-			t.Errorf("idle: %d", code)
-		}
+		assert.Equal(t, x.ping(t, id), http.StatusNotFound, "idle")
 	})
 }
 
@@ -222,19 +200,13 @@ func TestAnOldTimerEndsNothing(t *testing.T) {
 	require.NoError(t, err)
 	s.leave(x)
 	before := x.turn
-	if s.enter(x.id, owner{}) != x {
-		t.Fatal("not entered")
-	}
+	require.That(t, s.enter(x.id, owner{}) == x, "not entered")
 	s.expire(x, before)
 	s.leave(x)
 	s.expire(x, before)
-	if x.ctx.Err() != nil {
-		t.Error("it ended")
-	}
+	assert.That(t, x.ctx.Err() == nil, "it ended")
 	s.expire(x, x.turn)
-	if x.ctx.Err() == nil {
-		t.Error("it did not end")
-	}
+	assert.That(t, x.ctx.Err() != nil, "it did not end")
 }
 
 func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
@@ -243,27 +215,15 @@ func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
 	answers := make(chan exchanged, 1)
 	go func() { answers <- r.post(call(7, "block", "{}"), server.HeaderKeySessionID, id) }()
 	soon(t, "the call", r.started)
-	if answer := r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, id); answer.status != http.StatusOK {
-		t.Errorf("%+v", answer)
-	}
-	if err := soon(t, "the end of the call", r.ended); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.Equal(t, r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, id).status, http.StatusOK)
+	assert.ErrorIs(t, soon(t, "the end of the call", r.ended), context.Canceled)
 	answer := soon(t, "the answer", answers)
-	if answer.status != http.StatusServiceUnavailable || !strings.Contains(answer.body, `"id":7`) || !strings.Contains(answer.body, "is unknown") {
-		t.Errorf("%+v", answer)
-	}
+	assert.That(t, answer.status == http.StatusServiceUnavailable && strings.Contains(answer.body, `"id":7`) && strings.Contains(answer.body, "is unknown"), "%+v", answer)
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
-		if answer := r.send(method, endpoint, call(1, "who", "{}"), server.HeaderKeySessionID, id); answer.status != http.StatusNotFound {
-			t.Errorf("%s with a session that has ended: %+v", method, answer)
-		}
-		if answer := r.send(method, endpoint, call(1, "who", "{}"), server.HeaderKeySessionID, "MADEUP"+id); answer.status != http.StatusNotFound {
-			t.Errorf("%s with an invented session: %+v", method, answer)
-		}
+		assert.Equal(t, r.send(method, endpoint, call(1, "who", "{}"), server.HeaderKeySessionID, id).status, http.StatusNotFound, "%s with a session that has ended", method)
+		assert.Equal(t, r.send(method, endpoint, call(1, "who", "{}"), server.HeaderKeySessionID, "MADEUP"+id).status, http.StatusNotFound, "%s with an invented session", method)
 	}
-	if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, other).text(t); who == "" {
-		t.Error("the other session ended too")
-	}
+	assert.That(t, r.post(call(1, "who", "{}"), server.HeaderKeySessionID, other).text(t) != "", "the other session ended too")
 }
 
 // A session belongs to the token it was opened with: who has another and knows the
@@ -284,28 +244,20 @@ func TestASessionCannotBeTakenOver(t *testing.T) {
 		}
 	}
 	x.bearer = mine
-	if code := x.ping(t, id); code != http.StatusOK {
-		t.Errorf("the owner: %d", code)
-	}
+	assert.Equal(t, x.ping(t, id), http.StatusOK, "the owner")
 }
 
 func TestASessionKeepsToItsProtocol(t *testing.T) {
 	r := open(t, nil)
 	id := r.post(initialize("2025-06-18")).header.Get(server.HeaderKeySessionID)
 	for version, want := range map[string]int{"": 200, "2025-06-18": 200, "2025-11-25": 400, "2025-03-26": 400, "1999-01-01": 400} {
-		if answer := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id, "Mcp-Protocol-Version", version); answer.status != want {
-			t.Errorf("%q: %+v, want %d", version, answer, want)
-		}
+		assert.Equal(t, r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id, "Mcp-Protocol-Version", version).status, want, "%q", version)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
 		answer := r.send(method, endpoint, "", server.HeaderKeySessionID, id, "Mcp-Protocol-Version", "2026-07-28")
-		if answer.status != http.StatusMethodNotAllowed || answer.header.Get("Allow") != http.MethodPost {
-			t.Errorf("%s of a client without sessions: %+v", method, answer)
-		}
+		assert.That(t, answer.status == http.StatusMethodNotAllowed && answer.header.Get("Allow") == http.MethodPost, "%s of a client without sessions: %+v", method, answer)
 	}
-	if answer := r.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); answer.status != http.StatusBadRequest {
-		t.Errorf("without a session: %+v", answer)
-	}
+	assert.Equal(t, r.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`).status, http.StatusBadRequest, "without a session")
 }
 
 // Whatever a client does that does not lead to an open session leaves none.
@@ -340,12 +292,8 @@ func TestSessionsAreToldOf(t *testing.T) {
 	x.send(t.Context(), http.MethodDelete, "", server.HeaderKeySessionID, id)
 	x.session(t)
 	x.sessions.close()
-	if len(opened) != 2 || fmt.Sprint(opened) != fmt.Sprint(ended) {
-		t.Errorf("opened %v, ended %v", opened, ended)
-	}
-	if w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion)); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("after the end: %d", w.Code)
-	}
+	assert.That(t, len(opened) == 2 && fmt.Sprint(opened) == fmt.Sprint(ended), "opened %v, ended %v", opened, ended)
+	assert.Equal(t, x.send(t.Context(), http.MethodPost, initialize(legacyVersion)).Code, http.StatusServiceUnavailable, "after the end")
 }
 
 func TestIdsAreLongAndDifferent(t *testing.T) {
@@ -353,13 +301,9 @@ func TestIdsAreLongAndDifferent(t *testing.T) {
 	defer s.close()
 	for range 1000 {
 		x, err := s.begin(owner{}, client{}, "")
-		if err != nil || len(x.id) < 26 {
-			t.Fatalf("%q, %v", x.id, err)
-		}
+		require.That(t, err == nil && len(x.id) >= 26, "%q, %v", x.id, err)
 	}
-	if len(s.byID) != 1000 {
-		t.Errorf("%d ids", len(s.byID))
-	}
+	assert.That(t, len(s.byID) == 1000, "%d ids", len(s.byID))
 }
 
 // A session that is open costs memory here and in mcp-go, and none when it has
@@ -398,7 +342,5 @@ func TestMemoryOfSessions(t *testing.T) {
 		left = min(left, used()-before)
 	}
 	t.Logf("%d bytes a session, %d left of %d", each, left, sessions)
-	if each > 32<<10 || left > most {
-		t.Errorf("%d bytes a session, %d left of %d", each, left, sessions)
-	}
+	assert.That(t, each <= 32<<10 && left <= most, "%d bytes a session, %d left of %d", each, left, sessions)
 }

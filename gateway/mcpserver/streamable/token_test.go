@@ -27,9 +27,7 @@ import (
 func TestTheFirstStartMakesAToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "token")
 	token, err := Token(path)
-	if err != nil || Weakness(token) != "" {
-		t.Fatalf("%q, %v", token, err)
-	}
+	require.That(t, err == nil && Weakness(token) == "", "%q, %v", token, err)
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -49,9 +47,7 @@ func TestATokenIsNotMadeInAFolderOfOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shared")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	_, err := Token(filepath.Join(dir, "token"))
-	if err == nil || !strings.Contains(err.Error(), "its folder is accessible to other users (mode 0755)") {
-		t.Errorf("the error is %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "its folder is accessible to other users (mode 0755)"), "the error is %v", err)
 }
 
 func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
@@ -61,9 +57,7 @@ func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
 	for range 20 {
 		all.Go(func() {
 			token, err := Token(path)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.That(t, err == nil, "%v", err)
 			tokens <- token
 		})
 	}
@@ -73,9 +67,7 @@ func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
 	for token := range tokens {
 		different[token] = true
 	}
-	if len(different) != 1 {
-		t.Errorf("%d tokens", len(different))
-	}
+	assert.That(t, len(different) == 1, "%d tokens", len(different))
 }
 
 func TestUnsafeTokenFilesAreRefused(t *testing.T) {
@@ -116,15 +108,11 @@ func TestUnsafeTokenFilesAreRefused(t *testing.T) {
 	} {
 		token, err := Token(test.path)
 		if test.want == "" {
-			if err != nil || token == "" {
-				t.Errorf("%s: %v", test.name, err)
-			}
+			assert.That(t, err == nil && token != "", "%s: %v", test.name, err)
 			continue
 		}
 		var wrong *SettingError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) || token != "" {
-			t.Errorf("%s: %q, %v", test.name, token, err)
-		}
+		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), test.want) && token == "", "%s: %q, %v", test.name, token, err)
 		assert.That(t, !strings.Contains(err.Error(), goodToken[:10]), "%s: the error shows the token: %v", test.name, err)
 	}
 }
@@ -213,9 +201,7 @@ func TestWrongTokensHoldUpNobodyElse(t *testing.T) {
 		if codes[401] != 20 || codes[429] != 980 || time.Since(begin) != wrongWait {
 			t.Errorf("%v after %v", codes, time.Since(begin))
 		}
-		if strings.Count(told.String(), "\n") != 1 || strings.Contains(told.String(), otherToken) {
-			t.Errorf("told %q", told.String())
-		}
+		assert.That(t, strings.Count(told.String(), "\n") == 1 && !strings.Contains(told.String(), otherToken), "told %q", told.String())
 		time.Sleep(time.Minute)
 		if code := attemptWith(t.Context(), b, otherToken); code != 401 || !strings.Contains(told.String(), "times=1000") {
 			t.Errorf("%d, told %q", code, told.String())

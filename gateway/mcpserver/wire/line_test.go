@@ -182,9 +182,7 @@ func TestWhichCallsArePlain(t *testing.T) {
 	} {
 		m, err := Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, test.params))
 		assert.That(t, err == nil && m.Plain == test.want, "%s: plain %v, %v, want %v", test.params, m.Plain, err, test.want)
-		if m.Plain && m.Tool != "t" {
-			t.Errorf("%s: tool %q", test.params, m.Tool)
-		}
+		assert.That(t, !m.Plain || m.Tool == "t", "%s: tool %q", test.params, m.Tool)
 	}
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"name":"t"}}`,

@@ -184,16 +184,10 @@ func FuzzDecodeMessage(f *testing.F) {
 			}
 			t.Fatalf("accepted %q: %v", line, err)
 		}
-		if loose.JSONRPC != "2.0" || loose.ID != got.ID || loose.Method != got.Method {
-			t.Errorf("%q: %+v, but encoding/json reads %+v", line, got, loose)
-		}
+		assert.That(t, loose.JSONRPC == "2.0" && loose.ID == got.ID && loose.Method == got.Method, "%q: %+v, but encoding/json reads %+v", line, got, loose)
 		assert.That(t, (got.Kind == Response) == (loose.Result != nil || loose.Error != nil), "%q: kind %d", line, got.Kind)
-		if got.Cancels != nil && loose.Params["requestId"] != got.Cancels {
-			t.Errorf("%q: cancels %v", line, got.Cancels)
-		}
-		if err := talk.DuplicateKey(line); err != nil {
-			t.Errorf("accepted %v", err)
-		}
+		assert.That(t, got.Cancels == nil || loose.Params["requestId"] == got.Cancels, "%q: cancels %v", line, got.Cancels)
+		assert.NoError(t, talk.DuplicateKey(line), "accepted")
 	})
 }
 

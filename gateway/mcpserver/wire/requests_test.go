@@ -241,9 +241,7 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)
 	c.cancel(1.0)
 	c.answer(r)
-	if out.Len() > 0 || len(c.pending) > 0 || c.running > 0 || c.bytes > 0 {
-		t.Errorf("wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
-	}
+	assert.That(t, out.Len() <= 0 && len(c.pending) == 0 && c.running <= 0 && c.bytes <= 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
 }
 
 // The time that a call waits before it is begun counts for its limit.
@@ -320,9 +318,7 @@ func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
 		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, Plain: true, Raw: []byte("{}")}))
 	}
 	c.mu.Lock() // nothing is read yet, so nothing is written
-	if c.large != maxLarge || len(c.waiting) != 3 || c.waiting[0].Tool != "large" {
-		t.Errorf("%d large calls have started, %d calls wait", c.large, len(c.waiting))
-	}
+	assert.That(t, c.large == maxLarge && len(c.waiting) == 3 && c.waiting[0].Tool == "large", "%d large calls have started, %d calls wait", c.large, len(c.waiting))
 	c.mu.Unlock()
 	go io.Copy(io.Discard, out)
 	c.waitForAnswers()

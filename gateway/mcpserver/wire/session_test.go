@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/talk"
 )
 
@@ -36,16 +37,14 @@ func TestTheServerAsks(t *testing.T) {
 		k.Send(call(1))
 		asked := k.Next()
 		k.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,%s}`, asked.ID, response))
-		if m := k.Next(); asked.Method != "elicitation/create" || m.ID != 1.0 || !strings.Contains(string(m.Result), want) {
-			t.Errorf("%s: %s", response, m.Result)
-		}
+		m := k.Next()
+		assert.That(t, asked.Method == "elicitation/create" && m.ID == 1.0 && strings.Contains(string(m.Result), want), "%s: %s", response, m.Result)
 	}
 	k.Send(call(2))
 	k.Next()
 	k.In.Close()
-	if m := k.Next(); !strings.Contains(string(m.Result), ErrNoClient.Error()) {
-		t.Errorf("the input has ended: %s", m.Result)
-	}
+	m := k.Next()
+	assert.That(t, strings.Contains(string(m.Result), ErrNoClient.Error()), "the input has ended: %s", m.Result)
 }
 
 // A stream is kept alive, and ends when nothing can be sent.
@@ -60,8 +59,7 @@ func TestNotificationsThatBelongToNoRequest(t *testing.T) {
 		}
 		p.NotificationChannel() <- mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: "notifications/test"}}
 		p.SendNotifications(t.Context(), time.Minute)
-		if got := strings.Join(sent, "\n"); !strings.Contains(sent[0], "notifications/test") || sent[1] != `{"jsonrpc":"2.0","id":1,"method":"ping"}` || len(sent) != 3 {
-			t.Errorf("sent\n%s", got)
-		}
+		got := strings.Join(sent, "\n")
+		assert.That(t, strings.Contains(sent[0], "notifications/test") && sent[1] == `{"jsonrpc":"2.0","id":1,"method":"ping"}` && len(sent) == 3, "sent\n%s", got)
 	})
 }

@@ -153,9 +153,8 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 	huge := strings.Repeat("x", MaxMessage)
 	for _, test := range []struct {
-		name, line string
-		ID         string
-		Code       int
+		name, line, ID string
+		Code           int
 	}{
 		{"garbage", "hello", "<nil>", -32700},
 		{"a long line", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + huge + `"}}`, "<nil>", -32600},
@@ -229,9 +228,7 @@ func TestCancelQueued(t *testing.T) {
 	assert.NoError(t, k.Wait())
 	rest := k.Rest()
 	assert.That(t, len(rest) == maxRunning+1, "%d answers, want %d", len(rest), maxRunning+1)
-	if len(g.started) != 1 || len(g.cancelled) != 0 {
-		t.Errorf("%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
-	}
+	assert.That(t, len(g.started) == 1 && len(g.cancelled) == 0, "%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
 }
 
 func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
@@ -464,9 +461,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 				t.Fatalf("%s: %v", test.name, err)
 			}
 			rest := k.Rest()
-			if len(rest) != 2 || rest[0].Method != mcp.MethodNotificationSubscriptionsAcknowledged || rest[1].ID != 1.0 {
-				t.Fatalf("%s: %+v", test.name, rest)
-			}
+			require.That(t, len(rest) == 2 && rest[0].Method == mcp.MethodNotificationSubscriptionsAcknowledged && rest[1].ID == 1.0, "%s: %+v", test.name, rest)
 		}
 	}
 }

@@ -319,9 +319,7 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 		t.Fatalf("%d %v", status, decided)
 	}
 	status, got := s.exchange(s.forCode(location.Query().Get("code")))
-	if status != 200 || got["token_type"] != "Bearer" || got["expires_in"] != 3600.0 || got["scope"] != "vault:read vault:write" {
-		t.Fatalf("%d %v", status, got)
-	}
+	require.That(t, status == 200 && got["token_type"] == "Bearer" && got["expires_in"] == 3600.0 && got["scope"] == "vault:read vault:write", "%d %v", status, got)
 	holder := s.Holder(got["access_token"].(string))
 	assert.That(t, holder.Agent == "phone" && slices.Equal(holder.Scopes, []string{"vault:read", "vault:write"}), "%+v", holder)
 	file, err := os.ReadFile(filepath.Join(s.state, fileName))
@@ -332,9 +330,7 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 		t.Errorf("others can read the file: %v", info.Mode())
 	}
 	status, next := s.exchange(s.forRefresh(got["refresh_token"]))
-	if status != 200 || next["scope"] != "vault:read vault:write" || s.Holder(next["access_token"].(string)).Identity != holder.Identity {
-		t.Errorf("%d %v", status, next)
-	}
+	assert.That(t, status == 200 && next["scope"] == "vault:read vault:write" && s.Holder(next["access_token"].(string)).Identity == holder.Identity, "%d %v", status, next)
 	assert.That(t, s.Holder(got["access_token"].(string)).Agent == "", "a replaced access token still counts")
 	again := newTokens(s.Config) // as after a restart: the client refreshes
 	s.tokens.mu.Lock()
@@ -645,9 +641,8 @@ func TestAClientByItsMetadata(t *testing.T) {
 	s.fetcher.Transport = documents.Client().Transport
 	status, got := s.signIn(s.query("client_id", id), nil)
 	client, _ := got["client"].(map[string]any)
-	if name := fmt.Sprint(client["name"]); status != 200 || !strings.HasPrefix(name, "By[2J document") || len(name) > maxName || strings.Contains(name, "\x1b") {
-		t.Fatalf("%d %v", status, got)
-	}
+	name := fmt.Sprint(client["name"])
+	require.That(t, status == 200 && strings.HasPrefix(name, "By[2J document") && len(name) <= maxName && !strings.Contains(name, "\x1b"), "%d %v", status, got)
 	_, decided := s.send("/oauth/decide", map[string]any{"ticket": got["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
 	location, _ := url.Parse(fmt.Sprint(decided["location"]))
 	form := s.forCode(location.Query().Get("code"))

@@ -27,9 +27,7 @@ func TestTheCollectorOfTheEnvironment(t *testing.T) {
 		{"a protocol", map[string]string{endpointVariable: here, protocolVariable: "grpc", tracesProtocolVariable: "http/protobuf"}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
 	} {
 		got, err := collectorIn(func(name string) string { return tt.env[name] })
-		if err != nil || got == nil || got.url != tt.want.url || got.timeout != tt.want.timeout || len(got.headers) != 0 {
-			t.Errorf("%s: %+v, %v", tt.name, got, err)
-		}
+		assert.That(t, err == nil && got != nil && got.url == tt.want.url && got.timeout == tt.want.timeout && len(got.headers) == 0, "%s: %+v, %v", tt.name, got, err)
 	}
 }
 

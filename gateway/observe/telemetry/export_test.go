@@ -117,8 +117,6 @@ func TestOneWarningAMinute(t *testing.T) {
 		now = now.Add(step.after)
 		w.lost(5, errors.New("away"))
 		got := log.String()
-		if strings.Count(got, "\n") != step.lines || !strings.HasSuffix(strings.TrimSpace(got), step.last) {
-			t.Errorf("after %v: %q", step.after, got)
-		}
+		assert.That(t, strings.Count(got, "\n") == step.lines && strings.HasSuffix(strings.TrimSpace(got), step.last), "after %v: %q", step.after, got)
 	}
 }

@@ -174,9 +174,8 @@ func TestWhatTheSDKSaysIsAWarning(t *testing.T) {
 	t.Setenv("OTEL_TRACES_SAMPLER", "sometimes")
 	c := newCollector(t)
 	_, log := open(t, map[string]string{endpointVariable: c.URL, headersVariable: "a=s3cret"})
-	if got := log.String(); !strings.Contains(got, "sometimes") || strings.Count(got, "\n") != 1 || strings.Contains(got, "s3cret") {
-		t.Errorf("the log contains %q", got)
-	}
+	got := log.String()
+	assert.That(t, strings.Contains(got, "sometimes") && strings.Count(got, "\n") == 1 && !strings.Contains(got, "s3cret"), "the log contains %q", got)
 }
 
 // A collector that takes requests and never answers holds up no call, and the end

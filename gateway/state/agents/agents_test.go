@@ -32,9 +32,7 @@ func TestATokenIsOfItsAgent(t *testing.T) {
 		assert.Equal(t, of(token), want, "%q is of", token)
 	}
 	text, err := os.ReadFile(filepath.Join(state, fileName))
-	if err != nil || strings.Contains(string(text), ann) || strings.Contains(string(text), ann[len(prefix):]) {
-		t.Errorf("the file contains the token: %s, %v", text, err)
-	}
+	assert.That(t, err == nil && !strings.Contains(string(text), ann) && !strings.Contains(string(text), ann[len(prefix):]), "the file contains the token: %s, %v", text, err)
 	again := set(t, user, "ann")
 	if of(ann) != "" || of(again) != "ann" || of(bob) != "bob" {
 		t.Errorf("after a rotation: %q, %q, %q", of(ann), of(again), of(bob))
@@ -47,7 +45,6 @@ func TestATokenIsOfItsAgent(t *testing.T) {
 	}
 }
 
-// A file that others can read, or that is damaged, has no tokens.
 func TestAnUnsafeFileHasNoTokens(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	s := Open(state)

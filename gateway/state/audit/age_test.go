@@ -37,9 +37,8 @@ func TestYoungLinesAreKept(t *testing.T) {
 	r = verified(t, l)
 	require.That(t, r.Broken == nil && r.First != 1 && r.First <= 101 && r.Last == 120, "after ninety days: %+v", r)
 	assert.That(t, r.Files <= 8, "%d files are left", r.Files)
-	if first := listed(t, l, Filter{})[0]; first.Seq != r.First || !r.Since.Equal(first.Time) {
-		t.Errorf("the first line is %d of %v, the report says %d of %v", first.Seq, first.Time, r.First, r.Since)
-	}
+	first := listed(t, l, Filter{})[0]
+	assert.That(t, first.Seq == r.First && r.Since.Equal(first.Time), "the first line is %d of %v, the report says %d of %v", first.Seq, first.Time, r.First, r.Since)
 }
 
 // A log that is full of young lines takes no more, and loses none. Old files that
@@ -52,9 +51,7 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 		err = l.Write(sample(lines), true)
 	}
 	var full *Unusable
-	if !errors.As(err, &full) || !strings.Contains(full.Reason, "is full") || !strings.Contains(full.Reason, "90 days") {
-		t.Fatalf("line %d: %v", lines, err)
-	}
+	require.That(t, errors.As(err, &full) && strings.Contains(full.Reason, "is full") && strings.Contains(full.Reason, "90 days"), "line %d: %v", lines, err)
 	lines--
 	wantWhole(t, l, lines)
 	other := again(t, l)

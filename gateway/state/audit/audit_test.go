@@ -23,9 +23,7 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	require.Equal(t, len(lines), 20)
 	for i, line := range lines {
 		want := sample(i + 1)
-		if line.Seq != uint64(i+1) || line.Call != want.Call || *line.Exit != *want.Exit || line.Params[0] != want.Params[0] || line.Note != want.Note {
-			t.Errorf("%+v", line)
-		}
+		assert.That(t, line.Seq == uint64(i+1) && line.Call == want.Call && *line.Exit == *want.Exit && line.Params[0] == want.Params[0] && line.Note == want.Note, "%+v", line)
 		assert.That(t, !line.Time.Before(before.Add(-time.Second)) && line.Time.Location() == time.UTC, "time %v", line.Time)
 	}
 	assert.Equal(t, lines[0].Prev, strings.Repeat("0", 64), "the first follows")
@@ -245,8 +243,6 @@ func TestErrorsAreForPeopleAndPrograms(t *testing.T) {
 		{&Invalid{"note", "x", "is not a digest"}, "audit_invalid", `audit log: note "x": is not a digest`},
 		{&Damaged{"audit.jsonl", 3}, "audit_damaged", `audit log: "audit.jsonl", line 3: is not a line of this log`},
 	} {
-		if test.err.Code() != test.code || test.err.Error() != test.text {
-			t.Errorf("%s: %s", test.err.Code(), test.err)
-		}
+		assert.That(t, test.err.Code() == test.code && test.err.Error() == test.text, "%s: %s", test.err.Code(), test.err)
 	}
 }

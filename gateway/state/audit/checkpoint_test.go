@@ -113,7 +113,6 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	}
 }
 
-// What is wrong with a file of checkpoints is found too.
 func TestAFileOfCheckpointsIsChecked(t *testing.T) {
 	state, lasting, _ := signedLog(t, 60)
 	_, others, _ := signedLog(t, 60)

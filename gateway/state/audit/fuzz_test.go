@@ -130,7 +130,6 @@ func checkFile(t *testing.T, data []byte) {
 	before := verified(t, l)
 	next := again(t, l)
 	require.NoError(t, next.Write(sample(100), false))
-	if after := verified(t, l); (after.Broken == nil) != (before.Broken == nil) || after.Torn != 0 {
-		t.Fatalf("before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
-	}
+	after := verified(t, l)
+	require.That(t, (after.Broken == nil) == (before.Broken == nil) && after.Torn == 0, "before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
 }

@@ -49,12 +49,8 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 	for _, e := range whole {
 		want := e.Steps[0].Before
 		text, err := j.Object(want.Hash)
-		if err == nil && ImageOf(text) != want {
-			t.Fatalf("%s: wrong bytes", what)
-		}
-		if err != nil && !isTyped(err) {
-			t.Errorf("%s: %v", what, err)
-		}
+		require.That(t, err != nil || ImageOf(text) == want, "%s: wrong bytes", what)
+		assert.That(t, err == nil || isTyped(err), "%s: %v", what, err)
 	}
 }
 
@@ -220,7 +216,5 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	whole := entries(t, again(j))
 	require.NoError(t, os.Remove(j.folder.file(segmentName(3))))
 	list, damage, err := again(j).Entries(Filter{})
-	if err != nil || len(damage) != 1 || damage[0].File != segmentName(3) || len(list) >= len(whole) {
-		t.Errorf("%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
-	}
+	assert.That(t, err == nil && len(damage) == 1 && damage[0].File == segmentName(3) && len(list) < len(whole), "%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
 }

@@ -34,9 +34,8 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 	for id, text := range c.texts {
 		e, ok := found[id]
 		require.That(t, ok, "%s: entry %s is lost", what, id)
-		if state := c.states[id]; state != Begun && e.State != state {
-			t.Errorf("%s: entry is %v, want %v", what, e.State, state)
-		}
+		state := c.states[id]
+		assert.That(t, state == Begun || e.State == state, "%s: entry is %v, want %v", what, e.State, state)
 		if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
 			t.Errorf("%s: %d bytes, want %d, %v", what, len(got), len(text), err)
 		}

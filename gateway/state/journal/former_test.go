@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -37,9 +38,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		first(t, dir, "/link")
 		e, content := change("b.md", "old", "new")
 		require.NoError(t, OpenAs(dir, "/real", "/link").Begin(e, content))
-		if n := count(t, openAt(dir, "/real", Limits{})); n != 2 {
-			t.Errorf("%d entries", n)
-		}
+		assert.Equal(t, count(t, openAt(dir, "/real", Limits{})), 2, "entries")
 	})
 	t.Run("there is one already", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
@@ -54,9 +53,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	})
 	t.Run("there is none", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
-		if n := count(t, OpenAs(dir, "/real", "/link")); n != 0 {
-			t.Errorf("%d entries", n)
-		}
+		assert.Equal(t, count(t, OpenAs(dir, "/real", "/link")), 0, "entries")
 	})
 	t.Run("one that others can look into", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")

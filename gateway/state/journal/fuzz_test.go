@@ -76,9 +76,7 @@ func checkSegment(t *testing.T, segment []byte) {
 	for _, e := range list {
 		for _, s := range e.Steps {
 			text, err := j.Object(s.Before.Hash)
-			if err == nil && ImageOf(text).Hash != s.Before.Hash {
-				t.Fatal("wrong bytes")
-			}
+			require.That(t, err != nil || ImageOf(text).Hash == s.Before.Hash, "wrong bytes")
 		}
 	}
 	e, content := change("a.md", string(bytes.Repeat([]byte("text "), 102)), "")

@@ -78,9 +78,7 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	list, _, err := j.Entries(Filter{})
-	if err != nil || len(list) != 1 || len(list[0].Steps) != 1 || list[0].Count != 1 {
-		t.Errorf("%+v, %v", list, err)
-	}
+	assert.That(t, err == nil && len(list) == 1 && len(list[0].Steps) == 1 && list[0].Count == 1, "%+v, %v", list, err)
 }
 
 func TestStatesFollowEachOther(t *testing.T) {
@@ -273,9 +271,8 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 		require.NoError(t, err)
 		got = append(got, v.Path+"="+string(text))
 	}
-	if want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}
+	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 	if limited, err := j.Versions("c.md", 2); err != nil || len(limited) != 2 {
 		t.Errorf("%d versions, %v", len(limited), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
@@ -45,9 +46,7 @@ func TestAKeyHasOneCall(t *testing.T) {
 		j.Keys().Claim("../a key", other, id, now),
 		j.Keys().Remember("../a key", other, nil, now),
 	} {
-		if !errors.As(err, &reused) || reused.ID != id {
-			t.Error(err)
-		}
+		assert.That(t, errors.As(err, &reused) && reused.ID == id, "%v", err)
 	}
 	require.NoError(t, j.Keys().Remember("../a key", one, []byte("the answer"), now))
 	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
@@ -55,9 +54,7 @@ func TestAKeyHasOneCall(t *testing.T) {
 			t.Errorf("%q, %v, %v", answer, found, err)
 		}
 	}
-	if err := j.Keys().Claim("../a key", one, id, now); err == nil {
-		t.Error("an answered key is claimed")
-	}
+	assert.That(t, j.Keys().Claim("../a key", one, id, now) != nil, "an answered key is claimed")
 	for _, at := range []time.Time{now.Add(25 * time.Hour), now.Add(-25 * time.Hour)} {
 		if _, found, err := recall(other, at); found || err != nil {
 			t.Errorf("%v, %v", found, err)
@@ -78,9 +75,7 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	}
 	require.NoError(t, k.Claim("one more", [32]byte{}, NewID(now), now))
 	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
-	if len(names) != 14 {
-		t.Errorf("%d keys are left", len(names))
-	}
+	assert.That(t, len(names) == 14, "%d keys are left", len(names))
 	if err := k.Remember("one more", [32]byte{}, make([]byte, maxAnswer+1), now); !isTyped(err) {
 		t.Error(err)
 	}
@@ -98,7 +93,6 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	}
 }
 
-// One caller cannot use up the keys of all.
 func TestACallerHasAShareOfTheKeys(t *testing.T) {
 	j := newJournal(t, Limits{})
 	now := time.Now()
@@ -151,9 +145,7 @@ func TestOfManyClaimsOneIsGranted(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if granted != 1 {
-		t.Errorf("%d claims were granted", granted)
-	}
+	assert.That(t, granted == 1, "%d claims were granted", granted)
 }
 
 func TestEveryFaultOfAKey(t *testing.T) {

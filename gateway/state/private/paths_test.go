@@ -76,9 +76,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 	} {
 		assert.Equal(t, WhyUnsafe(path), want, "%q", path)
 	}
-	if Unwritable(filepath.Join(base, "none", "deeper")) != nil || Unwritable(filepath.Join(file, "x")) == nil {
-		t.Error("a folder that can be made is none that cannot")
-	}
+	assert.That(t, Unwritable(filepath.Join(base, "none", "deeper")) == nil && Unwritable(filepath.Join(file, "x")) != nil, "a folder that can be made is none that cannot")
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(filepath.Join(base, "own"), 4711, 0))
 		assert.Equal(t, WhyUnsafe(filepath.Join(base, "own")), "belongs to another user", "of another user")

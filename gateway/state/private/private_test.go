@@ -47,9 +47,7 @@ func TestASecondHardLinkIsRefused(t *testing.T) {
 	for what, err := range useAll(name) {
 		wantProblem(t, what, err, HardLinked)
 	}
-	if text(t, name) != "text" {
-		t.Error("it was changed")
-	}
+	assert.That(t, text(t, name) == "text", "it was changed")
 	file, err := OpenLinked(name)
 	require.NoError(t, err)
 	require.NoError(t, file.Close())

@@ -116,14 +116,11 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	w.write(line, true)
 	update(t, c)
 	p := c.Page(Filter{Changes: true}, 0, 10)
-	if p.Total != 1 || p.Calls[0].Outcome() != "allowed" || !p.Calls[0].Approved || p.Calls[0].By != "page" || p.Calls[0].Code != "" || !p.Calls[0].Ended {
-		t.Errorf("%+v", p)
-	}
+	assert.That(t, p.Total == 1 && p.Calls[0].Outcome() == "allowed" && p.Calls[0].Approved && p.Calls[0].By == "page" && p.Calls[0].Code == "" && p.Calls[0].Ended, "%+v", p)
 	f := c.Figures(Filter{}, begun.Add(time.Hour))
 	assert.That(t, f.P99 == 0 && f.Agents[0].Calls == 1, "figures %+v: a user's time to think is not how long a call takes", f)
 }
 
-// What the owner does is listed, and is not what agents do.
 func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
 	w := newWriter(t)
 	w.call("read", "agent", 0, 5, "allow", "")

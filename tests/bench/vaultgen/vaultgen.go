@@ -93,11 +93,10 @@ func write(folder, name, text string, n int) error {
 // plan is what a vault will hold: the names are drawn before any text, because
 // the texts link to them.
 type plan struct {
-	seed     uint64
-	folders  []string // the vault's own is ""
-	notes    []string
-	pictures []string
-	taken    map[string]bool
+	seed            uint64
+	folders         []string // the vault's own is ""
+	notes, pictures []string
+	taken           map[string]bool
 }
 
 // A stream is a source of chance of its own.

@@ -122,7 +122,5 @@ func TestSummaries(t *testing.T) {
 	}
 	table := answer(t, "views: [{limit: 2, groupBy: {property: t}, summaries: {n: Max}}]", notes, Query{})
 	assert.Equal(t, table.Summaries[0].Value.Text(), "3", "the summary of limited rows")
-	if len(table.Groups) != 2 || !table.Groups[0].Summaries[0].Value.IsNull() || table.Groups[1].Summaries[0].Value.Text() != "3" {
-		t.Errorf("the groups are %+v", table.Groups)
-	}
+	assert.That(t, len(table.Groups) == 2 && table.Groups[0].Summaries[0].Value.IsNull() && table.Groups[1].Summaries[0].Value.Text() == "3", "the groups are %+v", table.Groups)
 }

@@ -1,7 +1,9 @@
 package bases
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
@@ -86,13 +89,10 @@ func TestAFilterAndItsNegationPartTheRows(t *testing.T) {
 		inOrder := func(some []string) bool {
 			return slices.Equal(some, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return !slices.Contains(some, p) }))
 		}
-		if len(kept)+len(dropped) != len(all) || !inOrder(kept) || !inOrder(dropped) {
-			t.Errorf("%s keeps %q and drops %q of %q", filter, kept, dropped, all)
-		}
+		assert.That(t, len(kept)+len(dropped) == len(all) && inOrder(kept) && inOrder(dropped), "%s keeps %q and drops %q of %q", filter, kept, dropped, all)
 	})
 }
 
-// The filters of the base and of a view mean the same as both in one and.
 func TestFiltersOfBaseAndViewAreJoined(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		notes, a, b := anyVault(t), anyFilter.Draw(t, "a"), anyFilter.Draw(t, "b")
@@ -100,9 +100,7 @@ func TestFiltersOfBaseAndViewAreJoined(t *testing.T) {
 		one := pathsOf(ask(t, fmt.Sprintf("filters: {and: ['%s', '%s']}", a, b), notes, Query{}))
 		none := pathsOf(ask(t, fmt.Sprintf("filters: {not: [{or: [{not: ['%s']}, {not: ['%s']}]}]}", a, b), notes, Query{}))
 		where := pathsOf(ask(t, fmt.Sprintf("filters: '%s'", a), notes, Query{Where: formula.Compile(b)}))
-		if !slices.Equal(both, one) || !slices.Equal(one, none) || !slices.Equal(one, where) {
-			t.Errorf("%s and %s: %q, %q, %q, %q", a, b, both, one, none, where)
-		}
+		assert.That(t, slices.Equal(both, one) && slices.Equal(one, none) && slices.Equal(one, where), "%s and %s: %q, %q, %q, %q", a, b, both, one, none, where)
 	})
 }
 
@@ -148,9 +146,7 @@ func TestGroupsAreTheRows(t *testing.T) {
 		flat := ask(t, "views: [{order: [k]"+sort+"}]", notes, Query{})
 		grouped := ask(t, "views: [{order: [k], groupBy: {property: k, direction: "+direction+"}"+sort+"}]", notes, Query{})
 		alone := ask(t, "views: [{order: [k], sort: [{property: k, direction: "+direction+"}]}]", notes, Query{})
-		if len(grouped.Rows) != len(flat.Rows) || len(grouped.Rows) != len(alone.Rows) {
-			t.Fatalf("%d rows in groups, %d without", len(grouped.Rows), len(flat.Rows))
-		}
+		require.That(t, len(grouped.Rows) == len(flat.Rows) && len(grouped.Rows) == len(alone.Rows), "%d rows in groups, %d without", len(grouped.Rows), len(flat.Rows))
 		start, seen := 0, map[string]bool{}
 		for _, g := range grouped.Groups {
 			rows := grouped.Rows[start : start+g.Rows]
@@ -182,9 +178,8 @@ func TestLimitAndOffsetCut(t *testing.T) {
 		if limit > 0 {
 			want = want[:min(limit, len(want))]
 		}
-		if got := pathsOf(cut); !slices.Equal(got, want) || cut.Total != len(all.Rows) {
-			t.Errorf("limit %d, offset %d: %q of %d, want %q", limit, offset, got, cut.Total, want)
-		}
+		got := pathsOf(cut)
+		assert.That(t, slices.Equal(got, want) && cut.Total == len(all.Rows), "limit %d, offset %d: %q of %d, want %q", limit, offset, got, cut.Total, want)
 		rows := 0
 		for _, g := range cut.Groups {
 			rows += g.Rows
@@ -244,4 +239,34 @@ func fold(cells []formula.Value) map[string]float64 {
 	all["Median"] = (numbers[(len(numbers)-1)/2] + numbers[len(numbers)/2]) / 2
 	all["Stddev"] = math.Sqrt(squares / n)
 	return all
+}
+
+// Whatever a file is, reading it ends in a base or in a reason, twice the same;
+// what is wrong is on a line of the file, and a base can be answered or says why
+// it cannot.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		"", "views: []\n", "filters: a == 1\nviews:\n  - type: table\n    name: V\n    order: [file.name, formula.f]\nformulas: {f: a + 1}\n",
+		"filters:\n  and:\n    - a\n    - or: [b, not: [c]]\n", "- a\n", "views:\n  - {groupBy: x, sort: [a, {property: b, direction: down}], limit: -3, summaries: {a: Sum}}\n", "filters: {and: {}, or: []}\n",
+		"formulas:\n  a: formula.b\n  b: formula.a\n  c: 1.x\n", "properties: {note.a: {displayName: B}, b: 3}\ndisplay: {a: b, c: 1}\n", "summaries: {s: values.}\n", "a: &x [1]\nb: *x\n", "views: [null, 1, [a]]\n", "\xef\xbb\xbfviews:\r\n  - name: A\r\n", "filters: !!binary aGk=\n", "? [a]\n: b\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		b, err := Read(text)
+		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 1
+		if err != nil {
+			var malformed *frontmatter.Malformed
+			require.That(t, errors.As(err, &malformed) && malformed.Line >= 0 && malformed.Line <= lines, "%q is refused with %v", text, err)
+			return
+		}
+		again, _ := Read(text)
+		for i, p := range b.Problems {
+			assert.That(t, p.Line >= 0 && p.Line <= lines && p.Text != "" && p.Position <= len(p.Expression) && p == again.Problems[i], "%q has the problem %+v", text, p)
+		}
+		src := vaultOf(rowsOfEveryKind)
+		if _, err := b.Run(t.Context(), src, Query{}); (err != nil) != (b.Fatal() != nil) {
+			t.Errorf("%q: answering fails with %v, and %v is fatal", text, err, b.Fatal())
+		}
+	})
 }

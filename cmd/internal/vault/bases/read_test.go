@@ -160,9 +160,7 @@ views:
 	if b.Labels["note.a"] != "First" || b.Labels["file.name"] != "Name" || !slices.Equal(b.Properties, []string{"note.a", "file.name"}) {
 		t.Errorf("labels %v, properties %v", b.Labels, b.Properties)
 	}
-	if b.Formulas["f"].Source() != "a + 1" || b.Formulas["two words"].Source() != "2" || b.Summaries["half"] == nil {
-		t.Error("formulas or summaries are missing")
-	}
+	assert.That(t, b.Formulas["f"].Source() == "a + 1" && b.Formulas["two words"].Source() == "2" && b.Summaries["half"] != nil, "formulas or summaries are missing")
 }
 
 func TestLabels(t *testing.T) {
@@ -197,9 +195,7 @@ func TestView(t *testing.T) {
 		index int
 	}{{"", 0}, {"A", 0}, {"1", 1}, {"2", 1}, {"3", 2}, {"4", 3}} {
 		v, err := b.View(test.name)
-		if err != nil || v.Name != b.Views[test.index].Name || v.Limit != b.Views[test.index].Limit {
-			t.Errorf("view %q is %+v, %v", test.name, v, err)
-		}
+		assert.That(t, err == nil && v.Name == b.Views[test.index].Name && v.Limit == b.Views[test.index].Limit, "view %q is %+v, %v", test.name, v, err)
 	}
 	for _, name := range []string{"a", "5", "0", "-1", "A ", "99999999999999999999"} {
 		_, err := b.View(name)
@@ -215,8 +211,6 @@ func TestProblemsHavePositions(t *testing.T) {
 		position int
 	}{{"1 + nope(2)", 4}, {`"💩" + nope()`, 7}, {"n + formula.none", 12}, {"n +", 3}, {"formula.f", -1}} {
 		b := read(t, "formulas:\n  f: '"+test.formula+"'\n")
-		if len(b.Problems) != 1 || b.Problems[0].Position != test.position {
-			t.Errorf("%s has the problems %+v, want one at %d", test.formula, b.Problems, test.position)
-		}
+		assert.That(t, len(b.Problems) == 1 && b.Problems[0].Position == test.position, "%s has the problems %+v, want one at %d", test.formula, b.Problems, test.position)
 	}
 }

@@ -163,9 +163,7 @@ func TestAShortCallDoesNotWaitForLargeOnes(t *testing.T) {
 			cancel()
 		}
 		synctest.Wait()
-		if err := calls[3].Hold(Default.Alive); err != nil {
-			t.Errorf("what ended calls had is not given back: %v", err)
-		}
+		assert.NoError(t, calls[3].Hold(Default.Alive), "what ended calls had is not given back")
 		end[3]()
 	})
 }

@@ -47,9 +47,7 @@ func TestErrorsOfWriting(t *testing.T) {
 			assert.That(t, said.Text == test.want && said.Status == ExitFailed, "status %d, %q", said.Status, said.Text)
 		})
 	}
-	if err := WriteError("n", nil); err != nil {
-		t.Errorf("no error became %v", err)
-	}
+	assert.NoError(t, WriteError("n", nil), "no error became")
 }
 
 // TestNoNameEndsItsQuotation: a name is legible in a sentence, and cannot continue it, hide in

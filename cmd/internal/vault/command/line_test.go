@@ -15,9 +15,8 @@ import (
 func TestParseLine(t *testing.T) {
 	home := "Home"
 	tests := []struct {
-		name string
-		args string
-		want Line
+		name, args string
+		want       Line
 	}{
 		{"a command alone", "V files", Line{Folder: "V", Command: "files"}},
 		{"parameters keep their order", "V read path=a b=c d", Line{Folder: "V", Command: "read", Args: []string{"path=a", "b=c", "d"}}},
@@ -33,9 +32,7 @@ func TestParseLine(t *testing.T) {
 			got, err := ParseLine(strings.Fields(test.args))
 			require.NoError(t, err)
 			sameVault := (got.Vault == nil) == (test.want.Vault == nil) && (got.Vault == nil || *got.Vault == *test.want.Vault)
-			if got.Folder != test.want.Folder || got.Stdin != test.want.Stdin || got.Facts != test.want.Facts || !sameVault {
-				t.Errorf("got %+v", got)
-			}
+			assert.That(t, got.Folder == test.want.Folder && got.Stdin == test.want.Stdin && got.Facts == test.want.Facts && sameVault, "got %+v", got)
 			assert.That(t, got.Command == test.want.Command && slices.Equal(got.Args, test.want.Args), "command %q with %q", got.Command, got.Args)
 		})
 	}
@@ -63,9 +60,7 @@ func TestStandardInputIsBounded(t *testing.T) {
 	assert.That(t, err == nil && got["content"] == "0123456789", "as much as is allowed: %q, %v", got, err)
 	_, err = ReadLiteral("content", strings.NewReader("0123456789+"), 10)
 	var known *Fault
-	if !errors.As(err, &known) || known.Status != ExitMisuse || known.Text != "Error: Standard input is too long: at most 10 bytes." {
-		t.Errorf("one byte more: %v", err)
-	}
+	assert.That(t, errors.As(err, &known) && known.Status == ExitMisuse && known.Text == "Error: Standard input is too long: at most 10 bytes.", "one byte more: %v", err)
 }
 
 func TestExpand(t *testing.T) {

@@ -314,9 +314,7 @@ func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {
 		t.Errorf("made %v", left)
 	}
 	plant(t, dir, map[string]string{"Notes #1/old.md": ""})
-	if err := folder.Make(mustPath(t, "Notes #1/new.md"), nil); err != nil {
-		t.Errorf("a folder that has such a name already: %v", err)
-	}
+	assert.NoError(t, folder.Make(mustPath(t, "Notes #1/new.md"), nil), "a folder that has such a name already")
 }
 
 func TestWritesAtTheSameTimeAllArrive(t *testing.T) {

@@ -108,9 +108,8 @@ func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Fold
 		broken.n = n
 		folder.sys = broken.calls(system.Patient)
 		err := act(folder)
-		if left := temporaries(t, dir); !sys.killed && len(left) > 0 {
-			t.Errorf("call %d failed and left %q", n, left)
-		}
+		left := temporaries(t, dir)
+		assert.That(t, sys.killed || len(left) == 0, "call %d failed and left %q", n, left)
 		tree := contents(t, dir)
 		maps.DeleteFunc(tree, func(path, _ string) bool { return strings.HasSuffix(path, ".tmp") })
 		check(n, err, tree)
@@ -156,9 +155,7 @@ func TestEveryFaultOfASeriesLeavesTheOldOrTheNew(t *testing.T) {
 				delete(tree, "f/g/moved.md")
 			}
 			for p, text := range tree {
-				if text != start[p] && text != done[p] {
-					t.Errorf("fault %d: %s is %q", n, p, text)
-				}
+				assert.That(t, text == start[p] || text == done[p], "fault %d: %s is %q", n, p, text)
 			}
 			if len(tree) != len(start) || err == nil && !maps.Equal(tree, done) {
 				t.Errorf("fault %d: %v, %q", n, err, tree)

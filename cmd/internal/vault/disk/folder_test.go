@@ -76,7 +76,6 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 	}
 }
 
-// A folder that was closed opens nothing any more.
 func TestAClosedFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "text"})
 	folder, err := Open(dir)

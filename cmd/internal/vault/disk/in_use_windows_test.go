@@ -39,9 +39,7 @@ func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 		names := listedIn(t, dir)
 		assert.That(t, errors.Is(err, system.ErrInUse) && slices.Equal(names, []string{"A.md=text"}), "%s: %v, the folder has %q", name, err, names)
 		release()
-		if err := call(folder); err != nil {
-			t.Errorf("%s once it is closed: %v", name, err)
-		}
+		assert.NoError(t, call(folder), "%s once it is closed", name)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// Each path that is refused is refused for its own reason, and gives no path.
 func TestARefusedPathSaysWhy(t *testing.T) {
 	long := strings.Repeat("a/", 2047) + "aaa"
 	for _, test := range []struct{ name, path, want string }{
@@ -131,8 +130,7 @@ func TestStemsThatEndLikeTheirExtension(t *testing.T) {
 
 func TestFoldersOfAPath(t *testing.T) {
 	for _, test := range []struct {
-		path, base, folder string
-		segments, parents  string
+		path, base, folder, segments, parents string
 	}{
 		{"", "", "", "", ""},
 		{"a.md", "a.md", "", "a.md", ""},
@@ -177,9 +175,7 @@ func TestChild(t *testing.T) {
 		got, ok := test.at.child(test.of)
 		assert.Equal(t, ok, test.want, "%s", test.name)
 		want := strings.TrimPrefix(test.at.text+"/"+test.of, "/")
-		if ok && got.text != want {
-			t.Errorf("%s: %q, want %q", test.name, got, want)
-		}
+		assert.That(t, !ok || got.text == want, "%s: %q, want %q", test.name, got, want)
 		if parsed, err := ParsePath(want); ok && (err != nil || parsed != got) {
 			t.Errorf("%s: parsed %q, %v", test.name, parsed, err)
 		}

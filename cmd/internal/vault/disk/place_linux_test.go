@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -26,9 +27,7 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 			t.Errorf("the %s has the flags %#x, %v", name, flags, err)
 		}
 	}
-	if openAsFile&unix.O_NOCTTY == 0 {
-		t.Error("a file that is a terminal could become that of the process")
-	}
+	assert.That(t, openAsFile&unix.O_NOCTTY != 0, "a file that is a terminal could become that of the process")
 }
 
 // The errors of this place read like those of package os.
@@ -47,13 +46,9 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	starved(t, 0, func() { _, _, said["openat n.md: too many open files"] = at.read("n.md", nil) })
 	starved(t, 1, func() { _, said["openat .: too many open files"] = folder.place(nil) }) // the first is that of the folder itself
 	for want, err := range said {
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
+		assert.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
 	}
-	if n != 0 {
-		t.Errorf("%d bytes of no file", n)
-	}
+	assert.That(t, n == 0, "%d bytes of no file", n)
 }
 
 func TestReadOfDescriptors(t *testing.T) {
@@ -71,7 +66,5 @@ func TestReadOfDescriptors(t *testing.T) {
 			t.Errorf("%d: %q, %v", i, step.into[:n], err)
 		}
 	}
-	if file.title() != "n.md" {
-		t.Errorf("called %q", file.title())
-	}
+	assert.Equal(t, file.title(), "n.md", "called")
 }

@@ -3,10 +3,13 @@
 package disk
 
 import (
+	"errors"
 	"net"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 // special makes a pipe and a socket, neither of which has another end, and
@@ -29,4 +32,21 @@ func init() {
 		by     func(full string) error
 		reason string
 	}{func(full string) error { syscall.Unlink(full); return syscall.Mkfifo(full, 0o644) }, "is not a regular file"}
+}
+
+func TestAPipeDoesNotBlock(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.md"), 0o644); err != nil {
+		t.Skip("no pipes here")
+	}
+	folder := openFolder(t, dir)
+	var refusal *Refusal
+	if _, err := folder.Open(mustPath(t, "pipe.md")); !errors.As(err, &refusal) {
+		t.Errorf("opening: %v", err)
+	}
+	if _, _, err := folder.Edit(mustPath(t, "pipe.md"), func([]byte) []byte { return nil }); !errors.As(err, &refusal) {
+		t.Errorf("editing: %v", err)
+	}
+	got := walked(t, folder, Path{})
+	assert.That(t, len(got) == 0, "the walk met %q", got)
 }

@@ -17,14 +17,13 @@ import (
 
 // scene is an opened file to which something happens after a number of reads.
 type scene struct {
-	text   string
-	stamps []system.Stamp // what each look answers; the last one from then on
-	at     int
-	looks  int
-	chunk  int // most bytes of one read; 0 for no limit
-	reads  int
-	broken int // the read that fails, counted from 1
-	grows  string
+	text      string
+	stamps    []system.Stamp // what each look answers; the last one from then on
+	at, looks int
+	chunk     int // most bytes of one read; 0 for no limit
+	reads     int
+	broken    int // the read that fails, counted from 1
+	grows     string
 }
 
 func (s *scene) title() string { return "n.md" }
@@ -111,15 +110,11 @@ func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
 		require.That(t, err == nil && string(buf) == strings.Repeat("long ", 1000), "%s: %d bytes, %v", kind, len(buf), err)
 		for name, want := range map[string]string{"short.md": "short", "empty.md": ""} {
 			text, stamp, err := at.read(name, buf)
-			if err != nil || string(text) != want || stamp.Size != int64(len(want)) {
-				t.Errorf("%s: %s contains %q, %+v, %v", kind, name, text, stamp, err)
-			}
+			assert.That(t, err == nil && string(text) == want && stamp.Size == int64(len(want)), "%s: %s contains %q, %+v, %v", kind, name, text, stamp, err)
 			assert.That(t, &text[:1][0] == &buf[0], "%s: %s was read into other memory", kind, name)
 		}
 		long, _, err := at.read("long.md", buf)
-		if err != nil || string(long) != strings.Repeat("long ", 1000) || &long[0] != &buf[0] {
-			t.Errorf("%s: what just fits: %d bytes, %v", kind, len(long), err)
-		}
+		assert.That(t, err == nil && string(long) == strings.Repeat("long ", 1000) && &long[0] == &buf[0], "%s: what just fits: %d bytes, %v", kind, len(long), err)
 	}
 }
 

@@ -53,9 +53,7 @@ func TestSweep(t *testing.T) {
 	if left, err := f.Sweep(time.Now().Add(time.Hour)); left != 0 || err != nil {
 		t.Errorf("%d are left, %v", left, err)
 	}
-	if linked && os.Remove(filepath.Join(dir, "A", "link")) != nil {
-		t.Error("the link to a folder is gone")
-	}
+	assert.That(t, !linked || os.Remove(filepath.Join(dir, "A", "link")) == nil, "the link to a folder is gone")
 	got := contents(t, dir)
 	delete(got, "A/B/.vaultwicket-00000000000000aa.tmp") // read through the link
 	assert.That(t, maps.Equal(got, kept), "the tree is %q, want %q", got, kept)
@@ -81,7 +79,6 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	}
 }
 
-// A writer that is killed at any call leaves nothing that a sweep does not find.
 func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
 	left := 0
 	for name, act := range changesOfSwapped {

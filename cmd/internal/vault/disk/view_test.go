@@ -223,9 +223,7 @@ func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 		}
 	}
 	folder := openFolder(t, dir).Judging(judge)
-	if err := folder.Move(mustPath(t, "seen.md"), mustPath(t, "one.md"), Text([]byte("open"))); of(err) != "refused: cannot be created" {
-		t.Errorf("a move to a closed note: %v", err)
-	}
+	assert.Equal(t, of(folder.Move(mustPath(t, "seen.md"), mustPath(t, "one.md"), Text([]byte("open")))), "refused: cannot be created", "a move to a closed note")
 	var seen []string
 	require.NoError(t, folder.Walk(Path{}, func(e Entry) { seen = append(seen, e.Path.String()) }))
 	if slices.Sort(seen); !slices.Equal(seen, []string{"In", "seen.md", "spared.md"}) {
@@ -296,7 +294,6 @@ func TestAViewDoesNotHideTheBookmarks(t *testing.T) {
 	}
 }
 
-// The walks meet what the view sees and nothing else, from every folder.
 func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 	segments := rapid.SampledFrom([]string{"a", "b", "c", "x.md"})
 	paths := rapid.Map(rapid.SliceOfN(segments, 1, 3), func(s []string) string { return strings.Join(s, "/") })
@@ -323,12 +320,8 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 					want = append(want, name)
 				}
 			}
-			if got := entries(rt, folder.Walk, at); !slices.Equal(got, want) {
-				rt.Errorf("below %q: %q, want %q", under, got, want)
-			}
-			if got := entries(rt, folder.WalkParallel, at); !slices.Equal(got, want) {
-				rt.Errorf("below %q at once: %q, want %q", under, got, want)
-			}
+			assert.EqualSlices(rt, entries(rt, folder.Walk, at), want, "below %q", under)
+			assert.EqualSlices(rt, entries(rt, folder.WalkParallel, at), want, "below %q at once", under)
 			folders := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return !strings.HasSuffix(name, "/") })
 			var met []string
 			var mu sync.Mutex
@@ -345,9 +338,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 			if at != (Path{}) && !view.Sees(at.text, true) && len(want) == 0 && !errors.Is(err, fs.ErrNotExist) {
 				rt.Errorf("below %q, which is hidden: %v", under, err)
 			}
-			if IsMissing(err) != IsMissing(both) || IsMissing(err) != IsMissing(alone) {
-				rt.Errorf("below %q: %v, at once %v, and of folders %v", under, err, both, alone)
-			}
+			assert.That(rt, IsMissing(err) == IsMissing(both) && IsMissing(err) == IsMissing(alone), "below %q: %v, at once %v, and of folders %v", under, err, both, alone)
 		}
 	})
 }

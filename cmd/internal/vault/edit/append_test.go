@@ -83,17 +83,11 @@ func TestEveryByteIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old, content, inline := []byte(drawnNote().Draw(t, "old")), drawnNote().Draw(t, "content"), rapid.Bool().Draw(t, "inline")
 		appended := Append(old, content, inline)
-		if !bytes.HasPrefix(appended, old) || !bytes.HasSuffix(appended, []byte(content)) {
-			t.Fatalf("append of %q to %q: %q", content, old, appended)
-		}
+		require.That(t, bytes.HasPrefix(appended, old) && bytes.HasSuffix(appended, []byte(content)), "append of %q to %q: %q", content, old, appended)
 		prepended, body := Prepend(old, content, inline), markdown.BodyStart(old)
-		if !bytes.HasPrefix(prepended, old[:body]) || !bytes.HasSuffix(prepended, old[body:]) {
-			t.Fatalf("prepend of %q to %q: %q", content, old, prepended)
-		}
+		require.That(t, bytes.HasPrefix(prepended, old[:body]) && bytes.HasSuffix(prepended, old[body:]), "prepend of %q to %q: %q", content, old, prepended)
 		added := len(prepended) - len(old) - len(content)
-		if added < 0 || added > 4 || !bytes.Contains(prepended, []byte(content)) {
-			t.Fatalf("prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
-		}
+		require.That(t, added >= 0 && added <= 4 && bytes.Contains(prepended, []byte(content)), "prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
 	})
 }
 
@@ -103,9 +97,8 @@ func TestPropertiesSurvive(t *testing.T) {
 		body := markdown.BodyStart(old)
 		content, inline := rapid.StringN(1, 5, -1).Draw(t, "content"), rapid.Bool().Draw(t, "inline")
 		for _, changed := range [][]byte{Append(old, content, inline), Prepend(old, content, inline)} {
-			if start := markdown.BodyStart(changed); start < body || !bytes.HasPrefix(changed, []byte("---\nkey: value\n---")) {
-				t.Fatalf("the properties of %q were lost: %q", old, changed)
-			}
+			start := markdown.BodyStart(changed)
+			require.That(t, start >= body && bytes.HasPrefix(changed, []byte("---\nkey: value\n---")), "the properties of %q were lost: %q", old, changed)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -71,17 +72,13 @@ func TestReplace(t *testing.T) {
 	})
 	_, err := Replace(bytes.Repeat([]byte("b\n"), 20), "b", "x")
 	var several *Ambiguous
-	if !errors.As(err, &several) || several.Count != 20 || len(several.Candidates) != 10 || several.Candidates[9] != (Candidate{10, "b"}) {
-		t.Errorf("twenty places: %v", err)
-	}
+	assert.That(t, errors.As(err, &several) && several.Count == 20 && len(several.Candidates) == 10 && several.Candidates[9] == (Candidate{10, "b"}), "twenty places: %v", err)
 }
 
 func TestReplaceNamesTheLinesNearby(t *testing.T) {
 	_, err := Replace([]byte("a\nfirst line\nc\nfirst line, too\n"), "  first line\nsecond", "x")
 	var missing *NotFound
-	if !errors.As(err, &missing) || len(missing.Near) != 2 || missing.Near[0] != (Candidate{2, "first line"}) || missing.Near[1].Line != 4 {
-		t.Errorf("got %+v", err)
-	}
+	assert.That(t, errors.As(err, &missing) && len(missing.Near) == 2 && missing.Near[0] == (Candidate{2, "first line"}) && missing.Near[1].Line == 4, "got %+v", err)
 }
 
 func TestInsert(t *testing.T) {
@@ -218,22 +215,17 @@ func TestSetTask(t *testing.T) {
 }
 
 // editSound checks what is true for every note and every text.
-func editSound(t interface{ Fatalf(string, ...any) }, text []byte, name, content string, line int) {
+func editSound(t require.T, text []byte, name, content string, line int) {
 	input := bytes.Clone(text)
 	note := markdown.Scan(text)
 	sound := func(what string, edited []byte, err error) {
-		if !bytes.Equal(text, input) {
-			t.Fatalf("%s modified %q", what, input)
-		}
+		require.That(t, bytes.Equal(text, input), "%s modified %q", what, input)
 		if err != nil {
-			if edited != nil || err.Error() == "" {
-				t.Fatalf("%s of %q: %q, %v", what, text, edited, err)
-			}
+			require.That(t, edited == nil && err.Error() != "", "%s of %q: %q, %v", what, text, edited, err)
 			return
 		}
-		if whole := what != "set" && what != "task"; whole && !bytes.Contains(edited, []byte(content)) {
-			t.Fatalf("%s of %q into %q altered it: %q", what, content, text, edited)
-		}
+		whole := what != "set" && what != "task"
+		require.That(t, !whole || bytes.Contains(edited, []byte(content)), "%s of %q into %q altered it: %q", what, content, text, edited)
 		now := markdown.Scan(edited)
 		if what != "replace" && !bytes.Equal(text[note.Frontmatter.Start:note.Frontmatter.End], edited[now.Frontmatter.Start:now.Frontmatter.End]) {
 			t.Fatalf("%s of %q into %q changed the properties: %q", what, content, text, edited)
@@ -261,17 +253,13 @@ func editSound(t interface{ Fatalf(string, ...any) }, text []byte, name, content
 	sound("append", edited, err)
 	if err == nil {
 		now := markdown.Scan(edited)
-		if len(now.Headings) < len(note.Headings) || len(now.Blocks) < len(note.Blocks) {
-			t.Fatalf("append of %q under %q in %q: %q", content, name, text, edited)
-		}
+		require.That(t, len(now.Headings) >= len(note.Headings) && len(now.Blocks) >= len(note.Blocks), "append of %q under %q in %q: %q", content, name, text, edited)
 	}
 	edited, err = Replace(text, name, content)
 	sound("replace", edited, err)
 	edited, err = SetTask(text, line, []rune(content + " ")[0])
 	sound("task", edited, err)
-	if err == nil && len(markdown.Scan(edited).Tasks) != len(note.Tasks) {
-		t.Fatalf("task %d of %q: %q", line, text, edited)
-	}
+	require.That(t, err != nil || len(markdown.Scan(edited).Tasks) == len(note.Tasks), "task %d of %q: %q", line, text, edited)
 }
 
 func TestEveryEditKeepsTheRest(t *testing.T) {

@@ -221,9 +221,7 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 			}
 		}
 		whole, v := n.vault()
-		if x.Len() != len(n) {
-			t.Fatalf("%d files, want %d", x.Len(), len(n))
-		}
+		require.That(t, x.Len() == len(n), "%d files, want %d", x.Len(), len(n))
 		for range 3 {
 			question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Häusern", "rates")), 1, 3).Draw(t, "question"), " ")
 			got, err := x.View(everything).Ask(context.Background(), question, v, 10)

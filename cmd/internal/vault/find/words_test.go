@@ -17,9 +17,7 @@ func TestShapesLeaveOutNoWord(t *testing.T) {
 		var all []string
 		count := eachWritten(text, nil, func(written string, start, number int) {
 			all = append(all, written)
-			if text[start:start+len(written)] != written || number != len(all) {
-				t.Fatalf("%q: %q at %d is number %d", text, written, start, number)
-			}
+			require.That(t, text[start:start+len(written)] == written && number == len(all), "%q: %q at %d is number %d", text, written, start, number)
 		})
 		require.That(t, count == len(all), "%q: %d words of %q", text, count, all)
 		for _, written := range all {

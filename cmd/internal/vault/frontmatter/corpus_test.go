@@ -273,9 +273,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d documents, %d with their variants; %d edits; %d notes in which the property cannot be set", len(cases), notes, edits, refusals)
-	if len(cases) < leastNotes || edits < leastEdits {
-		t.Errorf("%d documents and %d edits, want %d and %d", len(cases), edits, leastNotes, leastEdits)
-	}
+	assert.That(t, len(cases) >= leastNotes && edits >= leastEdits, "%d documents and %d edits, want %d and %d", len(cases), edits, leastNotes, leastEdits)
 }
 
 func (c *corpusCase) judgeSet(t *testing.T, value Value, forms []string) {

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -211,12 +212,10 @@ func TestRewriteLinks(t *testing.T) {
 
 // setSound checks what is true for every note, key and value: the edit is refused
 // or changes nothing but the property.
-func setSound(t interface{ Fatalf(string, ...any) }, note []byte, key string, value Value) {
+func setSound(t require.T, note []byte, key string, value Value) {
 	before := bytes.Clone(note)
 	edited, err := Set(note, key, value)
-	if !bytes.Equal(note, before) {
-		t.Fatalf("the note %q was modified", before)
-	}
+	require.That(t, bytes.Equal(note, before), "the note %q was modified", before)
 	if err != nil {
 		return
 	}
@@ -234,18 +233,12 @@ func setSound(t interface{ Fatalf(string, ...any) }, note []byte, key string, va
 		}
 	}
 	body := note[max(old.Body, len(note)-len(bytes.TrimPrefix(note, []byte("\ufeff")))):]
-	if !bytes.Equal(edited[now.Body:], body) {
-		t.Fatalf("Set(%q, %q) changed the body: %q", note, key, edited)
-	}
+	require.That(t, bytes.Equal(edited[now.Body:], body), "Set(%q, %q) changed the body: %q", note, key, edited)
 	again, err := Set(edited, key, value)
-	if err != nil || !bytes.Equal(again, edited) {
-		t.Fatalf("Set(%q, %q) twice: %q, then %q, %v", note, key, edited, again, err)
-	}
+	require.That(t, err == nil && bytes.Equal(again, edited), "Set(%q, %q) twice: %q, then %q, %v", note, key, edited, again, err)
 	_, had := p.Lookup(key)
 	removed, ok, err := Remove(edited, key)
-	if err == nil && !ok {
-		t.Fatalf("%q was set in %q and is not found", key, edited)
-	}
+	require.That(t, err != nil || ok, "%q was set in %q and is not found", key, edited)
 	empty := old.Body > 0 && len(bytes.TrimSpace(note[old.Frontmatter.Start:old.Frontmatter.End])) == 0
 	if !had && !empty && (err != nil || !bytes.Equal(removed, note)) {
 		t.Fatalf("Set and Remove of %q in %q: %q, then %q, %v", key, note, edited, removed, err)
@@ -288,8 +281,6 @@ func FuzzSet(f *testing.F) {
 		setSound(t, note, key, value)
 		found := markdown.Scan(note)
 		edited, changed, left := RewriteLinks(note[found.Frontmatter.Start:found.Frontmatter.End], func(_ string, l markdown.Link) string { return "[[" + key + "]]" })
-		if changed == 0 && !bytes.Equal(edited, note[found.Frontmatter.Start:found.Frontmatter.End]) {
-			t.Fatalf("links of %q: %q, left %v", note, edited, left)
-		}
+		require.That(t, changed != 0 || bytes.Equal(edited, note[found.Frontmatter.Start:found.Frontmatter.End]), "links of %q: %q, left %v", note, edited, left)
 	})
 }

@@ -14,13 +14,11 @@ import (
 
 // sound fails unless a block is malformed, or has properties that are valid
 // JSON and that survive being written as YAML.
-func sound(t interface{ Fatalf(string, ...any) }, block []byte) {
+func sound(t require.T, block []byte) {
 	p, err := Parse(block)
 	if err != nil {
 		var malformed *Malformed
-		if !errors.As(err, &malformed) || malformed.Reason == "" || p != nil {
-			t.Fatalf("%q: %v, %v", block, p, err)
-		}
+		require.That(t, errors.As(err, &malformed) && malformed.Reason != "" && p == nil, "%q: %v, %v", block, p, err)
 		return
 	}
 	if !json.Valid([]byte(p.JSON())) {

@@ -18,18 +18,15 @@ var parser Parser
 
 // agrees fails if a block that is read as a simple one is another one to the library. It
 // reports whether it was.
-func agrees(t interface{ Fatalf(string, ...any) }, block []byte) bool {
+func agrees(t require.T, block []byte) bool {
 	got, ok := parser.simple(block)
 	if !ok {
 		return false
 	}
 	value, _, err := readBlock(block, false)
-	if err != nil {
-		t.Fatalf("%q is read as %v, and malformed to the library: %v", block, got, err)
-	}
-	if want := value.Fields(); fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", want) && len(got)+len(want) > 0 {
-		t.Fatalf("%q is read as\n%#v\nand by the library as\n%#v", block, got, want)
-	}
+	require.That(t, err == nil, "%q is read as %v, and malformed to the library: %v", block, got, err)
+	want := value.Fields()
+	require.That(t, fmt.Sprintf("%#v", got) == fmt.Sprintf("%#v", want) || len(got)+len(want) == 0, "%q is read as\n%#v\nand by the library as\n%#v", block, got, want)
 	return true
 }
 

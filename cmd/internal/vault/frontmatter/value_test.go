@@ -122,9 +122,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %d %q %q", p[i].Key, v.Kind(), v.Text(), v.String())
 		}
 	}
-	if !p[1].Value.IsTrue() || p[2].Value.IsTrue() || p[0].Value.Float() != 12 || len(p[4].Value.List()) != 2 || p[5].Value.Fields()[0].Key != "x" {
-		t.Errorf("%+v", p)
-	}
+	assert.That(t, p[1].Value.IsTrue() && !p[2].Value.IsTrue() && p[0].Value.Float() == 12 && len(p[4].Value.List()) == 2 && p[5].Value.Fields()[0].Key == "x", "%+v", p)
 	for name, want := range map[string]string{"n": "12", "N": "upper", "S": "x"} {
 		if got, ok := p.Lookup(name); !ok || got.Value.String() != want {
 			t.Errorf("Lookup(%q): %+v, %v", name, got, ok)

@@ -148,9 +148,7 @@ func TestWhatIsHiddenIsNotNamed(t *testing.T) {
 	h.settle()
 	assert.That(t, slices.Contains(h.named, "mine.md"), "%q were named, and not what was touched", h.named)
 	for _, name := range h.named {
-		if name != "mine.md" && name != "mark 1" {
-			t.Errorf("%q was named", name)
-		}
+		assert.That(t, name == "mine.md" || name == "mark 1", "%q was named", name)
 	}
 }
 
@@ -247,7 +245,5 @@ func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
 	if left, err := os.ReadDir(probes); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	if h.w.settle("") && h.w.probe == nil {
-		t.Error("settled without a folder")
-	}
+	assert.That(t, !h.w.settle("") || h.w.probe != nil, "settled without a folder")
 }

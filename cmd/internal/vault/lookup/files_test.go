@@ -144,9 +144,7 @@ func TestAppendFoldedAgreesWithFold(t *testing.T) {
 		}
 		other := text.Draw(t, "other")
 		require.That(t, folds(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
-		if ends(other, key[len("before"):]) != (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))) {
-			t.Fatalf("whether %q ends in %q", other, name)
-		}
+		require.That(t, ends(other, key[len("before"):]) == (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))), "whether %q ends in %q", other, name)
 		require.That(t, folds(name, key[len("before"):]) && ends(name, key[len("before"):]), "%q does not fold to %q", name, key)
 	})
 }

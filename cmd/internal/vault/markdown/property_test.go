@@ -28,42 +28,28 @@ func notes() *rapid.Generator[string] {
 }
 
 // sound fails if what was found does not lie where it is said to.
-func sound(t interface{ Fatalf(string, ...any) }, text []byte) Note {
+func sound(t require.T, text []byte) Note {
 	n := Scan(text)
 	lines := bytes.Count(text, []byte("\n")) + 1
 	inside := func(what string, span Span, line int) {
-		if span.Start < 0 || span.Start > span.End || span.End > len(text) {
-			t.Fatalf("%q: %s is at %v", text, what, span)
-		}
-		if line < 1 || line > lines {
-			t.Fatalf("%q: %s on line %d", text, what, line)
-		}
+		require.That(t, span.Start >= 0 && span.Start <= span.End && span.End <= len(text), "%q: %s is at %v", text, what, span)
+		require.That(t, line >= 1 && line <= lines, "%q: %s on line %d", text, what, line)
 	}
 	inside("frontmatter", n.Frontmatter, n.BodyLine)
 	for i, h := range n.Headings {
 		inside("heading", n.Section(i), h.Line)
-		if strings.Contains(h.Text, "\n") || h.Level < 1 || h.Level > 6 {
-			t.Fatalf("%q: heading %+v", text, h)
-		}
+		require.That(t, !strings.Contains(h.Text, "\n") && h.Level >= 1 && h.Level <= 6, "%q: heading %+v", text, h)
 	}
 	for i, l := range n.Links {
 		inside("link", l.Span, l.Line)
-		if l.Target == "" || l.Path+l.Subpath != l.Target {
-			t.Fatalf("%q: link %+v", text, l)
-		}
-		if i > 0 && l.Span.Start < n.Links[i-1].Span.Start {
-			t.Fatalf("%q: link %d is out of order", text, i)
-		}
+		require.That(t, l.Target != "" && l.Path+l.Subpath == l.Target, "%q: link %+v", text, l)
+		require.That(t, i <= 0 || l.Span.Start >= n.Links[i-1].Span.Start, "%q: link %d is out of order", text, i)
 		written := string(text[l.Span.Start:l.Span.End])
-		if strings.HasPrefix(written, "!") != l.Embed || strings.HasSuffix(written, ")") != (l.Style == Inline) {
-			t.Fatalf("%q: link %+v is written %q", text, l, written)
-		}
+		require.That(t, strings.HasPrefix(written, "!") == l.Embed && strings.HasSuffix(written, ")") == (l.Style == Inline), "%q: link %+v is written %q", text, l, written)
 	}
 	for _, tag := range n.Tags {
 		inside("tag", Span{tag.At, tag.At + len(tag.Text)}, tag.Line)
-		if string(text[tag.At:tag.At+len(tag.Text)]) != tag.Text {
-			t.Fatalf("%q: no tag %q at %d", text, tag.Text, tag.At)
-		}
+		require.That(t, string(text[tag.At:tag.At+len(tag.Text)]) == tag.Text, "%q: no tag %q at %d", text, tag.Text, tag.At)
 		if name, ok := TagName(tag.Text); !ok || "#"+name != tag.Text {
 			t.Fatalf("%q: tag %q is none", text, tag.Text)
 		}

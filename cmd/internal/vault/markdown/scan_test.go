@@ -102,9 +102,7 @@ func TestPathAndSubpath(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			links := Scan([]byte(test.text)).Links
-			if len(links) != 1 || links[0].Path != test.path || links[0].Subpath != test.subpath {
-				t.Errorf("%q: %+v, want %q and %q", test.text, links, test.path, test.subpath)
-			}
+			assert.That(t, len(links) == 1 && links[0].Path == test.path && links[0].Subpath == test.subpath, "%q: %+v, want %q and %q", test.text, links, test.path, test.subpath)
 		})
 	}
 }

@@ -131,14 +131,10 @@ func TestMatch(t *testing.T) {
 		q := mustParse(t, c.query, Options{})
 		n := sampleNote()
 		assert.Equal(t, q.Match(n), c.want, "%s: match", c.query)
-		if (len(q.Lines(sampleNote())) > 0) && !c.want {
-			t.Errorf("%s: lines without a match", c.query)
-		}
+		assert.That(t, len(q.Lines(sampleNote())) == 0 || c.want, "%s: lines without a match", c.query)
 		slices.Sort(n.asked)
 		assert.That(t, len(slices.Compact(slices.Clone(n.asked))) == len(n.asked), "%s: asked twice: %v", c.query, n.asked)
-		if !q.NeedsText() && len(n.asked) > 0 {
-			t.Errorf("%s: needs no text and asked for %v", c.query, n.asked)
-		}
+		assert.That(t, q.NeedsText() || len(n.asked) == 0, "%s: needs no text and asked for %v", c.query, n.asked)
 	}
 }
 
@@ -257,9 +253,7 @@ func TestAPlaceInALongLineHasAnExcerpt(t *testing.T) {
 		if len(text) > maxLineText+2*len(ellipsis) || !strings.HasPrefix(text, c.start) || !strings.HasSuffix(text, c.end) || !strings.Contains(text, c.query) {
 			t.Errorf("%s: %d bytes: %.40q … %q", c.name, len(text), text, text[max(0, len(text)-20):])
 		}
-		if utf8.ValidString(c.text) && !utf8.ValidString(text) {
-			t.Errorf("%s: a character was divided: %q", c.name, text)
-		}
+		assert.That(t, !utf8.ValidString(c.text) || utf8.ValidString(text), "%s: a character was divided: %q", c.name, text)
 	}
 }
 

@@ -224,12 +224,8 @@ func TestHalfTypedQueriesAreRefused(t *testing.T) {
 			_, err := Parse(c.query, Options{})
 			var known *ParseError
 			require.That(t, errors.As(err, &known), "%q: error %v", c.query, err)
-			if known.At != c.at || known.Code() != c.code {
-				t.Errorf("%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
-			}
-			if known.Hint() == "" || !strings.Contains(known.Error(), fmt.Sprint(c.at)) {
-				t.Errorf("%q: error %q, hint %q", c.query, known, known.Hint())
-			}
+			assert.That(t, known.At == c.at && known.Code() == c.code, "%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
+			assert.That(t, known.Hint() != "" && strings.Contains(known.Error(), fmt.Sprint(c.at)), "%q: error %q, hint %q", c.query, known, known.Hint())
 		})
 	}
 }
@@ -248,9 +244,7 @@ func TestDeepestAllowedQueries(t *testing.T) {
 
 func TestTheZeroQueryFindsNothing(t *testing.T) {
 	var q Query
-	if q.Match(&fakeNote{}) || q.Lines(&fakeNote{}) != nil || q.NeedsText() || q.Err() != nil || q.String() != "" {
-		t.Error("the zero query does something")
-	}
+	assert.That(t, !q.Match(&fakeNote{}) && q.Lines(&fakeNote{}) == nil && !q.NeedsText() && q.Err() == nil && q.String() == "", "the zero query does something")
 }
 
 func TestErrorsAboutRegexesAreShort(t *testing.T) {
@@ -276,12 +270,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := Parse(q.String(), Options{})
-		if err != nil && len(q.String()) <= maxLength {
-			t.Fatalf("%q is written as %q: %v", text, q.String(), err)
-		}
-		if err == nil && again.String() != q.String() {
-			t.Fatalf("%q is written as %q, then as %q", text, q.String(), again.String())
-		}
+		require.That(t, err == nil || len(q.String()) > maxLength, "%q is written as %q: %v", text, q.String(), err)
+		require.That(t, err != nil || again.String() == q.String(), "%q is written as %q, then as %q", text, q.String(), again.String())
 	})
 }
 

@@ -63,9 +63,7 @@ func bothEnginesAgree(t *testing.T, q *Query, text string) {
 	want, err := re.full().MatchString(text)
 	got := re.linear.first.MatchString(text)
 	assert.That(t, err == nil && got == want, "%s in %q: engines say %v and %v (%v)", re.source, text, got, want, err)
-	if want && !re.possible([]byte(text)) {
-		t.Errorf("%s in %q: held to be impossible", re.source, text)
-	}
+	assert.That(t, !want || re.possible([]byte(text)), "%s in %q: held to be impossible", re.source, text)
 }
 
 // spellingsAgree checks a text with the regex as it is written, too.
@@ -142,9 +140,7 @@ func TestACancelledMatchReadsNoFurther(t *testing.T) {
 		}
 		return b.Err() != nil
 	}}
-	if l.first.FindReaderIndex(in) != nil || !in.stopped || len(text)-len(in.text) > 5*lookEvery/l.size {
-		t.Errorf("%d bytes are read", len(text)-len(in.text))
-	}
+	assert.That(t, l.first.FindReaderIndex(in) == nil && in.stopped && len(text)-len(in.text) <= 5*lookEvery/l.size, "%d bytes are read", len(text)-len(in.text))
 	assert.ErrorIs(t, l.each(b, "x", text, nil), context.Canceled, "error")
 }
 
@@ -153,9 +149,8 @@ func TestHowLargeARegexIs(t *testing.T) {
 		parsed, err := syntax.Parse(source, syntax.Perl)
 		require.NoError(t, err)
 		prog, err := syntax.Compile(parsed.Simplify())
-		if got := instructions(parsed); err != nil || got < len(prog.Inst)/2 || got > 4*len(prog.Inst) {
-			t.Errorf("%s: about %d instructions, there are %d", source, got, len(prog.Inst))
-		}
+		got := instructions(parsed)
+		assert.That(t, err == nil && got >= len(prog.Inst)/2 && got <= 4*len(prog.Inst), "%s: about %d instructions, there are %d", source, got, len(prog.Inst))
 	}
 	assert.That(t, newLinear(`(?:a{1000}){900}`) == nil && newLinear(`(?:(?:abc){50}|d){100}`) == nil, "an engine for a huge regex")
 }

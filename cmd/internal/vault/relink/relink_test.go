@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -81,9 +82,7 @@ func TestRewrite(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, changed, left := moved(files, tt.from, tt.to, tt.format).Rewrite([]byte(tt.text), tt.source)
-			if string(got) != tt.want || len(left) > 0 || (changed > 0) != (tt.text != tt.want) {
-				t.Errorf("got %q, %d, %v, want %q", got, changed, left, tt.want)
-			}
+			assert.That(t, string(got) == tt.want && len(left) == 0 && (changed > 0) == (tt.text != tt.want), "got %q, %d, %v, want %q", got, changed, left, tt.want)
 		})
 	}
 }
@@ -145,27 +144,19 @@ func pathsOf(text []byte, source string) (links []markdown.Link) {
 
 // sound checks what is true for every text: a link that led somewhere leads
 // there, unless it is named as left; all else is as it was.
-func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source string) {
+func sound(t require.T, m *Move, text []byte, source string) {
 	input := bytes.Clone(text)
 	edited, changed, left := m.Rewrite(text, source)
-	if !bytes.Equal(text, input) {
-		t.Fatalf("%q was modified", input)
-	}
-	if changed == 0 && !bytes.Equal(edited, text) {
-		t.Fatalf("%q became %q without a change", text, edited)
-	}
+	require.That(t, bytes.Equal(text, input), "%q was modified", input)
+	require.That(t, changed != 0 || bytes.Equal(edited, text), "%q became %q without a change", text, edited)
 	old, now := pathsOf(text, source), pathsOf(edited, source)
-	if len(old) != len(now) {
-		t.Fatalf("%v in %s: %q became %q with other links", m.to, source, text, edited)
-	}
+	require.That(t, len(old) == len(now), "%v in %s: %q became %q with other links", m.to, source, text, edited)
 	wrong := 0
 	for i := range old {
 		a, b := old[i], now[i]
 		was, ok := m.before.Resolve(a.Path, source)
 		if !ok {
-			if a.Path != b.Path {
-				t.Fatalf("%q: a link that led nowhere changed: %q", text, edited)
-			}
+			require.That(t, a.Path == b.Path, "%q: a link that led nowhere changed: %q", text, edited)
 			continue
 		}
 		wanted := cmp.Or(m.to[m.before.Path(was)], m.before.Path(was))
@@ -173,13 +164,9 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 		if (!ok || m.after.Path(is) != wanted) && b.Path != "/"+wanted { // a node names a path exactly
 			wrong++
 		}
-		if a.Subpath != b.Subpath || a.Style != b.Style || a.Embed != b.Embed {
-			t.Fatalf("%q: link %d is of another kind: %q", text, i, edited)
-		}
+		require.That(t, a.Subpath == b.Subpath && a.Style == b.Style && a.Embed == b.Embed, "%q: link %d is of another kind: %q", text, i, edited)
 	}
-	if wrong > len(left) {
-		t.Fatalf("%v in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
-	}
+	require.That(t, wrong <= len(left), "%v in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
 	if m.format == Shortest {
 		for i := range old {
 			if now[i].Path != old[i].Path && len(left) == 0 {
@@ -187,14 +174,12 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 			}
 		}
 	}
-	if strings.HasSuffix(source, ".md") && masked(text) != masked(edited) {
-		t.Fatalf("%q became %q in addition to its links", text, edited)
-	}
+	require.That(t, !strings.HasSuffix(source, ".md") || masked(text) == masked(edited), "%q became %q in addition to its links", text, edited)
 }
 
 // bareIsUnique checks that a rewritten link is a bare name only if one file alone
 // has the name, or if a link cannot contain the path.
-func bareIsUnique(t interface{ Fatalf(string, ...any) }, m *Move, link markdown.Link, text, edited []byte) {
+func bareIsUnique(t require.T, m *Move, link markdown.Link, text, edited []byte) {
 	if strings.Contains(link.Path, "/") {
 		return
 	}

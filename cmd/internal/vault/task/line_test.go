@@ -182,9 +182,7 @@ func TestSetChangesNothingElse(t *testing.T) {
 
 func TestPriorities(t *testing.T) {
 	assert.Equal(t, strings.Join(Priorities(), " "), "highest high medium normal low lowest")
-	if Rank("") != Rank(Normal) || Rank("highest") != 0 || Read("a").Level() != Normal || Read("a ⏬").Level() != "lowest" {
-		t.Error("ranks and levels differ")
-	}
+	assert.That(t, Rank("") == Rank(Normal) && Rank("highest") == 0 && Read("a").Level() == Normal && Read("a ⏬").Level() == "lowest", "ranks and levels differ")
 }
 
 func FuzzRead(f *testing.F) {

@@ -40,17 +40,13 @@ type (
 	choice struct{ c, a, b tree }
 	array  struct{ items []tree }
 	filter struct {
-		list tree
-		test tree
+		list, test tree
 	}
 	mapping struct {
-		list tree
-		with tree
+		list, with tree
 	}
 	fold struct {
-		list tree
-		with tree
-		from tree
+		list, with, from tree
 	}
 	at struct{ list, place tree }
 )

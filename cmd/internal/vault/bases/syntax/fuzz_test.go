@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -22,9 +23,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		node, err := Parse(text)
 		again, second := Parse(text)
-		if !reflect.DeepEqual(node, again) || !reflect.DeepEqual(err, second) {
-			t.Fatalf("%q is parsed as %#v, %v and then as %#v, %v", text, node, err, again, second)
-		}
+		require.That(t, reflect.DeepEqual(node, again) && reflect.DeepEqual(err, second), "%q is parsed as %#v, %v and then as %#v, %v", text, node, err, again, second)
 		if err == nil {
 			checkPositions(t, text, node)
 			return
@@ -34,9 +33,7 @@ func FuzzParse(f *testing.F) {
 		if problem.At < 0 || problem.At > len(text) || problem.Position < 0 || problem.Position > len(text) || problem.Reason == "" {
 			t.Errorf("%q fails at byte %d, position %d, reason %q", text, problem.At, problem.Position, problem.Reason)
 		}
-		if utf8.ValidString(text) && problem.Position > len(utf16.Encode([]rune(text))) {
-			t.Errorf("position %d is after the end of %q", problem.Position, text)
-		}
+		assert.That(t, !utf8.ValidString(text) || problem.Position <= len(utf16.Encode([]rune(text))), "position %d is after the end of %q", problem.Position, text)
 	})
 }
 

@@ -324,9 +324,7 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	next := commit(t, u)
 	r, ok := next.Find("b.md", old.stamp)
 	text, _ := next.Text(r, nil)
-	if next.Len() != 2 || !ok || string(text) != string(old.text()) {
-		t.Errorf("%d files, %v, %q", next.Len(), ok, text)
-	}
+	assert.That(t, next.Len() == 2 && ok && string(text) == string(old.text()), "%d files, %v, %q", next.Len(), ok, text)
 	if text, facts := f.check(t, next); !text || !facts {
 		t.Errorf("text %v, facts %v", text, facts)
 	}
@@ -342,9 +340,7 @@ func TestARecordOfAnotherPackIsNotKept(t *testing.T) {
 	u.Keep(f.path, r)
 	u.AddFacts(f.path, r, f.facts())
 	c := commit(t, u)
-	if c.Len() != 0 {
-		t.Errorf("%d files", c.Len())
-	}
+	assert.That(t, c.Len() == 0, "%d files", c.Len())
 }
 
 func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {

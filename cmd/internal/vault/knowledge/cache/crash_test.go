@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,9 +33,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 		records[i], _ = c.Find(f.path, f.stamp)
 	}
 	c.Texts(records, func(i int, text []byte, ok bool) {
-		if ok && string(text) != string(files[i].text()) {
-			t.Errorf("%s: wrong text", what)
-		}
+		assert.That(t, !ok || string(text) == string(files[i].text()), "%s: wrong text", what)
 	})
 	// As callers do: what is found and was not found to be harmed is kept.
 	for range 2 {
@@ -169,9 +168,7 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	u.Keep(small[0].path, r) // of another pack, and therefore forgotten
 	u.AddFacts(small[1].path, r, small[1].facts())
 	none, err := u.Commit()
-	if err != nil || none.Len() != 0 {
-		t.Errorf("%d files, %v", none.Len(), err)
-	}
+	assert.That(t, err == nil && none.Len() == 0, "%d files, %v", none.Len(), err)
 	none.Close()
 	c.Close()
 	old.Close()
@@ -213,9 +210,8 @@ func TestAPackThatIsTooShortIsNone(t *testing.T) {
 	pack := glob(t, dir, "*.pack")[0]
 	info, _ := os.Stat(pack)
 	require.NoError(t, os.Truncate(pack, info.Size()-1))
-	if c := open(t, dir); c.Len() != 0 {
-		t.Errorf("%d files", c.Len())
-	}
+	c := open(t, dir)
+	assert.That(t, c.Len() == 0, "%d files", c.Len())
 }
 
 func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
@@ -266,4 +262,40 @@ func TestAWriteThatFailsFailsTheCommit(t *testing.T) {
 		t.Fatal("what could not be written is kept")
 	}
 	checkAll(t, open(t, dir), f)
+}
+
+// FuzzTable takes arbitrary bytes for a table. One that is sound names nothing
+// that is not in its pack, finds every path that it contains, and is what its
+// own entries would be written as.
+func FuzzTable(f *testing.F) {
+	whole := tableOf(packID{2}, 32, rows...)
+	f.Add(whole)
+	f.Add(whole[:len(whole)-sumSize])
+	f.Add(tableOf(packID{}, 0))
+	f.Add(tableOf(packID{2}, 31, rows...))
+	f.Add(tableOf(packID{2}, 32, rows[1], rows[0]))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// The checksum is put right, or nothing but checksums would be tried.
+		for _, data := range [][]byte{data, order.AppendUint32(bytes.Clone(data), checksum(data))} {
+			table, ok := parseTable(data, testVault, testProgram)
+			if !ok {
+				continue
+			}
+			items := make([]item, table.count)
+			for i := range items {
+				items[i] = item{table.path(i), table.entry(i)}
+				if place, ok := table.find(items[i].path); !ok || place != i {
+					t.Fatalf("path %d is found at %d, %v", i, place, ok)
+				}
+				for _, s := range items[i].spans {
+					if s.isKept() && (s.at > table.length || s.end() > table.length) {
+						t.Fatalf("%+v is after %d", s, table.length)
+					}
+				}
+			}
+			generation := [16]byte(data[generationAt:])
+			again := makeTable(generation, table.pack, table.length, testVault, testProgram, items)
+			require.That(t, bytes.Equal(again, data), "a table is written in two ways")
+		}
+	})
 }

@@ -71,9 +71,7 @@ func (m *model) open() *handle {
 // that, whatever was written meanwhile.
 func (m *model) check(t *rapid.T) {
 	for _, h := range m.handles {
-		if h.cache.Len() != len(h.files) {
-			t.Fatalf("%d files instead of %d", h.cache.Len(), len(h.files))
-		}
+		require.That(t, h.cache.Len() == len(h.files), "%d files instead of %d", h.cache.Len(), len(h.files))
 		for _, k := range h.files {
 			if text, facts := k.check(t, h.cache); !text || facts != k.hasFacts {
 				t.Fatalf("%s: text %v, facts %v", k.path, text, facts)

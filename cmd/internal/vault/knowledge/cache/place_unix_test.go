@@ -59,9 +59,8 @@ func TestWhatIsNoFileIsNoCache(t *testing.T) {
 			require.NoError(t, os.Rename(name, name+".away"))
 			require.NoError(t, make(name))
 			c := open(t, dir)
-			if want := map[bool]int{end == lockEnd: len(files)}[true]; c.Len() != want {
-				t.Errorf("%s as %s: %d files, want %d", end, kind, c.Len(), want)
-			}
+			want := map[bool]int{end == lockEnd: len(files)}[true]
+			assert.That(t, c.Len() == want, "%s as %s: %d files, want %d", end, kind, c.Len(), want)
 			u := c.Update()
 			assert.That(t, (u == nil) == (end == lockEnd), "%s as %s: update %v", end, kind, u != nil)
 			u.Put(files[0].path, files[0].stamp, files[0].text(), files[0].found())

@@ -80,9 +80,7 @@ func TestPropertiesThatAreOdd(t *testing.T) {
 	} {
 		p := frontmatter.Properties{{Key: "key", Value: v.Value(), Line: 3}, {Key: "other", Value: v.Value(), Line: 1}}
 		got, ok := readPropertiesBack(p)
-		if !ok || !reflect.DeepEqual(got, p) || math.Signbit(got[0].Value.Float()) != math.Signbit(v.Number) {
-			t.Errorf("%+v became %+v, %v", p, got, ok)
-		}
+		assert.That(t, ok && reflect.DeepEqual(got, p) && math.Signbit(got[0].Value.Float()) == math.Signbit(v.Number), "%+v became %+v, %v", p, got, ok)
 	}
 	for _, p := range []frontmatter.Properties{nil, {}} {
 		if got, ok := readPropertiesBack(p); !ok || !reflect.DeepEqual(got, p) {

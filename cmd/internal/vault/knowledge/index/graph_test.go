@@ -198,7 +198,6 @@ func TestAChangeResolvesOnlyWhatItConcerns(t *testing.T) {
 	}
 }
 
-// Two links that are listed as one target may mean notes of different names.
 func TestLinksOfOneTargetThatMeanDifferentNames(t *testing.T) {
 	m := &model{map[string]string{}, map[string]*File{}}
 	m.put("q/w/up.md", "[[../]] [[../.md]]")

@@ -252,9 +252,7 @@ func TestFactsSayWhatWasFound(t *testing.T) {
 	picture, _ := disk.ParsePath("a.png")
 	assert.That(t, !Read(picture, []byte("[[x]]")).Known() && !IsRead(picture) && IsRead(note), "a picture has facts")
 	none := Facts("")
-	if none.Known() || none.Tasks() != nil || none.Tags() != nil || none.Links() != nil || none.Properties() != nil {
-		t.Error("nothing says something")
-	}
+	assert.That(t, !none.Known() && none.Tasks() == nil && none.Tags() == nil && none.Links() == nil && none.Properties() == nil, "nothing says something")
 }
 
 // FuzzFacts takes arbitrary bytes for facts, as a cache file could hold them.

@@ -26,7 +26,7 @@ func (v *vault) updated(x *Index, paths ...string) *Index {
 }
 
 // same fails unless two indexes say the same.
-func same(t interface{ Fatalf(string, ...any) }, got, want *Index) {
+func same(t require.T, got, want *Index) {
 	list := func(x *Index) (all []string) {
 		for _, f := range x.Files {
 			all = append(all, fmt.Sprintf("%s %+v", f.Path, f.Facts()))
@@ -142,7 +142,6 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	assert.That(t, err == nil && len(m.learned) == 0 && !x.Files[0].settled, "learned %q, %v", m.learned, err)
 }
 
-// An index for one call has the same files.
 func TestASparseIndex(t *testing.T) {
 	v := newVault(t, map[string]string{
 		"Alpha.md": "", "a/Alpha.md": "", "b/plan.png": "", "cafe\u0301.md": "",

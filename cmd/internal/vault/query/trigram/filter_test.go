@@ -26,14 +26,12 @@ func TestFoldingIsThatOfUnicode(t *testing.T) {
 }
 
 // checkParts fails if the filter of a text denies a part of it.
-func checkParts(t interface{ Fatalf(string, ...any) }, text string, from, to int) {
+func checkParts(t require.T, text string, from, to int) {
 	part := text[from:to]
 	if !utf8.ValidString(part) {
 		return // no query has it
 	}
-	if !Of([]byte(text)).MayHold(WordOf(folded(part))) {
-		t.Fatalf("%q is said not to be in %q", part, text)
-	}
+	require.That(t, Of([]byte(text)).MayHold(WordOf(folded(part))), "%q is said not to be in %q", part, text)
 }
 
 func TestNoPartOfATextIsDenied(t *testing.T) {

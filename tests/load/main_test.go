@@ -1,9 +1,0 @@
-package load
-
-import (
-	"testing"
-
-	"vaultwicket/tests/rig"
-)
-
-func TestMain(m *testing.M) { rig.Main(m) }

@@ -1,9 +1,0 @@
-package observe
-
-import (
-	"testing"
-
-	"vaultwicket/tests/rig"
-)
-
-func TestMain(m *testing.M) { rig.Main(m) }

@@ -1,9 +1,0 @@
-package wire
-
-import (
-	"testing"
-
-	"vaultwicket/tests/rig"
-)
-
-func TestMain(m *testing.M) { rig.Main(m) }
