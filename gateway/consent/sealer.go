@@ -98,17 +98,7 @@ func (s *Sealer) Open(state string, b Bound) error {
 	if call := s.callTag(t, b); !hmac.Equal(t.call[:], call[:]) {
 		return errOtherCall
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.watch.elapsed()
-	if err := s.spent.refuse(t, now); err != nil {
-		return err
-	}
-	if s.spent.isFull(now) {
-		return errFull
-	}
-	s.spent.used[t.nonce] = t.expiry
-	return nil
+	return s.use(t, false)
 }
 
 // Spend uses up a state whose question was not approved, so that it cannot return with another
@@ -121,17 +111,28 @@ func (s *Sealer) Spend(state string) error {
 	if err != nil {
 		return err
 	}
+	return s.use(t, true)
+}
+
+// use uses up a ticket that is still good. While no more can be remembered it is refused, or with
+// void counts as used all the same.
+func (s *Sealer) use(t ticket, void bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.watch.elapsed()
-	if err := s.spent.refuse(t, now); err != nil {
-		return err
-	}
-	if s.spent.isFull(now) {
+	_, used := s.spent.used[t.nonce]
+	switch {
+	case now >= t.expiry:
+		return errExpired
+	case used:
+		return errUsed
+	case t.expiry <= s.spent.void, !void && s.spent.isFull(now):
+		return errFull
+	case s.spent.isFull(now):
 		s.spent.void = max(s.spent.void, t.expiry)
-		return nil
+	default:
+		s.spent.used[t.nonce] = t.expiry
 	}
-	s.spent.used[t.nonce] = t.expiry
 	return nil
 }
 
@@ -232,20 +233,6 @@ type spent struct {
 	used map[nonce]time.Duration // until when
 	// void is raised instead of remembering more: tickets that expire up to then count as used.
 	void time.Duration
-}
-
-// refuse returns an error unless t is still good.
-func (s *spent) refuse(t ticket, now time.Duration) error {
-	_, used := s.used[t.nonce]
-	switch {
-	case now >= t.expiry:
-		return errExpired
-	case used:
-		return errUsed
-	case t.expiry <= s.void:
-		return errFull
-	}
-	return nil
 }
 
 // isFull removes expired states if necessary, and reports whether there is no room for one more.
