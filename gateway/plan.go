@@ -117,8 +117,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	case len(plan.routes) > 0:
 		// The result says why the app was not asked where that is about this call, not
 		// about the machine as a whole.
-		var unsafe *allowlist.ParseError
-		if g.backend == Auto && errors.As(appErr, &unsafe) {
+		if unsafe, ok := errors.AsType[*allowlist.ParseError](appErr); ok && g.backend == Auto {
 			plan.notices = append(plan.notices, "carried out by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
 		}
 		return nil
@@ -190,6 +189,12 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 
 // detours are the codes of programs that did not begin the call, so that another one may.
 var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
+
+func detourable(err error) bool {
+	var away *exec.Unavailable
+	var less *exec.Failure
+	return errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()
+}
 
 // check refuses options that mean nothing for the call.
 func (r Request) check(call allowlist.Call) error {

@@ -82,8 +82,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		ctx = admission.PastPause(ctx)
 	}
 	plan, err := g.admit(ctx, req, line, by)
-	var before *answered
-	if errors.As(err, &before) {
+	if before, ok := errors.AsType[*answered](err); ok {
 		return g.firstAnswer(before.plan, before.answer).endedIn(line), true
 	}
 	if err != nil {
@@ -211,9 +210,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	for i, route := range plan.routes {
 		route.change = plan.change
 		out, err := g.run(ctx, route)
-		var away *exec.Unavailable
-		var less *exec.Failure
-		if i+1 < len(plan.routes) && (errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()) {
+		if i+1 < len(plan.routes) && detourable(err) {
 			notices = append(notices, "answered by the embedded backend: "+err.Error())
 			continue
 		}
@@ -322,11 +319,7 @@ func report(r route, out exec.Outcome, err error) Result {
 
 // logFault logs an error that no caller sees, because it has no code: an internal error.
 func (g *shared) logFault(err error) {
-	if err == nil {
-		return // of most calls, for which nothing is allocated
-	}
-	var c failure.CodedError
-	if !errors.As(err, &c) {
+	if _, hasCode := errors.AsType[failure.CodedError](err); err != nil && !hasCode {
 		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
 	}
 }

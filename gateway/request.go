@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -85,7 +86,7 @@ func (r Request) withOneLimit() Request {
 	}
 	switch allowlist.LimitOf(r.Command) {
 	case allowlist.PagedRows:
-		rows, err := strconv.Atoi(text)
+		rows, err := strconv.Atoi(cmp.Or(text, "0"))
 		if err != nil || rows < 1 {
 			return r // no limit, or one that Parse refuses
 		}

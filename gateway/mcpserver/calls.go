@@ -203,17 +203,19 @@ const (
 // handler with a fixed text. The recovery of mcp-go returns the panic value, which can contain text of
 // a note.
 func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				observe.LogPanic(log, "tool", r, debug.Stack())
+				result, err = answer(gateway.Fault(req.Params.Name))
+			}
+		}()
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)
 			state, _ := meta.AdditionalFields[traceStateKey].(string)
 			ctx = observe.WithTrace(ctx, observe.Trace{Parent: parent, State: state})
 		}
-		result, err := guarded(log, "tool", func() (*mcp.CallToolResult, error) { return next(ctx, req) })
-		if err == errInternal {
-			return answer(gateway.Fault(req.Params.Name))
-		}
-		return result, err
+		return next(ctx, req)
 	}
 }
 

@@ -44,11 +44,11 @@ func (e *Busy) Unwrap() error { return e.Cause }
 
 // Unusable returns an error with a code for one of the system; one that has a code stays as it is.
 func (s Store) Unusable(path string, err error) error {
-	var typed interface {
+	_, hasCode := errors.AsType[interface {
 		error
 		Code() string
-	}
-	if err == nil || errors.As(err, &typed) {
+	}](err)
+	if err == nil || hasCode {
 		return err
 	}
 	path, reason := Describe(path, err)
