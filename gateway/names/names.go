@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -146,23 +147,14 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	if !ok {
 		return entry{}, &fs.PathError{Op: "list", Path: seen.name, Err: fs.ErrNotExist}
 	}
-	if name == seen.name {
-		f.learnFrom(at, folder, names)
+	if name == seen.name { // learn from a name with letters, for those without, such as 2026
+		if i := slices.IndexFunc(names, func(name string) bool { return otherCase(name) != name }); i >= 0 {
+			if info, err := at.lstat(names[i]); err == nil {
+				f.learn(at, folder, entry{names[i], info})
+			}
+		}
 	}
 	return entry{name, seen.info}, nil
-}
-
-// learnFrom learns from one of the names of a folder, for names without letters, such as 2026.
-func (f *Folder) learnFrom(at level, folder string, names []string) {
-	for _, name := range names {
-		if otherCase(name) == name {
-			continue
-		}
-		if info, err := at.lstat(name); err == nil {
-			f.learn(at, folder, entry{name, info})
-		}
-		return
-	}
 }
 
 // pick returns the name of a file that was seen, among those of its folder: the one it was

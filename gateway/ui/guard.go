@@ -133,8 +133,20 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	v := visit{session: s, Base: g.base, Path: path}
-	if r.Method == http.MethodPost && !acceptsChange(w, r, v) {
-		return
+	if r.Method == http.MethodPost { // a change comes from a form of the page that it is about
+		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+			refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
+			return
+		}
+		if r.ParseForm() != nil {
+			refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
+			return
+		}
+		if tokens := r.PostForm[tokenField]; len(tokens) != 1 || !hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
+			refuse(w, http.StatusForbidden, "The form is not of this session. Load the page again.")
+			return
+		}
 	}
 	httpguard.EndReadLimit(w) // a change may take longer than its form
 	g.next(w, r, v)
@@ -173,25 +185,6 @@ func isEmbedded(h http.Header) bool {
 		return true
 	}
 	return false
-}
-
-// acceptsChange reports whether a change comes from a form of the page that it is about,
-// and answers it if not.
-func acceptsChange(w http.ResponseWriter, r *http.Request, v visit) bool {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
-		refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
-		return false
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
-	if err := r.ParseForm(); err != nil {
-		refuse(w, http.StatusBadRequest, "The form cannot be read, or is too long.")
-		return false
-	}
-	if tokens := r.PostForm[tokenField]; len(tokens) != 1 || !hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
-		refuse(w, http.StatusForbidden, "The form is not of this session. Load the page again.")
-		return false
-	}
-	return true
 }
 
 // contentPolicy lets the page load its own files and nothing else: no inline code, no frames, no

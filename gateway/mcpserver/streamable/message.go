@@ -19,15 +19,12 @@ import (
 // received is the body of a POST, and the part of it that decisions depend on.
 type received struct {
 	wire.Message
-	modern bool // of protocol 2026-07-28 or later
-	params params
-}
-
-// params are the parameters that a session or the version of the protocol depends on.
-type params struct {
-	ProtocolVersion string          `json:"protocolVersion"`
-	ClientInfo      json.RawMessage `json:"clientInfo"`
-	Meta            *mcp.Meta       `json:"_meta"`
+	modern bool     // of protocol 2026-07-28 or later
+	params struct { // that a session or the version of the protocol depends on
+		ProtocolVersion string          `json:"protocolVersion"`
+		ClientInfo      json.RawMessage `json:"clientInfo"`
+		Meta            *mcp.Meta       `json:"_meta"`
+	}
 }
 
 // isEmpty reports whether a response has no content, as that to a ping.

@@ -230,7 +230,10 @@ func (c *conn) answer(r *request) {
 	defer r.stop()
 	buffer := lines.Get().(*[]byte)
 	line := (*buffer)[:0]
-	if !c.isCancelled(r) {
+	c.mu.Lock()
+	cancelled := r.cancelled
+	c.mu.Unlock()
+	if !cancelled {
 		line, _ = c.server.AppendResponse(r.ctx, line, &r.peer, r.Message)
 		line = append(line, '\n')
 	}
@@ -266,19 +269,6 @@ func (c *conn) release(r *request) bool {
 	}
 	c.remove(r)
 	return !r.cancelled
-}
-
-// isPending reports whether a request with this id has no response yet.
-func (c *conn) isPending(id any) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pending[id] != nil
-}
-
-func (c *conn) isCancelled(r *request) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return r.cancelled
 }
 
 // update runs f under the lock, and then whatever is due after its effect.

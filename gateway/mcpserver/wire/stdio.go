@@ -122,9 +122,11 @@ func (c *conn) readAll(lines *lineReader) {
 		}
 		refusal := &Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: err.Error()}
 		_ = errors.As(err, &refusal)
-		if refusal.ID != nil && c.isPending(refusal.ID) {
+		c.mu.Lock()
+		if c.pending[refusal.ID] != nil {
 			refusal.ID = nil // the response with this id is still to come, and there can be only one
 		}
+		c.mu.Unlock()
 		c.reject(refusal)
 	}
 }

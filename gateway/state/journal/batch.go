@@ -96,7 +96,7 @@ func (b *batch) begin(now time.Time) error {
 	case b.tail.torn:
 		b.buf = append(b.buf, '\n')
 		b.at++
-		return b.value(repairRecord{"the line before was cut short"})
+		return b.line([]byte(repairKey + `"the line before was cut short"}`))
 	}
 	return nil
 }

@@ -31,11 +31,6 @@ type segmentRecord struct {
 	Spent []spentRecord `json:"spent,omitempty"`
 }
 
-// repairRecord says that the line before it was cut short.
-type repairRecord struct {
-	Repair string `json:"repair"`
-}
-
 // entryRecord is the last record of a new entry. It has the steps if they are few; otherwise
 // they are in records before it.
 type entryRecord struct {
