@@ -55,8 +55,7 @@ func Commands() iter.Seq[Command] {
 // Exists reports whether the table has a command.
 func Exists(name string) bool { return find(name) != nil }
 
-// Describe returns the description of one command. The error is a
-// [*ParseError] with CodeUnknownCommand.
+// Describe returns the description of one command. The error is a [*ParseError] with CodeUnknownCommand.
 func Describe(name string) (Command, error) {
 	r := find(name)
 	if r == nil {
@@ -106,15 +105,11 @@ func (r *row) describe() Command {
 //	tasks [path= done format=json|tsv|csv]
 //
 // Required parameters are before the brackets. Parameters for which allowed is false are left out.
-func (c Command) Signature(allowed func(Param) bool) string {
-	return c.signature(allowed, false)
-}
+func (c Command) Signature(allowed func(Param) bool) string { return c.signature(allowed, false) }
 
 // Brief is [Command.Signature] with an ellipsis in place of the parameters that are rarely needed, and
 // without those that only show something in the app. The help of the command lists them all.
-func (c Command) Brief(allowed func(Param) bool) string {
-	return c.signature(allowed, true)
-}
+func (c Command) Brief(allowed func(Param) bool) string { return c.signature(allowed, true) }
 
 // Ellipsis marks that [Command.Brief] leaves out parameters.
 const Ellipsis = "…"

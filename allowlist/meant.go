@@ -41,8 +41,7 @@ func Meant(name string) string {
 	return quote.Nearest(strings.Join(wordsOf(name), ":"), Names())
 }
 
-// wordsOf splits a name at signs and at capital letters: read_note, note:read and
-// readNote have the same words.
+// wordsOf splits a name at signs and at capital letters: read_note, note:read and readNote have the same words.
 func wordsOf(name string) []string {
 	var spaced strings.Builder
 	lower := false

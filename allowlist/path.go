@@ -192,9 +192,7 @@ func (c Call) Named() (name string, ok bool) {
 
 // NamesNew returns the name by which a call makes a note in the folder for new
 // notes. ok is false for a call that makes none, or one at a path.
-func (c Call) NamesNew() (name string, ok bool) {
-	return c.Param(c.of().newNote)
-}
+func (c Call) NamesNew() (name string, ok bool) { return c.Param(c.of().newNote) }
 
 // MadeAt returns the call with the path of the note that it makes in place of the
 // name, so that the path which was judged is the one that is made. The error is a
@@ -206,9 +204,8 @@ func (c Call) MadeAt(path string) (Call, error) {
 	return c.with(c.row.newNote, path)
 }
 
-// At returns the call with the path of its note in place of the name, so that
-// the note which was judged is the one that is worked on. The error is a
-// [*ParseError] when the call names no note, or path is none.
+// At returns the call with the path of its note in place of the name, so that the note which was judged is the
+// one that is worked on. The error is a [*ParseError] when the call names no note, or path is none.
 func (c Call) At(path string) (Call, error) {
 	if _, ok := c.Named(); !ok {
 		return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "path", Reason: "the call names no note"}
@@ -226,9 +223,8 @@ func (c Call) with(name, path string) (Call, error) {
 	return at, err
 }
 
-// WithPaths returns the call with each path that it names as name returns it, checked
-// like any other. Of the new path of a file only the folder is replaced. The error is a
-// [*ParseError] for a path that is not valid.
+// WithPaths returns the call with each path that it names as name returns it, checked like any other. Of the
+// new path of a file only the folder is replaced. The error is a [*ParseError] for a path that is not valid.
 func (c Call) WithPaths(name func(path string) string) (Call, error) {
 	return c.withValues(func(a arg) string { return a.respelled(name) })
 }

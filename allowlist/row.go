@@ -153,8 +153,7 @@ const (
 	// StepLocateNew works out where the note is going to be made that a call names
 	// without a folder. The call is then run with its path.
 	StepLocateNew
-	// StepReadDaily asks for the path of the daily note, and reads the note at that
-	// path in place of the call.
+	// StepReadDaily asks for the path of the daily note, and reads the note at that path in place of the call.
 	StepReadDaily
 	StepAbsent // asks whether the note that a call makes exists already
 )
@@ -168,14 +167,12 @@ type rowStep struct {
 var (
 	// In the app daily:read makes a missing note (recorded on 1.13.7).
 	readsDailyByPath = []rowStep{{step: StepReadDaily}}
-	// In the app create makes a numbered copy of a note that exists, and reports
-	// success (recorded on 1.12.7).
+	// In the app create makes a numbered copy of a note that exists, and reports success (recorded on 1.12.7).
 	createsIfAbsent = []rowStep{{StepAbsent, "overwrite"}}
 )
 
-// ReplyKind says what the CLI prints for a command, so that its answer can be
-// told apart from an error message in the same place. Errors arrive on standard
-// output with exit status 0 (recorded on 1.12.7 and 1.13.7).
+// ReplyKind says what the CLI prints for a command, so that its answer can be told apart from an error message
+// in the same place. Errors arrive on standard output with exit status 0 (recorded on 1.12.7 and 1.13.7).
 type ReplyKind uint8
 
 const (

@@ -29,11 +29,10 @@ var v1Rows = []row{
 	{name: "open", tier: tiers.V1, effect: tiers.Shows, reach: reachNote, needsApp: true, summary: "Open a file in the app",
 		params: []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Silent: true}},
-	// The app never refuses: without name and path it makes "Untitled", on a taken path a numbered copy
-	// that it reports as created (recorded on 1.12.7). So one of the two is required here, and steps
-	// looks first. With a template the app drops content without a word, so the two exclude each other
-	// here. A scripting plugin may run code in a template; that is the vault's own setting, and create
-	// stays a write.
+	// The app never refuses: without name and path it makes "Untitled", on a taken path a numbered copy that it
+	// reports as created (recorded on 1.12.7). So one of the two is required here, and steps looks first. With
+	// a template the app drops content without a word, so the two exclude each other here. A scripting plugin
+	// may run code in a template; that is the vault's own setting, and create stays a write.
 	{name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone, reach: reachNote,
 		summary: "Create a note; with overwrite, replace one", when: []escalation{{"overwrite", tiers.Destroys}}, // the old text stays in the file history at best
 		shows: showsNewTab,
@@ -47,8 +46,7 @@ var v1Rows = []row{
 		}, oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, embeddedWith: [][]string{{"content", "template"}},
 		needs: tabNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}}, steps: createsIfAbsent, newNote: "name"},
-	// Even an empty note is printed with a line break (byte counts recorded on
-	// 1.12.7), so it is never silent.
+	// Even an empty note is printed with a line break (byte counts recorded on 1.12.7), so it is never silent.
 	{name: "read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, summary: "Print a note",
 		params: []param{
 			noteByName, noteByPath,

@@ -165,8 +165,7 @@ var v2Rows = []row{
 	{name: "backlinks", tier: tiers.V2, effect: tiers.Reads, summary: "List the notes that link to a note",
 		params: []param{noteByName, noteByPath, withCounts, rareTotal, asTable}, exclusive: fileOrPath, since: tiers.Version{1, 12, 2}, // format
 		reply: Reply{Kind: Paths, Empty: "No backlinks found."}},
-	// A target without a file is printed as it is written, with a remark
-	// after it, so these lines are no paths.
+	// A target without a file is printed as it is written, with a remark after it, so these lines are no paths.
 	{name: "links", tier: tiers.V2, effect: tiers.Reads, summary: "List the links of a note",
 		params: []param{
 			noteByName, noteByPath, rareTotal,
@@ -188,9 +187,8 @@ var v2Rows = []row{
 			asTable,
 		}, since: tiers.Version{1, 12, 2}, // format
 		reply: Reply{Kind: Lines, Empty: "No unresolved links found."}},
-	// The flag all, which early releases had, is in no help page since 1.12.2;
-	// the installed client still lists it, but files that are no notes are
-	// listed without it too (recorded on 1.12.7). format is ignored.
+	// The flag all, which early releases had, is in no help page since 1.12.2; the installed client still lists
+	// it, but files that are no notes are listed without it too (recorded on 1.12.7). format is ignored.
 	{name: "orphans", tier: tiers.V2, effect: tiers.Reads, target: targetVault, summary: "List the files that nothing links to",
 		params: []param{onlyTotal}, reply: Reply{Kind: Paths, Empty: "No orphan files found."}},
 	// As orphans, all included.

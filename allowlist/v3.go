@@ -84,8 +84,7 @@ var v3Rows = []row{
 		summary: "List the style snippets", reply: Reply{Kind: Lines, Silent: true}},
 	{name: "snippets:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the style snippets that are switched on", reply: Reply{Kind: Lines, Silent: true}},
-	// A template that is set for such notes is applied. The confirmation is
-	// that of create; none was recorded.
+	// A template that is set for such notes is applied. The confirmation is that of create; none was recorded.
 	{name: "unique", tier: tiers.V3, effect: tiers.Writes, target: targetNone,
 		summary: "Create a note that is named after the present time", shows: showsOpen,
 		params: []param{

@@ -30,9 +30,8 @@ type exchange struct {
 	left    bool       // done is closed: what still comes is dropped; under hearing
 }
 
-// ask has the worker answer one command. It returns at most half a second after ctx has ended;
-// a worker that did not end the call by then is stopped. With unrun set nothing was begun, and
-// another worker may be asked.
+// ask has the worker answer one command. It returns at most half a second after ctx has ended; a worker that
+// did not end the call by then is stopped. With unrun set nothing was begun, and another worker may be asked.
 func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, unrun bool) {
 	e = w.pool.nothing()
 	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {

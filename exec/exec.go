@@ -167,9 +167,8 @@ type Outcome struct {
 	Cut     bool
 	CutAt   int
 	Notices []string // remarks for people: noise, the sentence of an empty answer, an outdated installer
-	// Path, Hash and Before are the note, the hash of its content and the hash before, as the
-	// embedded program reports them; the app reports none. Change is the entry of the journal
-	// that can undo the change.
+	// Path, Hash and Before are the note, the hash of its content and the hash before, as the embedded program
+	// reports them; the app reports none. Change is the entry of the journal that can undo the change.
 	Path, Hash, Before, Change string
 	// Added and Removed count the lines of all changed notes; Destructive says that so much was
 	// removed that the change requires approval.

@@ -14,9 +14,8 @@ import (
 // beginLimit is how long a worker may take to begin while no call waits for it.
 const beginLimit = 15 * time.Second
 
-// cancelGrace is how long a worker may take to end a call that timed out or was cancelled.
-// Then the worker is stopped in the steps of every child; together they keep a call within
-// its limit and half a second.
+// cancelGrace is how long a worker may take to end a call that timed out or was cancelled. Then the worker is
+// stopped in the steps of every child; together they keep a call within its limit and half a second.
 const cancelGrace = 150 * time.Millisecond
 
 // worker is the resident embedded program of one vault. It is stopped after a call that did not end in

@@ -133,9 +133,8 @@ func (p *pool) remove(w *worker) {
 	delete(p.all, w)
 }
 
-// sizes is the length of the last large answer by call: the same listings are requested
-// repeatedly, and a buffer of the right size saves the copies of growth. Of two calls with the
-// same slot the later one is known.
+// sizes is the length of the last large answer by call: the same listings are requested repeatedly, and a
+// buffer of the right size saves the copies of growth. Of two calls with the same slot the later one is known.
 type sizes struct {
 	mu    sync.Mutex
 	known [32]struct {

@@ -56,10 +56,9 @@ type slice struct {
 	content []byte
 }
 
-// Universal joins programs of macOS for several processors into one file that runs on
-// all of them. They are in the order of their processors, whatever the order that they
-// are given in: other tools write them as they come. An error is a program that is not
-// one of macOS with 64 bits, or a processor that is there twice.
+// Universal joins programs of macOS for several processors into one file that runs on all of them. They are in
+// the order of their processors, whatever the order that they are given in: other tools write them as they
+// come. An error is a program that is not one of macOS with 64 bits, or a processor that is there twice.
 func Universal(programs ...[]byte) ([]byte, error) {
 	var all []slice
 	for _, content := range programs {

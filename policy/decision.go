@@ -95,9 +95,8 @@ func (v Verdict) String() string {
 	return "deny"
 }
 
-// Decision says whether one call may be run, whether it may be run once the user approves it,
-// and whether its change may be worked out.
-// Only [Policy.Decide] makes one. The zero Decision denies the zero Call.
+// Decision says whether one call may be run, whether it may be run once the user approves it, and whether its
+// change may be worked out. Only [Policy.Decide] makes one. The zero Decision denies the zero Call.
 type Decision struct {
 	call   allowlist.Call
 	denial *Denial

@@ -62,8 +62,7 @@ func (g *grant) of() *grant {
 // Valid reports whether a policy granted it.
 func (g *grant) Valid() bool { return g.of().call.Valid() }
 
-// Call returns what may be run: exactly this and nothing else. It is the zero
-// Call if nothing is granted.
+// Call returns what may be run: exactly this and nothing else. It is the zero Call if nothing is granted.
 func (g *grant) Call() allowlist.Call { return g.of().call }
 
 // Access returns the rules under which the call is to be run, as package access
@@ -110,21 +109,16 @@ func (p Policy) Question() Question {
 	return Question{grant{access: p.Access.WithPrivate(p.Private).String(), by: p}}
 }
 
-// The app carries out some calls in steps, see [allowlist.Step], and each step needs a
-// permit of its own. The methods below derive it from the permit of the whole call:
-// every step only reads, stays in the vault of the call, and is granted only to calls
-// that take it. The zero Permit derives zero Permits.
+// The app carries out some calls in steps, see [allowlist.Step], and each step needs a permit of its own. The
+// methods below derive it from the permit of the whole call: every step only reads, stays in the vault of the
+// call, and is granted only to calls that take it. The zero Permit derives zero Permits.
 
 // Probe returns the permit for the question that comes before the first call
 // of a program: which version are you?
-func (p Permit) Probe() Permit {
-	return p.step("version", nil).unconfined(true)
-}
+func (p Permit) Probe() Permit { return p.step("version", nil).unconfined(true) }
 
 // Help returns the permit to ask the program which commands it has.
-func (p Permit) Help() Permit {
-	return p.step("help", nil).unconfined(true)
-}
+func (p Permit) Help() Permit { return p.step("help", nil).unconfined(true) }
 
 // VaultPath returns the permit to ask where the vault of the call is, which
 // tells whether the app means the vault that was configured.

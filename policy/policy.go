@@ -50,9 +50,8 @@ type Policy struct {
 	Narrowed   bool              // notes in reach narrow access to themselves, which only the embedded program knows
 	Origins    map[string]string // where a setting comes from, by its name, for messages
 	MinVersion tiers.Version     // the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
-	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is
-	// when they end, zero for never; see [Policy.At]. Closed says why nothing is
-	// allowed, "" where something may be.
+	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is when they end,
+	// zero for never; see [Policy.At]. Closed says why nothing is allowed, "" where something may be.
 	Agent  string
 	Until  time.Time
 	Closed string
@@ -274,8 +273,7 @@ func (p Policy) Tighten(q Policy) Policy {
 	return t
 }
 
-// access returns the access rules with what notes narrow access to themselves by, unless that has no
-// effect.
+// access returns the access rules with what notes narrow access to themselves by, unless that has no effect.
 func (p Policy) access() access.Rules {
 	if p.Shadows(RulePrivate) {
 		return p.Access

@@ -78,8 +78,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	return terminal.PrintJSON(std.Out, result, status)
 }
 
-// readBatch reads a file, or standard input. Nobody waits for input that does
-// not come when a signal does.
+// readBatch reads a file, or standard input. Nobody waits for input that does not come when a signal does.
 func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, error) {
 	in := std.In
 	if name != "-" {

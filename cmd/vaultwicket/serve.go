@@ -45,9 +45,8 @@ const serveGrace = 2 * time.Second
 // thousands of calls, and no call takes longer (measured over 4,000 calls).
 const serveGarbage = 50
 
-// serveMemory is the soft memory limit of a server, in bytes. It is above what a server keeps at
-// most: a response of maximum size and one that is being read. Mapped files, such as the
-// program itself, do not count.
+// serveMemory is the soft memory limit of a server, in bytes. It is above what a server keeps at most: a
+// response of maximum size and one that is being read. Mapped files, such as the program itself, do not count.
 const serveMemory = 42 << 20
 
 // serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
@@ -167,9 +166,8 @@ func serveText(s terminal.Screen, vault string) string {
 	return p.text.String()
 }
 
-// registerServer adds this server to the list of running servers in the state folder, until end
-// is called. It works in the background, so that the first answer does not wait, and the server
-// runs without it.
+// registerServer adds this server to the list of running servers in the state folder, until end is called. It
+// works in the background, so that the first answer does not wait, and the server runs without it.
 func registerServer(o settings.Opened) (end func()) {
 	state := private.StateFolder(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {

@@ -77,8 +77,7 @@ func (p *parentProcess) gone() bool {
 	return p.above && !p.isAbove(true)
 }
 
-// isAbove reports whether the process is an ancestor of this one, and doubtful
-// where that cannot be known.
+// isAbove reports whether the process is an ancestor of this one, and doubtful where that cannot be known.
 func (p *parentProcess) isAbove(doubtful bool) bool {
 	pid := p.direct()
 	for range maxAncestors {

@@ -91,9 +91,7 @@ type Reader struct {
 const readBuffer = MaxChunk + 4<<10
 
 // NewReader returns a Reader on in.
-func NewReader(in io.Reader) *Reader {
-	return &Reader{in: bufio.NewReaderSize(in, readBuffer)}
-}
+func NewReader(in io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(in, readBuffer)} }
 
 // Next returns the next frame, whose payload is valid until the next call. The error is io.EOF at the
 // end between two frames, a [*Malformed] for an invalid frame, and otherwise the error of reading.

@@ -24,9 +24,8 @@ import (
 
 const (
 	StopGrace = 250 * time.Millisecond // how long a child may take to end after it was asked to
-	// PipeGrace is how long the pipes are read after a child has ended or was asked to: a
-	// grandchild may keep them open. It is longer than StopGrace and keeps a stopped call
-	// within its limit and half a second.
+	// PipeGrace is how long the pipes are read after a child has ended or was asked to: a grandchild may keep
+	// them open. It is longer than StopGrace and keeps a stopped call within its limit and half a second.
 	PipeGrace = 400 * time.Millisecond
 )
 

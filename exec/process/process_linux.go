@@ -61,9 +61,8 @@ const firstProcess = 1
 // reapDelay is how long an orphan may wait to be reaped, so that many ends are one scan.
 const reapDelay = time.Second
 
-// ReapOrphans reaps orphaned children of the client until ctx ends. Only the first process of a
-// container gets any; in another it returns at once. It waits for no running process, and for
-// none that was started here.
+// ReapOrphans reaps orphaned children of the client until ctx ends. Only the first process of a container gets
+// any; in another it returns at once. It waits for no running process, and for none that was started here.
 func ReapOrphans(ctx context.Context) {
 	if os.Getpid() == firstProcess {
 		children.reapUntil(ctx, reapDelay)

@@ -110,8 +110,7 @@ func (p *Process) Stop() {
 // KillGroup kills the processes that the process has started and left running.
 func (p *Process) KillGroup() { killGroup(p.PID) }
 
-// Close stops the process and closes the pipes, without waiting for its end. It may
-// be called more than once.
+// Close stops the process and closes the pipes, without waiting for its end. It may be called more than once.
 func (p *Process) Close() {
 	p.once.Do(func() {
 		p.stop()

@@ -17,10 +17,9 @@ const IgnoreFile = ".vaultwicketignore"
 // lines of less than 64 KiB.
 const MaxIgnoreFile = 60 << 10
 
-// Ignored says which notes the patterns of a file hide, as gitignore(5) describes them.
-// Everything in a folder that they match is hidden too, whatever else they say (gitignore(5):
-// "It is not possible to re-include a file if a parent directory of that file is excluded").
-// It is safe for concurrent use; nil hides nothing.
+// Ignored says which notes the patterns of a file hide, as gitignore(5) describes them. Everything in a folder
+// that they match is hidden too, whatever else they say (gitignore(5): "It is not possible to re-include a file
+// if a parent directory of that file is excluded"). It is safe for concurrent use; nil hides nothing.
 type Ignored struct {
 	written, plain patterns // as they are written, and for any spelling of a name
 	folders        sync.Map // path of a folder → bool
@@ -125,8 +124,7 @@ func (l *Ignored) matching(name string, folder bool) (Reason, bool) {
 	return Reason{Line: decides.line, Pattern: decides.text, Path: name}, true
 }
 
-// patterns are the lines of a file such as gitignore(5) describes. The last one
-// that matches a name decides.
+// patterns are the lines of a file such as gitignore(5) describes. The last one that matches a name decides.
 //
 // The library gets one line at a time: in it a line that negates others also applies to
 // everything in a folder, which would show what git hides.
@@ -200,9 +198,8 @@ func (p patterns) decides(name string, folder bool) *pattern {
 	return nil
 }
 
-// match reports whether a line matches this name itself, not a folder around it. The library
-// has every line as one about folders: such a line matches everything in a folder, and the
-// folder itself only as a folder.
+// match reports whether a line matches this name itself, not a folder around it. The library has every line as
+// one about folders: such a line matches everything in a folder, and the folder itself only as a folder.
 func (p *pattern) match(name string, folder bool) bool {
 	return (folder || !p.folders) && p.matcher.MatchPath(name, true) && !p.matcher.MatchPath(name, false)
 }

@@ -256,10 +256,9 @@ func (l layer) put(path string, level Level) {
 	lower(l.folded, Fold(path))
 }
 
-// Level returns the level of a note or folder by its path in the vault, written with slashes; "" is the
-// root folder. The longest rule that covers the path applies. A rule covers another spelling of its
-// path (other case, other Unicode normal form) only where that takes something away: on some systems
-// both are one file.
+// Level returns the level of a note or folder by its path in the vault, written with slashes; "" is the root
+// folder. The longest rule that covers the path applies. A rule covers another spelling of its path (other
+// case, other Unicode normal form) only where that takes something away: on some systems both are one file.
 func (r Rules) Level(path string) Level {
 	level := Delete
 	for _, l := range r.layers {

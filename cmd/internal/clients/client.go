@@ -124,8 +124,7 @@ func IDs() []string {
 	return ids
 }
 
-// Writes reports whether the client's settings are changed in a scope; where they are
-// not, why says the reason.
+// Writes reports whether the client's settings are changed in a scope; where they are not, why says the reason.
 func (c Client) Writes(scope Scope) (why string, ok bool) {
 	where, unsure := c.user, c.unsure
 	if scope == Project {

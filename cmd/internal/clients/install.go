@@ -215,9 +215,8 @@ func (c *Change) restore() {
 	}
 }
 
-// Write makes the change and returns the name of the backup, "" if there was no file
-// or nothing to do. The error is an [*terminal.Failure]; nothing is changed then, unless the
-// client's own command failed half way.
+// Write makes the change and returns the name of the backup, "" if there was no file or nothing to do. The
+// error is an [*terminal.Failure]; nothing is changed then, unless the client's own command failed half way.
 func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	if c.None() {
 		return "", nil

@@ -36,9 +36,8 @@ var claudeCommand = &ownCommand{
 	},
 }
 
-// ownProgram returns the path of the client's own command, "" if it is not used: then the file
-// is edited. A program that another user, a vault or the working folder could have put there is
-// not started.
+// ownProgram returns the path of the client's own command, "" if it is not used: then the file is edited. A
+// program that another user, a vault or the working folder could have put there is not started.
 func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 	if c.own == nil || i.Run == nil || scope != User {
 		return ""

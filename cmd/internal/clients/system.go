@@ -20,10 +20,9 @@ func (s System) home() string {
 	return s.Getenv("HOME")
 }
 
-// path returns the absolute path that a pattern of the table means, "" if the
-// environment does not say. A pattern begins with ~ or {config} for the folder of
-// settings, {xdg} for that of XDG, {local} for the local data of Windows, {VAR|PATTERN}
-// for an environment variable or else a pattern, or is below the project.
+// path returns the absolute path that a pattern of the table means, "" if the environment does not say. A
+// pattern begins with ~ or {config} for the folder of settings, {xdg} for that of XDG, {local} for the local
+// data of Windows, {VAR|PATTERN} for an environment variable or else a pattern, or is below the project.
 func (s System) path(pattern string) string {
 	head, rest, _ := strings.Cut(pattern, "/")
 	if strings.HasPrefix(pattern, "{") {

@@ -1,6 +1,5 @@
-// Package doctor checks an installation: settings, vaults, the app and its CLI, the
-// state folder, MCP over HTTP, the clients and the machine. Each finding says what was
-// found, why it matters and what to do about it.
+// Package doctor checks an installation: settings, vaults, the app and its CLI, the state folder, MCP over
+// HTTP, the clients and the machine. Each finding says what was found, why it matters and what to do about it.
 //
 // It reads and changes nothing. Whatever it has to ask another program goes through the
 // functions of a [Machine], which the caller provides.

@@ -39,8 +39,7 @@ type Member struct {
 // Object is an ordered mapping.
 type Object []Member
 
-// Plain returns the object as a parser would: mappings as map[string]any, lists as
-// []any, numbers as float64.
+// Plain returns the object as a parser would: mappings as map[string]any, lists as []any, numbers as float64.
 func (o Object) Plain() map[string]any {
 	plain := make(map[string]any, len(o))
 	for _, m := range o {
@@ -149,8 +148,7 @@ func Apply(text []byte, splices ...Splice) []byte {
 	return append(out, text[at:]...)
 }
 
-// Equal reports whether two parsed values are the same. Numbers are compared by
-// value, whatever their type.
+// Equal reports whether two parsed values are the same. Numbers are compared by value, whatever their type.
 func Equal(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:

@@ -243,9 +243,7 @@ func (s jsonStyle) startsLine(offset int) bool {
 }
 
 // oneLine reports whether an object is all on one line, so that one more member is put there.
-func (s jsonStyle) oneLine(n *jsonNode) bool {
-	return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0
-}
+func (s jsonStyle) oneLine(n *jsonNode) bool { return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0 }
 
 // memberIndent returns the indentation for one more member of an object.
 func (s jsonStyle) memberIndent(holder *jsonNode) string {
@@ -317,9 +315,7 @@ func RenderJSON(value Object) string {
 }
 
 // RenderJSONLine returns an object as JSON without white space.
-func RenderJSONLine(value Object) string {
-	return jsonStyle{colon: ":"}.render(value, "", false)
-}
+func RenderJSONLine(value Object) string { return jsonStyle{colon: ":"}.render(value, "", false) }
 
 // AddTo returns the text with one more object at the end of the list that is under a key of the
 // root object. A missing list is made. The object is written as the other elements are; the

@@ -1,6 +1,5 @@
-// Package remote calls a vaultwicket server over HTTP, in the protocol without sessions
-// (2026-07-28), for commands that are typed in a terminal: what a command does and prints is as
-// with the gateway of this machine.
+// Package remote calls a vaultwicket server over HTTP, in the protocol without sessions (2026-07-28), for
+// commands that are typed in a terminal: what a command does and prints is as with the gateway of this machine.
 package remote
 
 import (

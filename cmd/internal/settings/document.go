@@ -56,9 +56,7 @@ type wrongFile struct {
 	problems []problem
 }
 
-func (e *wrongFile) Error() string {
-	return fmt.Sprintf("settings file %q: %s", e.name, e.problems[0])
-}
+func (e *wrongFile) Error() string { return fmt.Sprintf("settings file %q: %s", e.name, e.problems[0]) }
 
 // Code puts a wrong file with the wrong requests.
 func (e *wrongFile) Code() string { return "bad_request" }

@@ -15,9 +15,8 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// initConfig is "config init": a settings file with every setting and its default as a
-// comment, so that a later release can change a default that the user has not chosen. A file that
-// is there is left alone.
+// initConfig is "config init": a settings file with every setting and its default as a comment, so that a later
+// release can change a default that the user has not chosen. A file that is there is left alone.
 func initConfig(f *Flags, std terminal.Streams) error {
 	at, err := f.place(std)
 	if err != nil {
@@ -50,8 +49,7 @@ func thereAlready(name string) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q already exists", name), Advice: `"vaultwicket config show" shows its settings`}
 }
 
-// writeNew writes a file that only this user can read, as a whole or not at all,
-// and never over another one.
+// writeNew writes a file that only this user can read, as a whole or not at all, and never over another one.
 func writeNew(name string, content []byte) error {
 	folder := filepath.Dir(name)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -21,9 +21,8 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// managed are the settings that an administrator has made for everybody on this machine. They are
-// bounds, which the user's file, the environment and flags can only narrow. The zero value bounds
-// nothing.
+// managed are the settings that an administrator has made for everybody on this machine. They are bounds, which
+// the user's file, the environment and flags can only narrow. The zero value bounds nothing.
 type managed struct {
 	name   string      // of the file, "" if there is none
 	info   fs.FileInfo // when it was read

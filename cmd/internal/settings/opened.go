@@ -125,8 +125,7 @@ func (o Opened) checkPlaces() error {
 	return o.CheckCLI(o.Flags, o.Std)
 }
 
-// NewRunner returns what starts programs. With resident set it keeps them
-// running, and is closed by the caller.
+// NewRunner returns what starts programs. With resident set it keeps them running, and is closed by the caller.
 func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -298,9 +297,8 @@ func (o Opened) Follow(sessions func() int) {
 	}
 }
 
-// Clock returns the clock by which a day has its name: the one of the embedded
-// CLI, which an environment variable sets for tests and scripts. What is recorded,
-// awaited or limited goes by the machine's clock.
+// Clock returns the clock by which a day has its name: the one of the embedded CLI, which an environment
+// variable sets for tests and scripts. What is recorded, awaited or limited goes by the machine's clock.
 func Clock(std terminal.Streams) (func() time.Time, error) {
 	clock, err := day.Clock(std.Getenv(day.NowVariable))
 	if err != nil {

@@ -26,9 +26,8 @@ const codeState = "state_unavailable"
 
 const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 
-// CheckState is an error for a state folder in which another user, or an agent,
-// could pause, resume, approve or forge. The warning is for one that nothing can be
-// kept in: notes can be read then, and no change is made.
+// CheckState is an error for a state folder in which another user, or an agent, could pause, resume, approve or
+// forge. The warning is for one that nothing can be kept in: notes can be read then, and no change is made.
 func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 	state := private.StateFolder(std.Getenv, "")
 	if state == "" {

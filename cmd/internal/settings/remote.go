@@ -24,9 +24,8 @@ func (f *Flags) CallsServer() {
 	f.StringVar(&f.url, "url", "", "call this server over HTTP, with the token of --token-file or "+TokenVariable)
 }
 
-// Server returns the server to call, nil for none, and the vault there, "" for its default one. The
-// settings of this machine do not apply: a flag that could only mean them is refused. The token may
-// be missing.
+// Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
+// this machine do not apply: a flag that could only mean them is refused. The token may be missing.
 func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
 	if f.url == "" {
 		return nil, "", nil

@@ -28,9 +28,8 @@ type Progress struct {
 // progressInterval is the time until the first line, and between two.
 const progressInterval = time.Second
 
-// StartProgress starts to count the seconds. text says what is being done, and hint what to
-// expect until more is known. The caller calls Stop before it prints anything else. stderr may
-// be a [Messages].
+// StartProgress starts to count the seconds. text says what is being done, and hint what to expect until more
+// is known. The caller calls Stop before it prints anything else. stderr may be a [Messages].
 func StartProgress(stderr io.Writer, text, hint string) *Progress {
 	p := &Progress{text: text, hint: hint, done: make(chan struct{})}
 	messages, shared := stderr.(*Messages)

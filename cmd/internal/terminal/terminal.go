@@ -52,9 +52,7 @@ func Message(w io.Writer, label, text string) {
 }
 
 // Notef writes a note: a fact that the user should know and that is not an error.
-func Notef(w io.Writer, format string, args ...any) {
-	Message(w, Note, fmt.Sprintf(format, args...))
-}
+func Notef(w io.Writer, format string, args ...any) { Message(w, Note, fmt.Sprintf(format, args...)) }
 
 // Streams are the input, output and environment of a command.
 type Streams struct {
@@ -105,9 +103,8 @@ func size(stream any) (columns, rows int, ok bool) {
 	return defaultWidth, 0, true
 }
 
-// Confirm asks a question on out and reports whether the next line of in is "yes" or "y".
-// Everything else is a no: another word, the end of the input, a line without its end, an answer
-// after ctx has ended.
+// Confirm asks a question on out and reports whether the next line of in is "yes" or "y". Everything else is a
+// no: another word, the end of the input, a line without its end, an answer after ctx has ended.
 //
 // If ctx ends first, the goroutine that reads the line continues until there is one, because a
 // read of a terminal cannot be cancelled. The program ends then.
