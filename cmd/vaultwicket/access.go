@@ -33,21 +33,18 @@ func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
 	}
 	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
-	fact := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value)) }
-	fact("path", a.Path)
-	if a.Agent != "" {
-		fact("agent", a.Agent)
-	}
-	fact("rule", ruleText(a))
-	if a.Itself != "" {
-		fact("note itself", a.Itself)
-	}
+	ignored := ""
 	if a.Ignored != nil {
-		fact("ignore file", ignoredText(*a.Ignored))
+		ignored = ignoredText(*a.Ignored)
 	}
-	fact("read", permittedText(a.Read))
-	fact("change", permittedText(a.Change))
-	fact("delete", permittedText(a.Delete))
+	for _, fact := range [][2]string{
+		{"path", a.Path}, {"agent", a.Agent}, {"rule", ruleText(a)}, {"note itself", a.Itself}, {"ignore file", ignored},
+		{"read", permittedText(a.Read)}, {"change", permittedText(a.Change)}, {"delete", permittedText(a.Delete)},
+	} {
+		if fact[1] != "" || fact[0] == "path" {
+			fmt.Fprintf(w, "%s\t%s\n", fact[0], terminal.Visible(fact[1]))
+		}
+	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}

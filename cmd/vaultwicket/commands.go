@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -121,10 +120,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(std.Out, text); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return terminal.Write(std.Out, text)
 }
 
 // drifted compares the commands of the installed app with the table, and returns the unknown

@@ -105,13 +105,9 @@ func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id s
 	facts.Add("id", c.ID, terminal.Strong)
 	facts.Add("time", entryTime(s, c.Time), terminal.Plain)
 	facts.Add("state", c.State, stateStyles[c.State])
-	facts.Add("backend", c.Backend, terminal.Plain)
-	facts.Add("session", c.Session, terminal.Plain)
-	facts.Add("agent", c.Agent, terminal.Plain)
-	facts.Add("caller", c.Caller, terminal.Plain)
-	facts.Add("client", c.Client, terminal.Plain)
-	facts.Add("batch", c.Batch, terminal.Plain)
-	facts.Add("command", c.Command, terminal.Plain)
+	for _, fact := range [][2]string{{"backend", c.Backend}, {"session", c.Session}, {"agent", c.Agent}, {"caller", c.Caller}, {"client", c.Client}, {"batch", c.Batch}, {"command", c.Command}} {
+		facts.Add(fact[0], fact[1], terminal.Plain)
+	}
 	for _, p := range c.Params {
 		facts.Add("parameter", p, terminal.Plain)
 	}

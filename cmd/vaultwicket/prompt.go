@@ -45,8 +45,5 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(std.Out, text); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return terminal.Write(std.Out, text+"\n")
 }

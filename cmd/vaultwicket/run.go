@@ -100,10 +100,7 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 	if o.Remote != nil && terminal.IsTerminal(o.Std.Out) {
 		output = terminal.Visible(output) // a server of others may send anything
 	}
-	if _, err := io.WriteString(o.Std.Out, output); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return terminal.Write(o.Std.Out, output)
 }
 
 // condition has the flags of a change: the expected hash, the idempotency key, and the parameter

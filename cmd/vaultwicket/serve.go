@@ -208,19 +208,14 @@ func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 }
 
 // listener takes a descriptor over. Programs that are started later do not get it.
-func listener(descriptor uintptr) (net.Listener, error) {
+func listener(descriptor uintptr) (l net.Listener, err error) {
 	file := os.NewFile(descriptor, "socket of the service manager")
-	if file == nil {
-		return nil, unusableSocket(os.ErrInvalid)
+	if err = os.ErrInvalid; file != nil {
+		defer file.Close()
+		l, err = net.FileListener(file)
 	}
-	defer file.Close()
-	l, err := net.FileListener(file)
 	if err != nil {
-		return nil, unusableSocket(err)
+		return nil, &terminal.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
 	}
 	return l, nil
-}
-
-func unusableSocket(err error) error {
-	return &terminal.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
 }

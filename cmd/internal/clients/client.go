@@ -51,19 +51,14 @@ type Client struct {
 type files struct{ all, darwin, linux, windows []string }
 
 func (f files) on(system string) []string {
-	var own []string
-	switch system {
-	case "darwin":
-		own = f.darwin
-	case "windows":
-		own = f.windows
-	default:
+	own, known := map[string][]string{"darwin": f.darwin, "windows": f.windows}[system]
+	if !known {
 		own = f.linux
 	}
-	if own != nil {
-		return own
+	if own == nil {
+		return f.all
 	}
-	return f.all
+	return own
 }
 
 func (f files) none() bool {

@@ -3,12 +3,12 @@ package clients
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"vaultwicket/cmd/internal/document"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -52,11 +52,28 @@ func (i Installer) State(c Client) State {
 	return s
 }
 
-func (c Client) entries(value any) []Entry {
-	var list []Entry
-	for _, name := range namesAt(value, c.at("")) {
-		entry, ok := document.Lookup(value, c.at(name))
-		if !ok || !isOurs(name, entry) {
+func (c Client) entries(value any) (list []Entry) {
+	for _, key := range c.place {
+		mapping, _ := value.(map[string]any)
+		value = mapping[key]
+	}
+	all := map[string]map[string]any{}
+	switch collection := value.(type) {
+	case map[string]any:
+		for name, item := range collection {
+			all[name], _ = item.(map[string]any)
+		}
+	case []any:
+		for _, item := range slices.Backward(collection) { // of several with a name the first counts
+			entry, _ := item.(map[string]any)
+			if name, ok := entry["name"].(string); ok {
+				all[name] = entry
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		entry := all[name]
+		if entry == nil || !isOurs(name, entry) {
 			continue
 		}
 		words := commandOf(entry)
@@ -85,30 +102,6 @@ func approvalKey(entry map[string]any) string {
 		}
 	}
 	return ""
-}
-
-func namesAt(value any, at document.Place) []string {
-	for _, key := range at.Path {
-		mapping, _ := value.(map[string]any)
-		value = mapping[key]
-	}
-	var names []string
-	switch collection := value.(type) {
-	case map[string]any:
-		for name := range collection {
-			names = append(names, name)
-		}
-	case []any:
-		for _, item := range collection {
-			if entry, ok := item.(map[string]any); ok {
-				if name, ok := entry["name"].(string); ok {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 const allowMutations = "--allow-mutations"

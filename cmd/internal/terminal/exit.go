@@ -119,6 +119,14 @@ func PrintJSON(out io.Writer, value any, status int) error {
 	return nil
 }
 
+// Write writes a text on standard output.
+func Write(out io.Writer, text string) error {
+	if _, err := io.WriteString(out, text); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
 // UsageError is the error for an invalid command line or setting. The hint may be "".
 type UsageError struct{ Reason, Advice string }
 

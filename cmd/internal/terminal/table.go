@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -72,10 +71,7 @@ func (t *Table) Flush() error {
 	} else {
 		text = t.forScripts(rows)
 	}
-	if _, err := fmt.Fprint(t.screen.out, text); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return Write(t.screen.out, text)
 }
 
 // forScripts aligns whole cells by their number of characters, as text/tabwriter does.
@@ -203,11 +199,7 @@ func (f *Facts) Add(name, value string, style Style) {
 
 // Print writes the facts. On a terminal a long value continues below itself.
 func (f *Facts) Print() error {
-	text := f.lines()
-	if _, err := fmt.Fprint(f.screen.out, text); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return Write(f.screen.out, f.lines())
 }
 
 func (f *Facts) lines() string {
