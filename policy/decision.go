@@ -105,7 +105,10 @@ type Decision struct {
 
 // Decide checks call against the rules.
 func (p Policy) Decide(call allowlist.Call) Decision {
-	d := Decision{call: call, denial: p.firstDenial(subjectOf(call))}
+	d, of := Decision{call: call}, subjectOf(call)
+	for i := 0; i < len(rules) && d.denial == nil; i++ {
+		d.denial = rules[i].refuse(p, of)
+	}
 	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval are the last
 		d.grant = &grant{
 			call: call, minimum: tiers.Later(p.MinVersion, call.Since()),

@@ -149,16 +149,6 @@ func valid[T ~uint8](value, last T) T {
 	return value
 }
 
-// firstDenial is that of the first rule that denies.
-func (p Policy) firstDenial(s subject) *Denial {
-	for _, rule := range rules {
-		if denial := rule.refuse(p, s); denial != nil {
-			return denial
-		}
-	}
-	return nil
-}
-
 // Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
 // shows them all. The rules about the agent and about the access token are left out where there is
 // none, and those about texts where they are off or not about the call.

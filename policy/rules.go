@@ -20,7 +20,12 @@ var rules = [...]rule{
 	// in a setting can enable it.
 	{name: "restricted", denial: Denial{code: CodeRestricted, Reason: "runs code in or administers Obsidian; permanently disabled", hint: "the user can do this in the Obsidian app"},
 		denies: func(_ Policy, s subject) bool { return s.tier == tiers.Restricted }, pass: func(Policy, subject) string { return "not permanently restricted" }},
-	{name: agentRule, check: agentAllowed, pass: func(p Policy, _ subject) string { return "agent " + p.Agent + untilWhen(p) }},
+	{name: agentRule, check: agentAllowed, pass: func(p Policy, _ subject) string {
+		if p.Until.IsZero() {
+			return "agent " + p.Agent
+		}
+		return "agent " + p.Agent + ", expires at " + p.Until.Format(time.DateTime)
+	}},
 	{name: "tier", check: tierOpen, pass: tierRequired},
 	{name: "enabled", check: commandEnabled, pass: func(Policy, subject) string { return "not disabled" }},
 	{name: "mutations", denial: Denial{code: CodeMutationsOff, Setting: "allow-mutations", Reason: "changes are disabled (read-only mode)", hint: "the user can set allow-mutations to true"},
@@ -29,7 +34,9 @@ var rules = [...]rule{
 		}},
 	// It regards sends besides the effect: an address that is opened changes nothing, and can contain a note.
 	{name: "publish", denial: Denial{code: CodeMutationsOff, Setting: "allow-publish", Reason: "can send text off this machine; publishing is disabled", hint: "the user can set allow-publish to true"},
-		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) }, pass: func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
+		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) }, pass: func(p Policy, s subject) string {
+			return "publishing is " + onOff(p.Publish) + map[bool]string{false: ", and nothing leaves the machine"}[leaves(s)]
+		}},
 	{name: "target", check: targetNamed, pass: func(Policy, subject) string { return "target is explicit or not needed" }},
 	{name: "access", check: accessAllows, pass: accessPasses},
 	{name: "ui", denial: Denial{code: CodeDisabled, Setting: "allow-ui", Reason: "opens a view or moves the focus; disabled by allow-ui", hint: "the user can set allow-ui to true"},
@@ -124,13 +131,6 @@ func agentAllowed(p Policy, _ subject) *Denial {
 		named = "agent \"" + p.Agent + "\": "
 	}
 	return deny(CodeAgent, "agent", named+p.Closed, "the user can change the tables [agents] of the settings file")
-}
-
-func untilWhen(p Policy) string {
-	if p.Until.IsZero() {
-		return ""
-	}
-	return ", expires at " + p.Until.Format(time.DateTime)
 }
 
 func tierOpen(p Policy, s subject) *Denial {
@@ -252,13 +252,6 @@ func onOff(on bool) string {
 	return "off"
 }
 
-func leavesOrNot(s subject) string {
-	if leaves(s) {
-		return ""
-	}
-	return ", and nothing leaves the machine"
-}
-
 // accessAllows checks the paths that a call names against the access rules.
 //
 // A note of level none is not denied here: the call goes to the embedded
@@ -276,17 +269,13 @@ func accessAllows(p Policy, s subject) *Denial {
 		if has == access.None || has >= s.needs(spelled) {
 			continue
 		}
-		return deny(CodeAccess, "access", spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")", raiseAccess(p))
+		raise := "the user can raise it in the table [vaults.access] of the settings file"
+		if p.Agent != "" {
+			raise = "the user can raise it in the tables [vaults.access] and [agents." + p.Agent + ".access] of the settings file"
+		}
+		return deny(CodeAccess, "access", spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")", raise)
 	}
 	return nil
-}
-
-// raiseAccess says how the user can raise the level of a note.
-func raiseAccess(p Policy) string {
-	if p.Agent != "" {
-		return "the user can raise it in the tables [vaults.access] and [agents." + p.Agent + ".access] of the settings file"
-	}
-	return "the user can raise it in the table [vaults.access] of the settings file"
 }
 
 func accessPasses(p Policy, _ subject) string {

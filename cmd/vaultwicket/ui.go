@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -126,7 +125,13 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 		defer remove()
 	}
 	go exec.ReapOrphans(ctx)
-	go showLinks(console, func() string { return "http://" + l.Addr().String() + page.Open() })
+	go func() { // a link, and another one for each line that is typed
+		link := func() string { return "http://" + l.Addr().String() + page.Open() }
+		fmt.Fprintf(console, "%s\nOpen it in a browser. It works once, within %d minutes; press Enter for another one. Ctrl-C ends the page.\n", link(), int(ui.LinkLife/time.Minute))
+		for lines := bufio.NewScanner(console); lines.Scan(); {
+			fmt.Fprintln(console, link())
+		}
+	}()
 	return endedServer(page.Serve(ctx, l))
 }
 
@@ -135,14 +140,6 @@ type pageFlags struct{ listen string }
 
 func (p *pageFlags) add(f *settings.Flags) {
 	f.StringVar(&p.listen, "listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
-}
-
-// showLinks shows a link, and another one for each line that is typed.
-func showLinks(console io.ReadWriter, link func() string) {
-	fmt.Fprintf(console, "%s\nOpen it in a browser. It works once, within %d minutes; press Enter for another one. Ctrl-C ends the page.\n", link(), int(ui.LinkLife/time.Minute))
-	for lines := bufio.NewScanner(console); lines.Scan(); {
-		fmt.Fprintln(console, link())
-	}
 }
 
 // listenLoopback listens on an address that only this machine can reach.

@@ -111,19 +111,16 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 	case latest.Caller == settings.AtTerminal:
 		return words, nil
 	}
+	by := cmp.Or(latest.Client, latest.Caller, "an unknown caller")
+	if agent := private.AgentOf(latest.Caller); agent != "" {
+		by = "the agent " + agent
+	}
 	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",
-		callerOf(latest), latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
+		by, latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
 	if latest.Batch != "" {
 		return append(words, "batch="+latest.ID), nil
 	}
 	return append(words, "id="+latest.ID), nil
-}
-
-func callerOf(e journal.Entry) string {
-	if agent := private.AgentOf(e.Caller); agent != "" {
-		return "the agent " + agent
-	}
-	return cmp.Or(e.Client, e.Caller, "an unknown caller")
 }
 
 const maxListed = 50

@@ -38,7 +38,12 @@ func (o JSON) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	keys := append(append([]string{}, at.Path...), at.Name)
 	var changed []byte
 	if root == nil {
-		changed = s.whole(text, nestedObject(keys, entry))
+		changed = bytes.Clone(text) // white space and comments
+		if comments := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(BOM))); len(comments) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+			changed = append(changed, s.newline...)
+		}
+		s.text = changed
+		changed = append(append(changed, s.render(nestedObject(keys, entry), s.lineIndent(len(changed)), true)...), s.newline...)
 	} else {
 		holder, inline := root, s.inline
 		for len(keys) > 1 {
@@ -122,7 +127,13 @@ func nestedObject(keys []string, entry Object) Object {
 // With lines it gets a line of its own.
 func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value any) []byte {
 	closing := s.lineIndent(holder.start)
-	indent := s.memberIndent(holder)
+	indent := closing + s.unit
+	for _, m := range slices.Backward(holder.members) {
+		if s.startsLine(m.keyStart) {
+			indent = s.lineIndent(m.keyStart)
+			break
+		}
+	}
 	body := s.quote(key) + s.colon + s.render(value, indent, lines)
 	if lines {
 		body = s.newline + indent + body
@@ -244,27 +255,6 @@ func (s jsonStyle) startsLine(offset int) bool {
 
 // oneLine reports whether an object is all on one line, so that one more member is put there.
 func (s jsonStyle) oneLine(n *jsonNode) bool { return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0 }
-
-// memberIndent returns the indentation for one more member of an object.
-func (s jsonStyle) memberIndent(holder *jsonNode) string {
-	for i := len(holder.members) - 1; i >= 0; i-- {
-		if at := holder.members[i].keyStart; s.startsLine(at) {
-			return s.lineIndent(at)
-		}
-	}
-	return s.lineIndent(holder.start) + s.unit
-}
-
-// whole returns a text of white space and comments followed by an object.
-func (s jsonStyle) whole(text []byte, value Object) []byte {
-	out := bytes.Clone(text)
-	comments := bytes.TrimRight(bytes.TrimPrefix(text, []byte(BOM)), " \t\r\n")
-	if len(comments) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		out = append(out, s.newline...)
-	}
-	s.text = out
-	return append(append(out, s.render(value, s.lineIndent(len(out)), true)...), s.newline...)
-}
 
 // render returns a value as JSON. With lines an object has one line for each member,
 // indented by one unit more than indent.

@@ -74,7 +74,17 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 		return Opened{}, err
 	}
 	o.Settings, o.Log = s, s.Logger(o.messages)
-	if err := o.checkPlaces(); err != nil {
+	// Refuse places that an agent or another user could write to. What only keeps changes from being made
+	// is told once, by a server. The client is looked at again before each start of it, and here so that
+	// a server says at once what every call would.
+	warning, err := o.CheckState(std)
+	if err == nil && f.Observed {
+		if warning != "" {
+			o.Log.Warn(warning)
+		}
+		err = o.CheckCLI(f, std)
+	}
+	if err != nil {
 		return Opened{}, err
 	}
 	if f.Observed {
@@ -91,7 +101,11 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 			return Opened{}, err
 		}
 	}
-	if o.Runner, err = NewRunner(s, std, f.Resident, o.watcher()); err != nil {
+	var watch exec.Watcher
+	if o.Traces != nil {
+		watch = o.Traces
+	}
+	if o.Runner, err = NewRunner(s, std, f.Resident, watch); err != nil {
 		return Opened{}, err
 	}
 	if err := o.checkVaultName(); err != nil {
@@ -110,20 +124,6 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 // Stay is for a subcommand that serves many calls: the embedded program stays
 // with it, until it closes its runner.
 func Stay(f *Flags) { f.Resident = true }
-
-// checkPlaces refuses places that an agent or another user could write to. What only keeps changes from
-// being made is told once, by a server. The client is looked at again before each start of it, and here
-// so that a server says at once what every call would.
-func (o Opened) checkPlaces() error {
-	warning, err := o.CheckState(o.Std)
-	if err != nil || !o.Observed {
-		return err
-	}
-	if warning != "" {
-		o.Log.Warn(warning)
-	}
-	return o.CheckCLI(o.Flags, o.Std)
-}
 
 // NewRunner returns what starts programs. With resident set it keeps them running, and is closed by the caller.
 func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
@@ -276,14 +276,6 @@ func (o Opened) observer() observe.Observer {
 		all = append(all, o.Activity)
 	}
 	return observe.All(all...)
-}
-
-// watcher returns who is told of the programs, nil if no one is.
-func (o Opened) watcher() exec.Watcher {
-	if o.Traces == nil {
-		return nil
-	}
-	return o.Traces
 }
 
 // Follow has the metrics ask what is running. sessions is nil where there are none.

@@ -37,20 +37,16 @@ func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: is inside the vault %q, where an agent may write", state, vault), hintState}
 	}
 	if reason := private.WhyUnsafe(state); reason != "" {
-		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), hintUnsafe(private.RemedyFor(state))}
+		hint := hintState
+		if remedy := private.RemedyFor(state); remedy != "" {
+			hint = fmt.Sprintf("restrict it to your user (%s), or %s", remedy, hintState)
+		}
+		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), hint}
 	}
 	if err := private.Unwritable(state); err != nil {
 		return fmt.Sprintf("state folder %q: not writable, changes are unavailable: %v", state, err), nil
 	}
 	return "", nil
-}
-
-// hintUnsafe says what to do about a state folder that is not the user's alone.
-func hintUnsafe(remedy string) string {
-	if remedy == "" {
-		return hintState
-	}
-	return fmt.Sprintf("restrict it to your user (%s), or %s", remedy, hintState)
 }
 
 // CheckCLI refuses a client that is in a vault: an agent may write there.
