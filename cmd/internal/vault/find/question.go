@@ -2,7 +2,6 @@ package find
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -181,12 +180,7 @@ func (l *vocabulary) answer(t *term) {
 	})
 	t.answers = t.answers[:min(len(t.answers), maxAnswers)]
 	t.files = l.any(t.answers)
-	t.idf = l.idf(t.files)
-}
-
-// idf is the weight of a term by how many files have it, as of BM25.
-func (l *vocabulary) idf(files int) float64 {
-	return math.Log(1 + (float64(l.files)-float64(files)+0.5)/(float64(files)+0.5))
+	t.idf = math.Log(1 + (float64(l.files)-float64(t.files)+0.5)/(float64(t.files)+0.5)) // as of BM25
 }
 
 // any returns how many visible files have one of some words.
@@ -375,12 +369,4 @@ func digitsOf(word string) string {
 		}
 		return -1
 	}, word)
-}
-
-// because says how a word answers a term.
-func (a answer) because(t *term) string {
-	if a.how == "" {
-		return ""
-	}
-	return fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
 }

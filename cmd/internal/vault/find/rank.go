@@ -395,8 +395,11 @@ func (q *ranking) reasons(f *found) (why []string) {
 			list := q.postings(f.segment, a.word)
 			if at, has := slices.BinarySearchFunc(list, f.place, func(p posting, place int) int { return int(p.place) - place }); has {
 				in |= list[at].in
-				exact = exact || a.how == ""
-				because = cmp.Or(because, a.because(t))
+				if a.how == "" {
+					exact = true
+				} else if because == "" {
+					because = fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
+				}
 			}
 		}
 		if !exact && because != "" {
