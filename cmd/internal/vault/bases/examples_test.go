@@ -31,7 +31,7 @@ func newVault(t testing.TB, files map[string]string, this string) *Vault {
 	folder, err := disk.Open(dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { folder.Close() })
-	x, err := index.Build(folder, nil, index.Forgetful{}, time.Now(), nil)
+	x, err := index.Build(folder, nil, index.Memory{}, time.Now(), nil)
 	require.NoError(t, err)
 	now := time.Date(2025, 3, 10, 8, 0, 0, 0, time.FixedZone("", -3*3600))
 	return new(Memory).New(Config{Folder: folder, Index: x, Now: now, This: this})

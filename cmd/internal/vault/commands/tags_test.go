@@ -84,7 +84,7 @@ type followed struct {
 
 func (f *followed) look(t *testing.T, folder *disk.Folder) {
 	t.Helper()
-	x, err := index.Build(folder, f.last, index.Forgetful{}, time.Time{}, nil)
+	x, err := index.Build(folder, f.last, index.Memory{}, time.Time{}, nil)
 	require.NoError(t, err)
 	if f.table == nil {
 		f.table = newTagTable(x.Files)

@@ -44,15 +44,17 @@ func (k *Store) saver() *saver {
 	return s
 }
 
-// HasAny reports whether there is a cache with anything in it.
-func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
+// memory is what an index remembers. A process for one call makes no filters: a later search
+// makes them of the texts in the cache.
+func (s *saver) memory() index.Memory {
+	m := index.Memory{Learn: s.Learn, Learned: s.learned, NoFilters: !s.filters, Sparse: s.shelf != nil}
+	if s.hasAny() {
+		m.Recall = s.Recall
+	}
+	return m
+}
 
-// WantsFilters says no in a process for one call: a later search makes them of the texts in
-// the cache.
-func (s *saver) WantsFilters() bool { return s.filters }
-
-// IsSparse reports whether facts stay in the cache.
-func (s *saver) IsSparse() bool { return s.shelf != nil }
+func (s *saver) hasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
 
 // find returns the record of a note in the cache file.
 func (s *saver) find(path disk.Path, stamp system.Stamp) (cache.Record, bool) {
@@ -104,13 +106,6 @@ func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, *index.
 // Learn keeps a note that was read.
 func (s *saver) Learn(f *index.File, text []byte) {
 	s.put(f.Path, f.Stamp, text, cache.Found{Facts: string(f.Facts()), Filter: string(f.Filter)})
-}
-
-// Learned starts saving while the rest of the index is made.
-func (s *saver) Learned() {
-	if s.learned != nil {
-		s.learned()
-	}
 }
 
 func (s *saver) put(path disk.Path, stamp system.Stamp, text []byte, found cache.Found) {

@@ -98,7 +98,7 @@ type walkedNote struct {
 
 func (w *walked) take(e disk.Entry) {
 	var record cache.Record
-	if w.saver.HasAny() {
+	if w.saver.hasAny() {
 		stamp, err := e.Stamp()
 		if err != nil {
 			return // it is gone

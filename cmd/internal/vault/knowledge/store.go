@@ -218,7 +218,7 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 	case k.last == nil || told.all:
 		return k.lookAtAll(from)
 	case !told.none():
-		x, err := k.last.Update(k.folder, told.paths, index.Forgetful{}, from.Now())
+		x, err := k.last.Update(k.folder, told.paths, index.Memory{}, from.Now())
 		k.last = x // nil after an error: changes are reported once
 		k.behind += len(told.paths)
 		return x, err
@@ -252,7 +252,7 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 			}()
 		}
 	}
-	x, err := index.Build(k.folder, k.last, s, from.Now(), from.Tally)
+	x, err := index.Build(k.folder, k.last, s.memory(), from.Now(), from.Tally)
 	k.last = x
 	if err != nil {
 		s.discard()

@@ -35,44 +35,19 @@ type Index struct {
 	derived
 }
 
-// Memory keeps facts from one process to the next. Its methods are called from
-// several goroutines.
-type Memory interface {
-	// HasAny reports whether anything can be recalled.
-	HasAny() bool
+// Memory keeps facts from one process to the next. The zero Memory keeps nothing. Its functions
+// are called from several goroutines.
+type Memory struct {
 	// Recall returns the facts of the file with exactly this path and stamp, or the shelf on which they are.
-	Recall(disk.Path, system.Stamp) (Facts, *Shelf, bool)
-	// WantsFilters reports whether notes that are read get a filter, for searches.
-	WantsFilters() bool
-	// IsSparse reports whether the index is for one call that asks for few of the files.
-	IsSparse() bool
+	Recall func(disk.Path, system.Stamp) (Facts, *Shelf, bool)
 	// Learn gets every file that had to be read, and its text, if its stamp is settled. It
 	// does not keep the text.
-	Learn(*File, []byte)
+	Learn func(*File, []byte)
 	// Learned is called once no other file will be learned by this look.
-	Learned()
+	Learned   func()
+	NoFilters bool // notes that are read get no filter for searches
+	Sparse    bool // the index is for one call that asks for few of the files
 }
-
-// Forgetful is a Memory of nothing.
-type Forgetful struct{}
-
-// HasAny says no.
-func (Forgetful) HasAny() bool { return false }
-
-// Recall returns false.
-func (Forgetful) Recall(disk.Path, system.Stamp) (Facts, *Shelf, bool) { return "", nil, false }
-
-// WantsFilters says yes: they are used at once.
-func (Forgetful) WantsFilters() bool { return true }
-
-// IsSparse says no.
-func (Forgetful) IsSparse() bool { return false }
-
-// Learn learns nothing.
-func (Forgetful) Learn(*File, []byte) {}
-
-// Learned does nothing.
-func (Forgetful) Learned() {}
 
 // Build looks at every file below folder and reads those whose current state neither old,
 // which may be nil, nor memory has. Its error is that of listing the vault's own folder.
@@ -84,8 +59,10 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *f
 	if err := folder.Counting(t.Found).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
-	memory.Learned()
-	if memory.IsSparse() {
+	if memory.Learned != nil {
+		memory.Learned()
+	}
+	if memory.Sparse {
 		x := newIndex(l.files, l.closed, nil)
 		x.sparse = true
 		return x, nil
@@ -220,7 +197,7 @@ func (l *look) at(path disk.Path, from source) *File {
 		}
 		return newFile(path, system.Stamp{}, "", false)
 	}
-	if known == nil && !l.memory.HasAny() {
+	if known == nil && l.memory.Recall == nil {
 		return l.read(path, from) // no stamp can save the read
 	}
 	now, err := from.Stamp()
@@ -230,13 +207,15 @@ func (l *look) at(path disk.Path, from source) *File {
 	if known != nil && known.settled && known.Stamp == now {
 		return known
 	}
-	if facts, on, ok := l.memory.Recall(path, now); ok {
-		f := newFile(path, now, facts, true)
-		if on != nil {
-			f.hasFacts = true
-			f.Shelve(on)
+	if l.memory.Recall != nil {
+		if facts, on, ok := l.memory.Recall(path, now); ok {
+			f := newFile(path, now, facts, true)
+			if on != nil {
+				f.hasFacts = true
+				f.Shelve(on)
+			}
+			return f
 		}
-		return f
 	}
 	return l.read(path, from)
 }
@@ -266,10 +245,10 @@ func (l *look) read(path disk.Path, from source) *File {
 	}
 	*buf = text
 	f := newFile(path, state, read(path, text, l.first), state.Settled(l.begun))
-	if f.IsNote() && l.memory.WantsFilters() {
+	if f.IsNote() && !l.memory.NoFilters {
 		f.Filter = trigram.Of(text)
 	}
-	if f.settled && IsRead(path) {
+	if l.memory.Learn != nil && f.settled && IsRead(path) {
 		l.memory.Learn(f, text)
 	}
 	return f

@@ -53,7 +53,7 @@ func (v *vault) put(name, text string) {
 
 func (v *vault) build(old *Index) *Index {
 	v.t.Helper()
-	x, err := Build(v.folder, old, Forgetful{}, later, nil)
+	x, err := Build(v.folder, old, Memory{}, later, nil)
 	require.NoError(v.t, err)
 	return x
 }
@@ -186,7 +186,7 @@ func TestATagOfAPropertyComesFirst(t *testing.T) {
 func TestTheVaultThatIsGone(t *testing.T) {
 	v := newVault(t, nil)
 	v.folder.Close()
-	if _, err := Build(v.folder, nil, Forgetful{}, later, nil); err == nil {
+	if _, err := Build(v.folder, nil, Memory{}, later, nil); err == nil {
 		t.Error("a closed folder was indexed")
 	}
 }
@@ -286,12 +286,12 @@ func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
 	folder, err := disk.Open(dir)
 	require.NoError(t, err)
 	defer folder.Close()
-	x, err := Build(folder, nil, Forgetful{}, time.Now(), nil)
+	x, err := Build(folder, nil, Memory{}, time.Now(), nil)
 	require.NoError(t, err)
 	for i, told := range []string{"PUB/note.MD", "pub", "Pub/Note.md"} {
 		want := "# " + string(rune('a'+i))
 		write("Pub/Note.md", want)
-		x, err = x.Update(folder, []string{told}, Forgetful{}, time.Now())
+		x, err = x.Update(folder, []string{told}, Memory{}, time.Now())
 		require.NoError(t, err)
 		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts().Found().Note.Headings[0].Text != want[2:] {
 			t.Errorf("told of %q: %d files, the first is %v", told, len(x.Files), x.Files[0].Path)

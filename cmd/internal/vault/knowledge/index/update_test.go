@@ -20,7 +20,7 @@ import (
 // updated returns the index after changes at paths.
 func (v *vault) updated(x *Index, paths ...string) *Index {
 	v.t.Helper()
-	next, err := x.Update(v.folder, paths, Forgetful{}, later)
+	next, err := x.Update(v.folder, paths, Memory{}, later)
 	require.NoError(v.t, err)
 	return next
 }
@@ -101,24 +101,16 @@ func TestUpdatesAddUpToABuild(t *testing.T) {
 	})
 }
 
-// memory is a Memory that writes down what it is asked.
+// memory is for a Memory that writes down what it is asked.
 type memory struct {
 	facts   map[string]Facts
 	learned []string
-	sparse  bool
 }
-
-func (m *memory) HasAny() bool { return len(m.facts) > 0 }
 
 func (m *memory) Recall(p disk.Path, s system.Stamp) (Facts, *Shelf, bool) {
 	f, ok := m.facts[fmt.Sprint(p, s)]
 	return f, nil, ok
 }
-
-func (*memory) WantsFilters() bool { return true }
-
-func (m *memory) IsSparse() bool { return m.sparse }
-func (*memory) Learned()         {}
 
 func (m *memory) Learn(f *File, text []byte) {
 	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts()
@@ -129,7 +121,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	v := newVault(t, map[string]string{"A.md": "#a"})
 	m := &memory{facts: map[string]Facts{}}
 	build := func() *Index {
-		x, err := Build(v.folder, nil, m, later, nil)
+		x, err := Build(v.folder, nil, Memory{Recall: m.Recall, Learn: m.Learn}, later, nil)
 		require.NoError(t, err)
 		return x
 	}
@@ -138,7 +130,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	// What was written a moment ago may be written again unseen.
 	m.learned = nil
 	v.put("A.md", "#b")
-	x, err := Build(v.folder, nil, m, time.Now(), nil)
+	x, err := Build(v.folder, nil, Memory{Recall: m.Recall, Learn: m.Learn}, time.Now(), nil)
 	assert.That(t, err == nil && len(m.learned) == 0 && !x.Files[0].settled, "learned %q, %v", m.learned, err)
 }
 
@@ -147,7 +139,7 @@ func TestASparseIndex(t *testing.T) {
 		"Alpha.md": "", "a/Alpha.md": "", "b/plan.png": "", "cafe\u0301.md": "",
 	})
 	whole := v.build(nil)
-	sparse, err := Build(v.folder, nil, &memory{facts: map[string]Facts{}, sparse: true}, later, nil)
+	sparse, err := Build(v.folder, nil, Memory{Sparse: true}, later, nil)
 	require.NoError(t, err)
 	require.That(t, len(sparse.Files) == len(whole.Files), "%d files, want %d", len(sparse.Files), len(whole.Files))
 	for _, f := range whole.Files {
