@@ -92,12 +92,10 @@ func (c Call) EmbeddedOnly() bool {
 // embedded CLI does whatever the vault is set to.
 func (c Call) FollowsLinks() bool { return c.of().followsLinks }
 
-// hasAll reports whether the call has all of some parameters.
 func (c Call) hasAll(params []string) bool {
 	return !slices.ContainsFunc(params, func(name string) bool { return !c.has(name) })
 }
 
-// embeddedOnlyParam returns the first parameter of the call that the app does not know.
 func (c Call) embeddedOnlyParam() string {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return c.row.param(a.key).embeddedOnly })
 	if i < 0 {

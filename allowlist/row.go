@@ -56,7 +56,6 @@ type need struct {
 	with  []string
 }
 
-// target says which note a call without an explicit target works on.
 type target uint8
 
 const (

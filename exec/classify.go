@@ -45,7 +45,6 @@ func questionOf(permit policy.Grant, p Program) question {
 	return q
 }
 
-// answer is the output of a program and its exit status.
 type answer struct {
 	stdout, stderr string
 	cut            bool
@@ -206,7 +205,6 @@ func (q question) isErrorInContent(text string) bool {
 	return false
 }
 
-// refusal classifies an error answer. The message repeats one line of it.
 func (q question) refusal(text string, exit int) *Failure {
 	if s := shapeOf(text); s != nil {
 		return &Failure{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}

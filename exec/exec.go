@@ -185,7 +185,6 @@ type Outcome struct {
 	Failure   *Failure // nil when the call succeeded
 }
 
-// notRun is the outcome of a call for which no process was started.
 func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }
 
 // Peer is our own binary as an MCP server, with us as its client. It ends when In is closed, with the

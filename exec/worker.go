@@ -120,7 +120,6 @@ func (w *worker) finish(err error) string {
 	return fmt.Sprintf("ended with status %d", end.Exit)
 }
 
-// terminate ends every open call of the worker with how it ended.
 func (w *worker) terminate(how string) {
 	w.pool.remove(w)
 	w.mu.Lock()

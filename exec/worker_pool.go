@@ -107,7 +107,6 @@ func (p *pool) release(w *worker) {
 	w.closeInputIfIdle()
 }
 
-// retire gives the worker no more calls; it ends after those in flight.
 func (p *pool) retire(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,7 +206,6 @@ func (w *worker) checkHealth() {
 	w.healthTimer.Reset(next)
 }
 
-// retire takes the worker from those that take calls.
 func (w *worker) retire() {
 	w.retired = true
 	if w.pool.taking[w.at] == w {

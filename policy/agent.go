@@ -143,7 +143,6 @@ var parts = [...]struct {
 	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
 }
 
-// within reports whether every name of a is in b.
 func within(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }

@@ -109,7 +109,6 @@ func Covers(places []string, path string) bool {
 // Leaves reports whether a call can send data off the machine.
 func Leaves(call allowlist.Call) bool { return leaves(subjectOf(call)) }
 
-// unionOfFlows returns the rules of both lists, each once.
 func unionOfFlows(a, b []Flow) []Flow {
 	all := slices.Clone(a)
 	for _, f := range b {

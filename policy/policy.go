@@ -276,7 +276,6 @@ func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) 
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
 
-// remoteLinks returns the value of the setting remote-links.
 func (p Policy) remoteLinks() string {
 	if p.RemoteLinks {
 		return "allow"

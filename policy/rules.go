@@ -92,7 +92,6 @@ type rule struct {
 	state    func(Policy) (state string, on bool)
 }
 
-// refuse returns the denial of s, nil if the rule passes it.
 func (r rule) refuse(p Policy, s subject) (denial *Denial) {
 	if r.check != nil {
 		denial = r.check(p, s)
@@ -121,7 +120,6 @@ func (r rule) judge(p Policy, s subject) RuleVerdict {
 
 const agentRule = "agent"
 
-// agentAllowed denies everything to an agent without rights.
 func agentAllowed(p Policy, _ subject) *Denial {
 	if p.Closed == "" {
 		return nil
@@ -227,7 +225,6 @@ func effectAndLoss(s subject) string {
 	return "effect " + s.effect.String() + " (it " + s.loses + ")"
 }
 
-// changes says what the subject does to the vault, for messages.
 func changes(s subject) string {
 	if s.loses != "" {
 		return s.loses
@@ -285,7 +282,6 @@ func accessPasses(p Policy, _ subject) string {
 	return "the given paths are allowed; other notes are checked when they are reached"
 }
 
-// needs returns the level that a named path must have.
 func (s subject) needs(spelled allowlist.NamedPath) access.Level {
 	switch {
 	case spelled.To:

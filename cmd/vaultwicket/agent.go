@@ -70,7 +70,6 @@ func agentCommand(_ context.Context, std terminal.Streams, args []string) error 
 	return &terminal.UsageError{Reason: "usage: vaultwicket agent add NAME | list | show NAME | rotate NAME | revoke NAME | remove NAME"}
 }
 
-// agentAction is one call of the subcommand.
 type agentAction struct {
 	std      terminal.Streams
 	flags    *settings.Flags

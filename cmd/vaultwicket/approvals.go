@@ -187,7 +187,6 @@ func rowsOf(q consent.StoredQuestion, stream any) []string {
 // bareCode returns a code without its dash, which users may omit.
 func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
-// approvalStore is where questions wait.
 type approvalStore struct {
 	*consent.Store
 	state string // the folder

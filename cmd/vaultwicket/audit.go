@@ -96,7 +96,6 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | what-if | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
 }
 
-// auditPart is one of the two logs that the audit log is made of.
 type auditPart struct{ about, folder string }
 
 // auditParts returns both parts; the one with the longer retention is first.
@@ -253,7 +252,6 @@ func intactLog(r audit.Report) string {
 	return text
 }
 
-// exportedLog counts the exported lines.
 type exportedLog struct {
 	damaged int
 	parts   []exportedPart

@@ -21,7 +21,6 @@ import (
 	"vaultwicket/gateway/state/audit"
 )
 
-// auditQuery selects lines and their output format.
 type auditQuery struct {
 	since, until string
 	filter       audit.Filter

@@ -51,7 +51,12 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		words[n-1] = ""
 	}
 	p := completer{
-		Flags: flagsOf, Choices: choicesOf,
+		Flags: flagsOf, Choices: func(flag string) []string {
+			if flag == "color" {
+				return terminal.Colors
+			}
+			return settings.Choices(flag)
+		},
 		Words: map[string][]string{
 			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": shells, "man": manualNames(),
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
@@ -89,14 +94,6 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		p.Words["help"] = append(p.Words["help"], c.Name)
 	}
 	return p.Complete(words).Print(std.Out)
-}
-
-// choicesOf returns the values of a flag, nil if any value is valid.
-func choicesOf(flag string) []string {
-	if flag == "color" {
-		return terminal.Colors
-	}
-	return settings.Choices(flag)
 }
 
 // completionTime is how long a person waits for paths at most, and maxPaths how many are looked at.

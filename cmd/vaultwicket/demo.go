@@ -126,7 +126,6 @@ func (t *demoTeller) session(ctx context.Context, runner *exec.Runner, p policy.
 	return peer.Wait()
 }
 
-// readOnly shows what an agent can and cannot do with default settings.
 func (t *demoTeller) readOnly(c *demoClient) error {
 	var list struct {
 		Tools []struct {

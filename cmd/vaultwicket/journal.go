@@ -59,7 +59,6 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
 }
 
-// journalQuery selects changes.
 type journalQuery struct {
 	limit        int
 	since, until string

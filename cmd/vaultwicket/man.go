@@ -212,7 +212,6 @@ type manualPage struct {
 // File returns the name of the file of the page, such as "vaultwicket-run.1".
 func (p manualPage) File() string { return fmt.Sprintf("%s.%d", p.Name, p.Section) }
 
-// manualPages returns all pages: the program, its commands, its settings.
 func manualPages() []manualPage {
 	pages := []manualPage{overviewPage()}
 	for _, c := range subcommands() {

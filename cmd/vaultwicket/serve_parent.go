@@ -96,7 +96,6 @@ func (p *parentProcess) isAbove(doubtful bool) bool {
 	return doubtful
 }
 
-// wait returns true when the process is gone, false when ctx ends.
 func (p *parentProcess) wait(ctx context.Context) bool {
 	look := time.NewTicker(parentLookEvery)
 	defer look.Stop()

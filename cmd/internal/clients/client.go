@@ -65,7 +65,6 @@ func (f files) none() bool {
 	return f.all == nil && f.darwin == nil && f.linux == nil && f.windows == nil
 }
 
-// format is how a client's file is written.
 type format string
 
 const (

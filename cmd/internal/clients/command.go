@@ -173,7 +173,6 @@ func (s Session) link(c Client) error {
 	return err
 }
 
-// all handles every client that was found and is written.
 func (s Session) all(ctx context.Context) error {
 	done, failed := 0, 0
 	var first *terminal.Failure
@@ -207,7 +206,6 @@ func (s Session) all(ctx context.Context) error {
 	return nil
 }
 
-// one plans a change for a client, shows it, asks, and applies it.
 func (s Session) one(ctx context.Context, c Client) error {
 	change, err := s.plan(c)
 	if err != nil {

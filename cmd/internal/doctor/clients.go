@@ -46,7 +46,6 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 	}
 }
 
-// entry checks one entry, and at last starts it.
 func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry, r *Report) {
 	where := fmt.Sprintf("entry %q of %s", entry.Name, s.Name)
 	again := fmt.Sprintf("vaultwicket install %s --name %s", s.Client, entry.Name)

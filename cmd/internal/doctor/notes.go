@@ -47,7 +47,6 @@ func (f *found) add(name string) {
 	}
 }
 
-// notes looks at every entry of a vault, and at the text of none.
 func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 	c := census{root: v.Folder, names: map[string]string{}}
 	err := filepath.WalkDir(v.Folder, func(name string, entry fs.DirEntry, err error) error {

@@ -120,14 +120,12 @@ func cutRuns(text []byte, runs []tomlRun) []byte {
 	return Apply(text, cuts...)
 }
 
-// tomlExpression is a header or a key with its value: whole lines.
 type tomlExpression struct {
 	start, end int
 	path       []string
 	table      bool
 }
 
-// tomlRunsOf returns the lines of an entry, with the comments between them.
 func tomlRunsOf(text []byte, at Place) []tomlRun {
 	want := append(slices.Clone(at.Path), at.Name)
 	var runs []tomlRun
@@ -147,7 +145,6 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 	return runs
 }
 
-// tomlExpressions lists the expressions of a well-formed text.
 func tomlExpressions(text []byte) []tomlExpression {
 	offset := len(text) - len(bytes.TrimPrefix(text, []byte(BOM)))
 	body := text[offset:]

@@ -96,7 +96,12 @@ type yamlHolder struct {
 
 // yamlHolderOf finds the collection of a place, whose path has one key.
 func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
-	h := &yamlHolder{yamlLines: yamlLinesOf(text), list: at.List}
+	h := &yamlHolder{yamlLines: yamlLines{text: text, starts: []int{0}}, list: at.List}
+	for i, c := range text {
+		if c == '\n' && i+1 < len(text) {
+			h.starts = append(h.starts, i+1)
+		}
+	}
 	root, err := parseYAML(text)
 	if err != nil || root == nil {
 		return h, err
@@ -162,7 +167,6 @@ func (h *yamlHolder) childIndent() string {
 	return strings.Repeat(" ", h.value.Content[0].Column-1)
 }
 
-// colon returns the offset after the colon of the key.
 func (h *yamlHolder) colon() (int, error) {
 	at := h.offset(h.key.Line, h.key.Column)
 	raw := h.key.Value
@@ -207,7 +211,6 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	return Apply(h.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
 }
 
-// insert replaces an entry, or puts one before the first.
 func (h *yamlHolder) insert(at Place, block, newline string) ([]byte, error) {
 	start, end, err := h.span(at)
 	if err != nil {
@@ -456,16 +459,6 @@ func yamlScalar(n *yaml.Node) any {
 type yamlLines struct {
 	text   []byte
 	starts []int
-}
-
-func yamlLinesOf(text []byte) yamlLines {
-	l := yamlLines{text: text, starts: []int{0}}
-	for i, c := range text {
-		if c == '\n' && i+1 < len(text) {
-			l.starts = append(l.starts, i+1)
-		}
-	}
-	return l
 }
 
 // start returns the offset of a line, counted from 1; the end of the text after the last one.

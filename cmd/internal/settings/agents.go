@@ -48,13 +48,11 @@ func setAgent(s *Settings, text string) error {
 	return CheckAgentName(text)
 }
 
-// agentTable is one of the tables "agents.NAME" of the file.
 type agentTable struct {
 	policy.Agent
 	limits admission.Limits // 0 for those that are not written
 }
 
-// agentTables are the tables by their names.
 type agentTables map[string]agentTable
 
 // rights returns what the gateway has to know of the agents.

@@ -41,7 +41,6 @@ func (d document) origin() string { return "file " + d.name }
 // from, and not where the user keeps files.
 func (d document) base() string { return filepath.Base(d.name) }
 
-// problem is one thing that is wrong in a settings file.
 type problem struct {
 	Line    int    `json:"line"`
 	Message string `json:"message"`
@@ -69,7 +68,6 @@ func (e *wrongFile) Hint() string {
 	return fmt.Sprintf(`"vaultwicket config check" shows %d more`, len(e.problems)-1)
 }
 
-// each returns an error for each problem.
 func (e *wrongFile) each() error {
 	var all terminal.Several
 	for _, p := range e.problems {
@@ -279,7 +277,6 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 // number n of an array of tables has the key "n".
 type lines map[string]int
 
-// of returns the line of a key, or of its table.
 func (l lines) of(path []string) int {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		if line, ok := l[keyOf(path)]; ok {

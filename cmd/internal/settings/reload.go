@@ -301,7 +301,6 @@ func lookAt(names ...string) func() []fs.FileInfo {
 	}
 }
 
-// watch waits for reasons to read the settings again.
 type watch struct {
 	look  func() []fs.FileInfo
 	seen  []fs.FileInfo // of the files when they were read, nil for one that was not there
@@ -311,7 +310,6 @@ type watch struct {
 	last     []fs.FileInfo // and this is how they were at the last look
 }
 
-// run calls reload until ctx is done.
 func (w *watch) run(ctx context.Context, reload func()) {
 	timer := time.NewTimer(lookEvery)
 	defer timer.Stop()

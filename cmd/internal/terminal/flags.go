@@ -59,7 +59,6 @@ func (s FlagSet) Parse(args []string) error {
 	return &UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, s.Name())}
 }
 
-// versionFlags are -V and --version, which every subcommand has.
 var versionFlags = []string{"V", "version"}
 
 // HelpRequested is the error for -h and --help; it has the flags.

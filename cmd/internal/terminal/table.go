@@ -97,7 +97,6 @@ func (t *Table) forScripts(rows [][]Cell) string {
 
 const gap = 2
 
-// forTerminal lays rows out within the width of the terminal, below a header.
 func (t *Table) forTerminal(rows [][]Cell) string {
 	if !t.begun {
 		header := make([]Cell, len(t.columns))
