@@ -78,6 +78,7 @@ func absoluteEntries(path string) []string {
 type (
 	unlessKey  struct{}
 	compactKey struct{}
+	partKey    struct{}
 )
 
 // UnlessState has the embedded program leave its answer out if it would make it from a
@@ -92,6 +93,27 @@ func CompactJSON(ctx context.Context) context.Context {
 	return context.WithValue(ctx, compactKey{}, true)
 }
 
+// Part is how much of a long answer is asked for.
+type Part struct {
+	Bytes int  // at least so much; the part ends with a row. 0 is all
+	Lines bool // every line is a row
+}
+
+// FirstPart has a resident embedded program send the first part of a listing and keep the
+// whole, of which the [Outcome] then tells. It is not promised that it does: what is no listing,
+// or not much longer, comes as a whole.
+func FirstPart(ctx context.Context, part Part) context.Context {
+	return context.WithValue(ctx, partKey{}, part)
+}
+
+// String returns the part as a switch has it.
+func (p Part) String() string {
+	if p.Lines {
+		return "lines:" + strconv.Itoa(p.Bytes)
+	}
+	return strconv.Itoa(p.Bytes)
+}
+
 // withSwitches adds the switches that the context requests to a command of the embedded program.
 func (c Command) withSwitches(ctx context.Context) Command {
 	var switches []string
@@ -100,6 +122,9 @@ func (c Command) withSwitches(ctx context.Context) Command {
 	}
 	if state, _ := ctx.Value(unlessKey{}).(string); state != "" {
 		switches = append(switches, "--unless", state)
+	}
+	if part, _ := ctx.Value(partKey{}).(Part); part.Bytes > 0 {
+		switches = append(switches, "--part", part.String())
 	}
 	if len(switches) == 0 {
 		return c

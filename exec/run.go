@@ -28,6 +28,9 @@ import (
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
 	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
 	return r.watched(ctx, p, permitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
+		if !r.config.Resident || permit.Call().Apart() {
+			ctx = FirstPart(ctx, Part{}) // the rest would be lost with the process
+		}
 		if p.backend == embeddedBackend {
 			return r.attempt(ctx, permit, p, command.withSwitches(ctx), nil).result(r, permit)
 		}
@@ -285,6 +288,9 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		return out, v.unavailable
 	}
 	out.Failure = v.failure
+	if kept := a.facts.Whole; kept != nil && a.worker != nil {
+		out.Kept = &KeptAnswer{Bytes: kept.Bytes, Rows: kept.Rows, worker: a.worker, id: kept.ID, timeout: r.config.Timeout}
+	}
 	return out, nil
 }
 

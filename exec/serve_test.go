@@ -101,6 +101,9 @@ func TestSwitchesStandBeforeTheFacts(t *testing.T) {
 		{command.withSwitches(UnlessState(t.Context(), "")), nil},
 		{command.withSwitches(compact), []string{"--compact"}},
 		{command.withSwitches(unless), []string{"--unless", "0123456789abcdef"}},
+		{command.withSwitches(FirstPart(t.Context(), Part{})), nil},
+		{command.withSwitches(FirstPart(compact, Part{Bytes: 7})), []string{"--compact", "--part", "7"}},
+		{command.withSwitches(FirstPart(t.Context(), Part{Bytes: 7, Lines: true})), []string{"--part", "lines:7"}},
 		{command.withSwitches(UnlessState(compact, "0123456789abcdef")), []string{"--compact", "--unless", "0123456789abcdef"}},
 	} {
 		if want := slices.Insert(slices.Clone(before), 2, test.switches...); !slices.Equal(test.got.Args, want) || test.got.Prefix != command.Prefix+len(test.switches) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -123,6 +124,10 @@ func (f *fakeWorker) flood(id uint32, size int) {
 
 // answer does what is asked for; "read path=hang.md" hangs.
 func (f *fakeWorker) answer(id uint32, q frame.Request) {
+	if q.Words[0] == "--kept" {
+		f.answerKept(id, q.Words)
+		return
+	}
 	_, do, _ := strings.Cut(q.Words[len(q.Words)-1], "path=")
 	if code, fails := strings.CutPrefix(do, "fails/"); fails {
 		f.say(id, mimic)
@@ -131,6 +136,12 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 		return
 	}
 	switch do {
+	case "kept.md", "kept/wrong.md":
+		f.say(id, keptAnswer[:5])
+		key := map[string]string{"kept.md": "id", "kept/wrong.md": "other"}[do]
+		facts := frame.Facts{Whole: &frame.Whole{ID: key, Bytes: len(keptAnswer), Rows: 3}}
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(facts.Line() + "\n")}))
+		f.end(id, frame.End{})
 	case "counts.md":
 		for _, piece := range []string{counted[:30], counted[30:]} {
 			f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(piece)}))
@@ -211,6 +222,25 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 	default:
 		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
 		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(`vaultwicket-facts: {"path":"a.md","hash":"h"}` + "\n")}))
+		f.end(id, frame.End{})
+	}
+}
+
+// keptAnswer is what is kept under "id"; more of it than 15 bytes at once never comes.
+const keptAnswer = "one\ntwo\nthree and four\n"
+
+func (f *fakeWorker) answerKept(id uint32, words []string) {
+	from, err := strconv.Atoi(words[2])
+	atLeast, err2 := strconv.Atoi(words[3])
+	switch {
+	case err != nil || err2 != nil || from < 0 || from >= len(keptAnswer) || atLeast < 0 || from+atLeast > len(keptAnswer):
+		syscall.Exit(unplanned)
+	case words[1] != "id":
+		f.end(id, frame.End{Status: 2})
+	case from == 4:
+		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
+	default:
+		f.say(id, keptAnswer[from:min(from+atLeast+1, from+15, len(keptAnswer))])
 		f.end(id, frame.End{})
 	}
 }

@@ -78,7 +78,7 @@ func namesFiles(call allowlist.Call, answer Result) bool {
 			return false
 		}
 	}
-	return answer.missingPart == "" && answer.raw != "" && slices.Contains(pathListings, call.Name())
+	return answer.divided == nil && answer.missingPart == "" && answer.raw != "" && slices.Contains(pathListings, call.Name())
 }
 
 // flowing returns what was read for which flow rules refuse a call, or require its approval: a read for
@@ -195,7 +195,7 @@ func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result,
 		return byName
 	case namesFiles(call, answer):
 		return ""
-	case call.Name() == "tags" && len(tags) > 0 && answer.missingPart == "": // the notes that have them
+	case call.Name() == "tags" && len(tags) > 0 && answer.divided == nil && answer.missingPart == "": // the notes that have them
 		if of, known := g.rules.Marked(tags); known {
 			i := slices.IndexFunc(of, covered)
 			return slices.Concat([]string{""}, of)[i+1]

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -137,7 +138,9 @@ func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) 
 	if answer.form.HasLines() {
 		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
-	_, numbered.Total = answer.whole().Counted()
+	if _, numbered.Total = answer.whole().Counted(); answer.divided != nil {
+		numbered.Total = answer.divided.out.Kept.Rows
+	}
 	r.Truncated = &numbered
 	return r
 }
@@ -154,6 +157,9 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 		note = notes.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
 	}
 	text := answer.Stdout
+	if answer.divided != nil {
+		answer.divided.plain = text == answer.raw
+	}
 	answer.Stdout, answer.raw = "", ""
 	id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note})
 	if !ok {
@@ -178,7 +184,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if err == nil {
 		err = req.continues(first)
 	}
-	if err == nil {
+	if err == nil && first.answer.divided == nil { // of a divided answer there is no page yet
 		page, err = first.pageAt(req, from)
 	}
 	if err != nil {
@@ -191,6 +197,24 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	}
 	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
 		return failed(req.Command, &pages.Gone{}) // it may name a note that was hidden since
+	}
+	if first.answer.divided != nil {
+		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
+		if gone := (*pages.Gone)(nil); errors.As(err, &gone) && !compares {
+			// The program evicted it. From the same state it makes the same answer again.
+			again := first
+			again.answer.state = "" // so that the text is not left out
+			whole, _ := g.readAgain(ctx, hold, req, again)
+			if state := first.answer.state; whole.OK && state != "" && whole.state == state {
+				first, from, err = first.filledWith(whole, from)
+			}
+		}
+		if err == nil {
+			page, err = first.pageAt(req, from)
+		}
+		if err != nil {
+			return failed(req.Command, err)
+		}
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
@@ -208,8 +232,8 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	}
 	if counted, ok := pages.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok && shown.Truncated.To > 0 {
 		first.counted = counted
-		g.answers.Update(req.Caller, from.id, first)
 	}
+	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it is fetched again for each page
 	return shown
 }
 

@@ -17,7 +17,6 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 )
@@ -63,7 +62,12 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 		req.visibility = g.rules.Fingerprint()
 	}
 	result, _ := g.process(ctx, hold, req, approved{})
-	return g.firstPage(req, result)
+	shown := g.firstPage(req, result)
+	if result.divided != nil && shown.Truncated == nil { // no row ends where the page does
+		result, _ = result.divided.whole(exec.WithHold(ctx, hold)) // which says why, if it cannot be had
+		return g.firstPage(req, result)
+	}
+	return shown
 }
 
 // process takes a request through its stages, in this order:
@@ -92,9 +96,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	if req.Keep && req.batch == "" && !plan.call.Effect().Mutates() && formOf(plan.call) == pages.JSON {
-		ctx = exec.CompactJSON(ctx)
-	}
+	ctx = req.pageOf(ctx, plan.call, plan.policy)
 	semaphores := []*admission.Semaphore{g.running}
 	switch {
 	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired both others itself
@@ -218,10 +220,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		if err == nil {
 			out = g.advised(ctx, route, out)
 		}
-		result := report(route, out, err)
-		result.Vault = g.name() // as callers name it: a program may know it by an id or a folder
-		result.Notices = append(slices.Clip(notices), result.Notices...)
-		return result
+		return reported{g.name(), route, notices}.result(out, err)
 	}
 	return failed(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
@@ -271,6 +270,21 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		out = g.hashed(r, out)
 	}
 	return out, err
+}
+
+// reported is what a result has besides the outcome of the program.
+type reported struct {
+	vault   string // as callers name it: a program may know it by an id or a folder
+	route   route
+	notices []string
+}
+
+func (r reported) result(out exec.Outcome, err error) Result {
+	part := r.dividedFrom(&out)
+	result := report(r.route, out, err)
+	result.Vault, result.divided = r.vault, part
+	result.Notices = append(slices.Clip(r.notices), result.Notices...)
+	return result
 }
 
 // report turns the outcome of a program into a result.

@@ -51,6 +51,7 @@ type Result struct {
 	unchanged   bool       // it is the one that was asked about, and Stdout was left out
 	found       findings   // of the rules about texts
 	lost        bool       // the change removed so much that it was destructive
+	divided     *divided   // Stdout is the first part of an answer; nil where it is whole
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -185,7 +186,10 @@ func (r Result) counted() Result {
 // showing returns the result with a page of its text.
 func (r Result) showing(page pages.Page) Result {
 	total := int64(len(r.Stdout))
-	if r.Truncated != nil {
+	switch {
+	case r.divided != nil:
+		total = r.divided.total()
+	case r.Truncated != nil:
 		total = r.Truncated.TotalBytes
 	}
 	if r.missingPart != "" {

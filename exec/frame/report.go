@@ -49,7 +49,15 @@ type Facts struct {
 	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
 	Closed    string  `json:"closed,omitempty"`    // which notes their own texts close; "" for none
 	Unchanged bool    `json:"unchanged,omitempty"` // the state is the one that was asked about, and nothing was answered
+	Whole     *Whole  `json:"whole,omitempty"`     // nil unless the answer is the first part of a longer one, which the worker keeps
 	Notice    string  `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note
+}
+
+// Whole is an answer that a worker keeps, of which it sent the first part.
+type Whole struct {
+	ID    string `json:"id"` // under which the worker prints it
+	Bytes int    `json:"bytes"`
+	Rows  int    `json:"rows"`
 }
 
 // Failure is what the embedded program reports about a call that failed. The zero Failure is none.

@@ -49,23 +49,42 @@ func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
 // Put keeps a text and returns the id under which its session finds it: 26 random letters and
 // digits. It is not ok if the text is too large to be kept at all.
 func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
-	fresh := &kept[T]{id: rand.Text(), session: session, text: text, about: about}
-	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
+	id = rand.Text()
+	if !s.put(&kept[T]{id: id, session: session, text: text, about: about}, false) {
 		return "", false
+	}
+	return id, true
+}
+
+// Replace replaces a kept text. It is not ok, and the text stays, if there is none with the
+// id, or if the new one is too large to be kept.
+func (s *Store[T]) Replace(session, id, text string, about T) (ok bool) {
+	return s.put(&kept[T]{id: id, session: session, text: text, about: about}, true)
+}
+
+func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
+	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh.used = s.now()
 	s.sweep(fresh.used)
-	ofSession := 0
-	for _, k := range s.texts {
-		if k.session == session {
+	found, ofSession := false, 0
+	s.forget(func(k *kept[T]) bool {
+		same := k.id == fresh.id && k.session == fresh.session
+		found = found || same
+		if k.session == fresh.session && !same {
 			ofSession++
 		}
+		return same
+	})
+	if replaces && !found {
+		return false // it was dropped or evicted
 	}
 	count := len(s.texts)
 	s.forget(func(k *kept[T]) bool {
-		surplus := k.session == session && ofSession >= s.limits.PerSession
+		surplus := k.session == fresh.session && ofSession >= s.limits.PerSession
 		if surplus {
 			ofSession, count = ofSession-1, count-1
 		}
@@ -80,18 +99,7 @@ func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
 	})
 	s.texts = append(s.texts, fresh)
 	s.bytes += fresh.size()
-	return fresh.id, true
-}
-
-// Update replaces the data about a text, unless the text was dropped.
-func (s *Store[T]) Update(session, id string, about T) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, k := range s.texts {
-		if k.id == id && k.session == session {
-			k.about = about
-		}
-	}
+	return true
 }
 
 // Get returns a text and the data about it, and marks it as used. The error is a *[Gone], also

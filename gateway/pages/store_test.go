@@ -104,20 +104,36 @@ func TestShelfMakesRoom(t *testing.T) {
 	}
 }
 
-func TestShelfUpdatesWhatIsKnownOfAText(t *testing.T) {
+func TestShelfReplacesAText(t *testing.T) {
 	s := NewStore[int](Limits{2, 3, 100, time.Minute}, nil)
-	id, other := put(t, s, "s", "text", 7), put(t, s, "s", "more", 8)
-	s.Update("s", id, 9)
-	s.Update("other", id, 1)
-	s.Update("s", someID, 1)
-	for id, want := range map[string]int{id: 9, other: 8} {
-		if _, about, err := s.Get("s", id); about != want || err != nil || len(s.texts) != 2 || s.bytes != 10 {
-			t.Errorf("%d, %v, want %d; %d bytes", about, err, want, s.bytes)
+	id, other := put(t, s, "s", "text", 7), put(t, s, "s", strings.Repeat("x", 60), 8)
+	if !s.Replace("s", id, "a longer text", 9) {
+		t.Error("not replaced")
+	}
+	if text, about, err := s.Get("s", id); text != "a longer text" || about != 9 || err != nil {
+		t.Errorf("%s, %d, %v", text, about, err)
+	}
+	if !has(t, s, "s", other) || len(s.texts) != 2 || s.bytes != 60+13+2 {
+		t.Errorf("%d texts with %d bytes", len(s.texts), s.bytes)
+	}
+	for _, tt := range []struct{ session, id, text string }{{"s", someID, "x"}, {"other", id, "x"}, {"s", id, strings.Repeat("x", 100)}} {
+		if s.Replace(tt.session, tt.id, tt.text, 0) {
+			t.Errorf("%s of %s is replaced with %d bytes", tt.id, tt.session, len(tt.text))
 		}
 	}
+	if text, _, err := s.Get("s", id); text != "a longer text" || err != nil {
+		t.Errorf("what cannot be replaced is now %q, %v", text, err)
+	}
+	if !s.Replace("s", id, strings.Repeat("y", 90), 9) || has(t, s, "s", other) || !has(t, s, "s", id) {
+		t.Error("a text that needs the room of another one does not get it")
+	}
 	s.Drop("s")
-	if s.Update("s", id, 7); has(t, s, "s", id) || s.bytes != 0 {
+	if s.Replace("s", id, "text", 7) || s.bytes != 0 {
 		t.Error("a session that is gone has a text again")
+	}
+	var zero Store[int]
+	if zero.Replace("s", id, "text", 7) {
+		t.Error("the zero store keeps a text")
 	}
 }
 

@@ -50,7 +50,9 @@ import (
 // but the remark on a truncated answer.
 //
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
-// answered on stdout, in the frames of package frame, until stdin ends. FOLDER
+// answered on stdout, in the frames of package frame, until stdin ends. Of them a long
+// listing can be asked for in parts: --part BYTES before its command, and --kept ID OFFSET
+// BYTES in place of one, see package grammar. FOLDER
 // --status tells what the process is locked into and where it keeps its cache.
 //
 // On Linux the process locks itself into the vault and its own folders: call
@@ -123,6 +125,9 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	if err != nil {
 		return command.Explain(err), nil
 	}
+	if line.Kept.ID != "" {
+		return moreOf(h, line.Kept), nil
+	}
 	req := command.Request{Command: line.Command, Args: line.Args, Options: line.Options, MayWrite: line.MayWrite}
 	if line.Stdin != "" {
 		if req.Literal, err = command.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
@@ -161,7 +166,32 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	if said.Status == command.ExitDone {
 		known = known.FromState(state, closed)
 	}
+	if state != "" {
+		known = divided(h, &said, line.Part, known)
+	}
 	return said, known
+}
+
+// divided has a worker print the first part of a reply and keep the whole, if that is asked
+// for, and returns the facts with it. It is for an answer from a known state: any other one
+// is made and sent once more for its next page, to see whether it has changed.
+func divided(h *command.Host, said *command.Reply, part command.Part, known *command.Facts) *command.Facts {
+	whole, ok := said.Divide(part)
+	if !ok {
+		return known
+	}
+	id, _ := h.Kept.Put(whole.Pieces) // what is too large is not divided
+	return known.OfWhole(id, whole)
+}
+
+// moreOf returns a part of an answer that a worker has kept.
+func moreOf(h *command.Host, k command.Kept) command.Reply {
+	if h.Kept != nil {
+		if pieces, ok := h.Kept.Get(k.ID, k.From, k.Bytes); ok {
+			return command.TextOfPieces(pieces)
+		}
+	}
+	return command.Explain(command.Misuse("%s: nothing is kept there.", command.KeptSwitch))
 }
 
 // spaced returns a reply with the space that a line asks for.

@@ -198,6 +198,15 @@ func expand(value string) string {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
 }
 
+// PartSwitch is followed by the minimum bytes of a long listing that a worker prints, in whole
+// rows. It keeps the whole, which the facts then name. With "lines:" before the number every
+// line is a row. A process for one call prints everything.
+const PartSwitch = "--part"
+
+// KeptSwitch has a worker print more of an answer that it keeps. It is followed by the id, the
+// offset at which the last part ended and the minimum bytes to print, without a command.
+const KeptSwitch = "--kept"
+
 // NarrowedSwitch asks which of the notes at the paths after it narrow access to themselves, and to
 // which level; without paths, which notes of the vault.
 const NarrowedSwitch = "--narrowed"
@@ -205,6 +214,29 @@ const NarrowedSwitch = "--narrowed"
 // MarkedSwitch asks which notes have one of the tags after it, or for "private" narrow access to
 // themselves.
 const MarkedSwitch = "--marked"
+
+// Kept is what of an answer a worker is to print. The zero Kept is nothing.
+type Kept struct {
+	ID          string
+	From, Bytes int
+}
+
+// maxPart is more than an answer has that is kept.
+const maxPart = 16 << 20
+
+func parseKept(args []string) (k Kept, ok bool) {
+	if len(args) != 3 || args[0] == "" {
+		return k, false
+	}
+	from, ok1 := parseSize(args[1])
+	bytes, ok2 := parseSize(args[2])
+	return Kept{args[0], from, bytes}, ok1 && ok2
+}
+
+func parseSize(text string) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && 0 <= n && n <= maxPart
+}
 
 // Number reads a parameter that is a whole number within bounds, or returns
 // what counts without it.

@@ -39,6 +39,7 @@ type Host struct {
 	Knowledge knowledge.Store
 	Memo      knowledge.Memo // computed for the whole vault
 	Bases     bases.Memory
+	Kept      *Store                                // answers of which a part was sent; nil unless resident
 	Meaning   *meaning.Store                        // vectors of notes; nil unless the user has named a server that makes them
 	Tally     func(messages io.Writer) *frame.Tally // makes the progress of a call; nil for none
 
@@ -218,6 +219,9 @@ func (h *Host) GiveBack() {
 	h.Memo.Forget()
 	h.Bases.Forget()
 	h.Knowledge.Rest()
+	if h.Kept != nil {
+		h.Kept.Sweep()
+	}
 }
 
 // Close writes the cache and closes the folder of the vault.

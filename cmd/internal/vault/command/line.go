@@ -21,6 +21,8 @@ type Line struct {
 	Facts    bool         // write a line of facts after the answer
 	Compact  bool         // leave out the space of JSON where that is possible
 	Unless   string       // the state of the index in which nothing is to be answered
+	Part     Part         // how much of a listing a worker prints, and keeps the whole
+	Kept     Kept         // what of an answer that a worker keeps, in place of a command
 	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
 	MayWrite bool         // the command may change something
 	Vault    *string      // the name the caller knows the vault by, if he gave one
@@ -40,7 +42,7 @@ func ParseLine(args []string) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	if l.Question != "" {
+	if len(rest) == 0 && l.Kept.ID != "" || l.Question != "" {
 		l.Args = rest
 		return l, nil
 	}
@@ -121,6 +123,20 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 				return nil, Misuse("%s needs a state of 16 hexadecimal digits.", arg)
 			}
 			l.Unless, args = value, args[1:]
+		case arg == PartSwitch && l.Part == (Part{}):
+			number, lines := strings.CutPrefix(value, "lines:")
+			size, ok := parseSize(number)
+			if !ok || size == 0 {
+				return nil, Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
+			}
+			l.Part, args = Part{Bytes: size, Lines: lines}, args[1:]
+		case arg == KeptSwitch:
+			kept, ok := parseKept(args[1:])
+			if !ok {
+				return nil, Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
+			}
+			l.Kept = kept
+			return nil, nil
 		case arg == NarrowedSwitch, arg == MarkedSwitch:
 			l.Question = arg
 			return args[1:], nil

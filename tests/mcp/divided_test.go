@@ -38,8 +38,9 @@ var taskListings = []listingCall{
 	{"files", nil},
 }
 
-// The pages of a long answer are the whole, also where the text of a note cannot be shown as it is.
-func TestPagesOfALongAnswer(t *testing.T) {
+// The pages of an answer of which the worker sends a part at a time are those of the whole,
+// also where the text of a note cannot be shown as it is.
+func TestPagesOfADividedAnswer(t *testing.T) {
 	t.Parallel()
 	for _, unclean := range []bool{false, true} {
 		r := longTasks(t, unclean)
@@ -95,7 +96,7 @@ func (r *reader) secondPage() (first gateway.Result, next map[string]any) {
 }
 
 // A change between two pages is told, and the next page is of the earlier answer.
-func TestAChangeBetweenPagesOfALongAnswer(t *testing.T) {
+func TestAChangeBetweenPagesOfADividedAnswer(t *testing.T) {
 	t.Parallel()
 	r := longTasks(t, false)
 	whole := r.run(taskListings[0])
@@ -111,7 +112,35 @@ func TestAChangeBetweenPagesOfALongAnswer(t *testing.T) {
 	}
 }
 
-func TestTheRestOfALongAnswerOutlivesItsWorker(t *testing.T) {
+// What a worker had to forget it makes again, as long as nothing has changed.
+func TestADividedAnswerThatWasForgottenIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	r := longTasks(t, false)
+	whole := r.run(taskListings[0])
+	first, next := r.secondPage()
+	for range 12 { // each is kept
+		r.secondPage()
+	}
+	got := r.Result(next)
+	if !got.OK || len(got.Notices) > 0 || first.Stdout+got.Stdout != whole[:len(first.Stdout)+len(got.Stdout)] {
+		t.Fatalf("%+v, %q, %s", got.Error, got.Notices, got.Stdout)
+	}
+	for text := first.Stdout; ; got = r.Result(map[string]any{"command": "tasks", "cursor": got.Truncated.Cursor}) {
+		if !got.OK {
+			t.Fatalf("%+v", got.Error)
+		}
+		if text += got.Stdout; got.Truncated.Cursor == "" {
+			if text != whole {
+				t.Error(rig.Difference(text, whole))
+			}
+			return
+		}
+	}
+}
+
+// A worker that has ended has not kept anything, and the next page cannot be had. Where no
+// worker can watch the folder, no answer is divided, and the next page is the right one.
+func TestTheRestOfADividedAnswerGoesWithItsWorker(t *testing.T) {
 	t.Parallel()
 	r := longTasks(t, false)
 	whole := r.run(taskListings[0])
@@ -121,5 +150,7 @@ func TestTheRestOfALongAnswerOutlivesItsWorker(t *testing.T) {
 	require.NoError(t, os.CopyFS(r.vault, os.DirFS(away)))
 	r.first(taskListings[0], nil) // of another worker: the folder is another one
 	got := r.Result(next)
-	assert.That(t, got.OK && strings.HasPrefix(whole, first.Stdout+got.Stdout), "%+v, %s", got.Error, got.Stdout)
+	isGone := !got.OK && got.Error.Code == "not_found" && strings.Contains(got.Error.Hint, "without a cursor")
+	isNext := got.OK && strings.HasPrefix(whole, first.Stdout+got.Stdout)
+	assert.That(t, isGone || isNext, "what went with a worker: %+v, %s", got.Error, got.Stdout)
 }
