@@ -4,13 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"vaultwicket/tests/require"
 )
 
 func TestEveryValueIsRefused(t *testing.T) {
 	compiler := NewCompiler()
-	require.NoError(t, compiler.AddResource("mem:///a.json", map[string]any{}))
+	if err := compiler.AddResource("mem:///a.json", map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
 	schema, err := compiler.Compile("mem:///a.json")
 	if err != nil {
 		t.Fatalf("a schema that does not compile is ignored by mcp-go: %v", err)
