@@ -190,7 +190,9 @@ func (s *scan) try(r *rule, at, end int) {
 	case !r.contextual && r.least > 0:
 		run := s.tokenEnd(at)
 		if run-at < r.least {
-			s.joined(r, at, at+most+64)
+			if s.lineEnd(run) > 0 {
+				s.joined(r, at, at+most+64)
+			}
 			return
 		}
 		end = min(end, run+1)
