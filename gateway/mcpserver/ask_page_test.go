@@ -20,6 +20,7 @@ func (b *booth) openPage() (closed func()) {
 	b.T.Helper()
 	closed, err := private.RegisterServer(consent.Pages(b.state), private.Server{Session: "1-page", Transport: "page", URL: "http://127.0.0.1:8766"})
 	require.NoError(b.T, err)
+	b.T.Cleanup(closed) // also keeps the lock's file from being collected, which would close the page
 	return closed
 }
 

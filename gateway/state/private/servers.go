@@ -42,8 +42,8 @@ const (
 	maxServers    = 256      // that are looked at: more servers than anybody runs
 )
 
-// RegisterServer notes that a server runs, until remove is called or the process ends. Its
-// session must be a name of letters, digits and dashes.
+// RegisterServer notes that a server runs, until remove is called, is garbage (it holds the lock's
+// file), or the process ends. Its session must be a name of letters, digits and dashes.
 func RegisterServer(dir string, s Server) (remove func(), err error) {
 	if !isSession(s.Session) {
 		return nil, errors.New("the session has no name for a file")
