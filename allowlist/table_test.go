@@ -285,3 +285,147 @@ func TestVariablesCallNothing(t *testing.T) {
 		}
 	}
 }
+
+// sample is a value that a parameter of this kind takes.
+func (p *param) sample() Value {
+	switch p.kind {
+	case kindFlag:
+		return Flag(true)
+	case kindNumber:
+		return Number("3")
+	case kindChoice:
+		return Text(p.choices[len(p.choices)-1])
+	}
+	return Text(map[kind]string{
+		kindText: "two\nlines = \"text\"", kindContent: "- [ ] buy milk\n\tand é €", kindName: "due date", kindData: "YWJj",
+		kindLink: "Groceries", kindBase: "Books.base", kindTitle: "Trip to Paris", kindPath: "Lists/Groceries.md", kindNewPath: "Lists/C#/New.md",
+		kindDestination: "Archive/2026/", kindFolder: "Projects/Home", kindRef: "Lists/Groceries.md:12",
+		kindChar: "/", kindDate: "2026-11-21", kindAge: "30", kindURL: "https://example.org/a?b=c", kindWord: "daily:read",
+	}[p.kind])
+}
+
+// fewest returns the parameters of the smallest request that carries must.
+func (r *row) fewest(must ...string) Params {
+	params := Params{}
+	add := func(name string) { params[name] = r.param(name).sample() }
+	for _, name := range must {
+		add(name)
+	}
+	for i := range r.params {
+		if r.params[i].required {
+			add(r.params[i].name)
+		}
+	}
+	has := func(name string) bool { _, given := params[name]; return given }
+	for _, group := range r.oneOf {
+		if !slices.ContainsFunc(group, has) {
+			add(group[slices.IndexFunc(group, func(name string) bool { return !r.excluded(name, has) })])
+		}
+	}
+	for _, n := range r.needs {
+		if has(n.param) && !slices.ContainsFunc(n.with, has) {
+			add(n.with[0])
+		}
+	}
+	return params
+}
+
+func (r *row) excluded(name string, has func(string) bool) bool {
+	return slices.ContainsFunc(r.exclusive, func(group []string) bool {
+		return slices.Contains(group, name) && slices.ContainsFunc(group, has)
+	})
+}
+
+// most returns the parameters of a request that carries all that go together.
+func (r *row) most(t *testing.T) Params {
+	t.Helper()
+	params := r.fewest()
+	for range 2 { // what is needed may come later in the row
+		for i := range r.params {
+			p := &r.params[i]
+			if _, given := params[p.name]; given {
+				continue
+			}
+			params[p.name] = p.sample()
+			if _, err := Parse(r.name, params); err != nil {
+				delete(params, p.name)
+			}
+		}
+	}
+	return params
+}
+
+// eachRow calls f for every row of the table, in order.
+func eachRow(f func(r *row)) {
+	for _, part := range table {
+		for i := range part.rows {
+			f(&part.rows[i])
+		}
+	}
+}
+
+func mustParse(t *testing.T, name string, params Params) Call {
+	t.Helper()
+	call, err := Parse(name, params)
+	require.That(t, err == nil, "%s %v: %v", name, params, err)
+	return call
+}
+
+func isRestricted(r *row) bool { return r.tier == tiers.Restricted }
+
+// A second statement of what single commands have of their own, by their names: a row
+// that gets one of these fields has to be added here.
+func TestWhatSingleCommandsHave(t *testing.T) {
+	for trait, test := range map[string]struct {
+		has   func(r *row) bool
+		names string
+	}{
+		"access to read":       {func(r *row) bool { return r.access == AccessToRead }, "copy base:create bookmark"},
+		"access to write":      {func(r *row) bool { return r.access == AccessToWrite }, "vault:replace"},
+		"access to move":       {func(r *row) bool { return r.access == AccessToMove }, "move"},
+		"reads the daily note": {func(r *row) bool { return slices.Contains(r.steps, rowStep{step: StepReadDaily}) }, "daily:read"},
+		"makes if absent":      {func(r *row) bool { return slices.Contains(r.steps, rowStep{StepAbsent, "overwrite"}) }, "create"},
+		"any step":             {func(r *row) bool { return len(r.steps) > 0 }, "daily:read create"},
+		"names a new note":     {func(r *row) bool { return r.newNote != "" }, "create"},
+		"prints a note":        {func(r *row) bool { return r.printsNote }, "daily:read read"},
+		"random":               {func(r *row) bool { return r.random }, "random random:read"},
+		"own answer":           {func(r *row) bool { return r.ownAnswer != AnswersNothing }, "help undo:list approvals"},
+	} {
+		var names []string
+		for _, part := range table {
+			for i := range part.rows {
+				if test.has(&part.rows[i]) {
+					names = append(names, part.rows[i].name)
+				}
+			}
+		}
+		want := strings.Fields(test.names)
+		assert.That(t, slices.Equal(names, want), "%s: %v, want %v", trait, names, want)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for line, want := range map[string][]Step{
+		"daily:read": {StepReadDaily}, "create path=A.md": {StepAbsent}, "create name=A": {StepLocateNew, StepAbsent},
+		"create name=A overwrite": {StepLocateNew}, "create path=A.md overwrite": nil, "read file=A": {StepLocate}, "read path=A.md": nil,
+		"daily:append content=x": nil, "base:query file=A": nil, "bookmark file=A.md": nil,
+	} {
+		words := strings.Fields(line)
+		call, err := ParseWords(words[0], words[1:])
+		require.NoError(t, err)
+		var got []Step
+		for s := Step(0); s <= StepAbsent+1; s++ {
+			if call.HasStep(s) {
+				got = append(got, s)
+			}
+		}
+		assert.That(t, slices.Equal(got, want), "%s: %v, want %v", line, got, want)
+	}
+	for s := Step(0); s <= StepAbsent+1; s++ {
+		assert.That(t, !(Call{}).HasStep(s), "the zero call takes the step %d", s)
+	}
+	var zero Call
+	if zero.PathAccess() != AccessByEffect || zero.PrintsNote() || zero.IsDaily() || zero.IsRandom() || zero.OwnAnswer() != AnswersNothing {
+		t.Error("the zero call has something of a command")
+	}
+}

@@ -1,10 +1,16 @@
 package exec
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
@@ -151,5 +157,115 @@ func TestAVersionIsAVersionLine(t *testing.T) {
 				t.Errorf("stdout %q, failure %v, error %v, want %q", out.Stdout, out.Failure, err, tt.want)
 			}
 		})
+	}
+}
+
+// counted is what the embedded program prints on standard error while it works.
+const counted = "vaultwicket-progress: read 1 3\na remark\nvaultwicket-progress: read 3 3\nvaultwicket-progress: changed 1 1\n"
+
+// TestCountsAreToldAndAreNoPartOfTheAnswer: by a process of one call and by a worker.
+func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
+	oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=counts.md"}, Err: []byte(counted), Exit: 1}}})
+	resident, q, _ := residentRunner(t, Config{}, "worker")
+	for name, run := range map[string]struct {
+		runner  *Runner
+		program Program
+	}{"one call": {oneShot, p}, "worker": {resident, q}} {
+		var mu sync.Mutex
+		var told []frame.Progress
+		ctx := frame.WithProgress(t.Context(), func(c frame.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, c)
+		})
+		out, err := run.runner.Run(ctx, reads("counts.md"), run.program)
+		assert.That(t, err == nil && out.Stderr == "a remark\n", "%s: %q, %v", name, out.Stderr, err)
+		mu.Lock()
+		want := []frame.Progress{{Done: 1, Total: 3, Of: frame.FilesRead}, {Done: 3, Total: 3, Of: frame.FilesRead}, {Done: 1, Total: 1, Of: frame.FilesChanged}}
+		assert.That(t, slices.Equal(told, want), "%s: told %v, want %v", name, told, want)
+		mu.Unlock()
+	}
+}
+
+// mimic is an answer that looks like an error of the Obsidian CLI with another code.
+const mimic = "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"
+
+// What the embedded program reports is what the caller gets, whatever it printed,
+// from a process of one call and from a worker.
+func TestReportedCodes(t *testing.T) {
+	for _, code := range []string{
+		frame.CodeNotFound, frame.CodeAlreadyExists, frame.CodeAmbiguous, frame.CodeConflict, frame.CodeAccessDenied, frame.CodeNotConfigured,
+		frame.CodeBadValue, frame.CodeCLIError, frame.CodeNeedsApp, frame.CodeTargetRequired, frame.CodeUnconfirmed, frame.CodeStateUnavailable,
+	} {
+		t.Run(code, func(t *testing.T) {
+			path := "fails/" + code + ".md"
+			oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=" + path}, Out: []byte(mimic), Err: failing(code), Exit: 1}}})
+			resident, q, _ := residentRunner(t, Config{}, "worker")
+			for runner, program := range map[*Runner]Program{oneShot: p, resident: q} {
+				out, err := runner.Run(t.Context(), reads(path), program)
+				require.That(t, err == nil && out.Failure != nil && out.Stdout == mimic && out.Stderr == "" && out.ExitCode == 1, "%+v, %v", out, err)
+				f := out.Failure
+				assert.That(t, f.Code() == code && f.Hint() == "do something" && f.Error() == "some reason", "code %q, hint %q, reason %q", f.Code(), f.Hint(), f.Error())
+			}
+		})
+	}
+}
+
+// keptBy runs a call of which a worker sends a part.
+func keptBy(t *testing.T, r *Runner, p Program, path string) *KeptAnswer {
+	t.Helper()
+	out, err := r.Run(FirstPart(t.Context(), Part{Bytes: 4, Lines: true}), reads(path), p)
+	if err != nil || out.Stdout != keptAnswer[:5] || out.Kept == nil || out.Kept.Bytes != len(keptAnswer) || out.Kept.Rows != 3 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	return out.Kept
+}
+
+func TestMoreOfAnAnswer(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{Timeout: 2 * time.Second}, "worker", "worker")
+	kept := keptBy(t, r, p, "kept.md")
+	for _, tt := range []struct {
+		from, atLeast int
+		want          string
+		err           error
+	}{
+		{0, 2, "one", nil}, {8, 5, "three ", nil}, {8, 1 << 40, keptAnswer[8:], nil}, {len(keptAnswer) - 1, 1, "\n", nil},
+		{0, len(keptAnswer), "", ErrNotKept}, // it sends less
+	} {
+		if got, err := kept.More(t.Context(), tt.from, tt.atLeast); got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%d bytes from %d: %q, %v; want %q, %v", tt.atLeast, tt.from, got, err, tt.want, tt.err)
+		}
+	}
+	if got, err := keptBy(t, r, p, "kept/wrong.md").More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
+		t.Errorf("of an answer that is not kept any more: %q, %v", got, err)
+	}
+	// The time limit applies to a part as to a call, and so does a cancellation.
+	if _, err := kept.More(t.Context(), 4, 1); codeOf(err) != CodeTimeout {
+		t.Errorf("a part that does not come: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := keptBy(t, r, p, "kept.md").More(ctx, 0, 1); codeOf(err) != CodeCancelled {
+		t.Errorf("a part that no one wants: %v", err)
+	}
+}
+
+// With its worker goes what it kept.
+func TestWhatIsKeptGoesWithTheWorker(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker", "worker")
+	kept := keptBy(t, r, p, "kept.md")
+	if _, err := r.Run(t.Context(), reads("leave.md"), p); codeOf(err) != CodeCrashed {
+		t.Fatal(err)
+	}
+	for range 2 { // another worker does not have it
+		if got, err := kept.More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
+			t.Errorf("%q, %v", got, err)
+		}
+		pidOf(t, r, p)
+	}
+	kept = keptBy(t, r, p, "kept.md")
+	r.Close()
+	if got, err := kept.More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
+		t.Errorf("after the end: %q, %v", got, err)
 	}
 }

@@ -3,17 +3,19 @@ package process
 import (
 	"bytes"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 )
 
 // A stream of any pieces keeps the first and the last bytes of what it was
@@ -168,4 +170,15 @@ func TestAnExpectedAnswerTakesItsSpaceOnce(t *testing.T) {
 		n := took(wrong)
 		assert.That(t, n <= 6*size, "%d bytes take %d where %d are expected", size, n, wrong)
 	}
+}
+
+// parts are programs that this binary plays when its first argument names one.
+var parts = map[string]func(){}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && parts[os.Args[1]] != nil {
+		parts[os.Args[1]]()
+		return
+	}
+	goleak.VerifyTestMain(m)
 }

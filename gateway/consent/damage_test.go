@@ -2,6 +2,9 @@ package consent
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/faults"
 	"vaultwicket/tests/require"
 )
 
@@ -177,4 +182,221 @@ func TestAFolderOfTooManyFilesIsRefused(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
+}
+
+// storeCalls is how many calls to the disk a question takes until it is redeemed.
+func storeCalls(t *testing.T, answer func(*Store, string) (StoredQuestion, error)) int {
+	t.Helper()
+	d, _ := newStore(t)
+	counted := &faults.System{}
+	d.system = counted
+	q := ask(t, d, about(1))
+	_, err := answer(d, q.Code)
+	require.NoError(t, err)
+	_, _ = redeem(d, q)
+	return counted.Calls
+}
+
+// Whatever call to the disk fails, a yes is granted at most once, a no is never
+// a yes, and what was told to have failed is no yes.
+func TestAnyCallToTheDiskMayFail(t *testing.T) {
+	for name, answer := range map[string]func(*Store, string) (StoredQuestion, error){"approve": (*Store).Approve, "deny": (*Store).Deny} {
+		calls := storeCalls(t, answer)
+		require.That(t, calls >= 10, "%d calls", calls)
+		for n := 1; n <= calls; n++ {
+			for _, broken := range []bool{false, true} {
+				d, c := newStore(t)
+				d.system = &faults.System{N: n, Lasting: broken}
+				grants, isYes := 0, false
+				for range 2 { // the second time the fault is over, unless broken
+					q, err := d.Ask(about(1))
+					wantTyped(t, err)
+					if err != nil {
+						continue
+					}
+					_, err = answer(d, q.Code)
+					wantTyped(t, err)
+					isYes = isYes || err == nil && name == "approve"
+					grant, err := redeem(d, q)
+					wantTyped(t, err)
+					if grant.Valid() {
+						grants++
+						assert.That(t, err == nil && isYes, "%s, call %d, broken %v: granted, yes %v, %v", name, n, broken, isYes, err)
+						break
+					}
+				}
+				// Another process looks at it on a disk that works.
+				again := OpenStore(d.dir, c.now)
+				if _, damaged := listed(t, again); len(damaged) != 0 {
+					t.Errorf("%s, call %d, broken %v: %v", name, n, broken, damaged)
+				}
+				if grant, _ := redeem(again, about(1)); grant.Valid() {
+					grants++
+				}
+				if grants > 1 || grants > 0 && name == "deny" {
+					t.Errorf("%s, call %d, broken %v: granted %d times", name, n, broken, grants)
+				}
+			}
+		}
+	}
+}
+
+func wantTyped(t *testing.T, err error) {
+	t.Helper()
+	var unusable *Unusable
+	var damaged *Damaged
+	var unknown *Unknown
+	var ungranted *Ungranted
+	var answered *Answered
+	if err != nil && !errors.As(err, &unusable) && !errors.As(err, &answered) && !errors.As(err, &damaged) && !errors.As(err, &unknown) && !errors.As(err, &ungranted) {
+		t.Errorf("%v has no type", err)
+	}
+}
+
+// An approval whose last step failed leaves no approval.
+func TestAnApprovalThatFailedIsNone(t *testing.T) {
+	d, _ := newStore(t)
+	q := ask(t, d, about(1))
+	const lastStep = 6 // create, write, sync, close, rename, sync of the folder
+	d.system = &faults.System{N: lastStep}
+	var unusable *Unusable
+	if _, err := d.Approve(q.Code); !errors.As(err, &unusable) || !errors.Is(err, faults.Err) {
+		t.Fatal(err)
+	}
+	d.system = private.Disk{}
+	wantUngranted(t, d, q, Unasked)
+}
+
+// A yes that was taken is gone even if it cannot be told whether that will last.
+func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
+	d, q, _, _ := approved(t)
+	d.system = &faults.System{N: 2} // remove, sync of the folder
+	var unusable *Unusable
+	if grant, err := redeem(d, q); grant.Valid() || !errors.As(err, &unusable) {
+		t.Errorf("%v", err)
+	}
+	d.system = private.Disk{}
+	wantUngranted(t, d, q, Unasked)
+}
+
+// Where the lock does not hold others off, taking still works once.
+func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
+	d, q, path, _ := approved(t)
+	d.system = &faults.System{N: 1, Before: func() { require.NoError(t, private.Disk{}.Remove(path)) }}
+	if grant, _ := redeem(d, q); grant.Valid() {
+		t.Error("granted")
+	}
+	d, q, _, _ = approved(t)
+	require.NoError(t, d.remove(q))
+	var ungranted *Ungranted
+	if err := d.remove(q); !errors.As(err, &ungranted) {
+		t.Error(err)
+	}
+	assert.That(t, filepath.Dir(path) != d.dir, "the desks are one")
+}
+
+// FuzzOpen takes arbitrary text for a state. It opens nothing but what was
+// sealed, once, and what has the form of a state has it in one way only.
+func FuzzOpen(f *testing.F) {
+	// Always the same key, so that a state that was found stays one.
+	fresh := func(t testing.TB) (s *Sealer, state string) {
+		s, err := NewSealer(bytes.NewReader(make([]byte, 32+16)), newClock().now)
+		require.NoError(t, err)
+		return s, seal(t, s, bound)
+	}
+	_, state := fresh(f)
+	f.Add(state)
+	f.Add(state[:len(state)-1] + "_")
+	f.Add(state + "=")
+	f.Add("")
+	f.Add(ticket{expiry: 1<<63 - 1}.encode())
+	f.Fuzz(func(t *testing.T, text string) {
+		s, _ := fresh(t)
+		if spent, opened := s.Spend(text) == nil, s.Open(text, bound) == nil; spent != (text == state) || opened {
+			t.Fatalf("%q: spent %v, opened %v", text, spent, opened)
+		}
+		made, ok := decodeTicket(text)
+		if !ok {
+			return
+		}
+		require.Equal(t, made.encode(), text, "%q", text)
+		// With a seal that is right, or nothing but that would be tried, it opens
+		// for one call, once, until it expires.
+		s, _ = fresh(t)
+		made.call = s.callTag(made, bound)
+		made.seal = s.sealTag(made)
+		other := bound
+		other.Digest = Digest{2}
+		want := made.expiry > 0
+		wrong, first, second := s.Open(made.encode(), other), s.Open(made.encode(), bound), s.Open(made.encode(), bound)
+		require.That(t, wrong != nil && (first == nil) == want && second != nil, "%+v: %v, %v, %v", made, wrong, first, second)
+	})
+}
+
+// FuzzQuestion takes arbitrary bytes for the file of a question, and the same
+// with a sum that is right. What is read of it is a question that could have
+// been asked, and is written again to the byte.
+func FuzzQuestion(f *testing.F) {
+	d, _ := newStore(f)
+	for n, act := range []func(string) (StoredQuestion, error){d.Approve, d.Deny, nil} {
+		q := ask(f, d, about(byte(n+1)))
+		if act != nil {
+			_, err := act(q.Code)
+			require.NoError(f, err)
+		}
+		path, data := fileOf(f, d, q)
+		code, _ := parseCode(q.Code)
+		require.NoError(f, os.Remove(path))
+		f.Add(code, data)
+		f.Add("22222222", data)
+	}
+	f.Add("22222222", []byte(`{"sum":"","code":"22222222","state":"approved"}`))
+	f.Fuzz(func(t *testing.T, code string, data []byte) {
+		checkParsed(t, code, data)
+		checkParsed(t, code, resummed(data))
+	})
+}
+
+// resummed writes data as a record again, with a sum that is right.
+func resummed(data []byte) []byte {
+	var r record
+	_ = json.Unmarshal(data, &r)
+	r.Sum = ""
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil
+	}
+	sum := sha256.Sum256(text)
+	r.Sum = hex.EncodeToString(sum[:])
+	text, _ = json.Marshal(r)
+	return append(text, '\n')
+}
+
+func checkParsed(t *testing.T, code string, data []byte) {
+	q, ok := parseQuestion(code, data)
+	if !ok {
+		return
+	}
+	require.That(t, q.check() == nil && q.Code == displayCode(code) && q.State >= Pending && q.State <= Denied && q.Expires.Sub(q.Made) <= maxLife, "%+v", q)
+	if again, err := q.encode(); err != nil || !bytes.Equal(again, data) {
+		t.Fatalf("%q, %v, was %q", again, err, data)
+	}
+	require.That(t, !q.isLive(q.Made.Add(maxLife)) && !q.isLive(q.Expires) && q.isLive(q.Made), "made %v, expires %v", q.Made, q.Expires)
+}
+
+// FuzzCode takes arbitrary text for a code. What is read of it names one file,
+// and reads the same however it is written.
+func FuzzCode(f *testing.F) {
+	f.Add("ABCD-2345")
+	f.Add("abcd2345")
+	f.Add("ſſſſſſſſ")
+	f.Fuzz(func(t *testing.T, typed string) {
+		code, ok := parseCode(typed)
+		if !ok {
+			return
+		}
+		if again, ok := parseCode(displayCode(code)); !ok || again != code || len(code) != codeLength {
+			t.Fatalf("%q is %q, and then %q", typed, code, again)
+		}
+	})
 }

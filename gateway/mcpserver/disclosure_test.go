@@ -16,8 +16,13 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/goleak"
 )
 
 // modernMeta makes a request one of the newer protocol.
@@ -134,4 +139,26 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 	all.Write(d.ask("completion/complete", `"ref":{"type":"ref/resource","uri":"`+helpURI+`"},"argument":{"name":"command","value":"Z"}`).Result)
 	assert.That(t, !strings.Contains(strings.ToLower(all.String()), strings.ToLower(hiddenFolder[:8])), "the hidden folder is named in\n%s", all.String())
 	assert.That(t, all.Len() >= 20_000, "only %d bytes were looked at", all.Len())
+}
+
+// The stand-in for the schema validator must not let anything pass when someone
+// switches validation on.
+func TestValidationRefusesEverythingWithoutAValidator(t *testing.T) {
+	for name, option := range map[string]server.ServerOption{
+		"input": server.WithInputSchemaValidation(), "output": server.WithOutputSchemaValidation(),
+	} {
+		s := server.NewMCPServer("toy", "1", option)
+		s.AddTool(mcp.NewTool("work", mcp.WithString("n"), mcp.WithRawOutputSchema(json.RawMessage(`{"type":"object"}`))),
+			func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return mcp.NewToolResultStructured(map[string]any{"a": 1}, "a"), nil
+			})
+		answer := s.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"1"}}}`))
+		assert.Contains(t, string(wire.Encode(answer)), "no JSON Schema validator", "%s", name)
+	}
+}
+
+// Nothing of mcp-go outlives Listen, so nothing is ignored.
+func TestMain(m *testing.M) {
+	memory.Use()
+	goleak.VerifyTestMain(m)
 }

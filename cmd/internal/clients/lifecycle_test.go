@@ -1,13 +1,21 @@
 package clients
 
 import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vaultwicket/cmd/internal/document"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // contents are files of a format, around the key that servers are below.
@@ -131,4 +139,199 @@ func TestNoEntryApprovesByItself(t *testing.T) {
 			}
 		}
 	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	assert.That(t, err == nil && string(want) == got, "%s is stale (%v); -update writes it. It would be\n%s", name, err, got)
+}
+
+// TestEntries writes down each client's entry for a program, for a program that may
+// change notes, and for an address, and its link.
+func TestEntries(t *testing.T) {
+	var b strings.Builder
+	for _, c := range All() {
+		edits, remote := server("vaultwicket"), server("vaultwicket")
+		edits.Args = Args(`C:\Users\me\My "Notes"`, true, "")
+		edits.Command = `C:\Program Files\vaultwicket.exe`
+		remote.URL = "http://127.0.0.1:8765/mcp"
+		for i, s := range []Server{server("vaultwicket"), edits, remote} {
+			s.System = "linux"
+			text, err := c.Snippet(s)
+			if err != nil {
+				text = "error: " + err.Error() + "\n"
+			}
+			fmt.Fprintf(&b, "-- %s %s --\n%s", c.ID, []string{"read", "edit", "http"}[i], text)
+		}
+		if link := c.Link(server("vaultwicket")); link != "" {
+			fmt.Fprintf(&b, "-- %s link --\n%s\n", c.ID, link)
+		}
+	}
+	golden(t, "entries.txt", b.String())
+}
+
+// TestPlaces writes down where each client's files are on each system.
+func TestPlaces(t *testing.T) {
+	var b strings.Builder
+	for _, s := range []System{
+		{OS: "linux", Project: "/p", Getenv: environ("HOME=/home/me")},
+		{OS: "linux", Project: "/p", Getenv: environ("HOME=/home/me", "XDG_CONFIG_HOME=/x", "CODEX_HOME=/c", "CLAUDE_CONFIG_DIR=/d", "COPILOT_HOME=/o", "CLINE_DIR=/l")},
+		{OS: "darwin", Project: "/p", Getenv: environ("HOME=/Users/me", "XDG_CONFIG_HOME=/x")},
+		{OS: "windows", Project: `C:\p`, Getenv: environ(`USERPROFILE=C:\Users\me`, `APPDATA=C:\Users\me\AppData\Roaming`, `LOCALAPPDATA=C:\Users\me\AppData\Local`)},
+		{OS: "linux", Project: "", Getenv: environ()},
+	} {
+		fmt.Fprintf(&b, "-- %s %s --\n", s.OS, s.Getenv(""))
+		for _, c := range All() {
+			if c.on(s.OS) {
+				fmt.Fprintf(&b, "%s: %s | %s\n", c.ID, s.File(c, User), s.File(c, Project))
+			}
+		}
+	}
+	golden(t, "places.txt", b.String())
+}
+
+// environ is an environment; the name "" stands for all of it.
+func environ(pairs ...string) func(string) string {
+	return func(name string) string {
+		if name == "" {
+			return strings.Join(pairs, " ")
+		}
+		for _, pair := range pairs {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func TestTheTableIsWhole(t *testing.T) {
+	seen, written := map[string]bool{}, 0
+	for _, c := range All() {
+		if seen[c.ID] || !ValidName(c.ID) || c.Name == "" || c.shape.stdio == nil || len(c.place) == 0 || c.format == noFile || c.after == "" {
+			t.Errorf("the row %q is not whole", c.ID)
+		}
+		seen[c.ID] = true
+		if _, ok := c.Writes(User); ok {
+			written++
+		} else if _, err := (Installer{}).Install(c, User, server("vaultwicket"), false); err == nil {
+			t.Errorf("%s is unsure, and written", c.ID)
+		}
+		assert.That(t, c.format != yamlFormat || len(c.place) == 1, "%s: the editor of YAML takes one key", c.ID)
+	}
+	assert.That(t, written >= 16, "%d clients are written, want 16", written)
+}
+
+func TestLinksCarryTheEntry(t *testing.T) {
+	s := server("vaultwicket")
+	s.Args = Args("/home/me/Ä & B+C #1", false, "")
+	for _, id := range []string{"vscode", "vscode-insiders"} {
+		_, query, _ := strings.Cut(client(t, id).Link(s), "?")
+		if text, err := url.PathUnescape(query); err != nil || text != `{"name":"vaultwicket","command":"/usr/local/bin/vaultwicket","args":["serve","--vault","/home/me/Ä & B+C #1","--allow-mutations=false"]}` {
+			t.Errorf("%s: the link carries %s, %v", id, text, err)
+		}
+	}
+	link, err := url.Parse(client(t, "cursor").Link(s))
+	if err != nil || link.Scheme != "cursor" || link.Query().Get("name") != "vaultwicket" || !strings.HasPrefix(link.Query().Get("config"), "eyJjb21tYW5kIjoi") {
+		t.Errorf("the link of Cursor is %v, %v", link, err)
+	}
+	link, err = url.Parse(client(t, "goose").Link(s))
+	assert.That(t, err == nil && strings.Join(link.Query()["arg"], " ") == strings.Join(s.Args, " "), "the link of Goose is %v, %v", link, err)
+}
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// machine is a home and a project in temporary folders.
+type machine struct {
+	Installer
+	home string
+}
+
+func newMachine(t *testing.T, system string) machine {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	home, project := filepath.Join(root, "home"), filepath.Join(root, "project")
+	for _, folder := range []string{home, project} {
+		require.NoError(t, os.Mkdir(folder, 0o755))
+	}
+	env := map[string]string{"HOME": home, "PATH": filepath.Join(root, "bin")}
+	if runtime.GOOS == "windows" { // paths of other systems do not exist there
+		system = "windows"
+		env["USERPROFILE"], env["APPDATA"], env["LOCALAPPDATA"] = home, filepath.Join(home, "Roaming"), filepath.Join(home, "Local")
+	}
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	return machine{home: home, Installer: Installer{
+		System:  System{OS: system, Getenv: func(name string) string { return env[name] }, Project: project},
+		Backups: filepath.Join(root, "state", "clients"),
+		Now:     func() time.Time { now = now.Add(time.Second); return now },
+	}}
+}
+
+func client(t *testing.T, id string) Client {
+	t.Helper()
+	c, ok := Find(id)
+	require.That(t, ok, "there is no client %q", id)
+	return c
+}
+
+func server(name string) Server {
+	return Server{Name: name, Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false, ""), Token: "VAULTWICKET_TOKEN"}
+}
+
+// write makes a file with its folders; content nil stands for no file.
+func write(t *testing.T, name string, content *string) {
+	t.Helper()
+	if content == nil {
+		require.NoError(t, os.RemoveAll(name))
+		return
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.WriteFile(name, []byte(*content), 0o640))
+}
+
+// read returns a file, nil for none.
+func read(t *testing.T, name string) *string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	text := string(content)
+	return &text
+}
+
+func same(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+func show(s *string) string {
+	if s == nil {
+		return "(no file)"
+	}
+	return *s
+}
+
+func (m machine) install(t *testing.T, c Client, scope Scope, s Server) *Change {
+	t.Helper()
+	change, err := m.Install(c, scope, s, false)
+	require.That(t, err == nil, "%s: install: %v", c.ID, err)
+	if _, err := change.Write(context.Background()); err != nil {
+		t.Fatalf("%s: write: %v", c.ID, err)
+	}
+	return change
+}
+
+func (m machine) uninstall(t *testing.T, c Client, scope Scope, name string) *Change {
+	t.Helper()
+	change, err := m.Uninstall(c, scope, name)
+	require.That(t, err == nil, "%s: uninstall: %v", c.ID, err)
+	if _, err := change.Write(context.Background()); err != nil {
+		t.Fatalf("%s: write: %v", c.ID, err)
+	}
+	return change
 }

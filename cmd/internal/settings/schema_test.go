@@ -2,17 +2,24 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
+	_ "vaultwicket/tests/sameseed"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"pgregory.net/rapid"
-
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
 )
 
 // editorSchema returns the schema as an editor has it: from its JSON.
@@ -131,4 +138,157 @@ func TestTheSchemaDescribesEverySetting(t *testing.T) {
 	if len(general) != len(table)+len(tablesBeside) || schema["additionalProperties"] != false || !strings.HasSuffix(fmt.Sprint(schema["$schema"]), "/2020-12/schema") {
 		t.Errorf("the schema has %d properties", len(general))
 	}
+}
+
+func settingsPage() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\n" + generatedNote)
+	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME` of the [commands](cli.md) that have settings, and a variable. A flag beats the\n" +
+		"variable, the variable the profile that is chosen, the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
+		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
+	b.WriteString(headOf("setting", "variable", "default", "values", "", "in a running server"))
+	for _, s := range table {
+		b.WriteString(rowOf(asCode(s.name), asCode(VariableOf(s.name)), asCode(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
+	}
+	b.WriteString("\nA server reads the file again when it changes, and at SIGHUP. It takes what is stricter and never what is looser.\n")
+	b.WriteString("\n## [[vaults]]\n\nOne table a vault; the first is the one of a call that names none. A table needs a name, an id or a folder.\n\n" + headOf("key", "values", ""))
+	for _, key := range vaultKeys() {
+		b.WriteString(rowOf(asCode(key.name), vaultValues(key.form), key.about))
+	}
+	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + headOf("level", "what may be done with a note"))
+	for _, level := range DescribeLevels() {
+		b.WriteString(rowOf(asCode(level[0]), level[1]))
+	}
+	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + headOf("key", ""))
+	for _, key := range described(flowKeys()) {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
+	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain`, and `dry-run` at your terminal, have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + headOf("rule", "looks at", "settings"))
+	for _, rule := range (policy.Policy{}).TextRules() {
+		b.WriteString(rowOf(asCode(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
+	}
+	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
+	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +
+		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + headOf("key", ""))
+	for _, key := range described(agentKeys()) {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
+	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It is in no profile, and taken at the next start.\n\n" + headOf("key", ""))
+	for _, key := range described(notifyKeys()) {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
+	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set bounds for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
+		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the file of the user, its vaults and its agents only narrow them; where they decide, `config show` says so. The file and everything on\n" +
+		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + headOf("key", ""))
+	for _, key := range described(managedKeys()) {
+		b.WriteString(rowOf(asCode(key[0]), key[1]))
+	}
+	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. Where a folder of a vault, or one around vaults, is served as a vault, `access` is by the paths of that folder and of each of these vaults: `\"Private\" = \"none\"` hides `Notes/Private` also from a server for `Notes/Private` or for the folder that `Notes` is in. A vault is known by its folder `.obsidian`, from the app's list, or from the settings. Whoever may move or copy files can take them to where no rule is; the level of `/` applies everywhere.\n")
+	return b.String()
+}
+
+// valuesOf says what the form of a setting says of its values.
+func valuesOf(s setting) string {
+	switch {
+	case s.kind == boolean:
+		return "`true`, `false`"
+	case s.kind == list && s.form.choices != nil:
+		return "a list of `" + strings.Join(s.form.choices, "`, `") + "`"
+	case s.kind == list && s.form.pattern != "":
+		return "a list of text"
+	case s.kind == list:
+		return "a list of names of commands"
+	case s.kind == numeric:
+		return fmt.Sprintf("%d to %d", s.form.least, s.form.most)
+	case s.form.choices != nil:
+		return "`" + strings.Join(s.form.choices, "`, `") + "`"
+	}
+	return "text"
+}
+
+func whenTaken(s setting) string {
+	if s.fixed {
+		return "at the next start"
+	}
+	return "what is stricter, at once"
+}
+
+func vaultValues(about object) string {
+	if names, ok := about["enum"].([]string); ok {
+		return "`" + strings.Join(names, "`, `") + "`"
+	}
+	if about["type"] == "object" {
+		return "a table, see below"
+	}
+	return "text"
+}
+
+// generatedNote is the first line of a generated page.
+const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test fails when it is stale. -->\n\n"
+
+var updatePages = flag.Bool("update", false, "write the generated page")
+
+const settingsFile = "../../../docs/settings.md"
+
+// TestThePageHoldsTheSettings compares docs/settings.md with the table of settings.
+func TestThePageHoldsTheSettings(t *testing.T) {
+	want := settingsPage()
+	if *updatePages {
+		require.NoError(t, os.WriteFile(settingsFile, []byte(want), 0o644))
+	}
+	assert.That(t, readPage(t, settingsFile) == want, "%s is stale; run go generate ./cmd/internal/settings", settingsFile)
+}
+
+func readPage(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(content)
+}
+
+func TestDocsNameEverySetting(t *testing.T) {
+	content := readPage(t, settingsFile)
+	for _, s := range table {
+		for _, want := range []string{"| `" + s.name + "` | `" + VariableOf(s.name) + "` | ", s.usage} {
+			assert.That(t, strings.Contains(content, want), "%s: %q is missing", s.name, want)
+		}
+	}
+	for _, key := range keyNames(vaultKeys()) {
+		assert.That(t, strings.Contains(content, "\n| `"+key+"` | "), "the key %s of [[vaults]] is missing", key)
+	}
+	for _, key := range keyNames(agentKeys()) {
+		assert.That(t, strings.Contains(content, "\n| `"+key+"` | "), "the key %s of [agents.NAME] is missing", key)
+	}
+	for _, name := range envNames(content) {
+		if !slices.Contains(Names(), settingOfVariable(name)) && !slices.Contains(otherVariables[:], strings.TrimPrefix(name, envPrefix)) {
+			t.Errorf("the variable %s is none", name)
+		}
+	}
+}
+
+func envNames(content string) []string {
+	return regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(content, -1)
+}
+
+func settingOfVariable(name string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+}
+
+// rowOf writes one row of a table of Markdown.
+func rowOf(cells ...string) string {
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(cmp.Or(cell, "–"), "|", `\|`)
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+func headOf(cells ...string) string {
+	return "| " + strings.Join(cells, " | ") + " |\n|" + strings.Repeat("---|", len(cells)) + "\n"
+}
+
+func asCode(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
 }

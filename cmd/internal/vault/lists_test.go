@@ -1,15 +1,24 @@
 package vault
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tiers"
 )
 
 func TestTemplateCommands(t *testing.T) {
@@ -143,4 +152,215 @@ func TestVaults(t *testing.T) {
 		h.expect(command.ExitDone, test[1], "vaults")
 	}
 	h.expect(command.ExitDone, "1\n", "vaults", "total")
+}
+
+func TestTags(t *testing.T) {
+	h := build(t, map[string]string{
+		".obsidian/app.json": `{"userIgnoreFilters":["Archive/","/^Draft/"]}`,
+		"A.md":               "---\ntags: [project, \"#Home\"]\n---\n#project/one #home `#code` #2024 #y2024",
+		"B.md":               "#home #Home %% #comment %%\n",
+		"Archive/C.md":       "#archived",
+		"Draft 1.md":         "#draft",
+		"pic.png":            "#no",
+	})
+	h.expect(command.ExitDone, "#comment\n#Home\n#project\n#project/one\n#y2024\n", "tags")
+	h.expect(command.ExitDone, "#comment\t1\n#Home\t4\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts")
+	h.expect(command.ExitDone, "#Home\t4\n#comment\t1\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts", "sort=count")
+	h.expect(command.ExitDone, "5\n", "tags", "total")
+	h.expect(command.ExitDone, "#comment\n#Home\n", "tags", "path=B.md")
+	h.expect(command.ExitDone, "[\n  {\n    \"tag\": \"#comment\",\n    \"count\": \"1\"\n  },\n  {\n    \"tag\": \"#Home\",\n    \"count\": \"2\"\n  }\n]\n", "tags", "path=B.md", "counts", "format=json")
+	h.expect(command.ExitDone, "#archived\n", "tags", "path=Archive/C.md")
+	h.expect(command.ExitDone, "No tags found.\n", "tags", "path=pic.png")
+	build(t, nil).expect(command.ExitDone, "No tags found.\n", "tags", "format=json")
+
+	h.expect(command.ExitDone, "A.md\nB.md\n", "tag", "name=Home")
+	h.expect(command.ExitDone, "#Home\t4\nA.md\nB.md\n", "tag", "name=#Home", "verbose")
+	h.expect(command.ExitDone, "4\n", "tag", "name=#Home", "total")
+	h.expect(command.ExitFailed, "Error: Tag \"#home\" not found.\n", "tag", "name=home")
+	h.expect(command.ExitFailed, "Error: Tag \"#archived\" not found.\n", "tag", "name=#archived")
+	h.expect(command.ExitDone, "A.md\n", "tag", "name=project/one")
+}
+
+func TestTagsOfTheFocusedNote(t *testing.T) {
+	h := build(t, map[string]string{
+		".obsidian/workspace.json": `{"main":{"id":"m","children":[{"id":"l","state":{"state":{"file":"A.md"}}}]},"active":"l"}`,
+		"A.md":                     "#one", "B.md": "#two",
+	})
+	h.expect(command.ExitDone, "#one\n", "tags", "active")
+	h.expect(command.ExitDone, "#one\n#two\n", "tags")
+}
+
+func TestTasks(t *testing.T) {
+	h := build(t, map[string]string{
+		"A.md":          "- [ ] one\n\n  * [x] two\n1. [/] three\n```\n- [ ] code\n```\n",
+		"B.md":          "> - [ ] quoted\n- [] none",
+		"2026-11-21.md": "- [ ] today",
+	})
+	h.expect(command.ExitDone, "- [ ] today\n- [ ] one\n* [x] two\n1. [/] three\n- [ ] quoted\n", "tasks")
+	h.expect(command.ExitDone, "- [ ] today\n- [ ] one\n- [ ] quoted\n", "tasks", "todo")
+	h.expect(command.ExitDone, "* [x] two\n1. [/] three\n", "tasks", "done")
+	h.expect(command.ExitDone, "1. [/] three\n", "tasks", "status=/")
+	h.expect(command.ExitDone, "5\n", "tasks", "total")
+	h.expect(command.ExitDone, "- [ ] today\n", "tasks", "daily", "todo")
+	h.expect(command.ExitDone, "A.md\n1: - [ ] one\n3: * [x] two\n4: 1. [/] three\n", "tasks", "path=A.md", "verbose")
+	h.expect(command.ExitDone, "[\n  {\n    \"status\": \" \",\n    \"text\": \"- [ ] quoted\",\n    \"file\": \"B.md\",\n    \"line\": \"1\"\n  }\n]\n", "tasks", "path=B.md", "format=json")
+	h.expect(command.ExitDone, "No tasks found.\n", "tasks", "path=B.md", "done")
+	h.expect(command.ExitDone, "0\n", "tasks", "path=B.md", "done", "total")
+	build(t, nil).expect(command.ExitDone, "No tasks found.\n", "tasks", "daily")
+}
+
+func TestOutline(t *testing.T) {
+	h := build(t, map[string]string{
+		"A.md":    "---\na: b\n---\n# One\n### Deep\n## Two **bold** ##\n# Last\nSetext\n------\n",
+		"None.md": "text", "pic.png": "x", "One.md": "# One",
+	})
+	h.expect(command.ExitDone, "├── One\n│   ├── Deep\n│   └── Two **bold**\n└── Last\n    └── Setext\n", "outline", "path=A.md")
+	h.expect(command.ExitDone, "# One\n### Deep\n## Two **bold**\n# Last\n## Setext\n", "outline", "path=A.md", "format=md")
+	h.expect(command.ExitDone, "5\n", "outline", "path=A.md", "total", "format=json")
+	h.expect(command.ExitDone, "[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1\n  }\n]\n", "outline", "path=One.md", "format=json")
+	for _, form := range [][]string{{"outline", "path=None.md"}, {"outline", "path=None.md", "format=json"}, {"outline", "path=None.md", "total"}} {
+		h.expect(command.ExitDone, "No headings found.\n", form...)
+	}
+	h.expect(command.ExitFailed, "Error: File is not a markdown file.\n", "outline", "path=pic.png")
+	h.expect(command.ExitFailed, "Error: File \"x.md\" not found.\n", "outline", "path=x.md")
+}
+
+func TestWordCountCommand(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "---\ntitle: not counted\n---\nthree little words\n"})
+	h.expect(command.ExitDone, "words: 3\ncharacters: 19\n", "wordcount", "path=A.md")
+	h.expect(command.ExitDone, "3\n", "wordcount", "path=A.md", "words")
+	h.expect(command.ExitDone, "19\n", "wordcount", "path=A.md", "characters")
+	h.expect(command.ExitDone, "words: 3\ncharacters: 19\n", "wordcount", "path=A.md", "words", "characters")
+}
+
+// The two programs have one table: this one answers each command that does not need the
+// app and that the gateway does not answer itself, and its effect is that of the row.
+func TestTheTableIsWhole(t *testing.T) {
+	var want []string
+	for c := range allowlist.Commands() {
+		if c.NeedsApp && c.Name != "random" || c.Tier == tiers.Restricted || c.Name == "undo:list" || c.Name == "approvals" {
+			continue // random prints the path that the app would show
+		}
+		want = append(want, c.Name)
+		row, err := lookUp(c.Name)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", c.Name, err)
+		case (row.Run == nil) == (row.Plan == nil):
+			t.Errorf("%s has no function, or two", c.Name)
+		case row.Writes() != (c.Worst == tiers.Writes || c.Worst == tiers.Destroys):
+			t.Errorf("%s: writes is %v, its effect is %v", c.Name, row.Writes(), c.Worst)
+		}
+		syntax, help := row.Syntax()
+		if _, found := syntax.Param(row.Positional); help == "" || row.Positional != "" && !found {
+			t.Errorf("%s lacks a description, or the parameter %q", c.Name, row.Positional)
+		}
+	}
+	if slices.Sort(want); !slices.Equal(Commands(), want) {
+		t.Errorf("the table has %q, want %q", Commands(), want)
+	}
+}
+
+func TestReadingChangesNothing(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text", "sub/b.md": "", ".obsidian/daily-notes.json": `{"folder":"D","template":"a"}`})
+	calls := map[string]string{
+		"read": "path=a.md", "file": "path=a.md", "folder": "path=sub",
+	}
+	before, _, _ := h.snapshot()
+	for _, row := range table() {
+		if row.Writes() {
+			continue
+		}
+		h.run(append([]string{row.Name}, strings.Fields(calls[row.Name])...)...)
+		if after, _, _ := h.snapshot(); after != before {
+			t.Errorf("%s changed the vault from\n%s to\n%s", row.Name, before, after)
+		}
+	}
+}
+
+// asked returns what a host answers to all questions.
+func (h *testVault) asked(at *command.Host) string {
+	var all strings.Builder
+	for _, q := range questions {
+		var out, errs bytes.Buffer
+		status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{h.dir}, q...), Stdout: &out, Stderr: &errs})
+		fmt.Fprintf(&all, "%q %d\n%s%s", q, status, out.String(), errs.String())
+	}
+	return all.String()
+}
+
+// eventually asks until the answers are those that a process without memory gives.
+func (h *testVault) eventually(t *testing.T, what string, at *command.Host) {
+	t.Helper()
+	want := h.without().answers()
+	got := h.asked(at)
+	for until := time.Now().Add(20 * time.Second); got != want && time.Now().Before(until); got = h.asked(at) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	same(t, what, got, want)
+}
+
+// What a worker takes out of memory at rest it answers with as before, also where the
+// cache was damaged meanwhile, and where notes changed.
+func TestAnswersAreTheSameAfterARest(t *testing.T) {
+	h := library(t)
+	at := h.host()
+	defer at.Close()
+	at.Knowledge.Resident = true
+	h.eventually(t, "at first", at)
+	for range 2 {
+		at.GiveBack()
+		h.eventually(t, "after a rest", at)
+	}
+	at.GiveBack()
+	h.put("Sub/Note 3.md", "#changed zebra [[Note 4]]\n- [ ] other")
+	h.put("Sub/New.md", "#b/c zebra [[Note 3]]")
+	h.eventually(t, "notes changed at rest", at)
+	at.GiveBack()
+	packs, err := filepath.Glob(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatal(packs, err)
+	}
+	require.NoError(t, os.Truncate(packs[0], 100))
+	h.eventually(t, "the cache was cut short at rest", at)
+}
+
+// TestAWorkerSeesWhatIsExcluded changes the setting, and then the files, between calls of
+// one worker, which keeps the list of files that are not excluded.
+func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "#a", "B/B.md": "#b", "C/C.md": "#c"})
+	host := command.NewHost(func(string) string { return "" }, nil)
+	host.Knowledge.Resident = true
+	defer host.Close()
+	expect := func(want string) {
+		t.Helper()
+		for range 2 {
+			var out, stderr bytes.Buffer
+			perform(host, resident.Call{Ctx: t.Context(), Args: []string{h.dir, "tags"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
+			require.Equal(t, strings.ReplaceAll(out.String(), "\n", " "), want, "the tags are")
+		}
+	}
+	exclude := func(filters string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Join(h.dir, ".obsidian"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(h.dir, ".obsidian", "app.json"), []byte(`{"userIgnoreFilters":[`+filters+`]}`), 0o600))
+	}
+	expect("#a #b #c ")
+	exclude(`"B/"`)
+	expect("#a #c ")
+	exclude(`"B/","/^C/"`)
+	expect("#a ")
+	exclude(`"C/"`)
+	expect("#a #b ")
+	exclude(`"A.md","B","C"`)
+	expect("No tags found. ")
+	exclude("")
+	expect("#a #b #c ")
+	exclude(`"B/"`)
+	expect("#a #c ")
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "C", "D.md"), []byte("#d"), 0o600))
+	path, err := disk.ParsePath("C/D.md")
+	require.NoError(t, err)
+	host.Knowledge.Touch(path) // as after a change by a call
+	expect("#a #c #d ")
 }

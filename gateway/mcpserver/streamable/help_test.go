@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
-
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/tests/require"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/goleak"
 )
 
 const (
@@ -324,3 +325,6 @@ func soon[T any](t *testing.T, what string, c <-chan T) T {
 		panic("unreachable")
 	}
 }
+
+// Nothing of a server outlives Serve, so nothing is ignored.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,11 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/memory"
+	"vaultwicket/tests/talk"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/talk"
+	"go.uber.org/goleak"
 )
 
 // A server can send a request to the client of a call and use the response. What is not an
@@ -62,4 +64,10 @@ func TestNotificationsThatBelongToNoRequest(t *testing.T) {
 		got := strings.Join(sent, "\n")
 		assert.That(t, strings.Contains(sent[0], "notifications/test") && sent[1] == `{"jsonrpc":"2.0","id":1,"method":"ping"}` && len(sent) == 3, "sent\n%s", got)
 	})
+}
+
+// Nothing of mcp-go outlives Listen, so nothing is ignored.
+func TestMain(m *testing.M) {
+	memory.Use()
+	goleak.VerifyTestMain(m)
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/faults"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
@@ -217,4 +219,162 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	require.NoError(t, os.Remove(j.folder.file(segmentName(3))))
 	list, damage, err := again(j).Entries(Filter{})
 	assert.That(t, err == nil && len(damage) == 1 && damage[0].File == segmentName(3) && len(list) < len(whole), "%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
+}
+
+// A journal that was kept under another path of the vault is taken over, by who
+// reads first or by who writes first.
+func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
+	first := func(t *testing.T, dir, vault string) {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		e, content := change("a.md", "old", "new")
+		require.NoError(t, openAt(dir, vault, Limits{}).Begin(e, content))
+	}
+	count := func(t *testing.T, j *Journal) int {
+		entries, _, err := j.Entries(Filter{Limit: 10})
+		require.NoError(t, err)
+		return len(entries)
+	}
+	t.Run("reading", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		if n := count(t, OpenAs(dir, "/real", "/link")); n != 1 {
+			t.Errorf("%d entries by the identity", n)
+		}
+		if n := count(t, OpenAs(dir, "/real", "/other")); n != 1 {
+			t.Errorf("%d entries by another path", n)
+		}
+	})
+	t.Run("writing", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		e, content := change("b.md", "old", "new")
+		require.NoError(t, OpenAs(dir, "/real", "/link").Begin(e, content))
+		assert.Equal(t, count(t, openAt(dir, "/real", Limits{})), 2, "entries")
+	})
+	t.Run("there is one already", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		first(t, dir, "/real")
+		if n := count(t, OpenAs(dir, "/real", "/link")); n != 1 {
+			t.Errorf("%d entries by the identity", n)
+		}
+		if n := count(t, openAt(dir, "/link", Limits{})); n != 1 {
+			t.Errorf("%d entries are left under the other path", n)
+		}
+	})
+	t.Run("there is none", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		assert.Equal(t, count(t, OpenAs(dir, "/real", "/link")), 0, "entries")
+	})
+	t.Run("one that others can look into", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		require.NoError(t, os.Chmod(folderOf(dir, "/link"), 0o755))
+		if private.CheckFolder(folderOf(dir, "/link")) == nil {
+			t.Skip("who may look into a folder is not told here")
+		}
+		if _, _, err := OpenAs(dir, "/real", "/link").Entries(Filter{Limit: 10}); err == nil {
+			t.Error("it is taken over")
+		}
+	})
+}
+
+// confirmed is what a journal has said that it keeps.
+type confirmed struct {
+	texts  map[string]string // by the id of the entry
+	states map[string]State
+}
+
+// check fails unless everything that was confirmed is there, and nothing is
+// damaged but lines that were cut short.
+func (c confirmed) check(t *testing.T, j *Journal, what string) {
+	t.Helper()
+	list, damage, err := j.Entries(Filter{})
+	require.NoError(t, err)
+	for _, d := range damage {
+		assert.That(t, d.Torn, "%s: %+v", what, d)
+	}
+	found := map[string]Entry{}
+	for _, e := range list {
+		found[e.ID] = e
+	}
+	for id, text := range c.texts {
+		e, ok := found[id]
+		require.That(t, ok, "%s: entry %s is lost", what, id)
+		state := c.states[id]
+		assert.That(t, state == Begun || e.State == state, "%s: entry is %v, want %v", what, e.State, state)
+		if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
+			t.Errorf("%s: %d bytes, want %d, %v", what, len(got), len(text), err)
+		}
+	}
+}
+
+func TestEveryFault(t *testing.T) {
+	texts := map[string]string{
+		"a short note": "text\n", "a long note": strings.Repeat("a line\n", 20_000) + "end\n",
+		"a file": string(random(maxInline + 1)),
+	}
+	if testing.Short() {
+		delete(texts, "a long note")
+	} else {
+		texts["an attachment"] = string(random(maxInline + 1000))
+	}
+	for name, text := range texts {
+		for _, killed := range []bool{false, true} {
+			for _, isNew := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s killed %v new %v", name, killed, isNew), func(t *testing.T) { t.Parallel(); everyFault(t, text, killed, isNew) })
+			}
+		}
+	}
+}
+
+func everyFault(t *testing.T, text string, killed, isNew bool) {
+	origin := newJournal(t, Limits{MaxBytes: 64 << 20})
+	origin.inText = maxInline + 100
+	for n := 1; ; n++ {
+		require.That(t, n <= 60, "it never succeeded")
+		j := again(origin)
+		j.folder = newPlace(filepath.Join(t.TempDir(), "journal"), testVault, testVault)
+		c := confirmed{map[string]string{}, map[string]State{}}
+		if !isNew {
+			e, content := change("a.md", "an earlier text\n"+text, text)
+			require.NoError(t, j.Begin(e, content))
+			c.texts[e.ID] = "an earlier text\n" + text
+		}
+		sys := &faults.System{N: n, Lasting: killed}
+		j.sys = sys
+		e, content := change("a.md", text, text+"more")
+		err := j.Begin(e, content)
+		if err == nil {
+			c.texts[e.ID] = text
+			if err = j.End(e.ID, Done, nil, ""); err == nil {
+				c.states[e.ID] = Done
+			}
+		}
+		var typed *Unusable
+		if err != nil && (!errors.As(err, &typed) || !errors.Is(err, faults.Err)) {
+			t.Errorf("call %d: %v", n, err)
+		}
+		what := fmt.Sprintf("call %d failed", n)
+		c.check(t, again(j), what)
+		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 && !killed {
+			t.Errorf("%s and left %q", what, left)
+		}
+		// Another process goes on where this one ended.
+		next := again(j)
+		for range 2 {
+			more, content := change("a.md", text+"more", "")
+			require.NoError(t, next.Begin(more, content))
+			c.texts[more.ID] = text + "more"
+		}
+		c.check(t, again(j), what+", and another process goes on")
+		next.limits.MaxBytes = leastBytes
+		require.NoError(t, next.Prune())
+		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 {
+			t.Errorf("%s, and after all there is %q", what, left)
+		}
+		if sys.Calls < n {
+			return
+		}
+	}
 }

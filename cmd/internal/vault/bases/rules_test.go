@@ -2,9 +2,11 @@ package bases
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
+	"vaultwicket/tests/assert"
 )
 
 // rules are what the table of the sheet leaves out, by subject and evidence. They
@@ -123,4 +125,176 @@ func TestRules(t *testing.T) {
 	for _, s := range rules {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("Proj/Plan.md"))) })
 	}
+}
+
+// span is a duration.
+func span(text string) formula.Value {
+	s, ok := formula.ParseSpan(text)
+	if !ok {
+		panic(text)
+	}
+	return formula.OfSpan(s)
+}
+
+// named makes notes a, b, c … with the property v; nothing is a note without it.
+func named(values ...any) []*note {
+	var notes []*note
+	for i, v := range values {
+		name := string(rune('a'+i)) + ".md"
+		if v == nil {
+			notes = append(notes, with(name))
+			continue
+		}
+		notes = append(notes, with(name, "v", v))
+	}
+	return notes
+}
+
+func letters(t *Table) string {
+	var out strings.Builder
+	for _, row := range t.Rows {
+		out.WriteString(strings.TrimSuffix(row.Path, ".md"))
+	}
+	return out.String()
+}
+
+func TestSort(t *testing.T) {
+	null := formula.Value{}
+	for _, test := range []struct {
+		name            string
+		notes           []*note
+		ascending, down string
+	}{
+		{"numbers", named(10, 9, -1, 2.5), "cdba", "abdc"},
+		{"texts, numbers in them by value, without regard to case", named("a10", "a2", "B", "A2", "b"), "bdace", "ceabd"},
+		{"dates", named(day("2025-03-01"), day("2024-12-31"), day("2025-02-28")), "bca", "acb"},
+		{"durations", named(span("1d"), span("90m"), span("23h"), span("1M")), "bcad", "dacb"},
+		{"booleans", named(true, false, true), "bac", "acb"},
+		{"a missing checkbox counts as not checked", named(true, nil, false), "bca", "abc"},
+		{"an empty checkbox too", named(true, null, false), "bca", "abc"},
+		{"nothing is last in both directions", named(nil, 2, null, 1), "dbac", "bdac"},
+		{"an empty list is a value and the first", named([]any{"b"}, []any{}, nil, []any{"a", "z"}), "bdac", "adbc"},
+		{"an empty text is a value and the first", named("b", "", nil, "a"), "bdac", "adbc"},
+		{"links by their text", named(formula.OfTarget(formula.Target{Text: "b"}), formula.OfTarget(formula.Target{Text: "A", Display: "z"}), formula.OfTarget(formula.Target{Text: "a"})), "cba", "abc"},
+		{"equal keys stay in the order of paths", named(1, 1, 1), "abc", "abc"},
+		{"kinds that are mixed by their text", named("b", 3, day("2025-01-01"), true), "bcad", "dacb"},
+	} {
+		for direction, want := range map[string]string{"ASC": test.ascending, "DESC": test.down} {
+			got := letters(answer(t, "views: [{sort: [{property: v, direction: "+direction+"}]}]", test.notes, Query{}))
+			assert.That(t, got == want, "%s, %s: %s, want %s", test.name, direction, got, want)
+		}
+	}
+}
+
+func TestSortKeys(t *testing.T) {
+	notes := []*note{with("x/b.md", "n", 1, "m", 2), with("a.md", "n", 1, "m", 1), with("y/B 2.md", "n", 0), with("y/B 10.md", "n", 0)}
+	for _, test := range []struct{ base, want string }{
+		{"", "a.md x/b.md y/B 2.md y/B 10.md"},
+		{"views: [{sort: []}]", "a.md x/b.md y/B 2.md y/B 10.md"},
+		{"views: [{sort: [{property: n}, {property: m, direction: DESC}]}]", "y/B 2.md y/B 10.md x/b.md a.md"},
+		{"views: [{sort: [{property: file.name, direction: DESC}]}]", "y/B 10.md y/B 2.md x/b.md a.md"},
+		{"formulas: {f: n - m}\nviews: [{sort: [{property: formula.f, direction: DESC}]}]", "a.md x/b.md y/B 2.md y/B 10.md"}, // 0, -1 and twice nothing
+		{"formulas: {f: nope()}\nviews: [{sort: [{property: formula.f}]}]", "a.md x/b.md y/B 2.md y/B 10.md"},
+		{"views: [{sort: [{property: none}, {property: formula.none}, {property: file.none}]}]", "a.md x/b.md y/B 2.md y/B 10.md"},
+		{"views: [{limit: 2, sort: [{property: n}]}]", "y/B 2.md y/B 10.md"},
+		{"views: [{limit: 100}]", "a.md x/b.md y/B 2.md y/B 10.md"},
+	} {
+		got := strings.Join(pathsOf(answer(t, test.base, notes, Query{})), " ")
+		assert.That(t, got == test.want, "%s\n%s, want %s", test.base, got, test.want)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	notes := named("x", nil, "y", []any{}, "x", []any{"b", "a"}, formula.Value{})
+	for _, test := range []struct{ direction, rows, groups string }{
+		{"", "dfaecbg", "=1 b, a=1 x=2 y=1 =2"}, {"direction: ASC", "dfaecbg", "=1 b, a=1 x=2 y=1 =2"}, {"direction: DESC", "caefdbg", "y=1 x=2 b, a=1 =1 =2"},
+	} {
+		table := answer(t, "views: [{groupBy: {property: v, "+test.direction+"}}]", notes, Query{})
+		var groups []string
+		for _, g := range table.Groups {
+			groups = append(groups, g.Key.Text()+"="+string(rune('0'+g.Rows)))
+		}
+		if got := strings.Join(groups, " "); letters(table) != test.rows || got != test.groups {
+			t.Errorf("%q: %s in %q, want %s in %q", test.direction, letters(table), got, test.rows, test.groups)
+		}
+		if last := table.Groups[len(table.Groups)-1]; !last.Key.IsNull() {
+			t.Errorf("%q: the last group is %q", test.direction, last.Key.Text())
+		}
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	notes := []*note{
+		with("a.md", "n", 3, "d", day("2025-01-01"), "c", true, "t", "x"), with("b.md", "n", 9, "d", day("2025-01-11"), "c", false, "t", "x"),
+		with("c.md", "n", formula.Value{}, "c", true, "t", ""), with("d.md", "t", "y", "l", []any{}),
+	}
+	const base = "summaries: {mine: values.filter(value.isType(\"number\")).mean(), Sum: '\"own\"', all: values.length, bad: values.nope(), dates: values.latest()}\nviews: [{sort: [{property: file.name}], summaries: {%: @}}]"
+	for _, test := range []struct{ column, name, want string }{
+		{"n", "Average", "3"}, {"n", "Min", "3"}, {"n", "Max", "9"}, {"n", "Range", "6"}, {"n", "Median", "6"}, {"n", "Stddev", "3"}, {"n", "Sum", "own"}, {"n", "mine", "6"}, {"n", "all", "4"}, {"n", "Empty", "2"}, {"n", "Filled", "2"}, {"n", "Unique", "2"},
+		{"d", "Earliest", "2025-01-01"}, {"d", "Latest", "2025-01-11"}, {"d", "Range", "10 days"}, {"d", "dates", "2025-01-11"}, {"c", "Checked", "2"}, {"c", "Unchecked", "1"}, {"t", "Unique", "2"}, {"t", "Empty", "1"}, {"l", "Empty", "4"},
+		{"t", "Min", ""}, {"t", "Earliest", ""}, {"n", "bad", `Error: Cannot find function "nope" on type List`}, {"n", "Total", ""}, {"none", "Filled", "0"},
+	} {
+		text := strings.NewReplacer("%", test.column, "@", test.name).Replace(base)
+		if got := answer(t, text, notes, Query{}).Summaries[0]; got.Value.Text() != test.want || got.ID != test.column || got.Name != test.name {
+			t.Errorf("%s of %s is %q, want %q", test.name, test.column, got.Value.Text(), test.want)
+		}
+	}
+	table := answer(t, "views: [{limit: 2, groupBy: {property: t}, summaries: {n: Max}}]", notes, Query{})
+	assert.Equal(t, table.Summaries[0].Value.Text(), "3", "the summary of limited rows")
+	assert.That(t, len(table.Groups) == 2 && table.Groups[0].Summaries[0].Value.IsNull() && table.Groups[1].Summaries[0].Value.Text() == "3", "the groups are %+v", table.Groups)
+}
+
+// linked is a vault in which files link to each other in all ways.
+var linked = map[string]string{
+	"dir/Hub.md": `---
+up: "[[Top]]"
+more: ["[[Leaf|l]]", "[[Nobody]]"]
+site: https://example.org
+---
+[[Leaf]] [[Leaf#A]] [[Leaf#^id]] [[Leaf|shown]] [[ Leaf | blanks ]] [[Leaf#A|both]] [[#Here]]
+[text](Leaf.md) [far](../Top.md) [coded](My%20Note.md) [kept](a%2Cb.md) [out](https://example.org) [[Gone]] [[gone2.md]]
+![[pic.png]] ![alt](pic.png) ![[Leaf]]
+` + "`[[Code]]`\n",
+	"dir/Leaf.md": "", "Top.md": "[[dir/Hub]]", "dir/My Note.md": "", "pic.png": "", "other/Leaf.md": "[[Leaf]]\n",
+	"board.canvas": `{"nodes":[{"id":"1","type":"file","file":"dir/Hub.md","x":0,"y":0,"width":1,"height":1}],"edges":[]}`,
+	"B.base":       "views: []\n", "shows.md": "![[B.base#All]]\n",
+}
+
+func TestLinks(t *testing.T) {
+	v := newVault(t, linked, "B.base")
+	session := formula.NewSession(context.Background(), v.Source().Environment)
+	check := func(note string, s subject) {
+		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry(note))) })
+	}
+	check("dir/Hub.md", subject{"texts of the links", recorded, [][2]string{
+		{`file.links.slice(0, 3)`, "[[Top]], [[Leaf|l]], [[Nobody]]"}, {`file.links.slice(3, 7)`, "[[Leaf|Leaf]], [[Leaf#A|Leaf > A]], [[Leaf#^id|Leaf > ^id]], [[Leaf|shown]]"}, {`file.links.slice(7, 9)`, "[[Leaf|blanks]], [[Leaf#A|both]]"},
+		{`file.links.slice(10, 14)`, "[[Leaf.md|text]], [[../Top.md|far]], [[My Note.md|coded]], [[a%2Cb.md|kept]]"}, {`file.links.slice(14, 16)`, "[[Gone|Gone]], [[gone2.md|gone2.md]]"}, {`file.links.slice(16)`, "[[pic.png|pic.png]], [[pic.png|alt]], [[Leaf|Leaf]]"},
+		{`file.embeds`, "[[pic.png|pic.png]], [[pic.png|alt]], [[Leaf|Leaf]]"}, {`file.links.length`, "19"},
+	}})
+	check("dir/Hub.md", subject{"where links lead", recorded, [][2]string{
+		{`up.asFile().path`, "Top.md"}, {`more[0].asFile().path`, "dir/Leaf.md"}, {`more[1].asFile()`, null}, {`file.links[3].asFile().path`, "dir/Leaf.md"}, {`file.links[11].asFile().path`, "Top.md"}, {`file.links[13].asFile()`, null}, {`file.links[4] == link("Leaf")`, "true"},
+		{`link("Leaf").asFile().path`, "dir/Leaf.md"}, {`link("other/Leaf").asFile().path`, "other/Leaf.md"}, {`link("TOP").asFile().path`, "Top.md"}, {`file("other/Leaf").links[0].asFile().path`, "other/Leaf.md"}, {`link("Top").linksTo(file)`, "true"}, {`link("Top").linksTo("Leaf")`, "false"}, {`link("board.canvas").linksTo(file)`, "true"},
+		{`up == file("Top")`, "true"}, {`up == link("Top#x")`, "true"}, {`up == "[[Top|any]]"`, "true"}, {`more.contains(link("dir/Leaf"))`, "true"}, {`more.contains(link("other/Leaf"))`, "false"}, {`file.links.contains(file("pic.png"))`, "true"}, {`file.links.map(value.asFile()).unique().length`, "6"},
+	}})
+	check("dir/Hub.md", subject{"hasLink", recorded, [][2]string{
+		{`file.hasLink("Leaf")`, "true"}, {`file.hasLink("Leaf.md")`, "true"}, {`file.hasLink("dir/Leaf#x")`, "true"}, {`file.hasLink("other/Leaf")`, "false"}, {`file.hasLink("Gone")`, "true"}, {`file.hasLink("gone")`, "true"}, {`file.hasLink("Gone.md")`, "false"}, {`file.hasLink("gone2")`, "false"}, {`file.hasLink("gone2.md")`, "true"},
+		{`file.hasLink("Gone#x")`, "true"}, {`file.hasLink("Nobody")`, "true"}, {`file.hasLink("Top")`, "true"}, {`file.hasLink("pic.png")`, "true"}, {`file.hasLink("https://example.org")`, "false"}, {`file.hasLink(up)`, "true"}, {`file.hasLink(link("Gone", "x"))`, "true"}, {`file.hasLink(file("Top"))`, "true"}, {`file.hasLink("[[Top]]")`, "true"},
+		{`file("Top").hasLink("Hub")`, "true"}, {`file("Top").hasLink(file)`, "true"}, {`file("board.canvas").hasLink(file)`, "true"}, {`file.hasLink("./Leaf")`, "true"}, {`file("other/Leaf").hasLink("./Leaf")`, "true"}, {`file.hasLink("Code")`, "false"}, {`this.file.hasLink(file)`, "false"},
+	}})
+	check("dir/Hub.md", subject{"backlinks", recorded, [][2]string{
+		{`file.backlinks`, "[[board.canvas|board]], [[dir/Hub.md|Hub]], [[Top.md|Top]]"}, {`file.backlinks.length`, "3"}, {`file.hasLink(file)`, "true"}, {`file("Top").backlinks`, "[[dir/Hub.md|Hub]]"}, {`file("pic.png").backlinks`, "[[dir/Hub.md|Hub]]"}, {`file("My Note").backlinks.length`, "1"}, {`this.file.backlinks`, "[[shows.md|shows]]"}, {`file("other/Leaf").backlinks`, "[[other/Leaf.md|Leaf]]"}, {`file("B.base").backlinks[0].asFile().path`, "shows.md"},
+	}})
+	check("shows.md", subject{"an embedded base", documented, [][2]string{{`file.embeds`, "[[B.base#All|B.base > All]]"}, {`file.hasLink(this)`, "true"}, {`file.links.contains(this)`, "true"}, {`file.links.contains(this.file)`, "true"}, {`this.file.name`, "B.base"}, {`this.file.folder`, "/"}, {`this.anything`, null}, {`this.note.x`, null}}})
+	check("board.canvas", subject{"a file that is no note", documented, [][2]string{{`file.name`, "board.canvas"}, {`file.basename`, "board"}, {`file.tags`, ""}, {`file.properties.keys().length`, "0"}, {`file.hasProperty("x")`, "false"}, {`x`, null}, {`file.hasTag("x")`, "false"}, {`note.isEmpty()`, "true"}}})
+}
+
+// this is the note that contains a base, with its properties.
+func TestThis(t *testing.T) {
+	v := newVault(t, linked, "dir/Hub.md")
+	session := formula.NewSession(context.Background(), v.Source().Environment)
+	s := subject{"this is a note", documented, [][2]string{
+		{`this`, "dir/Hub.md"}, {`this.file.name`, "Hub"}, {`this.up`, "[[Top]]"}, {`this.note.up`, "[[Top]]"}, {`this.UP`, "[[Top]]"}, {`this.note.UP`, "[[Top]]"}, {`this["up"]`, "[[Top]]"}, {`this.up == file("Top")`, "true"}, {`this.none`, null}, {`this.file.hasLink(file)`, "true"}, {`file.hasLink(this)`, "true"},
+		{`file != this`, "true"}, {`this.up.asFile() == file`, "true"}, {`list(this.more).contains(link("dir/Leaf"))`, "true"}, {`link("Hub") == this`, "true"}, {`this.isType("file")`, "true"}, {`file.links.contains(this)`, "true"},
+	}}
+	s.check(t, session.Row(v.Entry("Top.md")))
 }

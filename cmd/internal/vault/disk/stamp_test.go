@@ -1,9 +1,14 @@
 package disk
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,5 +129,133 @@ func TestAStamperLooksAsTheFolderDoes(t *testing.T) {
 	looks.Close()
 	if got, err := looks.Stamp(mustPath(t, "c/five.md")); err != nil || got.Size == 0 {
 		t.Errorf("after it was closed: %+v, %v", got, err)
+	}
+}
+
+// scene is an opened file to which something happens after a number of reads.
+type scene struct {
+	text      string
+	stamps    []system.Stamp // what each look answers; the last one from then on
+	at, looks int
+	chunk     int // most bytes of one read; 0 for no limit
+	reads     int
+	broken    int // the read that fails, counted from 1
+	grows     string
+}
+
+func (s *scene) title() string { return "n.md" }
+
+func (s *scene) stamp() (system.Stamp, error) {
+	state := s.stamps[min(s.looks, len(s.stamps)-1)]
+	s.looks++
+	if state.Inode == 0 {
+		return system.Stamp{}, errFault
+	}
+	return state, nil
+}
+
+func (s *scene) Read(text []byte) (int, error) {
+	if s.reads++; s.reads == s.broken {
+		return 0, errFault
+	}
+	if s.at == len(s.text) && s.grows != "" {
+		s.text, s.grows = s.text+s.grows, ""
+	}
+	if s.at == len(s.text) {
+		return 0, io.EOF
+	}
+	if s.chunk > 0 {
+		text = text[:min(len(text), s.chunk)]
+	}
+	n := copy(text, s.text[s.at:])
+	s.at += n
+	return n, nil
+}
+
+func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
+	size := func(n, time int64) system.Stamp {
+		return system.Stamp{Size: n, Modified: time, Changed: time, Inode: 1}
+	}
+	fails := system.Stamp{}
+	for name, test := range map[string]struct {
+		file  scene
+		want  string
+		known bool
+		reads int
+		err   error
+	}{
+		"one read":                          {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}}, "12345", true, 1, nil},
+		"short reads":                       {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, chunk: 2}, "12345", true, 3, nil},
+		"an empty file":                     {scene{stamps: []system.Stamp{size(0, 1)}}, "", true, 1, nil},
+		"a file made up while it is read":   {scene{text: "12345", stamps: []system.Stamp{size(0, 1)}}, "12345", false, 2, nil},
+		"it became shorter":                 {scene{text: "123", stamps: []system.Stamp{size(5, 1), size(3, 2)}}, "123", false, 3, nil},
+		"it became shorter, and back":       {scene{text: "123", stamps: []system.Stamp{size(5, 1)}}, "123", false, 3, nil},
+		"it became longer":                  {scene{text: "12345", grows: "67", stamps: []system.Stamp{size(5, 1), size(7, 2)}}, "1234567", false, 3, nil},
+		"it was written in place":           {scene{text: "12345", stamps: []system.Stamp{size(5, 1), size(5, 2)}}, "12345", false, 2, nil},
+		"it outgrew the limit":              {scene{text: "12345", grows: "67890", stamps: []system.Stamp{size(5, 1), size(10, 2)}}, "", false, 2, &SizeError{"n.md", 9, 8}},
+		"it is larger than the limit":       {scene{text: "123456789", stamps: []system.Stamp{size(9, 1)}}, "", false, 0, &SizeError{"n.md", 9, 8}},
+		"it is as large as the limit":       {scene{text: "12345678", stamps: []system.Stamp{size(8, 1)}}, "12345678", true, 1, nil},
+		"the first look fails":              {scene{text: "12345", stamps: []system.Stamp{fails}}, "", false, 0, errFault},
+		"the second look fails":             {scene{text: "12345", stamps: []system.Stamp{size(5, 1), fails}}, "", false, 1, errFault},
+		"the first read fails":              {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, broken: 1}, "", false, 1, errFault},
+		"a later read fails":                {scene{text: "12345", stamps: []system.Stamp{size(5, 1)}, chunk: 2, broken: 2}, "", false, 2, errFault},
+		"the read after it had grown fails": {scene{text: "12345", stamps: []system.Stamp{size(5, 1), size(7, 2)}, broken: 2}, "", false, 2, errFault},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := test.file.stamps[0]
+			text, state, err := readStamped(&test.file, nil, 8)
+			if string(text) != test.want || test.file.reads != test.reads {
+				t.Errorf("read %q in %d reads", text, test.file.reads)
+			}
+			if want := (system.Stamp{}); test.known && state != first || !test.known && state != want {
+				t.Errorf("stamp %+v", state)
+			}
+			var got, want *SizeError
+			if errors.As(test.err, &want) {
+				assert.That(t, errors.As(err, &got) && *got == *want, "error %v, want %v", err, want)
+				return
+			}
+			assert.That(t, errors.Is(err, test.err), "error %v, want %v", err, test.err)
+		})
+	}
+}
+
+func TestReadIntoUsesTheMemoryItIsGiven(t *testing.T) {
+	dir := planted(t, map[string]string{"long.md": strings.Repeat("long ", 1000), "short.md": "short", "empty.md": ""})
+	for kind, at := range places(t, openFolder(t, dir)) {
+		buf, _, err := at.read("long.md", make([]byte, 3, 7))
+		require.That(t, err == nil && string(buf) == strings.Repeat("long ", 1000), "%s: %d bytes, %v", kind, len(buf), err)
+		for name, want := range map[string]string{"short.md": "short", "empty.md": ""} {
+			text, stamp, err := at.read(name, buf)
+			assert.That(t, err == nil && string(text) == want && stamp.Size == int64(len(want)), "%s: %s contains %q, %+v, %v", kind, name, text, stamp, err)
+			assert.That(t, &text[:1][0] == &buf[0], "%s: %s was read into other memory", kind, name)
+		}
+		long, _, err := at.read("long.md", buf)
+		assert.That(t, err == nil && string(long) == strings.Repeat("long ", 1000) && &long[0] == &buf[0], "%s: what just fits: %d bytes, %v", kind, len(long), err)
+	}
+}
+
+func TestAReadBesideAWriterNeverLiesAboutTheSize(t *testing.T) {
+	dir := planted(t, map[string]string{"n.md": "a"})
+	for kind, at := range places(t, openFolder(t, dir)) {
+		var done atomic.Bool
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			defer done.Store(true)
+			for i := range 300 {
+				text := strings.Repeat(string(rune('a'+i%26)), 1+i*997%20_000)
+				assert.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(text), 0o644))
+			}
+		})
+		var buf []byte
+		for !done.Load() {
+			text, state, err := at.read("n.md", buf)
+			if err != nil || state != (system.Stamp{}) && state.Size != int64(len(text)) {
+				t.Fatalf("%s: %d bytes, %+v, %v", kind, len(text), state, err)
+			}
+			buf = text
+		}
+		writer.Wait()
 	}
 }

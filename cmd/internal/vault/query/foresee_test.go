@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/tests/assert"
 	_ "vaultwicket/tests/sameseed"
+
+	"pgregory.net/rapid"
 )
 
 type fataler interface {
@@ -116,4 +117,30 @@ func FuzzForesee(f *testing.F) {
 		}
 		checkOutlook(t, q, &fakeNote{path: path, text: []byte(text)})
 	})
+}
+
+// fakeNote is a note in memory. It remembers what it was asked for.
+type fakeNote struct {
+	path       string
+	text       []byte
+	properties []Property
+	asked      []string
+}
+
+func (n *fakeNote) Path() string { return n.path }
+
+func (n *fakeNote) Text() []byte {
+	n.asked = append(n.asked, "text")
+	return n.text
+}
+
+func (n *fakeNote) Properties() []Property {
+	n.asked = append(n.asked, "properties")
+	return n.properties
+}
+
+func (n *fakeNote) Scan() *markdown.Note {
+	n.asked = append(n.asked, "scan")
+	found := markdown.Scan(n.text)
+	return &found
 }
