@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,10 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/document"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/private"
 )
@@ -34,7 +33,12 @@ func (i Installer) backupsOf(c Client, f file) backups {
 // keep writes a backup and returns its name, "" if there was no file.
 func (b backups) keep(f file, now time.Time) (string, error) {
 	if err := private.MakeFolder(private.Disk{}, b.folder); err != nil {
-		return "", unsafeBackups(b.folder, err)
+		unsafe, ok := errors.AsType[*private.Unsafe](err) // others could read the backups
+		if !ok {
+			return "", environment(b.folder, err)
+		}
+		return "", terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe),
+			cmp.Or(unsafe.Remedy(), "move it away; it is made again"))
 	}
 	ending := backupEnding
 	if f.missing() {
@@ -59,19 +63,6 @@ func (b backups) keep(f file, now time.Time) (string, error) {
 	return name, nil
 }
 
-// unsafeBackups is the error for a folder in which others could read the backups.
-func unsafeBackups(folder string, err error) error {
-	var unsafe *private.Unsafe
-	if !errors.As(err, &unsafe) {
-		return environment(folder, err)
-	}
-	help := unsafe.Remedy()
-	if help == "" {
-		help = "move it away; it is made again"
-	}
-	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe), help)
-}
-
 // names lists the backups, the latest first.
 func (b backups) names() []string {
 	entries, _ := os.ReadDir(b.folder)
@@ -84,28 +75,4 @@ func (b backups) names() []string {
 	slices.Sort(names)
 	slices.Reverse(names)
 	return names
-}
-
-// original is the content of a file before a change, or that there was none.
-type original struct {
-	content []byte
-	absent  bool
-}
-
-// originals returns the backups, the latest first. What others could have changed is left out.
-func (b backups) originals() []original {
-	var list []original
-	if private.CheckFolder(b.folder) != nil {
-		return nil
-	}
-	for _, name := range b.names() {
-		if strings.HasSuffix(name, absentEnding) {
-			list = append(list, original{absent: true})
-			continue
-		}
-		if content, err := private.Read(filepath.Join(b.folder, name), document.MaxText); err == nil {
-			list = append(list, original{content: content})
-		}
-	}
-	return list
 }

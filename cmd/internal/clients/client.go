@@ -133,12 +133,6 @@ func (c Client) Writes(scope Scope) (why string, ok bool) {
 	return unsure, unsure == ""
 }
 
-// AfterChange returns what the user has to do after a change, such as to restart the client.
-func (c Client) AfterChange() string { return c.after }
-
-// Warning returns what the user should know before an agent uses the client, "" for most.
-func (c Client) Warning() string { return c.warning }
-
 func (c Client) at(name string) document.Place {
 	return document.Place{Path: c.place, Name: name, List: c.list}
 }

@@ -60,13 +60,38 @@ func (s Session) Run(ctx context.Context) error {
 		}
 		return usage(fmt.Sprintf("unknown client %q", s.Client), help)
 	}
-	switch {
-	case s.Print:
-		return s.print(c)
-	case s.Link:
-		return s.link(c)
+	if !s.Print && !s.Link {
+		return s.one(ctx, c)
 	}
-	return s.one(ctx, c)
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	link := c.Link(server)
+	if !s.Print {
+		if link == "" {
+			return usage(c.Name+" has no link for this", fmt.Sprintf(`"vaultwicket install %s --print" shows what to add`, c.ID))
+		}
+		_, err = fmt.Fprintln(s.Out, link)
+		return err
+	}
+	text, err := c.Snippet(server)
+	if err != nil {
+		return err
+	}
+	place := "its settings"
+	if file := s.Installer.System.File(c, Scope(s.Scope)); file != "" {
+		place = terminal.Visible(file)
+	}
+	fmt.Fprintf(s.Err, "%s: add this to %s\n", c.Name, place)
+	if _, err := io.WriteString(s.Out, text); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Err, c.after)
+	if link != "" {
+		fmt.Fprintf(s.Err, "Or open %s\n", link)
+	}
+	return nil
 }
 
 // errDeclined is the error if the user was asked and declined.
@@ -75,6 +100,8 @@ var errDeclined = terminal.Fail(terminal.ExitDenied, "nothing was written: the u
 func usage(reason, help string) error { return terminal.Fail(terminal.ExitInvalid, reason, help) }
 
 func (s Session) check() error {
+	address, err := url.Parse(s.URL)
+	local := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
 	switch {
 	case s.Client == "" && !s.All && !s.List:
 		return usage("no client given", `"vaultwicket install --list" shows the clients`)
@@ -90,7 +117,7 @@ func (s Session) check() error {
 		return nil
 	case !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
 		return usage(fmt.Sprintf("invalid value %q for --url", s.URL), "use an address such as http://127.0.0.1:8765/mcp")
-	case strings.HasPrefix(s.URL, "http://") && !isLoopback(s.URL):
+	case strings.HasPrefix(s.URL, "http://") && !local:
 		return usage(fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL), "use https for another machine")
 	case s.Agent != "":
 		return usage("--url cannot be combined with --agent", `give the client the token that "vaultwicket agent add" prints`)
@@ -100,16 +127,6 @@ func (s Session) check() error {
 		return usage("invalid value for --token-env", "use the name of an environment variable, never the token itself")
 	}
 	return nil
-}
-
-// isLoopback reports whether an address is one of this machine.
-func isLoopback(address string) bool {
-	parsed, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(parsed.Hostname())
-	return parsed.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (s Session) server() (Server, error) {
@@ -133,44 +150,6 @@ func (s Session) server() (Server, error) {
 		server.Args = append(server.Args, "--agent", s.Agent)
 	}
 	return server, nil
-}
-
-// print shows the entry for a client, and its place.
-func (s Session) print(c Client) error {
-	server, err := s.server()
-	if err != nil {
-		return err
-	}
-	text, err := c.Snippet(server)
-	if err != nil {
-		return err
-	}
-	if file := s.Installer.System.File(c, Scope(s.Scope)); file != "" {
-		fmt.Fprintf(s.Err, "%s: add this to %s\n", c.Name, terminal.Visible(file))
-	} else {
-		fmt.Fprintf(s.Err, "%s: add this to its settings\n", c.Name)
-	}
-	if _, err := io.WriteString(s.Out, text); err != nil {
-		return err
-	}
-	fmt.Fprintln(s.Err, c.AfterChange())
-	if link := c.Link(server); link != "" {
-		fmt.Fprintf(s.Err, "Or open %s\n", link)
-	}
-	return nil
-}
-
-func (s Session) link(c Client) error {
-	server, err := s.server()
-	if err != nil {
-		return err
-	}
-	link := c.Link(server)
-	if link == "" {
-		return usage(c.Name+" has no link for this", fmt.Sprintf(`"vaultwicket install %s --print" shows what to add`, c.ID))
-	}
-	_, err = fmt.Fprintln(s.Out, link)
-	return err
 }
 
 func (s Session) all(ctx context.Context) error {
@@ -207,7 +186,15 @@ func (s Session) all(ctx context.Context) error {
 }
 
 func (s Session) one(ctx context.Context, c Client) error {
-	change, err := s.plan(c)
+	var change *Change
+	var err error
+	if s.Remove {
+		change, err = s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
+	} else if server, wrong := s.server(); wrong != nil {
+		return wrong
+	} else {
+		change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
+	}
 	if err != nil {
 		return err
 	}
@@ -219,11 +206,22 @@ func (s Session) one(ctx context.Context, c Client) error {
 		_, err := fmt.Fprintf(s.Out, "%s: vaultwicket %s %q in %s\n", c.Name, text, s.Name, terminal.Visible(change.File))
 		return err
 	}
-	if err := s.show(change); err != nil {
-		return err
+	var shown strings.Builder
+	for _, argv := range change.Commands {
+		fmt.Fprintf(&shown, "$ %s\n", shellLine(argv))
 	}
-	if s.DryRun {
-		return nil
+	shown.WriteString(change.Diff())
+	switch {
+	case s.Remove:
+	case s.URL != "":
+		fmt.Fprintf(&shown, "The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n", s.Token)
+	case s.Edit:
+		shown.WriteString(EditMeans + "\n")
+	default:
+		shown.WriteString(ReadMeans + "\n")
+	}
+	if _, err := io.WriteString(s.Out, terminal.Visible(shown.String())); err != nil || s.DryRun {
+		return err
 	}
 	if !s.Yes {
 		yes, asked := s.Confirm(ctx)
@@ -242,46 +240,14 @@ func (s Session) one(ctx context.Context, c Client) error {
 	if s.Remove {
 		text = "removed:"
 	}
-	fmt.Fprintf(s.Out, "%s: %s %q. %s\n", c.Name, text, s.Name, c.AfterChange())
-	if !s.Remove && c.Warning() != "" {
-		terminal.Message(s.Err, terminal.Warning, c.Warning())
+	fmt.Fprintf(s.Out, "%s: %s %q. %s\n", c.Name, text, s.Name, c.after)
+	if !s.Remove && c.warning != "" {
+		terminal.Message(s.Err, terminal.Warning, c.warning)
 	}
 	if backup != "" {
 		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))
 	}
 	return nil
-}
-
-func (s Session) plan(c Client) (*Change, error) {
-	if s.Remove {
-		return s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
-	}
-	server, err := s.server()
-	if err != nil {
-		return nil, err
-	}
-	return s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
-}
-
-func (s Session) show(change *Change) error {
-	var b strings.Builder
-	for _, argv := range change.Commands {
-		fmt.Fprintf(&b, "$ %s\n", shellLine(argv))
-	}
-	b.WriteString(change.Diff())
-	switch {
-	case s.Remove:
-	case s.URL != "":
-		fmt.Fprintf(&b, "The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n", s.Token)
-	default:
-		means := ReadMeans
-		if s.Edit {
-			means = EditMeans
-		}
-		b.WriteString(means + "\n")
-	}
-	_, err := io.WriteString(s.Out, terminal.Visible(b.String()))
-	return err
 }
 
 // shellLine writes words so that a shell of Unix would read them again.

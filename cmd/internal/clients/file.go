@@ -144,14 +144,3 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 	}
 	return nil
 }
-
-// remove deletes the file. It is refused if the file changed since it was read.
-func (f file) remove() error {
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	if err := os.Remove(f.target); err != nil {
-		return environment(f.name, err)
-	}
-	return nil
-}

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"vaultwicket/cmd/internal/document"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/state/private"
 )
 
 // Installer adds and removes entries on a machine.
@@ -115,8 +119,10 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if !ok || s.URL != "" && c.shape.inputs {
 		return nil, c.noHTTP()
 	}
-	if word := s.expands(); word != "" {
-		return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name), "use a path without it, such as a link to the folder")
+	for _, word := range append([]string{s.Command}, s.Args...) {
+		if strings.Contains(word, "${") { // clients have no way to escape a dollar sign
+			return nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name), "use a path without it, such as a link to the folder")
+		}
 	}
 	change, old, err := i.plan(c, scope, s.Name)
 	if err != nil {
@@ -144,7 +150,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
-	if program := i.ownProgram(c, scope, s.vaults()...); program != "" {
+	if program := i.ownProgram(c, scope, valuesOf("--vault", s.Args)...); program != "" {
 		change.Commands = c.own.add(program, s.Name, entry, old != nil)
 	}
 	change.verify = func() error {
@@ -190,26 +196,34 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	return change, nil
 }
 
-// restore takes the bytes of a backup if it differs from the file without the entry in
+// restore takes the bytes of the latest backup that differs from the file without the entry in
 // nothing but an empty collection or the white space in it, which the entry needed.
 // Two texts differ in no more if both become the same when an entry is added.
 func (c *Change) restore() {
 	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
 	probe := document.Object{{Key: "command", Value: programName}}
 	want, err := editor.Set(c.after, at, probe)
-	if err != nil {
+	backups := c.installer.backupsOf(c.Client, c.before)
+	if err != nil || private.CheckFolder(backups.folder) != nil { // others could have changed what is in it
 		return
 	}
-	for _, o := range c.installer.backupsOf(c.Client, c.before).originals() {
-		value, err := editor.Decode(o.content)
+	for _, name := range backups.names() {
+		var content []byte
+		absent := strings.HasSuffix(name, absentEnding)
+		if !absent {
+			if content, err = private.Read(filepath.Join(backups.folder, name), document.MaxText); err != nil {
+				continue
+			}
+		}
+		value, err := editor.Decode(content)
 		if err != nil {
 			continue
 		}
 		if _, has := document.Lookup(value, at); has {
 			continue
 		}
-		if got, err := editor.Set(o.content, at, probe); err == nil && bytes.Equal(got, want) {
-			c.after, c.deletes = o.content, o.absent
+		if got, err := editor.Set(content, at, probe); err == nil && bytes.Equal(got, want) {
+			c.after, c.deletes = content, absent
 			return
 		}
 	}
@@ -233,9 +247,18 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	}
 	switch {
 	case len(c.Commands) > 0:
-		err = c.run(ctx)
+		for _, argv := range c.Commands {
+			if output, err := c.installer.Run(ctx, argv); err != nil {
+				return backup, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output), "")
+			}
+		}
 	case c.deletes:
-		err = c.before.remove()
+		if err := c.before.unchanged(); err != nil {
+			return backup, err
+		}
+		if err := os.Remove(c.before.target); err != nil {
+			return backup, environment(c.before.name, err)
+		}
 	default:
 		perm := fs.FileMode(0o600)
 		if c.Scope == Project {
@@ -247,14 +270,4 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		err = c.verify()
 	}
 	return backup, err
-}
-
-func (c *Change) run(ctx context.Context) error {
-	for _, argv := range c.Commands {
-		output, err := c.installer.Run(ctx, argv)
-		if err != nil {
-			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output), "")
-		}
-	}
-	return nil
 }

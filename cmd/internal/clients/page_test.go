@@ -164,8 +164,8 @@ func writeInstall(b *strings.Builder, c Client) {
 		b.WriteString("With `--scope project` the entry is for the project in the current folder.\n")
 	}
 	fmt.Fprintf(b, "%s\n", c.after)
-	if c.Warning() != "" {
-		fmt.Fprintf(b, "%s\n", c.Warning())
+	if c.warning != "" {
+		fmt.Fprintf(b, "%s\n", c.warning)
 	}
 	if user {
 		fmt.Fprintf(b, "\n`vaultwicket uninstall %s` takes the entry out again and leaves every other byte.\n", c.ID)

@@ -16,9 +16,6 @@ type Server struct {
 	System  string   // GOOS of the machine
 }
 
-// vaults are the paths that the arguments name.
-func (s Server) vaults() []string { return valuesOf("--vault", s.Args) }
-
 // valuesOf returns the values of a flag among the words of a command.
 func valuesOf(flag string, words []string) (values []string) {
 	for i, word := range words {
@@ -27,17 +24,6 @@ func valuesOf(flag string, words []string) (values []string) {
 		}
 	}
 	return values
-}
-
-// expands returns a word of the entry in which clients would expand a variable, "" if there is
-// none. They have no way to escape a dollar sign.
-func (s Server) expands() string {
-	for _, word := range append([]string{s.Command}, s.Args...) {
-		if strings.Contains(word, "${") {
-			return word
-		}
-	}
-	return ""
 }
 
 // shape is how a client writes an entry.
@@ -97,14 +83,6 @@ func codexStdio(s Server) document.Object {
 		entry = append(entry, document.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
 	}
 	return entry
-}
-
-func codexHTTP(s Server, variable string) document.Object {
-	return document.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
-}
-
-func clineNested(s Server) document.Object {
-	return document.Object{{Key: "transport", Value: with(document.Object{{Key: "type", Value: "stdio"}}, nil)(s)}}
 }
 
 func gooseStdio(s Server) document.Object {

@@ -19,7 +19,7 @@ func (c Client) Snippet(s Server) (string, error) {
 	at := c.at(s.Name)
 	switch c.format {
 	case tomlFormat:
-		return document.RenderTOML(at, entry), nil
+		return document.RenderTOML(at, entry, "\n"), nil
 	case yamlFormat:
 		return document.RenderYAML(at, entry), nil
 	}
@@ -54,18 +54,16 @@ func (c Client) Link(s Server) string {
 	return c.link(s, entry)
 }
 
-// configLink is a link with the name of the server and its entry, which write encodes.
-func configLink(page string, write func(document.Object) string) func(Server, document.Object) string {
+// configLink is a link with the name of the server and its entry, in Base64 or as JSON.
+func configLink(page string, inBase64 bool) func(Server, document.Object) string {
 	return func(s Server, entry document.Object) string {
-		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + write(entry)
+		config := escaped(document.RenderJSONLine(entry))
+		if inBase64 {
+			config = url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(document.RenderJSONLine(entry))))
+		}
+		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + config
 	}
 }
-
-func inBase64(entry document.Object) string {
-	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(document.RenderJSONLine(entry))))
-}
-
-func inJSON(entry document.Object) string { return escaped(document.RenderJSONLine(entry)) }
 
 func codeLink(scheme string) func(Server, document.Object) string {
 	return func(s Server, _ document.Object) string {

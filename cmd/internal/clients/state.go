@@ -40,19 +40,16 @@ func (i Installer) State(c Client) State {
 		return s
 	}
 	f, err := readFile(s.File)
+	var value any
 	if err == nil {
-		var value any
-		if value, err = c.format.editor().Decode(f.content); err == nil {
-			s.Servers = c.entries(value)
-			return s
+		if value, err = c.format.editor().Decode(f.content); err != nil {
+			err = c.unusable(s.File, err)
 		}
-		err = c.unusable(s.File, err)
 	}
-	s.Problem = err.Error()
-	return s
-}
-
-func (c Client) entries(value any) (list []Entry) {
+	if err != nil {
+		s.Problem = err.Error()
+		return s
+	}
 	for _, key := range c.place {
 		mapping, _ := value.(map[string]any)
 		value = mapping[key]
@@ -77,9 +74,9 @@ func (c Client) entries(value any) (list []Entry) {
 			continue
 		}
 		words := commandOf(entry)
-		list = append(list, Entry{Name: name, Command: words, URL: urlOf(entry), Edit: slices.Contains(words, allowMutations), Approves: approvalKey(entry)})
+		s.Servers = append(s.Servers, Entry{Name: name, Command: words, URL: urlOf(entry), Edit: slices.Contains(words, allowMutations), Approves: approvalKey(entry)})
 	}
-	return list
+	return s
 }
 
 // approvalKey returns the key of an entry that approves calls in advance, "" for none. Each
@@ -150,7 +147,27 @@ func (s Session) list() error {
 			missing = append(missing, state.Client)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state.Client, state.Name, terminal.Visible(summary(state)), terminal.Visible(state.File))
+		var names []string
+		for _, entry := range state.Servers {
+			mode := "read-only"
+			switch {
+			case entry.URL != "":
+				mode = "HTTP"
+			case entry.Edit:
+				mode = "edit"
+			}
+			names = append(names, fmt.Sprintf("%s (%s)", entry.Name, mode))
+		}
+		installed := strings.Join(names, ", ")
+		switch {
+		case state.Problem != "":
+			installed = "file cannot be read"
+		case len(names) == 0 && !state.Writes:
+			installed = "not installed; --print only"
+		case len(names) == 0:
+			installed = "not installed"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state.Client, state.Name, terminal.Visible(installed), terminal.Visible(state.File))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -162,28 +179,4 @@ func (s Session) list() error {
 	}
 	_, err := fmt.Fprintf(s.Out, "\nNot found: %s\n", strings.Join(missing, ", "))
 	return err
-}
-
-func summary(state State) string {
-	if state.Problem != "" {
-		return "file cannot be read"
-	}
-	var names []string
-	for _, entry := range state.Servers {
-		mode := "read-only"
-		switch {
-		case entry.URL != "":
-			mode = "HTTP"
-		case entry.Edit:
-			mode = "edit"
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", entry.Name, mode))
-	}
-	switch {
-	case len(names) > 0:
-		return strings.Join(names, ", ")
-	case !state.Writes:
-		return "not installed; --print only"
-	}
-	return "not installed"
 }

@@ -47,10 +47,15 @@ func (s System) path(pattern string) string {
 	default:
 		root, rest = s.Project, pattern
 	}
-	if !s.isAbs(root) {
+	switch {
+	case !s.isAbs(root):
 		return ""
+	case rest == "":
+		return root
+	case s.OS == "windows":
+		return strings.TrimRight(root, `\/`) + `\` + strings.ReplaceAll(rest, "/", `\`)
 	}
-	return s.join(root, rest)
+	return strings.TrimRight(root, "/") + "/" + rest
 }
 
 func (s System) config() string {
@@ -75,16 +80,6 @@ func (s System) isAbs(path string) bool {
 		return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`)
 	}
 	return strings.HasPrefix(path, "/")
-}
-
-func (s System) join(root, rest string) string {
-	if rest == "" {
-		return root
-	}
-	if s.OS == "windows" {
-		return strings.TrimRight(root, `\/`) + `\` + strings.ReplaceAll(rest, "/", `\`)
-	}
-	return strings.TrimRight(root, "/") + "/" + rest
 }
 
 // storePackages is where the programs of the store of Windows have their data. The

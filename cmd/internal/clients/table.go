@@ -38,7 +38,7 @@ var table = []Client{
 		own: claudeCommand},
 	{ID: "cursor", Name: "Cursor", format: relaxedJSON, place: []string{"mcpServers"}, after: "Reload the server in its settings, or restart it.",
 		user: files{all: []string{"~/.cursor/mcp.json"}}, project: files{all: []string{".cursor/mcp.json"}}, programs: []string{"cursor"},
-		link:  configLink("cursor://anysphere.cursor-deeplink/mcp/install", inBase64),
+		link:  configLink("cursor://anysphere.cursor-deeplink/mcp/install", true),
 		shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${env:VAR}"}},
 	{ID: "vscode", Name: "VS Code", format: relaxedJSON, place: []string{"servers"}, after: automatic,
 		user: files{all: []string{codeFolder + "/mcp.json"}}, project: files{all: []string{".vscode/mcp.json"}}, programs: []string{"code"},
@@ -61,7 +61,9 @@ var table = []Client{
 		shape: shape{stdio: with(document.Object{{Key: "source", Value: "custom"}}, nil)}},
 	{ID: "codex", Name: "Codex", format: tomlFormat, place: []string{"mcp_servers"}, after: newSession,
 		user: files{all: []string{"{CODEX_HOME|~/.codex}/config.toml"}}, project: files{all: []string{".codex/config.toml"}},
-		programs: []string{"codex"}, shape: shape{stdio: codexStdio, http: codexHTTP, token: "VAR"}},
+		programs: []string{"codex"}, shape: shape{stdio: codexStdio, token: "VAR", http: func(s Server, variable string) document.Object {
+			return document.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
+		}}},
 	{ID: "gemini", Name: "Gemini CLI", format: commentJSON, place: []string{"mcpServers"}, after: "Start a new session of it, in a trusted folder.",
 		user: files{all: []string{"~/.gemini/settings.json"}}, project: files{all: []string{".gemini/settings.json"}}, programs: []string{"gemini"},
 		signs: []string{"~/.gemini/settings.json"},
@@ -81,7 +83,9 @@ var table = []Client{
 		user: files{all: []string{codeFolder + "/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"}}, shape: plain},
 	{ID: "cline-cli", Name: "Cline CLI", format: strictJSON, place: []string{"mcpServers"}, after: newSession, warning: approvesItself,
 		user: files{all: []string{"{CLINE_DIR|~/.cline}/data/settings/cline_mcp_settings.json"}}, programs: []string{"cline"},
-		shape: shape{stdio: clineNested}},
+		shape: shape{stdio: func(s Server) document.Object {
+			return document.Object{{Key: "transport", Value: with(typeStdio, nil)(s)}}
+		}}},
 	{ID: "roo", Name: "Roo Code", format: strictJSON, place: []string{"mcpServers"}, after: automatic,
 		unsure:  "the place of its file is not known for sure",
 		user:    files{all: []string{codeFolder + "/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"}},
@@ -101,10 +105,10 @@ var table = []Client{
 		user: files{all: []string{"~/.hermes/config.yaml"}}, programs: []string{"hermes"},
 		shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${VAR}"}},
 	{ID: "lm-studio", Name: "LM Studio", format: strictJSON, place: []string{"mcpServers"}, after: automatic,
-		link: configLink("lmstudio://add_mcp", inBase64), shape: plain,
+		link: configLink("lmstudio://add_mcp", true), shape: plain,
 		user: files{all: []string{"~/.lmstudio/mcp.json"}, darwin: []string{"~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"}}},
 	{ID: "kiro", Name: "Kiro", format: strictJSON, place: []string{"mcpServers"}, after: automatic,
-		link: configLink("https://kiro.dev/launch/mcp/add", inJSON), user: files{all: []string{"~/.kiro/settings/mcp.json"}},
+		link: configLink("https://kiro.dev/launch/mcp/add", false), user: files{all: []string{"~/.kiro/settings/mcp.json"}},
 		project: files{all: []string{".kiro/settings/mcp.json"}}, programs: []string{"kiro"},
 		shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${VAR}"}},
 	{ID: "amp", Name: "Amp", format: relaxedJSON, place: []string{"amp.mcpServers"}, after: newSession,

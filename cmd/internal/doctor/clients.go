@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -132,46 +131,36 @@ func (m Machine) http(ctx context.Context, r *Report) {
 		}
 	}
 	if h.Cert != "" {
-		m.certificate(h.Cert, h.Key, r)
+		pair, err := tls.LoadX509KeyPair(h.Cert, h.Key)
+		var ends time.Time
+		if err == nil {
+			ends = pair.Leaf.NotAfter
+		}
+		switch {
+		case err != nil:
+			r.problem("certificate-unusable", fmt.Sprintf("the certificate %q cannot be used: %v", h.Cert, err), "the server does not start", "correct tls-cert and tls-key: both are PEM files that belong together")
+		case ends.Sub(m.Now()) <= 0:
+			r.problem("certificate-expired", fmt.Sprintf("the certificate %q ended on %s", h.Cert, ends.Format(time.DateOnly)), "clients refuse to connect", "renew it")
+		case ends.Sub(m.Now()) < certificateLeft:
+			r.warn("certificate-ends", fmt.Sprintf("the certificate %q ends on %s", h.Cert, ends.Format(time.DateOnly)), "clients refuse to connect from then on", "renew it")
+		}
 	}
 	// Report an address on which no server can listen. While a server of vaultwicket serves HTTP, the
 	// address may be its own.
 	all, _ := private.Servers(private.ServersFolder(m.State))
-	if !(strings.HasPrefix(h.Addr, "unix:") || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" })) {
+	onSocket := strings.HasPrefix(h.Addr, "unix:")
+	if !(onSocket || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" })) {
 		if err := m.Listen(ctx, h.Addr); err != nil {
 			r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", h.Addr, err), "the server does not start", "end the program that listens there, or set another address")
 		}
 	}
-	if !isLoopback(h.Addr) && h.Cert == "" {
+	host, _, err := net.SplitHostPort(h.Addr)
+	if err != nil {
+		host = h.Addr
+	}
+	if h.Cert == "" && !onSocket && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		r.warn("http-open", fmt.Sprintf("MCP is served at %s without TLS", h.Addr), "the token and the notes can be read by others in the network", "listen on 127.0.0.1, or set tls-cert and tls-key")
 	}
-}
-
-func (m Machine) certificate(cert, key string, r *Report) {
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		r.problem("certificate-unusable", fmt.Sprintf("the certificate %q cannot be used: %v", cert, err), "the server does not start", "correct tls-cert and tls-key: both are PEM files that belong together")
-		return
-	}
-	leaf, err := x509.ParseCertificate(pair.Certificate[0])
-	if err != nil {
-		return // LoadX509KeyPair has parsed it
-	}
-	switch left := leaf.NotAfter.Sub(m.Now()); {
-	case left <= 0:
-		r.problem("certificate-expired", fmt.Sprintf("the certificate %q ended on %s", cert, leaf.NotAfter.Format(time.DateOnly)), "clients refuse to connect", "renew it")
-	case left < 14*24*time.Hour:
-		r.warn("certificate-ends", fmt.Sprintf("the certificate %q ends on %s", cert, leaf.NotAfter.Format(time.DateOnly)), "clients refuse to connect from then on", "renew it")
-	}
-}
-
-func isLoopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		host = addr
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback() || strings.HasPrefix(addr, "unix:")
 }
 
 func (m Machine) backends(ctx context.Context, r *Report) {

@@ -82,7 +82,11 @@ func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 			c.names[key] = rel
 		}
 		if entry.Type()&fs.ModeSymlink != 0 {
-			c.link(name, rel)
+			target, err := filepath.EvalSymlinks(name)
+			root, err2 := filepath.EvalSymlinks(c.root)
+			if inside, err3 := filepath.Rel(root, target); errors.Join(err, err2, err3) != nil || !filepath.IsLocal(inside) {
+				c.outside.add(rel)
+			}
 		}
 		if entry.Type().IsRegular() {
 			c.file(rel, entry)
@@ -121,18 +125,6 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	}
 	if links(info) > 1 {
 		c.hardLinked.add(rel)
-	}
-}
-
-func (c *census) link(name, rel string) {
-	target, err := filepath.EvalSymlinks(name)
-	root, err2 := filepath.EvalSymlinks(c.root)
-	if err != nil || err2 != nil {
-		c.outside.add(rel)
-		return
-	}
-	if inside, err := filepath.Rel(root, target); err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(os.PathSeparator)) {
-		c.outside.add(rel)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy/access"
 )
 
 func (m Machine) vaults(ctx context.Context, r *Report) {
@@ -146,26 +145,18 @@ func (m Machine) rules(v gateway.Served, r *Report) {
 		r.warn("nothing-readable", fmt.Sprintf("the access rules hide every note of %q", v.Folder), "an agent finds an empty vault", `give a folder the level "r", "rw" or "rwd"`)
 		return
 	}
-	for _, rule := range rulesOf(v.Policy.Access) {
+	var tables []map[string]string
+	_ = json.Unmarshal([]byte(v.Policy.Access.String()), &tables)
+	var paths []string
+	for _, table := range tables {
+		paths = slices.AppendSeq(paths, maps.Keys(table))
+	}
+	slices.Sort(paths)
+	for _, rule := range slices.Compact(paths) {
 		if rule != "/" && !exists(filepath.Join(v.Folder, filepath.FromSlash(rule))) {
 			r.warn("rule-without-folder", fmt.Sprintf("an access rule names %q, which does not exist in %q", rule, v.Folder), "a misspelled rule protects nothing", "correct the path; upper and lower case count")
 		}
 	}
-}
-
-// rulesOf returns the paths of rules, sorted.
-func rulesOf(rules access.Rules) (paths []string) {
-	var tables []map[string]string
-	if json.Unmarshal([]byte(rules.String()), &tables) != nil {
-		return nil
-	}
-	for _, table := range tables {
-		for name := range table {
-			paths = append(paths, name)
-		}
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
 }
 
 // nested warns of vaults within each other: the rules of one do not apply to the other.

@@ -136,9 +136,35 @@ func (s *jsonScanner) value(depth int) *jsonNode {
 	n := &jsonNode{kind: s.text[s.at], start: s.at}
 	switch c := n.kind; {
 	case c == '{':
-		s.object(n, depth)
+		s.token()
+		seen := map[string]bool{}
+		for s.skip(); !s.closes('}', n.start); s.skip() {
+			m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
+			if s.text[s.at] != '"' {
+				s.fail(s.at, "name in double quotes expected")
+			}
+			m.key = s.str()
+			if seen[m.key] {
+				s.fail(m.keyStart, "%q is given twice", m.key)
+			}
+			seen[m.key] = true
+			s.last = s.at
+			s.skip()
+			if s.at == len(s.text) || s.text[s.at] != ':' {
+				s.fail(s.at, "colon expected after %q", m.key)
+			}
+			s.token()
+			s.skip()
+			m.value = s.value(depth + 1)
+			m.comma = s.comma('}')
+			n.members = append(n.members, m)
+		}
 	case c == '[':
-		s.array(n, depth)
+		s.token()
+		for s.skip(); !s.closes(']', n.start); s.skip() {
+			n.items = append(n.items, s.value(depth+1))
+			s.comma(']')
+		}
 	case c == '"':
 		n.text = s.str()
 	case c == '-' || c >= '0' && c <= '9':
@@ -155,48 +181,6 @@ func (s *jsonScanner) value(depth int) *jsonNode {
 	}
 	n.end, s.last = s.at, s.at
 	return n
-}
-
-func (s *jsonScanner) object(n *jsonNode, depth int) {
-	s.token()
-	seen := map[string]bool{}
-	for {
-		s.skip()
-		if s.closes('}', n.start) {
-			return
-		}
-		m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
-		if s.text[s.at] != '"' {
-			s.fail(s.at, "name in double quotes expected")
-		}
-		m.key = s.str()
-		if seen[m.key] {
-			s.fail(m.keyStart, "%q is given twice", m.key)
-		}
-		seen[m.key] = true
-		s.last = s.at
-		s.skip()
-		if s.at == len(s.text) || s.text[s.at] != ':' {
-			s.fail(s.at, "colon expected after %q", m.key)
-		}
-		s.token()
-		s.skip()
-		m.value = s.value(depth + 1)
-		m.comma = s.comma('}')
-		n.members = append(n.members, m)
-	}
-}
-
-func (s *jsonScanner) array(n *jsonNode, depth int) {
-	s.token()
-	for {
-		s.skip()
-		if s.closes(']', n.start) {
-			return
-		}
-		n.items = append(n.items, s.value(depth+1))
-		s.comma(']')
-	}
 }
 
 func (s *jsonScanner) token() {

@@ -31,16 +31,11 @@ func (TOML) Decode(text []byte) (any, error) {
 		return nil, &Malformed{Line: 1, Column: 1, Reason: err.Error()}
 	}
 	line, column := decoding.Position()
-	return nil, &Malformed{Line: line, Column: characters(body, line, column), Reason: strings.TrimPrefix(decoding.Error(), "toml: ")}
-}
-
-// characters returns a column in bytes as one in characters.
-func characters(text []byte, line, column int) int {
-	lines := bytes.SplitAfterN(text, []byte("\n"), line+1)
-	if line < 1 || line > len(lines) || column < 1 || column-1 > len(lines[line-1]) {
-		return max(column, 1)
+	lines := bytes.SplitAfterN(body, []byte("\n"), line+1)
+	if column = max(column, 1); line >= 1 && line <= len(lines) && column-1 <= len(lines[line-1]) { // it counts bytes
+		column = 1 + utf8.RuneCount(lines[line-1][:column-1])
 	}
-	return 1 + utf8.RuneCount(lines[line-1][:column-1])
+	return nil, &Malformed{Line: line, Column: column, Reason: strings.TrimPrefix(decoding.Error(), "toml: ")}
 }
 
 // Set returns the text with the entry at a place, added or replaced.
@@ -50,7 +45,7 @@ func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 		return nil, err
 	}
 	newline := Newline(text)
-	block := renderTOML(at, entry, newline)
+	block := RenderTOML(at, entry, newline)
 	runs := tomlRunsOf(text, at)
 	var changed []byte
 	if len(runs) == 1 && runs[0].table {
@@ -60,7 +55,16 @@ func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		changed = Apply(text, Splice{Start: r.start, End: r.end, Text: block})
 	} else {
-		changed = addBlock(cutRuns(text, runs), block, newline)
+		// The block follows a blank line, and has no final line end if the text has none.
+		changed = bytes.Clone(cutRuns(text, runs))
+		switch body := bytes.TrimPrefix(changed, []byte(BOM)); {
+		case len(body) == 0:
+		case bytes.HasSuffix(body, []byte("\n")):
+			block = newline + block
+		default:
+			block = newline + newline + strings.TrimSuffix(block, newline)
+		}
+		changed = append(changed, block...)
 	}
 	return changed, verifyEntry(e.Decode, before, changed, at, &entry, inlineError(at.Path[0]), inlineError(at.String()))
 }
@@ -81,19 +85,6 @@ func (e TOML) Remove(text []byte, at Place) ([]byte, error) {
 // inlineError is the error for a table of the name that is not written as one.
 func inlineError(name string) error {
 	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}
-}
-
-// addBlock appends a block after a blank line, without a final line end if the text has none.
-func addBlock(text []byte, block, newline string) []byte {
-	out := bytes.Clone(text)
-	switch body := bytes.TrimPrefix(text, []byte(BOM)); {
-	case len(body) == 0:
-	case bytes.HasSuffix(body, []byte("\n")):
-		block = newline + block
-	default:
-		block = newline + newline + strings.TrimSuffix(block, newline)
-	}
-	return append(out, block...)
 }
 
 // tomlRun is a part of the text, in whole lines, that belongs to an entry.
@@ -120,35 +111,15 @@ func cutRuns(text []byte, runs []tomlRun) []byte {
 	return Apply(text, cuts...)
 }
 
-type tomlExpression struct {
-	start, end int
-	path       []string
-	table      bool
-}
-
+// tomlRunsOf returns the runs of an entry in the order of the text.
 func tomlRunsOf(text []byte, at Place) []tomlRun {
-	want := append(slices.Clone(at.Path), at.Name)
-	var runs []tomlRun
-	joined := false
-	for _, x := range tomlExpressions(text) {
-		if len(x.path) < len(want) || !slices.Equal(x.path[:len(want)], want) {
-			joined = false
-			continue
-		}
-		if joined {
-			runs[len(runs)-1].end = x.end
-		} else {
-			runs = append(runs, tomlRun{x.start, x.end, x.table})
-		}
-		joined = true
+	type expression struct {
+		tomlRun
+		path []string
 	}
-	return runs
-}
-
-func tomlExpressions(text []byte) []tomlExpression {
 	offset := len(text) - len(bytes.TrimPrefix(text, []byte(BOM)))
 	body := text[offset:]
-	var list []tomlExpression
+	var list []expression
 	var header []string
 	p := unstable.Parser{}
 	p.Reset(body)
@@ -168,16 +139,29 @@ func tomlExpressions(text []byte) []tomlExpression {
 		} else {
 			path = append(slices.Clone(header), path...)
 		}
-		list = append(list, tomlExpression{start: bytes.LastIndexByte(body[:first], '\n') + 1 + offset, path: path, table: table})
+		list = append(list, expression{tomlRun{start: bytes.LastIndexByte(body[:first], '\n') + 1 + offset, table: table}, path})
 	}
-	for i := range list {
-		end := len(text)
-		if i+1 < len(list) {
-			end = list[i+1].start
+	want := append(slices.Clone(at.Path), at.Name)
+	var runs []tomlRun
+	joined := false
+	for i, x := range list {
+		if len(x.path) < len(want) || !slices.Equal(x.path[:len(want)], want) {
+			joined = false
+			continue
 		}
-		list[i].end = list[i].start + lastLine(text[list[i].start:end])
+		next := len(text)
+		if i+1 < len(list) {
+			next = list[i+1].start
+		}
+		x.end = x.start + lastLine(text[x.start:next])
+		if joined {
+			runs[len(runs)-1].end = x.end
+		} else {
+			runs = append(runs, x.tomlRun)
+		}
+		joined = true
 	}
-	return list
+	return runs
 }
 
 // lastLine returns the end of the last line that is neither blank nor a comment.
@@ -197,9 +181,7 @@ func lastLine(text []byte) int {
 }
 
 // RenderTOML returns an entry as a table with its header.
-func RenderTOML(at Place, entry Object) string { return renderTOML(at, entry, "\n") }
-
-func renderTOML(at Place, entry Object, newline string) string {
+func RenderTOML(at Place, entry Object, newline string) string {
 	var header []string
 	for _, key := range at.Path {
 		header = append(header, tomlKey(key))

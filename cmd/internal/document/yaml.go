@@ -37,7 +37,18 @@ func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	case h.empty():
 		changed, err = h.fill(lines(yamlEntry(at, entry, h.childIndent())), newline)
 	default:
-		changed, err = h.insert(at, lines(yamlEntry(at, entry, h.childIndent())), newline)
+		start, end, wrong := h.span(at)
+		if wrong != nil {
+			return nil, wrong
+		}
+		block := lines(yamlEntry(at, entry, h.childIndent()))
+		if start < 0 {
+			start = h.start(h.key.Line + 1)
+			end = start
+		} else if !bytes.HasSuffix(text[start:end], []byte("\n")) {
+			block = strings.TrimSuffix(block, newline)
+		}
+		changed = Apply(text, Splice{Start: start, End: end, Text: block})
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +105,8 @@ type yamlHolder struct {
 	list       bool
 }
 
-// yamlHolderOf finds the collection of a place, whose path has one key.
+// yamlHolderOf finds the collection of a place, whose path has one key. A value that is no
+// collection of the right kind, or has a form that cannot be edited, is an error.
 func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 	h := &yamlHolder{yamlLines: yamlLines{text: text, starts: []int{0}}, list: at.List}
 	for i, c := range text {
@@ -120,28 +132,23 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 			continue
 		}
 		h.key, h.value = root.Content[i], root.Content[i+1]
-		return h, h.check(at)
+		break
 	}
-	return h, nil
-}
-
-// check refuses a value that is no collection of the right kind, or has a form that cannot be edited.
-func (h *yamlHolder) check(at Place) error {
 	kind, name := yaml.MappingNode, "mapping"
 	if h.list {
 		kind, name = yaml.SequenceNode, "list"
 	}
 	switch {
+	case h.key == nil:
 	case h.value.Kind == yaml.AliasNode:
-		return flowStyleError(at)
+		return nil, flowStyleError(at)
 	case h.empty() && (h.value.Kind == kind || h.value.Kind == yaml.ScalarNode):
-		return nil
 	case h.value.Kind != kind:
-		return &Malformed{Line: h.value.Line, Column: h.value.Column, Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0])}
+		return nil, &Malformed{Line: h.value.Line, Column: h.value.Column, Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0])}
 	case h.value.Style&yaml.FlowStyle != 0 || h.value.Content[0].Line <= h.key.Line:
-		return flowStyleError(at)
+		return nil, flowStyleError(at)
 	}
-	return nil
+	return h, nil
 }
 
 func (h *yamlHolder) empty() bool {
@@ -167,8 +174,21 @@ func (h *yamlHolder) childIndent() string {
 	return strings.Repeat(" ", h.value.Content[0].Column-1)
 }
 
+// colon returns the offset after the key and its colon.
 func (h *yamlHolder) colon() (int, error) {
-	at := h.offset(h.key.Line, h.key.Column)
+	// The column of the key is counted in characters from 1.
+	line := h.content(h.key.Line)
+	at, column := h.start(h.key.Line), h.key.Column
+	if h.key.Line == 1 && bytes.HasPrefix(h.text, []byte(BOM)) {
+		at += len(BOM)
+	}
+	key := len(line)
+	for i := range line {
+		if column--; column == 0 {
+			key = i
+			break
+		}
+	}
 	raw := h.key.Value
 	switch h.key.Style &^ yaml.TaggedStyle {
 	case yaml.SingleQuotedStyle:
@@ -176,7 +196,7 @@ func (h *yamlHolder) colon() (int, error) {
 	case yaml.DoubleQuotedStyle:
 		raw = `"` + raw + `"`
 	}
-	if rest, ok := bytes.CutPrefix(h.text[at:], []byte(raw+":")); ok {
+	if rest, ok := bytes.CutPrefix(h.text[at+key:], []byte(raw+":")); ok {
 		return len(h.text) - len(rest), nil
 	}
 	return 0, &Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
@@ -209,20 +229,6 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 		text = strings.TrimSuffix(text, newline)
 	}
 	return Apply(h.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
-}
-
-func (h *yamlHolder) insert(at Place, block, newline string) ([]byte, error) {
-	start, end, err := h.span(at)
-	if err != nil {
-		return nil, err
-	}
-	if start < 0 {
-		start = h.start(h.key.Line + 1)
-		end = start
-	} else if !bytes.HasSuffix(h.text[start:end], []byte("\n")) {
-		block = strings.TrimSuffix(block, newline)
-	}
-	return Apply(h.text, Splice{Start: start, End: end, Text: block}), nil
 }
 
 // span returns the lines of an entry, without the comments after it; -1 if it is missing.
@@ -286,37 +292,34 @@ func yamlEntry(at Place, entry Object, indent string) string {
 	return indent + "- " + strings.TrimPrefix(yamlMembers(withName(at, entry), indent+"  "), indent+"  ")
 }
 
+// yamlMembers returns a line, or some for a list or an object, for each member.
 func yamlMembers(object Object, indent string) string {
 	var lines strings.Builder
 	for _, m := range object {
-		lines.WriteString(indent + yamlString(m.Key) + ":" + yamlValue(m.Value, indent))
+		lines.WriteString(indent + yamlString(m.Key) + ":")
+		switch v := m.Value.(type) {
+		case string:
+			lines.WriteString(" " + yamlString(v) + "\n")
+		case bool, int:
+			fmt.Fprintf(&lines, " %v\n", v)
+		case []string:
+			if len(v) == 0 {
+				lines.WriteString(" []")
+			}
+			lines.WriteString("\n")
+			for _, item := range v {
+				lines.WriteString(indent + "  - " + yamlString(item) + "\n")
+			}
+		case Object:
+			if len(v) == 0 {
+				lines.WriteString(" {}")
+			}
+			lines.WriteString("\n" + yamlMembers(v, indent+"  "))
+		default:
+			lines.WriteString(" null\n")
+		}
 	}
 	return lines.String()
-}
-
-// yamlValue returns the text after a colon, with the line end.
-func yamlValue(value any, indent string) string {
-	switch v := value.(type) {
-	case string:
-		return " " + yamlString(v) + "\n"
-	case bool, int:
-		return fmt.Sprintf(" %v\n", v)
-	case []string:
-		if len(v) == 0 {
-			return " []\n"
-		}
-		lines := "\n"
-		for _, item := range v {
-			lines += indent + "  - " + yamlString(item) + "\n"
-		}
-		return lines
-	case Object:
-		if len(v) == 0 {
-			return " {}\n"
-		}
-		return "\n" + yamlMembers(v, indent+"  ")
-	}
-	return " null\n"
 }
 
 var plainScalar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
@@ -358,12 +361,27 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	body := bytes.TrimPrefix(text, []byte(BOM))
-	if isBlankYAML(body) {
+	hasContent := false // other than white space and comments
+	for line := range bytes.Lines(body) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			hasContent = true
+			break
+		}
+	}
+	if !hasContent {
 		return nil, nil
 	}
 	var document yaml.Node
 	if err := yaml.Load(body, &document); err != nil {
-		return nil, yamlError(err)
+		var all *yaml.LoadErrors
+		if errors.As(err, &all) && len(all.Errors) > 0 {
+			err = all.Errors[0]
+		}
+		var one *yaml.LoadError
+		if errors.As(err, &one) {
+			return nil, &Malformed{Line: max(one.Mark.Line, 1), Column: max(one.Mark.Column, 1), Reason: one.Message}
+		}
+		return nil, &Malformed{Line: 1, Column: 1, Reason: err.Error()}
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
@@ -373,28 +391,6 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		return nil, nil
 	}
 	return root, nil
-}
-
-// isBlankYAML reports whether a text has nothing but white space and comments.
-func isBlankYAML(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return false
-		}
-	}
-	return true
-}
-
-func yamlError(err error) error {
-	var all *yaml.LoadErrors
-	if errors.As(err, &all) && len(all.Errors) > 0 {
-		err = all.Errors[0]
-	}
-	var one *yaml.LoadError
-	if errors.As(err, &one) {
-		return &Malformed{Line: max(one.Mark.Line, 1), Column: max(one.Mark.Column, 1), Reason: one.Message}
-	}
-	return &Malformed{Line: 1, Column: 1, Reason: err.Error()}
 }
 
 func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
@@ -434,24 +430,18 @@ func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 		}
 		return mapping, nil
 	}
-	return yamlScalar(n), nil
-}
-
-func yamlScalar(n *yaml.Node) any {
 	switch tag := n.ShortTag(); tag {
 	case "!!str":
-		return n.Value
+		return n.Value, nil
 	case "!!null":
-		return nil
+		return nil, nil
 	case "!!bool":
-		return strings.EqualFold(n.Value, "true")
-	case "!!int":
-		if number, err := strconv.Atoi(n.Value); err == nil {
-			return float64(number)
-		}
-		return tag + " " + n.Value
+		return strings.EqualFold(n.Value, "true"), nil
 	default:
-		return tag + " " + n.Value
+		if number, err := strconv.Atoi(n.Value); err == nil && tag == "!!int" {
+			return float64(number), nil
+		}
+		return tag + " " + n.Value, nil
 	}
 }
 
@@ -476,19 +466,4 @@ func (l yamlLines) content(line int) string {
 		text = strings.TrimPrefix(text, BOM)
 	}
 	return text
-}
-
-// offset returns the offset of a column of a line, both counted from 1, columns in characters.
-func (l yamlLines) offset(line, column int) int {
-	text := l.content(line)
-	at := l.start(line+1) - len(l.text[l.start(line):l.start(line+1)])
-	if line == 1 && bytes.HasPrefix(l.text, []byte(BOM)) {
-		at += len(BOM)
-	}
-	for i := range text {
-		if column--; column == 0 {
-			return at + i
-		}
-	}
-	return at + len(text)
 }
