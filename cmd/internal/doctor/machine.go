@@ -26,6 +26,7 @@ import (
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tiers"
 )
 
 // ThisMachine is this machine with the settings of a command line, which may have the flags that
@@ -103,8 +104,11 @@ func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams
 		return "", failure.Of(err)
 	}
 	defer runner.Close()
+	p := s.Policy // whatever the tier, as a user at a terminal asks
+	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{"version"}, nil
+	p.Mutations, p.Publish, p.UI = false, false, false
 	g := gateway.New(gateway.Config{
-		Policy: s.ForVersion(), Runner: runner, Backend: gateway.App, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
+		Policy: p, Runner: runner, Backend: gateway.App, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
 	})
 	answer := g.Do(ctx, gateway.Request{Command: "version"})
 	if answer.Error != nil {

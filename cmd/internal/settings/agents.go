@@ -55,15 +55,6 @@ type agentTable struct {
 
 type agentTables map[string]agentTable
 
-// rights returns what the gateway has to know of the agents.
-func (t agentTables) rights() policy.Agents {
-	agents := policy.Agents{}
-	for name, table := range t {
-		agents[name] = table.Agent
-	}
-	return agents
-}
-
 // agentSettings are the settings that a table of an agent can have, agentKeys all its keys.
 var agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
 

@@ -14,6 +14,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 )
@@ -79,8 +80,12 @@ type checked struct {
 // checkConfig is "config check": all that is wrong with the settings.
 func checkConfig(f *Flags, std terminal.Streams) error {
 	s, err := f.load(std)
+	if err == nil { // settings with which no server could start; commands that serve nothing have no use for them
+		// What there is of a certificate must be whole without an address, too.
+		err = streamable.CheckTLS(streamable.Config{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key})
+	}
 	if err == nil {
-		err = s.HTTP.agree()
+		err = s.HTTP.CheckOAuth()
 	}
 	warning := ""
 	if err == nil {
@@ -109,7 +114,11 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 		_, err = fmt.Fprintln(std.Out, "OK")
 		return err
 	case file != nil:
-		return file.each()
+		var all terminal.Several
+		for _, p := range file.problems {
+			all = append(all, &wrongFile{file.name, []problem{p}})
+		}
+		return all
 	}
 	return err
 }
@@ -210,25 +219,19 @@ func printShown(out io.Writer, shown shownConfig) error {
 	w.Flush()
 	for _, v := range shown.Vaults {
 		fmt.Fprintln(out)
-		for _, line := range v.lines() {
-			fmt.Fprintf(w, "%s\t%s\n", line[0], terminal.Visible(line[1]))
+		lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")},
+			{"  id", v.ID}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}}
+		for _, path := range slices.Sorted(maps.Keys(v.Access)) {
+			lines = append(lines, [2]string{"  access " + strconv.Quote(path), v.Access[path]})
+		}
+		for _, line := range lines {
+			if line[1] != "" {
+				fmt.Fprintf(w, "%s\t%s\n", line[0], terminal.Visible(line[1]))
+			}
 		}
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("write the output: %w", err)
 		}
 	}
 	return nil
-}
-
-func (v shownVault) lines() [][2]string {
-	lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")}}
-	for _, line := range [][2]string{{"  id", v.ID}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}} {
-		if line[1] != "" {
-			lines = append(lines, line)
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(v.Access)) {
-		lines = append(lines, [2]string{"  access " + strconv.Quote(path), v.Access[path]})
-	}
-	return lines
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/policy"
 )
@@ -68,14 +67,6 @@ func (e *wrongFile) Hint() string {
 	return fmt.Sprintf(`"vaultwicket config check" shows %d more`, len(e.problems)-1)
 }
 
-func (e *wrongFile) each() error {
-	var all terminal.Several
-	for _, p := range e.problems {
-		all = append(all, &wrongFile{e.name, []problem{p}})
-	}
-	return all
-}
-
 // parseDocument reads TOML strictly: a key that is no setting, one given twice
 // and a wrong value are problems, in the order of their lines.
 func parseDocument(content []byte) (document, []problem) {
@@ -92,26 +83,23 @@ func parseDocument(content []byte) (document, []problem) {
 	return d, r.problems
 }
 
+// syntaxProblem says what is wrong with a line in terms of settings.
 func syntaxProblem(err error) problem {
 	var wrong *toml.DecodeError
 	if !errors.As(err, &wrong) {
 		return problem{1, err.Error()}
 	}
-	row, _ := wrong.Position()
-	return problem{max(row, 1), inOurWords(strings.TrimPrefix(wrong.Error(), "toml: "))}
-}
-
-// inOurWords says what is wrong with a line in terms of settings: the parser tells characters.
-func inOurWords(parsers string) string {
-	switch {
-	case strings.HasPrefix(parsers, "unexpected character U+000A"), strings.HasPrefix(parsers, "unexpected end"), strings.HasPrefix(parsers, "expected value"):
-		return "the value is missing"
-	case strings.HasSuffix(parsers, "at start of value"):
-		return `a value is a text in quotation marks ("v1"), a number, true, false or a list`
-	case strings.HasPrefix(parsers, "expected '='"):
-		return "a setting is written name = value"
+	text := strings.TrimPrefix(wrong.Error(), "toml: ")
+	switch { // the parser tells characters
+	case strings.HasPrefix(text, "unexpected character U+000A"), strings.HasPrefix(text, "unexpected end"), strings.HasPrefix(text, "expected value"):
+		text = "the value is missing"
+	case strings.HasSuffix(text, "at start of value"):
+		text = `a value is a text in quotation marks ("v1"), a number, true, false or a list`
+	case strings.HasPrefix(text, "expected '='"):
+		text = "a setting is written name = value"
 	}
-	return parsers
+	row, _ := wrong.Position()
+	return problem{max(row, 1), text}
 }
 
 // reading is a document while it is looked through.
@@ -194,9 +182,21 @@ func (s setting) textOf(value any) (string, error) {
 			return strconv.FormatInt(v, 10), nil
 		}
 	case []any:
-		if s.kind == list {
-			return joined(v)
+		if s.kind != list {
+			break
 		}
+		var names []string
+		for _, item := range v { // what a flag would read as two names, or as none, is no name
+			name, ok := item.(string)
+			if !ok {
+				return "", fmt.Errorf("contains %s, want %s", typeName(item), wanted[list])
+			}
+			if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
+				return "", fmt.Errorf("invalid name %q", quote.Short(name))
+			}
+			names = append(names, name)
+		}
+		return strings.Join(names, ","), nil
 	}
 	meant := ""
 	if plural := s.name + "s"; slices.Contains(tablesBeside, plural) && s.kind == textual {
@@ -211,22 +211,6 @@ var wanted = [...]string{
 	boolean: "true or false, without quotes",
 	numeric: "a whole number, without quotes",
 	list:    `a list such as ["one", "two"]`,
-}
-
-// joined returns a list as a flag has it. What would read there as two names, or as none, is no name.
-func joined(values []any) (string, error) {
-	var names []string
-	for _, value := range values {
-		name, ok := value.(string)
-		if !ok {
-			return "", fmt.Errorf("contains %s, want %s", typeName(value), wanted[list])
-		}
-		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-			return "", fmt.Errorf("invalid name %q", quote.Short(name))
-		}
-		names = append(names, name)
-	}
-	return strings.Join(names, ","), nil
 }
 
 // typeName says for people what a value of TOML is.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/observe/export"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/policy"
 )
 
 // byState is the value of checkpoints for a key in the state folder.
@@ -112,23 +110,4 @@ func (c commandKey) run(verb, stdin string) ([]byte, error) {
 	}
 	text, _ := end.Stdout.Text()
 	return base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-}
-
-// exported adds the targets of the machine, and its key, to those of other sources.
-func (m managed) exported(f *Flags, s *Settings) {
-	set := func(name, text string) {
-		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
-	}
-	if _, has := m.texts["export"]; has {
-		for _, address := range slices.Backward(m.export) {
-			if !slices.Contains(s.Export, address) {
-				s.Export = slices.Insert(s.Export, 0, address)
-			}
-		}
-		set("export", strings.Join(s.Export, ","))
-	}
-	if text, has := m.texts["checkpoints"]; has {
-		s.Checkpoints = text
-		set("checkpoints", text)
-	}
 }

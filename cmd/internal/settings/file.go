@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/trust"
 	"vaultwicket/policy"
@@ -84,7 +87,7 @@ func (s *source) infos() []fs.FileInfo { return []fs.FileInfo{s.file.info, s.bou
 
 // open reads the files. The user's at the usual place may be missing; one that was named may not.
 func (f *Flags) open(std terminal.Streams) (s *source) {
-	s = &source{}
+	s = &source{agents: policy.Agents{}}
 	at, err := f.place(std)
 	if err == nil {
 		s.file, err = openDocument(at)
@@ -92,7 +95,17 @@ func (f *Flags) open(std terminal.Streams) (s *source) {
 	if err == nil {
 		s.bounds, err = openManaged()
 	}
-	s.agents, s.err = s.bounds.allowed(s.file.agents.rights()), err
+	for name, table := range s.file.agents {
+		s.agents[name] = table.Agent
+	}
+	for _, name := range append(slices.Collect(maps.Keys(s.agents)), policy.DefaultAgent) {
+		if s.bounds.agents != nil && !slices.Contains(s.bounds.agents, name) {
+			agent := s.agents[name]
+			agent.Ended = "the managed settings of this machine do not allow the agent"
+			s.agents[name] = agent
+		}
+	}
+	s.err = err
 	return s
 }
 
@@ -109,8 +122,19 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 	if text, ok := f.file.general["profile"]; ok {
 		f.fill(settingIndex("profile"), text, f.file.origin())
 	}
-	if err := f.fromProfile(); err != nil {
-		return err
+	// The name "" is no profile, so that a flag or the environment can do without the one that the file names.
+	if chosen := f.raws[settingIndex("profile")]; chosen.text != "" {
+		values, ok := f.file.profiles[chosen.text]
+		if !ok {
+			why := fmt.Sprintf("no settings file defines [profiles.%s]", quote.Short(chosen.text))
+			if f.file.info != nil {
+				why = f.file.noProfile(chosen.text)
+			}
+			return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
+		}
+		for name, text := range values {
+			f.fill(settingIndex(name), text, fmt.Sprintf("profile %s in %s", chosen.text, f.file.name))
+		}
 	}
 	for name, text := range f.file.general {
 		f.fill(settingIndex(name), text, f.file.origin())
@@ -151,17 +175,4 @@ func unusable(at place, err error) error {
 		err = path.Err
 	}
 	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
-}
-
-// outsideVaults refuses a file that is in a vault: an agent may write there.
-func (d document) outsideVaults(std terminal.Streams, s Settings) error {
-	if d.info == nil {
-		return nil
-	}
-	if vault := s.VaultAround(std, d.name); vault != "" {
-		return unusable(d.place, &trust.Unsafe{
-			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
-		})
-	}
-	return nil
 }

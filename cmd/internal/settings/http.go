@@ -120,18 +120,6 @@ func setClaim(s *Settings, text string) error {
 	return nil
 }
 
-// agree refuses settings with which no server could start: half of a certificate, or none where one is
-// needed. It is for "config check"; commands that serve nothing have no use for either.
-func (h HTTP) agree() error {
-	if h.Addr == "" {
-		h.Addr = "127.0.0.1:0" // what there is of a certificate must be whole all the same
-	}
-	if err := streamable.CheckTLS(streamable.Config{Addr: h.Addr, TLSCert: h.Cert, TLSKey: h.Key}); err != nil {
-		return err
-	}
-	return h.CheckOAuth()
-}
-
 // CheckOAuth refuses access tokens without the address that they are for, and two issuers.
 func (h HTTP) CheckOAuth() error {
 	name := "oauth-issuer"

@@ -88,15 +88,11 @@ func cannotWrite(name string, err error) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "choose another path with --config"}
 }
 
-// exampleFolder is a folder as this system writes it; it need not be there.
-func exampleFolder() string {
-	if runtime.GOOS == "windows" {
-		return "C:/Users/me/Main" // a backslash would have to be doubled in TOML
-	}
-	return "/home/me/Main"
-}
-
 func initialConfig() string {
+	folder := "/home/me/Main" // as this system writes one; it need not exist
+	if runtime.GOOS == "windows" {
+		folder = "C:/Users/me/Main" // a backslash would have to be doubled in TOML
+	}
 	var b strings.Builder
 	b.WriteString(`# Settings of vaultwicket. Each is also a flag (--allow-mutations) and a variable of
 # the environment (VAULTWICKET_ALLOW_MUTATIONS): the flag wins, then the
@@ -117,7 +113,7 @@ func initialConfig() string {
 #[[vaults]]
 #name = "Main"
 #id = "a1b2c3d4e5f60718"
-#folder = "` + exampleFolder() + `"
+#folder = "` + folder + `"
 #tier = "v0"
 #[vaults.access]        # none, r, rw or rwd, by folder or note; the most specific path wins
 #"/" = "r"

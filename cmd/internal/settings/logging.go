@@ -68,8 +68,18 @@ func (h *lineHandler) Enabled(_ context.Context, level slog.Level) bool { return
 
 // Handle writes one message, at once.
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
+	label := strings.ToLower(standardLevel(r.Level).String())
+	switch {
+	case r.Level >= observe.LevelBug:
+		label = "bug"
+	case r.Level >= slog.LevelError:
+	case r.Level >= LevelNote:
+		label = "note"
+	case r.Level >= slog.LevelWarn:
+		label = "warning"
+	}
 	var line, below strings.Builder
-	line.WriteString("vaultwicket: " + labelOf(r.Level) + ": " + clean.Line(r.Message) + h.attrs)
+	line.WriteString("vaultwicket: " + label + ": " + clean.Line(r.Message) + h.attrs)
 	r.Attrs(func(a slog.Attr) bool {
 		writeAttr(&line, &below, h.group, a)
 		return true
@@ -98,21 +108,6 @@ func (h *lineHandler) WithGroup(name string) slog.Handler {
 		with.group += name + "."
 	}
 	return &with
-}
-
-// labelOf is what a level is called in front of a message.
-func labelOf(level slog.Level) string {
-	switch {
-	case level >= observe.LevelBug:
-		return "bug"
-	case level >= slog.LevelError:
-		return "error"
-	case level >= LevelNote:
-		return "note"
-	case level >= slog.LevelWarn:
-		return "warning"
-	}
-	return strings.ToLower(standardLevel(level).String())
 }
 
 // writeAttr writes one attribute. An empty one says nothing and is left out.

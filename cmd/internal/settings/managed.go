@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,7 +114,22 @@ func parseManaged(content []byte) (managed, []problem) {
 // bound narrows settings that were read from all other sources, before vaults and agents narrow
 // them further, and says of each setting that it decides that it does.
 func (m managed) bound(f *Flags, s *Settings) {
-	m.exported(f, s)
+	set := func(name, text string) {
+		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
+	}
+	// The targets of the machine, and its key, are added to those of other sources.
+	if _, has := m.texts["export"]; has {
+		for _, address := range slices.Backward(m.export) {
+			if !slices.Contains(s.Export, address) {
+				s.Export = slices.Insert(s.Export, 0, address)
+			}
+		}
+		set("export", strings.Join(s.Export, ","))
+	}
+	if text, has := m.texts["checkpoints"]; has {
+		s.Checkpoints = text
+		set("checkpoints", text)
+	}
 	stricter := policy.Stricter(m.rights, s.Policy)
 	for _, part := range limitParts {
 		if limitCloses(part.of(m.limits), part.of(s.Limits)) {
@@ -129,28 +143,23 @@ func (m managed) bound(f *Flags, s *Settings) {
 		if !merged || text == "" { // no command of two lists: the tier is none
 			text = m.texts[name]
 		}
-		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
+		set(name, text)
 	}
 }
 
 // ManagedMutations reports whether the machine allows changes.
 func (f *Flags) ManagedMutations() bool { return f.bounds.rights.Mutations }
 
-// ManagedAccess returns the access rules that the machine has for a vault, wherever its root is.
+// ManagedAccess returns the access rules that the machine has for a vault, wherever its root is. They
+// are by the paths of its folder, and of every vault that the folder is in or has in it: one that is known, or
+// has the app's settings. Vaults that are not known are only seen around the folder and right below it.
 func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v gateway.Vault) access.Rules {
 	if !f.bounds.rights.Access.Restrict() {
 		return access.Rules{} // and the app's list is not read
 	}
 	at := registry.Locate(registry.Read(std.Getenv), registry.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
-	return f.bounds.accessIn(at.Folder, s.VaultFolders(std))
-}
-
-// accessIn returns the access rules for a folder that is served. They are by the paths of the
-// folder, and of every vault that the folder is in or has in it: one that is known, or has the
-// app's settings. Vaults that are not known are only seen around the folder and right below it.
-func (m managed) accessIn(folder string, known []string) access.Rules {
-	rules := m.rights.Access
-	if !rules.Restrict() || folder == "" {
+	folder, known, rules := at.Folder, s.VaultFolders(std), f.bounds.rights.Access
+	if folder == "" {
 		return rules
 	}
 	roots := []string{filepath.Clean(folder)}
@@ -164,7 +173,7 @@ func (m managed) accessIn(folder string, known []string) access.Rules {
 	for _, root := range roots {
 		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
 			if rest, err := filepath.Rel(dir, root); err == nil && rest != "." && hasVault(dir) {
-				rules = rules.Meet(m.rights.Access.Below(filepath.ToSlash(rest)))
+				rules = rules.Meet(f.bounds.rights.Access.Below(filepath.ToSlash(rest)))
 			}
 			if dir == filepath.Dir(dir) {
 				break
@@ -182,24 +191,9 @@ func (m managed) accessIn(folder string, known []string) access.Rules {
 				vault = real
 			}
 			if rest, err := filepath.Rel(root, vault); err == nil && rest != "." && filepath.IsLocal(rest) {
-				rules = rules.Meet(m.rights.Access.Above(filepath.ToSlash(rest)))
+				rules = rules.Meet(f.bounds.rights.Access.Above(filepath.ToSlash(rest)))
 			}
 		}
 	}
 	return rules
-}
-
-// allowed returns the agents, of which those that the managed settings do not allow have ended.
-func (m managed) allowed(agents policy.Agents) policy.Agents {
-	if m.agents == nil {
-		return agents
-	}
-	for _, name := range append(slices.Collect(maps.Keys(agents)), policy.DefaultAgent) {
-		if !slices.Contains(m.agents, name) {
-			agent := agents[name]
-			agent.Ended = "the managed settings of this machine do not allow the agent"
-			agents[name] = agent
-		}
-	}
-	return agents
 }

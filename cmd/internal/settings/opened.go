@@ -179,7 +179,10 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	o.running.mu.Lock() // no change is missed between reading the settings and following them
 	defer o.running.mu.Unlock()
 	_, early := o.Settings.Agents[agent]
-	read := o.running.unchanged()
+	read := o.running.read
+	if read != nil && !same(lookAt(read.file.name, read.bounds.name)(), read.infos()) {
+		read = nil // the files have changed since
+	}
 	if f.source = read; early {
 		f.source = o.Flags.source
 	}

@@ -7,8 +7,6 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
 )
 
 // UnsafePathError says why the state folder, the client or the managed settings must not be used.
@@ -76,13 +74,4 @@ func (s Settings) SecretsFolder(std terminal.Streams) (string, error) {
 		err = terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the state folder is inside the vault %q, where an agent may read", vault), "set XDG_STATE_HOME to a private folder outside all vaults")
 	}
 	return state, err
-}
-
-// ForVersion returns the policy for the question which version the app has, as a person
-// at a terminal asks it whatever the tier: nothing else passes.
-func (s Settings) ForVersion() policy.Policy {
-	p := s.Policy
-	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{"version"}, nil
-	p.Mutations, p.Publish, p.UI = false, false, false
-	return p
 }

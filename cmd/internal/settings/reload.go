@@ -65,7 +65,22 @@ func (r *reloader) reload(read *source) *source {
 	for i := range r.served {
 		policies[i] = r.tighten(i, f, s, &told)
 	}
-	r.tightenLimits(s, &told)
+	for _, p := range limitParts {
+		switch has, wanted := p.of(r.limits), p.of(s.Limits); {
+		case limitCloses(wanted, has):
+			told.add(&told.taken, p.name)
+		case limitCloses(has, wanted):
+			told.add(&told.kept, p.name)
+		}
+	}
+	r.limits = stricterLimits(r.limits, s.Limits)
+	switch {
+	case r.open && !s.Enabled:
+		told.add(&told.taken, "enabled")
+	case !r.open && s.Enabled:
+		told.add(&told.kept, "enabled")
+	}
+	r.open = r.open && s.Enabled
 	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
 	for i, row := range table { // those that a server takes only when it starts
 		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
@@ -88,7 +103,13 @@ func (r *reloader) reload(read *source) *source {
 // tighten returns the policy to lay over the one of a vault.
 func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Policy {
 	has := r.served[i].Policy
-	wanted, there := r.find(i, s)
+	// Where there were no tables and are none, it is the one vault whatever its name is.
+	wanted, there := s.Served[0].Policy, !r.tables && len(s.tables) == 0
+	for _, served := range s.Served {
+		if !there && served.Vault == r.served[i].Vault {
+			wanted, there = served.Policy, true
+		}
+	}
 	if !there {
 		if has.Ceiling > tiers.None {
 			told.add(&told.closed, fmt.Sprintf("%q", r.label(i)))
@@ -117,39 +138,6 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 	part("flow", !policy.FlowsWithin(wanted.Flows, has.Flows), !policy.FlowsWithin(has.Flows, wanted.Flows))
 	r.served[i].Policy = has.Tighten(wanted)
 	return wanted
-}
-
-// find returns the policy that the settings have for a vault. Where there were
-// no tables and are none, it is the one vault whatever its name is.
-func (r *reloader) find(i int, s Settings) (none policy.Policy, found bool) {
-	if !r.tables && len(s.tables) == 0 {
-		return s.Served[0].Policy, true
-	}
-	for _, served := range s.Served {
-		if served.Vault == r.served[i].Vault {
-			return served.Policy, true
-		}
-	}
-	return none, false
-}
-
-func (r *reloader) tightenLimits(s Settings, told *telling) {
-	for _, p := range limitParts {
-		switch has, wanted := p.of(r.limits), p.of(s.Limits); {
-		case limitCloses(wanted, has):
-			told.add(&told.taken, p.name)
-		case limitCloses(has, wanted):
-			told.add(&told.kept, p.name)
-		}
-	}
-	r.limits = stricterLimits(r.limits, s.Limits)
-	switch {
-	case r.open && !s.Enabled:
-		told.add(&told.taken, "enabled")
-	case !r.open && s.Enabled:
-		told.add(&told.kept, "enabled")
-	}
-	r.open = r.open && s.Enabled
 }
 
 // stricterLimits returns the stricter of two limits each, as the gateway does.
@@ -256,14 +244,6 @@ func (r *running) reload() {
 	}
 }
 
-// unchanged returns what was read last, nil if the files are others since.
-func (r *running) unchanged() *source {
-	if r.read == nil || !same(lookAt(r.read.file.name, r.read.bounds.name)(), r.read.infos()) {
-		return nil
-	}
-	return r.read
-}
-
 // ReloadOnChange has the settings read again while a server runs: at SIGHUP, and when a file of theirs
 // has changed and stays as it is for a moment. It returns what ends that.
 func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
@@ -305,12 +285,11 @@ type watch struct {
 	look  func() []fs.FileInfo
 	seen  []fs.FileInfo // of the files when they were read, nil for one that was not there
 	asked <-chan os.Signal
-
-	changing bool          // a file is another than the one that was read
-	last     []fs.FileInfo // and this is how they were at the last look
 }
 
 func (w *watch) run(ctx context.Context, reload func()) {
+	changing := false      // a file is another than the one that was read,
+	var last []fs.FileInfo // and this is how they were at the last look
 	timer := time.NewTimer(lookEvery)
 	defer timer.Stop()
 	for {
@@ -318,38 +297,22 @@ func (w *watch) run(ctx context.Context, reload func()) {
 		case <-ctx.Done():
 			return
 		case <-w.asked:
-			w.seen, w.changing = w.look(), false
+			w.seen, changing = w.look(), false
 			reload()
 		case <-timer.C:
-			if w.settled() {
+			now, wait := w.look(), lookEvery
+			switch {
+			case same(now, w.seen):
+				changing = false
+			case changing && same(now, last): // as at the last look: it has settled
+				w.seen, changing = now, false
 				reload()
+			default:
+				changing, last, wait = true, now, settleFor
 			}
-			timer.Reset(w.pause())
+			timer.Reset(wait)
 		}
 	}
-}
-
-// settled looks at the files, and reports whether one is another than the one that
-// was read and all are as they were at the last look.
-func (w *watch) settled() bool {
-	now := w.look()
-	switch {
-	case same(now, w.seen):
-		w.changing = false
-	case w.changing && same(now, w.last):
-		w.seen, w.changing = now, false
-		return true
-	default:
-		w.changing, w.last = true, now
-	}
-	return false
-}
-
-func (w *watch) pause() time.Duration {
-	if w.changing {
-		return settleFor
-	}
-	return lookEvery
 }
 
 // same reports whether no file was touched between two looks.

@@ -62,7 +62,12 @@ func (s setting) schema() object {
 	case numeric:
 		o["type"], o["minimum"], o["maximum"] = "integer", s.form.least, s.form.most
 	case list:
-		o["type"], o["items"] = "array", s.item()
+		o["type"], o["items"] = "array", object{"$ref": "#/$defs/command"}
+		if s.form.choices != nil {
+			o["items"] = object{"enum": s.form.choices}
+		} else if s.form.pattern != "" {
+			o["items"] = object{"type": "string", "pattern": s.form.pattern}
+		}
 	default:
 		o["type"] = "string"
 		if s.form.choices != nil {
@@ -73,16 +78,6 @@ func (s setting) schema() object {
 		}
 	}
 	return o
-}
-
-func (s setting) item() object {
-	switch {
-	case s.form.choices != nil:
-		return object{"enum": s.form.choices}
-	case s.form.pattern != "":
-		return object{"type": "string", "pattern": s.form.pattern}
-	}
-	return object{"$ref": "#/$defs/command"}
 }
 
 const accessAbout = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"

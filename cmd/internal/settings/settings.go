@@ -134,7 +134,7 @@ var table = [...]setting{
 	{name: "oauth-claim", fallback: "sub", usage: "claim of access tokens whose value says which agent a client is (key oauth of [agents.NAME])", fixed: true, set: setClaim},
 	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: parsed(func(s *Settings) *bool { return &s.Enabled }, parseBool)},
 	{name: "agent", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: setAgent},
-	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: setProfile},
+	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: func(*Settings, string) error { return nil }}, // which are defined is known where the file is read,
 }
 
 // namePattern takes the usual names of properties and tags.

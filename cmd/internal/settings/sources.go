@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/policy"
 )
@@ -141,7 +142,17 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 			return Settings{}, err
 		}
 	}
-	s.Policy.Origins, s.Policy.Flows = f.origins(), f.file.flows
+	s.Policy.Flows = f.file.flows
+	s.Policy.Origins = map[string]string{"access": "default"}
+	for _, name := range policy.SettingNames() {
+		if i := settingIndex(name); i >= 0 {
+			origin := f.raws[i].origin
+			if text, inFile := strings.CutSuffix(origin, f.file.name); inFile && f.file.name != "" {
+				origin = text + f.file.base()
+			}
+			s.Policy.Origins[name] = origin
+		}
+	}
 	f.bounds.bound(f, &s)
 	if f.bounds.silent {
 		s.Notify = notify.Config{}
@@ -163,7 +174,12 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		p, v := &s.Served[i].Policy, s.Served[i].Vault
 		p.Access = p.Access.Meet(f.ManagedAccess(std, s, v))
 	}
-	return s, f.file.outsideVaults(std, s)
+	if vault := s.VaultAround(std, f.file.name); f.file.info != nil && vault != "" {
+		return s, unusable(f.file.place, &trust.Unsafe{
+			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
+		})
+	}
+	return s, nil
 }
 
 func (f *Flags) apply(s *Settings, i int) error {
@@ -175,20 +191,6 @@ func (f *Flags) apply(s *Settings, i int) error {
 		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
 	}
 	return nil
-}
-
-// Origins says for every setting of a policy where it comes from.
-func (f *Flags) origins() map[string]string {
-	origins := map[string]string{"access": "default"}
-	for _, name := range policy.SettingNames() {
-		if i := settingIndex(name); i >= 0 {
-			origins[name] = f.raws[i].origin
-			if text, inFile := strings.CutSuffix(origins[name], f.file.name); inFile && f.file.name != "" {
-				origins[name] = text + f.file.base()
-			}
-		}
-	}
-	return origins
 }
 
 // fromEnvironment fills in what no flag gave. A variable that is no setting
@@ -231,27 +233,6 @@ func settingIndex(name string) int {
 // VariableOf returns the environment variable of a setting.
 func VariableOf(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-}
-
-// fromProfile lays the chosen profile over the rest of the file. The name "" is no profile, so that a
-// flag or the environment can do without the one that the file names.
-func (f *Flags) fromProfile() error {
-	chosen := f.raws[settingIndex("profile")]
-	if chosen.text == "" {
-		return nil
-	}
-	values, ok := f.file.profiles[chosen.text]
-	if !ok {
-		why := fmt.Sprintf("no settings file defines [profiles.%s]", quote.Short(chosen.text))
-		if f.file.info != nil {
-			why = f.file.noProfile(chosen.text)
-		}
-		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
-	}
-	for name, text := range values {
-		f.fill(settingIndex(name), text, fmt.Sprintf("profile %s in %s", chosen.text, f.file.name))
-	}
-	return nil
 }
 
 // noProfile says that the file has no such profile.

@@ -189,27 +189,18 @@ const (
 )
 
 func setMaxOutput(s *Settings, text string) error {
-	n, err := parseSize(text)
-	if err != nil || n < minOutput || n > maxOutput {
-		return fmt.Errorf("invalid size %q: want 1KiB to 1MiB", text)
-	}
-	s.MaxOutput = n
-	return nil
-}
-
-// parseSize reads a number of bytes, plain or in KiB or MiB.
-func parseSize(text string) (int, error) {
-	digits, unit := text, 1
+	digits, unit := text, uint64(1)
 	if rest, ok := strings.CutSuffix(text, "KiB"); ok {
 		digits, unit = rest, 1<<10
 	} else if rest, ok := strings.CutSuffix(text, "MiB"); ok {
 		digits, unit = rest, 1<<20
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
-	if err != nil || n > maxOutput {
-		return 0, fmt.Errorf("invalid size %q", text)
+	if n *= unit; err != nil || n < minOutput || n > maxOutput {
+		return fmt.Errorf("invalid size %q: want 1KiB to 1MiB", text)
 	}
-	return int(min(n*uint64(unit), maxOutput+1)), nil
+	s.MaxOutput = int(n)
+	return nil
 }
 
 // versionPattern takes the releases from tiers.MinimumFloor on.
@@ -261,6 +252,3 @@ func setLogFormat(s *Settings, text string) error {
 	s.LogJSON = name == "json"
 	return err
 }
-
-// setProfile takes any name: whether there is such a profile is known where the file is read.
-func setProfile(*Settings, string) error { return nil }

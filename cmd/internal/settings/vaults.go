@@ -100,20 +100,16 @@ func (r *reading) vaults(value any) []vaultTable {
 			r.report(at, "%q contains %s, want tables [[vaults]], one per vault", "vaults", typeName(item))
 			continue
 		}
-		tables = append(tables, r.vault(values, at))
+		var t vaultTable
+		readKeys(r, vaultKeys(), &t, values, at, "vault setting %q", "", "unknown key")
+		t.Pinned = t.Folder != "" && (t.Name != "" || t.ID != "")
+		if values["name"] == nil && values["id"] == nil && values["folder"] == nil {
+			r.report(at, "a table [[vaults]] needs a name, an id or a folder")
+		}
+		tables = append(tables, t)
 		r.apart(tables, at)
 	}
 	return tables
-}
-
-func (r *reading) vault(values map[string]any, at []string) vaultTable {
-	var t vaultTable
-	readKeys(r, vaultKeys(), &t, values, at, "vault setting %q", "", "unknown key")
-	t.Pinned = t.Folder != "" && (t.Name != "" || t.ID != "")
-	if values["name"] == nil && values["id"] == nil && values["folder"] == nil {
-		r.report(at, "a table [[vaults]] needs a name, an id or a folder")
-	}
-	return t
 }
 
 // checkName refuses a name that cannot stand in an argument.
@@ -201,9 +197,13 @@ func (f *Flags) everyVault(s Settings) []gateway.Served {
 // agree refuses settings that are right one by one and do not fit together, and
 // picks the vaults that are served.
 func (f *Flags) agree(s *Settings) error {
+	// The tier of a vault is at most the general one. Where a flag, the environment or the managed
+	// settings close what the file opens, the lower of the two applies.
+	general, origin := s.Policy.Ceiling, f.raws[settingIndex("tier")].origin
+	lower := slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, func(source string) bool { return strings.HasPrefix(origin, source) })
 	for i, t := range s.tables {
-		if general := s.Policy.Ceiling; !f.tierFits(t, general) {
-			reason := fmt.Sprintf("vault setting %q: %s exceeds the general tier %s (%s)", "tier", t.tier, general, f.raws[settingIndex("tier")].origin)
+		if t.tiered && t.tier > general && !lower {
+			reason := fmt.Sprintf("vault setting %q: %s exceeds the general tier %s (%s)", "tier", t.tier, general, origin)
 			return &wrongFile{f.file.name, []problem{{f.file.lineOf("vaults", strconv.Itoa(i), "tier"), reason}}}
 		}
 	}
@@ -215,14 +215,6 @@ func (f *Flags) agree(s *Settings) error {
 	}
 	s.Vault = s.Served[0].Vault
 	return nil
-}
-
-// tierFits reports whether the tier of a vault is at most the general one. Where a flag, the
-// environment or the managed settings close what the file opens, the lower of the two applies.
-func (f *Flags) tierFits(t vaultTable, general tiers.Tier) bool {
-	origin := f.raws[settingIndex("tier")].origin
-	closes := func(source string) bool { return strings.HasPrefix(origin, source) }
-	return !t.tiered || t.tier <= general || slices.ContainsFunc([]string{flagOrigin, envOrigin, policy.OriginManaged}, closes)
 }
 
 // pickVaults puts the vault of the setting vault first. Given as a flag, it is the only one.

@@ -43,7 +43,23 @@ func (s FlagSet) Parse(args []string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, pflag.ErrHelp):
-		return &HelpRequested{s.list()}
+		help := &HelpRequested{}
+		s.VisitAll(func(flag *pflag.Flag) {
+			f := Flag{Name: flag.Name, Usage: flag.Usage}
+			switch flag.Value.Type() {
+			case "bool":
+			case "int":
+				f.Value = "N"
+			default:
+				f.Value = "VALUE"
+			}
+			isZero := slices.Contains([]string{"", "0", "false"}, flag.DefValue)
+			if !isZero && !strings.Contains(flag.Usage, "(default ") {
+				f.Usage += " (default " + flag.DefValue + ")"
+			}
+			help.Flags = append(help.Flags, f)
+		})
+		return help
 	case errors.As(err, &unknown) && slices.Contains(versionFlags, unknown.GetSpecifiedName()):
 		return &VersionRequested{}
 	case errors.As(err, &unknown):
@@ -84,25 +100,6 @@ func (f Flag) Form() string {
 		return "--" + f.Name
 	}
 	return "--" + f.Name + " " + f.Value
-}
-
-func (s FlagSet) list() (list []Flag) {
-	s.VisitAll(func(flag *pflag.Flag) {
-		f := Flag{Name: flag.Name, Usage: flag.Usage}
-		switch flag.Value.Type() {
-		case "bool":
-		case "int":
-			f.Value = "N"
-		default:
-			f.Value = "VALUE"
-		}
-		isZero := slices.Contains([]string{"", "0", "false"}, flag.DefValue)
-		if !isZero && !strings.Contains(flag.Usage, "(default ") {
-			f.Usage += " (default " + flag.DefValue + ")"
-		}
-		list = append(list, f)
-	})
-	return list
 }
 
 // MomentHelp says in the help of a flag what [ParseMoment] reads.

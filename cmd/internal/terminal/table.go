@@ -120,7 +120,20 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 	if below >= 0 {
 		widths[below] = 0
 	}
-	t.narrow(widths)
+	// Take columns from the widest until a row fits. What is left over when all have their least width
+	// is cut at the edge.
+	for over := total(widths) - t.screen.width; over > 0; over-- {
+		widest := -1
+		for i, column := range t.columns {
+			if column.Min > 0 && widths[i] > column.Min && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
 	var text strings.Builder
 	for i, row := range rows {
 		text.WriteString(t.line(row, widths) + "\n")
@@ -141,23 +154,6 @@ func total(widths []int) int {
 		}
 	}
 	return sum
-}
-
-// narrow takes columns from the widest until a row fits. What is left over when all have
-// their least width is cut at the edge.
-func (t *Table) narrow(widths []int) {
-	for over := total(widths) - t.screen.width; over > 0; over-- {
-		widest := -1
-		for i, column := range t.columns {
-			if column.Min > 0 && widths[i] > column.Min && (widest < 0 || widths[i] > widths[widest]) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			return
-		}
-		widths[widest]--
-	}
 }
 
 // line returns a row. What is beyond the edge of the terminal is cut, too.
@@ -198,10 +194,6 @@ func (f *Facts) Add(name, value string, style Style) {
 
 // Print writes the facts. On a terminal a long value continues below itself.
 func (f *Facts) Print() error {
-	return Write(f.screen.out, f.lines())
-}
-
-func (f *Facts) lines() string {
 	s := f.screen
 	names := 0
 	for _, row := range f.rows {
@@ -212,7 +204,7 @@ func (f *Facts) lines() string {
 		for _, row := range f.rows {
 			rows = append(rows, row[:])
 		}
-		return (&Table{screen: s}).forScripts(rows)
+		return Write(s.out, (&Table{screen: s}).forScripts(rows))
 	}
 	var text strings.Builder
 	for _, row := range f.rows {
@@ -222,7 +214,7 @@ func (f *Facts) lines() string {
 			name = ""
 		}
 	}
-	return text.String()
+	return Write(s.out, text.String())
 }
 
 // minValue is the width of values on a terminal that is too narrow.

@@ -86,12 +86,6 @@ func Width(stream any) (columns int, ok bool) {
 	return columns, ok
 }
 
-// Height returns the number of rows of a terminal; ok is false if stream is none, or does not report it.
-func Height(stream any) (rows int, ok bool) {
-	_, rows, ok = size(stream)
-	return rows, ok && rows > 0
-}
-
 func size(stream any) (columns, rows int, ok bool) {
 	file, isFile := stream.(*os.File)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
@@ -118,7 +112,7 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 // screen. It reports false if ctx or in ends first: then the rest was not seen.
 func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool {
 	page := len(rows)
-	if height, ok := Height(out); ok && len(rows) > height-2 {
+	if _, height, ok := size(out); ok && height > 0 && len(rows) > height-2 { // 0: it does not report it
 		page = max(1, height-2)
 	}
 	for at := 0; ; {
