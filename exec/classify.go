@@ -105,7 +105,15 @@ func (q question) judge(a answer) verdict {
 	if v.cold {
 		return v
 	}
-	if v.failure = q.failure(text, v); v.failure == nil {
+	switch {
+	case v.exit != 0:
+		if text == "" && v.stdout == "" && len(v.stderr) <= maxSentence {
+			text = trimmed(v.stderr)
+		}
+		v.failure = q.refusal(text, v.exit)
+	case text != "" && !confirms(q.reply, text) && q.isErrorReply(text):
+		v.failure = q.refusal(text, 0)
+	default:
 		q.settle(&v, text)
 	}
 	return v
@@ -148,19 +156,6 @@ func (q question) unknownCommand(text string) bool {
 		return false
 	}
 	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, prefixSuggestions)
-}
-
-func (q question) failure(text string, v verdict) *Failure {
-	if v.exit != 0 {
-		if text == "" && v.stdout == "" && len(v.stderr) <= maxSentence {
-			text = trimmed(v.stderr)
-		}
-		return q.refusal(text, v.exit)
-	}
-	if text == "" || confirms(q.reply, text) || !q.isErrorReply(text) {
-		return nil
-	}
-	return q.refusal(text, 0)
 }
 
 // isErrorReply reports whether the answer of a call that ended with status 0 is an error.

@@ -106,14 +106,6 @@ func FirstPart(ctx context.Context, part Part) context.Context {
 	return context.WithValue(ctx, partKey{}, part)
 }
 
-// String returns the part as a switch has it.
-func (p Part) String() string {
-	if p.Lines {
-		return "lines:" + strconv.Itoa(p.Bytes)
-	}
-	return strconv.Itoa(p.Bytes)
-}
-
 // withSwitches adds the switches that the context requests to a command of the embedded program.
 func (c Command) withSwitches(ctx context.Context) Command {
 	var switches []string
@@ -124,7 +116,11 @@ func (c Command) withSwitches(ctx context.Context) Command {
 		switches = append(switches, "--unless", state)
 	}
 	if part, _ := ctx.Value(partKey{}).(Part); part.Bytes > 0 {
-		switches = append(switches, "--part", part.String())
+		size := strconv.Itoa(part.Bytes)
+		if part.Lines {
+			size = "lines:" + size
+		}
+		switches = append(switches, "--part", size)
 	}
 	if len(switches) == 0 {
 		return c

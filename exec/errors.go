@@ -3,9 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"slices"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
 )
 
@@ -117,33 +115,4 @@ func (f *Failure) Error() string { return f.reason }
 func vaultNotFound() *Unavailable {
 	return &Unavailable{code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
 		hint: "compare the name with the output of the command vaults (names are case-sensitive); the user can open the vault in Obsidian"}
-}
-
-func vaultStarting() *Unavailable {
-	return &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
-		hint: "nothing was run; ask again in a few seconds"}
-}
-
-// firstCommands are registered by the app itself and not by a plugin. A vault
-// that does not know them is not ready.
-var firstCommands = [...]string{
-	"version", "help", "vault", "vaults", "file", "files", "folder", "folders", "open", "create", "read",
-	"append", "prepend", "move", "rename", "delete",
-}
-
-// afterColdStart classifies a call that the client twice did not know. The same answer for a
-// command of a plugin means that the plugin is off; otherwise the vault is still being opened.
-func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
-	if name == probeCommand && !(question{name: name}).unknownCommand(second) {
-		return nil, &Unavailable{
-			code:   CodeVaultStarting,
-			reason: "the client answered " + quote.Quoted(firstLine(second)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
-			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
-		}
-	}
-	if slices.Contains(firstCommands[:], name) || first != second {
-		return nil, vaultStarting()
-	}
-	return &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(second)),
-		hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}, nil
 }

@@ -132,17 +132,3 @@ type Watcher interface {
 	// code of the error or the failure, "" for none. ctx is the one of Run.
 	BeginRun(ctx context.Context, backend string) (end func(exitCode int, code string))
 }
-
-// codeIn returns the code of an error, "" for nil. An error without one is an internal error.
-func codeIn(out Outcome, err error) string {
-	coded, ok := err.(interface{ Code() string })
-	switch {
-	case ok:
-		return coded.Code()
-	case err != nil:
-		return "internal"
-	case out.Failure != nil:
-		return out.Failure.Code()
-	}
-	return ""
-}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
 	"vaultwicket/exec/secrets"
@@ -66,7 +67,18 @@ func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program)
 func (r *Runner) watched(ctx context.Context, p Program, permitted bool, permit policy.Grant, run func(context.Context, Command) (Outcome, error)) (out Outcome, err error) {
 	if r.config.Watch != nil {
 		if end := r.config.Watch.BeginRun(ctx, p.Backend()); end != nil {
-			defer func() { end(out.ExitCode, codeIn(out, err)) }()
+			defer func() {
+				code := ""
+				switch coded, ok := err.(interface{ Code() string }); {
+				case ok:
+					code = coded.Code()
+				case err != nil:
+					code = "internal"
+				case out.Failure != nil:
+					code = out.Failure.code
+				}
+				end(out.ExitCode, code)
+			}()
 		}
 	}
 	if !permitted {
@@ -83,6 +95,13 @@ func (r *Runner) watched(ctx context.Context, p Program, permitted bool, permit 
 	return run(ctx, command)
 }
 
+// firstCommands are registered by the app itself and not by a plugin. A vault
+// that does not know them is not ready.
+var firstCommands = [...]string{
+	"version", "help", "vault", "vaults", "file", "files", "folder", "folders", "open", "create", "read",
+	"append", "prepend", "move", "rename", "delete",
+}
+
 // runWithRetry repeats a call that the client did not know: nothing was run, and a
 // vault that was just opened knows it the second time. turn ends with each process unless nil.
 func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
@@ -95,12 +114,22 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 	}
 	second := r.attempt(ctx, permit, p, command, turn)
 	second.Took += first.Took
-	v := &second.verdict
+	name, v := permit.Call().Name(), &second.verdict
+	text := v.sentence()
 	switch {
-	case v.cold:
-		v.failure, v.unavailable = afterColdStart(permit.Call().Name(), first.verdict.sentence(), v.sentence())
-	case v.failure != nil && v.failure.code == CodeEmptyOutput:
-		v.failure, v.unavailable = nil, vaultStarting()
+	case v.cold && name == probeCommand && !(question{name: name}).unknownCommand(text):
+		v.unavailable = &Unavailable{
+			code:   CodeVaultStarting,
+			reason: "the client answered " + quote.Quoted(firstLine(text)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
+			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
+		}
+	case v.cold && (slices.Contains(firstCommands[:], name) || first.verdict.sentence() != text),
+		v.failure != nil && v.failure.code == CodeEmptyOutput:
+		v.failure, v.unavailable = nil, &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
+			hint: "nothing was run; ask again in a few seconds"}
+	case v.cold: // the same answer for a command of a plugin means that the plugin is off
+		v.failure = &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text)),
+			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}
 	}
 	return second.result(r, permit)
 }

@@ -153,6 +153,9 @@ var (
 	packageKinds = [...]string{"updated app package", "main app package"}
 )
 
+// timeShape is the form of a leading "2026-05-04 13:56:24 ".
+const timeShape = "0000-00-00 00:00:00 "
+
 // cutNoise takes noise lines from the start of a stream and returns them. What
 // comes after the first other line is kept, whatever it looks like.
 func cutNoise(text string, isNoise func(string) bool) (rest string, noise []string) {
@@ -168,7 +171,14 @@ func cutNoise(text string, isNoise func(string) bool) (rest string, noise []stri
 }
 
 func isNoise(line string) bool {
-	line = withoutTime(line)
+	if n := len(timeShape); len(line) >= n && strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '0'
+		}
+		return r
+	}, line[:n]) == timeShape {
+		line = line[n:]
+	}
 	for _, sentence := range noiseSentences {
 		if strings.HasPrefix(line, sentence) {
 			return true
@@ -191,13 +201,10 @@ func isNoise(line string) bool {
 // isErrorNoise also knows the warnings of the runtime of the older client,
 // which are seen on standard error of machines without a display.
 func isErrorNoise(line string) bool {
-	return isNoise(line) || chromiumLog(line) ||
-		strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:")
-}
-
-// chromiumLog knows "[4711:1120/135624.123456:ERROR:bus.cc(407)] …".
-func chromiumLog(line string) bool {
-	head, _, found := strings.Cut(line, "] ")
+	if isNoise(line) || strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:") {
+		return true
+	}
+	head, _, found := strings.Cut(line, "] ") // "[4711:1120/135624.123456:ERROR:bus.cc(407)] …"
 	if !found || !strings.HasPrefix(head, "[") {
 		return false
 	}
@@ -207,22 +214,6 @@ func chromiumLog(line string) bool {
 		}
 	}
 	return false
-}
-
-const timeShape = "0000-00-00 00:00:00 "
-
-// withoutTime cuts a leading "2026-05-04 13:56:24 ".
-func withoutTime(line string) string {
-	if len(line) < len(timeShape) {
-		return line
-	}
-	for i := range len(timeShape) {
-		digit := line[i] >= '0' && line[i] <= '9'
-		if digit != (timeShape[i] == '0') || !digit && line[i] != timeShape[i] {
-			return line
-		}
-	}
-	return line[len(timeShape):]
 }
 
 // cutBlank takes one empty line from the start, unless nothing else is there:

@@ -80,7 +80,15 @@ func (w *worker) live(c process.Child) {
 		w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
 		w.pool.mu.Unlock()
 		close(w.begun)
-		err = w.listen(in)
+		for err == nil {
+			var f frame.Frame
+			if f, err = in.Next(); err == nil {
+				err = w.take(f)
+			}
+		}
+		if _, malformed := errors.AsType[*frame.Malformed](err); !malformed {
+			err = nil // io.EOF, or its like on a pipe that we closed
+		}
 	}
 	w.terminate(w.finish(errors.Join(w.failed, err)))
 }
@@ -121,7 +129,10 @@ func (w *worker) finish(err error) string {
 }
 
 func (w *worker) terminate(how string) {
-	w.pool.remove(w)
+	w.pool.mu.Lock()
+	w.retire()
+	delete(w.pool.all, w)
+	w.pool.mu.Unlock()
 	w.mu.Lock()
 	open := w.open
 	w.open = nil
@@ -173,22 +184,6 @@ func (w *worker) handshake(in *frame.Reader) error {
 func (w *worker) unsuitableWorker(reason string) *Unavailable {
 	return &Unavailable{code: CodeUnsuitable, program: w.path, reason: reason,
 		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
-}
-
-// listen takes frames until there are no more. The error is a malformed one, nil at an orderly end.
-func (w *worker) listen(in *frame.Reader) error {
-	for {
-		f, err := in.Next()
-		if err == nil {
-			err = w.take(f)
-		}
-		if malformed := (*frame.Malformed)(nil); errors.As(err, &malformed) {
-			return err
-		}
-		if err != nil {
-			return nil // io.EOF, or its like on a pipe that we closed
-		}
-	}
 }
 
 func (w *worker) take(f frame.Frame) error {

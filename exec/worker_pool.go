@@ -125,13 +125,6 @@ func (r *Runner) StopSending() {
 	}
 }
 
-func (p *pool) remove(w *worker) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w.retire()
-	delete(p.all, w)
-}
-
 // sizes is the length of the last large answer by call: the same listings are requested repeatedly, and a
 // buffer of the right size saves the copies of growth. Of two calls with the same slot the later one is known.
 type sizes struct {

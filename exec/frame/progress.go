@@ -104,34 +104,31 @@ func (f *ProgressFilter) Write(p []byte) (int, error) {
 		if !whole {
 			end = len(rest)
 		}
-		if err := f.writePiece(rest[:end], whole); err != nil {
-			return 0, err
-		}
+		piece := rest[:end] // of one line
 		rest = rest[end:]
+		if f.passing {
+			f.passing = !whole
+			if _, err := f.to.Write(piece); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		f.begun = append(f.begun, piece...)
+		line := string(f.begun[:min(len(f.begun), maxProgressLine)])
+		possible := len(f.begun) < maxProgressLine && (strings.HasPrefix(line, progressMark) || strings.HasPrefix(progressMark, line))
+		switch c, ok := parseProgress(line); {
+		case whole && possible && ok:
+			f.begun = f.begun[:0]
+			f.tell(c)
+		case possible && !whole: // the rest decides
+		default:
+			f.passing = !whole
+			if err := f.Flush(); err != nil {
+				return 0, err
+			}
+		}
 	}
 	return len(p), nil
-}
-
-// writePiece takes a piece of one line. whole says that it ends the line.
-func (f *ProgressFilter) writePiece(p []byte, whole bool) error {
-	if f.passing {
-		f.passing = !whole
-		_, err := f.to.Write(p)
-		return err
-	}
-	f.begun = append(f.begun, p...)
-	line := string(f.begun[:min(len(f.begun), maxProgressLine)])
-	possible := len(f.begun) < maxProgressLine && (strings.HasPrefix(line, progressMark) || strings.HasPrefix(progressMark, line))
-	if c, ok := parseProgress(line); whole && possible && ok {
-		f.begun = f.begun[:0]
-		f.tell(c)
-		return nil
-	}
-	if possible && !whole {
-		return nil
-	}
-	f.passing = !whole
-	return f.Flush()
 }
 
 // Flush writes the beginning of a line that was not ended. It is called at the end of the stream.

@@ -43,14 +43,11 @@ func (t *Tally) Done() {
 	if t == nil {
 		return
 	}
-	done := t.done.Add(1)
+	done := int(t.done.Add(1))
 	now, next := int64(time.Since(t.begun)), t.next.Load()
-	if now >= next && t.next.CompareAndSwap(next, now+int64(tellApart)) {
-		t.tell(int(done))
+	if now < next || !t.next.CompareAndSwap(next, now+int64(tellApart)) {
+		return
 	}
-}
-
-func (t *Tally) tell(done int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.out == nil {

@@ -84,7 +84,8 @@ func startIn(cmd *osexec.Cmd, job windows.Handle) error {
 	return nil
 }
 
-// assign puts a process that was made suspended into a job and lets it run.
+// assign puts a process that was made suspended into a job and lets it run. The standard library closes
+// the handle of the first thread, so it is looked up by its owner.
 func assign(p *os.Process, job windows.Handle) error {
 	var refused error
 	err := p.WithHandle(func(handle uintptr) {
@@ -93,7 +94,19 @@ func assign(p *os.Process, job windows.Handle) error {
 	if err := errors.Join(err, refused); err != nil {
 		return err
 	}
-	return resume(uint32(p.Pid))
+	threads, err := threadsOf(uint32(p.Pid))
+	if err != nil {
+		return err
+	}
+	if len(threads) == 0 {
+		return errors.New("the process has no thread")
+	}
+	for _, id := range threads {
+		if _, err := resumeThread(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // interrupt ends the process at once: there is no polite way to ask one that has no console.
@@ -115,24 +128,6 @@ func closeInherited() {}
 
 // awaitEnd reports that the end of a child is not awaited separately from its output.
 func awaitEnd(int) bool { return false }
-
-// resume lets a process run that was made suspended. The standard library closes the
-// handle of the first thread, so it is looked up by its owner.
-func resume(pid uint32) error {
-	threads, err := threadsOf(pid)
-	if err != nil {
-		return err
-	}
-	if len(threads) == 0 {
-		return errors.New("the process has no thread")
-	}
-	for _, id := range threads {
-		if _, err := resumeThread(id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // threadsOf returns the ids of the threads of a process.
 func threadsOf(pid uint32) ([]uint32, error) {

@@ -101,7 +101,17 @@ func (s *Stream) Write(p []byte) (int, error) {
 		}
 		s.head.Write(p[:n])
 		for rest := p[n:]; len(rest) > 0; {
-			n := s.addToTail(rest)
+			most := s.keep - s.head.Len()
+			if capacity := most - len(s.tail); capacity > 0 {
+				n = min(len(rest), capacity)
+				if s.tail == nil && most > lastStep {
+					s.tail = make([]byte, 0, most) // the head is full: much is to come
+				}
+				s.tail = append(s.tail, rest[:n]...)
+			} else {
+				n = copy(s.tail[s.next:], rest)
+				s.next = (s.next + n) % most
+			}
 			rest = rest[n:]
 		}
 	}
@@ -136,22 +146,6 @@ func (s *Stream) Expect(total int64) {
 	if more := int(total+total/16) - 2*s.head.Cap(); more > 0 {
 		s.head.Grow(more) // it adds this to twice of what there is
 	}
-}
-
-// addToTail keeps some of p and returns how much.
-func (s *Stream) addToTail(p []byte) (n int) {
-	most := s.keep - s.head.Len()
-	if capacity := most - len(s.tail); capacity > 0 {
-		n = min(len(p), capacity)
-		if s.tail == nil && most > lastStep {
-			s.tail = make([]byte, 0, most) // the head is full: much is to come
-		}
-		s.tail = append(s.tail, p[:n]...)
-		return n
-	}
-	n = copy(s.tail[s.next:], p)
-	s.next = (s.next + n) % most
-	return n
 }
 
 // Kept returns how many bytes are kept.

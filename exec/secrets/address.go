@@ -103,6 +103,3 @@ func texts(query string) (all []string) {
 	}
 	return all
 }
-
-// isProse reports whether a text has at least five words.
-func isProse(text string) bool { return len(strings.Fields(text)) >= 5 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -82,8 +83,6 @@ func within(bytes int, words ...string) need { return need{bytes, words} }
 func order(needs need, pattern string, keywords ...string) rule {
 	return rule{kind: "order", keywords: keywords, needs: needs.words, most: needs.bytes, by: sign("order", 0, 300, pattern).by}
 }
-
-func delimiter(keywords ...string) rule { return sign("delimiter", 0, 1, "", keywords...) }
 
 // follows reports whether a word that a rule needs is in what begins with its keyword.
 func (s *scan) follows(r *rule, at int) bool {
@@ -166,7 +165,7 @@ func signRules() []rule {
 
 		{kind: "invisible", keywords: []string{"\xf3\xa0", "\u202e", "\u202d", "\u200b", "\u200c", "\u200d", "\u2060", "\u2061", "\u2062", "\u2063", "\u2064", "\ufeff", "\xef\xb8"}, by: (*scan).invisible},
 
-		delimiter("<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>",
+		sign("delimiter", 0, 1, "", "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>",
 			"<system-reminder>", "</system-reminder>", "<tool_result", "<tool_response", "<tool_call", "<function_results", "<function_calls", "<invoke name", "<system_prompt>", "</system_prompt>", "<system>\n", "</system>\n", "<|channel|>", "<start_of_turn>", "<end_of_turn>",
 			"<<<note text", "<<<end ", "### instruction:", "### system:", "### new instructions", "begin system prompt", "end of system prompt", "end of user input", "end of the document]", "</user_input>", "<untrusted", "</untrusted", "[system message]", "[system]:", "[assistant]:"),
 
@@ -249,6 +248,7 @@ func (s *scan) carrier(at, _ int) {
 	if len(all) == 0 || !all[0].Image { // others have their own keyword
 		return
 	}
+	isProse := func(text string) bool { return len(strings.Fields(text)) >= 5 }
 	if query := all[0].query(); hasPlace().MatchString(query) || slices.ContainsFunc(texts(query), isProse) {
 		s.add(at, at+1, "carrier")
 	}

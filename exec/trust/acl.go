@@ -44,7 +44,19 @@ func Parse(text string) Descriptor {
 		return d // an empty list gives no rights
 	}
 	for entry := range strings.SplitSeq(entries, "(") {
-		d.Entries = append(d.Entries, parseEntry(strings.TrimRight(entry, ")")))
+		fields := strings.Split(strings.TrimRight(entry, ")"), ";")
+		if len(fields) < 6 || fields[5] == "" {
+			d.Entries = append(d.Entries, Entry{Account: everybody, Rights: All})
+			continue
+		}
+		inheritOnly := false
+		for flag := range slices.Chunk([]byte(fields[1]), 2) {
+			inheritOnly = inheritOnly || string(flag) == "IO"
+		}
+		d.Entries = append(d.Entries, Entry{
+			Account: SIDOf(fields[5]), Rights: rightsIn(fields[2]),
+			InheritOnly: inheritOnly, Denies: slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
+		})
 	}
 	return d
 }
@@ -62,21 +74,6 @@ func hasCondition(text string) bool {
 		}
 	}
 	return false
-}
-
-func parseEntry(text string) Entry {
-	fields := strings.Split(text, ";")
-	if len(fields) < 6 || fields[5] == "" {
-		return Entry{Account: everybody, Rights: All}
-	}
-	inheritOnly := false
-	for flag := range slices.Chunk([]byte(fields[1]), 2) {
-		inheritOnly = inheritOnly || string(flag) == "IO"
-	}
-	return Entry{
-		Account: SIDOf(fields[5]), Rights: rightsIn(fields[2]),
-		InheritOnly: inheritOnly, Denies: slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
-	}
 }
 
 // Beyond returns an account outside trusted that has one of the rights to the file or folder

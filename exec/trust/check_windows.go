@@ -166,16 +166,11 @@ func notOfMachine(name string, info fs.FileInfo) string {
 	if !info.IsDir() || IsLink(name, info) {
 		rights = ChangeFile
 	}
-	return descriptor.reservedTo(rights)
-}
-
-// reservedTo says which account that is no administrator owns the file or folder or has one of
-// the rights, "" for none. Owner rights are those of the owner, who is looked at as such.
-func (d Descriptor) reservedTo(rights Rights) string {
-	if !d.OwnedBy(administrators()) {
+	// Owner rights are those of the owner, who is looked at as such.
+	if !descriptor.OwnedBy(administrators()) {
 		return "does not belong to the administrators"
 	}
-	if account := d.Beyond(append([]string{"S-1-3-4", "S-1-3-0"}, administrators()...), rights); account != "" {
+	if account := descriptor.Beyond(append([]string{"S-1-3-4", "S-1-3-0"}, administrators()...), rights); account != "" {
 		return "can be changed by " + account
 	}
 	return ""
