@@ -42,8 +42,8 @@ const (
 // Address is where the services for HTTP listen.
 const Address = "127.0.0.1:8765"
 
-// Keywords are words for searches.
-func Keywords() []string { return []string{"obsidian", "markdown", "notes", "mcp"} }
+// keywords are words for searches.
+var keywords = []string{"obsidian", "markdown", "notes", "mcp"}
 
 // Tool is a tool of the server with default settings.
 type Tool struct{ Name, Description string }

@@ -33,12 +33,23 @@ func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
 	}
 	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
+	rule := fmt.Sprintf("%q = %q (%s)", a.Rule, a.Level, a.Origin)
+	switch {
+	case a.Origin == "":
+		rule = "no access rules"
+	case a.Rule == "":
+		rule = fmt.Sprintf("%s, no rule covers it (%s)", a.Level, a.Origin)
+	}
 	ignored := ""
-	if a.Ignored != nil {
-		ignored = ignoredText(*a.Ignored)
+	switch i := a.Ignored; {
+	case i == nil:
+	case i.Line == 0:
+		ignored = fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
+	default:
+		ignored = fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
 	}
 	for _, fact := range [][2]string{
-		{"path", a.Path}, {"agent", a.Agent}, {"rule", ruleText(a)}, {"note itself", a.Itself}, {"ignore file", ignored},
+		{"path", a.Path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"ignore file", ignored},
 		{"read", permittedText(a.Read)}, {"change", permittedText(a.Change)}, {"delete", permittedText(a.Delete)},
 	} {
 		if fact[1] != "" || fact[0] == "path" {
@@ -49,23 +60,6 @@ func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil
-}
-
-func ruleText(a notes.Access) string {
-	switch {
-	case a.Origin == "":
-		return "no access rules"
-	case a.Rule == "":
-		return fmt.Sprintf("%s, no rule covers it (%s)", a.Level, a.Origin)
-	}
-	return fmt.Sprintf("%q = %q (%s)", a.Rule, a.Level, a.Origin)
-}
-
-func ignoredText(i notes.IgnoredBy) string {
-	if i.Line == 0 {
-		return fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
-	}
-	return fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
 }
 
 func permittedText(p notes.Permitted) string {

@@ -57,7 +57,11 @@ func agentCommand(_ context.Context, std terminal.Streams, args []string) error 
 	actions := map[string]func(string) error{"add": a.add, "show": a.show, "rotate": a.rotate, "revoke": a.revoke, "remove": a.remove}
 	switch {
 	case len(rest) == 1 && rest[0] == "list":
-		return a.list()
+		all, err := a.all()
+		if err != nil {
+			return err
+		}
+		return a.print(all, all)
 	case len(rest) == 2 && actions[rest[0]] != nil:
 		if err := settings.CheckAgentName(rest[1]); err != nil {
 			return &terminal.UsageError{Reason: err.Error()}
@@ -189,14 +193,6 @@ func (a agentAction) show(name string) error {
 		return a.unknown(name)
 	}
 	return a.print([]shownAgent{one}, one)
-}
-
-func (a agentAction) list() error {
-	all, err := a.all()
-	if err != nil {
-		return err
-	}
-	return a.print(all, all)
 }
 
 func (a agentAction) print(list []shownAgent, value any) error {

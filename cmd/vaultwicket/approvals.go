@@ -47,11 +47,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 	if len(rest) > 0 {
 		return &terminal.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
 	}
-	store, err := openApprovals(std)
-	if err != nil {
-		return err
-	}
-	questions, err := store.questions(std)
+	_, questions, err := openQuestions(std)
 	if err != nil {
 		return err
 	}
@@ -78,7 +74,15 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		// Write a question. Its text is indented, so that no line of it can pass for one with a code.
 		out := std.Out
 		s := terminal.NewScreen(std, look, now)
-		fmt.Fprintf(out, "%s  %s\n", s.Paint(terminal.Strong, w.Code), w.times(s))
+		left := time.Duration(w.LeftSeconds) * time.Second
+		// Relative times on a terminal, unless exact ones are requested.
+		asked, expires := s.Time(w.Asked), s.Paint(terminal.Alert, terminal.Span(left)+" left")
+		if !s.IsTerminal() {
+			asked, expires = fmt.Sprintf("%s ago", time.Duration(w.AgeSeconds)*time.Second), fmt.Sprintf("%s left", left)
+		} else if asked == w.Asked.UTC().Format(time.RFC3339) {
+			expires = "expires " + w.Expires.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(out, "%s  asked %s, %s\n", s.Paint(terminal.Strong, w.Code), asked, expires)
 		who := "session " + inQuotes(w.Session)
 		if w.Client != "" {
 			who = "client " + inQuotes(w.Client) + ", " + who
@@ -111,7 +115,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: "run it in a terminal window"})
 	}
 	defer console.Close()
-	store, q, err := questionOf(std, rest[0])
+	state, q, err := questionOf(std, rest[0])
 	if err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
-	if q, err = store.decide(q.Code, true); err != nil {
+	if q, err = decide(state, q.Code, true); err != nil {
 		return approvalError(err)
 	}
 	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
@@ -140,40 +144,37 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 	if len(rest) != 1 {
 		return oneCode("deny")
 	}
-	store, q, err := questionOf(std, rest[0])
+	state, q, err := questionOf(std, rest[0])
 	if err != nil {
 		return err
 	}
 	for _, row := range rowsOf(q, std.Err) {
 		fmt.Fprintln(std.Err, row)
 	}
-	if q, err = store.decide(q.Code, false); err != nil {
+	if q, err = decide(state, q.Code, false); err != nil {
 		return approvalError(err)
 	}
 	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
 	return nil
 }
 
-// questionOf finds the question with a code, which is to be shown: no question is answered unseen.
-func questionOf(std terminal.Streams, code string) (approvalStore, consent.StoredQuestion, error) {
-	d, err := openApprovals(std)
+// questionOf finds the question with a code, which is to be shown: no question is answered unseen. It
+// also returns the state folder.
+func questionOf(std terminal.Streams, code string) (state string, q consent.StoredQuestion, err error) {
+	state, questions, err := openQuestions(std)
 	if err != nil {
-		return d, consent.StoredQuestion{}, err
-	}
-	questions, err := d.questions(std)
-	if err != nil {
-		return d, consent.StoredQuestion{}, err
+		return "", q, err
 	}
 	for _, q := range questions {
 		if !strings.EqualFold(bareCode(q.Code), bareCode(code)) {
 			continue
 		}
 		if q.State != consent.Pending {
-			return d, q, approvalError(&consent.Answered{Question: q.Code, State: q.State})
+			return "", q, approvalError(&consent.Answered{Question: q.Code, State: q.State})
 		}
-		return d, q, nil
+		return state, q, nil
 	}
-	return d, consent.StoredQuestion{}, approvalError(&consent.Unknown{What: code})
+	return "", q, approvalError(&consent.Unknown{What: code})
 }
 
 func rowsOf(q consent.StoredQuestion, stream any) []string {
@@ -187,34 +188,24 @@ func rowsOf(q consent.StoredQuestion, stream any) []string {
 // bareCode returns a code without its dash, which users may omit.
 func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
-type approvalStore struct {
-	*consent.Store
-	state string // the folder
-}
-
 // decide stores the answer to a question that was shown in this terminal.
-func (d approvalStore) decide(code string, approve bool) (consent.StoredQuestion, error) {
-	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: settings.AtTerminal, Session: settings.Session()})
+func decide(state, code string, approve bool) (consent.StoredQuestion, error) {
+	return consent.Decide(state, consent.Answer{Code: code, Approve: approve, By: settings.AtTerminal, Session: settings.Session()})
 }
 
-func openApprovals(std terminal.Streams) (approvalStore, error) {
-	state, err := settings.StateFolder(std)
-	if err != nil {
-		return approvalStore{}, err
+// openQuestions returns the state folder and its questions that have not expired, and says which cannot be read.
+func openQuestions(std terminal.Streams) (state string, questions []consent.StoredQuestion, err error) {
+	if state, err = settings.StateFolder(std); err != nil {
+		return "", nil, err
 	}
-	return approvalStore{consent.OpenStore(consent.Folder(state), time.Now), state}, nil
-}
-
-// questions returns the questions that have not expired, and says which cannot be read.
-func (d approvalStore) questions(std terminal.Streams) ([]consent.StoredQuestion, error) {
-	questions, damaged, err := d.List()
+	questions, damaged, err := consent.OpenStore(consent.Folder(state), time.Now).List()
 	if err != nil {
-		return nil, approvalError(err)
+		return "", nil, approvalError(err)
 	}
 	for _, bad := range damaged {
 		terminal.Notef(std.Err, "%s; it is ignored", clean.Line(bad.Error()))
 	}
-	return questions, nil
+	return state, questions, nil
 }
 
 func approvalError(err error) error {
@@ -254,19 +245,6 @@ func wholeSeconds(d time.Duration) int { return max(0, int(d/time.Second)) }
 func shownText(text string) string {
 	text, _ = clean.Text(text)
 	return text
-}
-
-// times says when the question was asked and when it expires: relative on a terminal, unless
-// exact times are requested.
-func (w waitingApproval) times(s terminal.Screen) string {
-	switch told := s.Time(w.Asked); {
-	case !s.IsTerminal():
-		return fmt.Sprintf("asked %s ago, %s left", time.Duration(w.AgeSeconds)*time.Second, time.Duration(w.LeftSeconds)*time.Second)
-	case told == w.Asked.UTC().Format(time.RFC3339):
-		return fmt.Sprintf("asked %s, expires %s", told, w.Expires.UTC().Format(time.RFC3339))
-	default:
-		return "asked " + told + ", " + s.Paint(terminal.Alert, terminal.Span(time.Duration(w.LeftSeconds)*time.Second)+" left")
-	}
 }
 
 // inQuotes quotes a cleaned name that a client has chosen.

@@ -273,20 +273,15 @@ func newLineSheet(out io.Writer) lineWriter {
 			l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
 			l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent, strings.Join(l.Found, "; "), strings.Join(l.Shadow, "; "),
 		} {
-			cells = append(cells, csvText(name))
+			name = clean.Line(name)
+			if name != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(name)[0]) {
+				name = "'" + name // no spreadsheet takes it for a formula: clients choose their names
+			}
+			cells = append(cells, name)
 		}
 		return sheet.Write(cells)
 	}, func() error {
 		sheet.Flush()
 		return sheet.Error()
 	}}
-}
-
-// csvText is a name as a cell that no spreadsheet takes for a formula: clients choose their names.
-func csvText(name string) string {
-	name = clean.Line(name)
-	if name != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(name)[0]) {
-		return "'" + name
-	}
-	return name
 }

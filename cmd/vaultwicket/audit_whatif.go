@@ -28,11 +28,6 @@ func (w *whatIf) settings(f terminal.FlagSet) {
 	f.StringVar(&w.remoteLinks, "remote-links", "", "what-if: as if remote-links were ask or allow")
 }
 
-func (w *whatIf) flags(f terminal.FlagSet) {
-	w.settings(f)
-	w.period(f)
-}
-
 // whatIfRow counts the calls of a day, in local time, for which a rule has an outcome.
 type whatIfRow struct {
 	Day     string `json:"day"`
@@ -45,7 +40,10 @@ type whatIfRow struct {
 // settings, as far as the log has the facts. Without a setting it counts what they found.
 func replayAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var w whatIf
-	rest, err := terminal.ParseFlags("audit what-if", args, w.flags)
+	rest, err := terminal.ParseFlags("audit what-if", args, func(f terminal.FlagSet) {
+		w.settings(f)
+		w.period(f)
+	})
 	if err != nil {
 		return err
 	}

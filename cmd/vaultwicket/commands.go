@@ -175,7 +175,12 @@ func checkDrift(ctx context.Context, getenv func(string) string, app installedAp
 		return drift{}, err
 	}
 	d := driftOf(version, commandsIn(help))
-	keepDrift(getenv, d)
+	name := driftFile(getenv)
+	if name == "" || len(d.Version) > maxDriftVersion || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
+		return d, nil
+	}
+	text, _ := json.Marshal(d)
+	_, _ = private.Replace(private.Disk{}, name+".new", name, append(text, '\n'), time.Time{}) // without it the app is asked again
 	return d, nil
 }
 
@@ -214,16 +219,6 @@ func driftFile(getenv func(string) string) string {
 		return ""
 	}
 	return filepath.Join(folder, "obsidian-commands.json")
-}
-
-// keepDrift writes a result. Without it the app is asked again, so an error does not matter.
-func keepDrift(getenv func(string) string, d drift) {
-	name := driftFile(getenv)
-	if name == "" || len(d.Version) > maxDriftVersion || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
-		return
-	}
-	text, _ := json.Marshal(d)
-	_, _ = private.Replace(private.Disk{}, name+".new", name, append(text, '\n'), time.Time{})
 }
 
 var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`) })

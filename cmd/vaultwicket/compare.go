@@ -209,8 +209,14 @@ func (c comparison) calls(ctx context.Context, files []string, most int) []compa
 	sample := spreadOver(notes, most)
 	var words []string
 	for _, note := range spreadOver(notes, maxValues) {
-		if word := longestWord(strings.TrimSuffix(path.Base(note), ".md")); word != "" && !slices.Contains(words, word) {
-			words = append(words, word)
+		longest := ""
+		for word := range strings.FieldsFuncSeq(strings.TrimSuffix(path.Base(note), ".md"), func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }) {
+			if len(word) > len(longest) {
+				longest = word
+			}
+		}
+		if longest != "" && !slices.Contains(words, longest) {
+			words = append(words, longest)
 		}
 	}
 	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
@@ -218,16 +224,6 @@ func (c comparison) calls(ctx context.Context, files []string, most int) []compa
 		callsOf(ofVault, []string{""}), callsOf(ofNote, sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
 		callsOf(ofBase, spreadOver(list("bases"), maxValues)), callsOf(ofName, spreadOver(list("templates"), maxValues)), callsOf(ofWord, words),
 	)
-}
-
-// longestWord returns the longest run of letters of a name.
-func longestWord(name string) (longest string) {
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }) {
-		if len(word) > len(longest) {
-			longest = word
-		}
-	}
-	return longest
 }
 
 func linesOf(text string) (lines []string) {

@@ -67,7 +67,12 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 			// it if listing is not enabled.
 			ctx, cancel := context.WithTimeout(ctx, completionTime)
 			defer cancel()
-			o, err := settings.Open(line[0], std, settingsIn(line[1:]), nil)
+			// With the flags before the command of the vault, the settings are those that the line would run with.
+			isCommand := func(word string) bool {
+				_, err := allowlist.Describe(word)
+				return err == nil
+			}
+			o, err := settings.Open(line[0], std, line[1:1+max(0, slices.IndexFunc(line[1:], isCommand))], nil)
 			if err != nil {
 				return nil
 			}
@@ -101,17 +106,6 @@ const (
 	completionTime = 2 * time.Second
 	maxPaths       = 5_000
 )
-
-// settingsIn are the flags of a line before the command of the vault: with them the
-// settings are those that the line would run with.
-func settingsIn(line []string) (given []string) {
-	for i, word := range line {
-		if _, err := allowlist.Describe(word); err == nil {
-			return line[:i]
-		}
-	}
-	return nil
-}
 
 //go:embed completion
 var completionScripts embed.FS
@@ -150,8 +144,18 @@ func (p completer) Complete(words []string) candidates {
 		return candidates{List: slices.Clone(p.Commands)}.below(last)
 	}
 	command, between := words[0], words[1:len(words)-1]
-	if c, done := p.flag(command, between, last); done {
-		return c
+	if n := len(between); n > 0 && p.takesValue(command, between[n-1]) {
+		return p.value(between[n-1], "", last)
+	}
+	if strings.HasPrefix(last, "-") { // a flag, or the value of one
+		if name, value, found := strings.Cut(last, "="); found {
+			return p.value(name, name+"=", value)
+		}
+		var c candidates
+		for _, f := range p.Flags(command) {
+			c.add("--"+f.Name, f.Usage)
+		}
+		return c.below(last)
 	}
 	given := p.plain(command, between)
 	if slices.Contains(takeVaultCommand, command) {
@@ -192,23 +196,6 @@ func (p completer) Complete(words []string) candidates {
 		}
 	}
 	return c.below(last)
-}
-
-// flag completes a flag, or the value of one.
-func (p completer) flag(command string, between []string, last string) (c candidates, done bool) {
-	if n := len(between); n > 0 && p.takesValue(command, between[n-1]) {
-		return p.value(between[n-1], "", last), true
-	}
-	if !strings.HasPrefix(last, "-") {
-		return c, false
-	}
-	if name, value, found := strings.Cut(last, "="); found {
-		return p.value(name, name+"=", value), true
-	}
-	for _, f := range p.Flags(command) {
-		c.add("--"+f.Name, f.Usage)
-	}
-	return c.below(last), true
 }
 
 func (p completer) takesValue(command, word string) bool {

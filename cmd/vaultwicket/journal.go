@@ -100,9 +100,13 @@ func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id s
 	if o.JSON {
 		return terminal.PrintJSON(o.Std.Out, c, terminal.ExitDone)
 	}
+	when := c.Time.Format(time.RFC3339) // exact, on a terminal followed by the relative time
+	if told := s.Time(c.Time); s.IsTerminal() && told != c.Time.UTC().Format(time.RFC3339) {
+		when += " (" + told + ")"
+	}
 	facts := s.Facts()
 	facts.Add("id", c.ID, terminal.Strong)
-	facts.Add("time", entryTime(s, c.Time), terminal.Plain)
+	facts.Add("time", when, terminal.Plain)
 	facts.Add("state", c.State, stateStyles[c.State])
 	for _, fact := range [][2]string{{"backend", c.Backend}, {"session", c.Session}, {"agent", c.Agent}, {"caller", c.Caller}, {"client", c.Client}, {"batch", c.Batch}, {"command", c.Command}} {
 		facts.Add(fact[0], fact[1], terminal.Plain)
@@ -199,13 +203,4 @@ func filesOf(c keptChange) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// entryTime returns the exact time of a change, on a terminal followed by the relative time.
-func entryTime(s terminal.Screen, t time.Time) string {
-	exact := t.Format(time.RFC3339)
-	if told := s.Time(t); s.IsTerminal() && told != t.UTC().Format(time.RFC3339) {
-		return exact + " (" + told + ")"
-	}
-	return exact
 }

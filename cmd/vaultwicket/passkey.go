@@ -56,7 +56,25 @@ func passkeyCommand(_ context.Context, std terminal.Streams, args []string) erro
 		if err != nil {
 			return err
 		}
-		return listPasskeys(f.JSON, std, terminal.NewScreen(std, look, time.Now()), passkeys, grants)
+		list := []signedIn{}
+		for _, p := range passkeys {
+			list = append(list, signedIn{ID: p.ID, Kind: "passkey", Since: p.Added})
+		}
+		for _, g := range grants {
+			list = append(list, signedIn{ID: g.ID, Kind: "client", Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"), Agent: g.Agent, Scope: g.Scope, Since: g.Made, Used: g.Used})
+		}
+		if f.JSON {
+			return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
+		}
+		table := terminal.NewScreen(std, look, time.Now()).Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
+		for _, one := range list {
+			what := one.Kind
+			if one.Client != "" {
+				what = one.Client
+			}
+			table.Add(terminal.Text(one.ID), terminal.Text(what), terminal.Text(one.Since.Local().Format(time.DateTime)), terminal.Text(one.Agent), terminal.Text(one.Scope))
+		}
+		return table.Flush()
 	case len(rest) == 2 && rest[0] == "remove":
 		had, err := store.Remove(rest[1])
 		if err == nil && !had {
@@ -76,26 +94,4 @@ type signedIn struct {
 	Scope  string    `json:"scope,omitempty"`
 	Since  time.Time `json:"since"`
 	Used   time.Time `json:"used,omitzero"`
-}
-
-func listPasskeys(asJSON bool, std terminal.Streams, screen terminal.Screen, passkeys []signin.Passkey, grants []signin.Grant) error {
-	list := []signedIn{}
-	for _, p := range passkeys {
-		list = append(list, signedIn{ID: p.ID, Kind: "passkey", Since: p.Added})
-	}
-	for _, g := range grants {
-		list = append(list, signedIn{ID: g.ID, Kind: "client", Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"), Agent: g.Agent, Scope: g.Scope, Since: g.Made, Used: g.Used})
-	}
-	if asJSON {
-		return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
-	}
-	table := screen.Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
-	for _, one := range list {
-		what := one.Kind
-		if one.Client != "" {
-			what = one.Client
-		}
-		table.Add(terminal.Text(one.ID), terminal.Text(what), terminal.Text(one.Since.Local().Format(time.DateTime)), terminal.Text(one.Agent), terminal.Text(one.Scope))
-	}
-	return table.Flush()
 }

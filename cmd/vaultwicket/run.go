@@ -34,20 +34,22 @@ var helpOfRun = description{
 // runCall is "vaultwicket run": one command through the gateway. Standard
 // output is the command's own: byte for byte, unless a terminal would read it.
 func runCall(ctx context.Context, std terminal.Streams, args []string) error {
-	var once condition
+	var hash, key, stdin string
 	o, err := settings.Open("run", std, args, func(f *settings.Flags) {
-		once.flags(f)
+		f.StringVar(&hash, "expect-hash", "", "change a note only if it has this hash")
+		stdinFlag(f, &stdin)
+		f.StringVar(&key, "idempotency-key", "", "return the first result for a repeated call with this key")
 		f.CallsServer()
 	})
 	if err != nil {
 		return err
 	}
-	req, err := typedRequest(o, once.stdin)
+	req, err := typedRequest(o, stdin)
 	if err != nil {
 		return err
 	}
 	req.AtTerminal = true
-	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
+	req.ExpectHash, req.IdempotencyKey = hash, key
 	return doTyped(ctx, o, req)
 }
 
@@ -103,16 +105,6 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 	return terminal.Write(o.Std.Out, output)
 }
 
-// condition has the flags of a change: the expected hash, the idempotency key, and the parameter
-// that is read from standard input.
-type condition struct{ hash, key, stdin string }
-
-func (c *condition) flags(f *settings.Flags) {
-	f.StringVar(&c.hash, "expect-hash", "", "change a note only if it has this hash")
-	stdinFlag(f, &c.stdin)
-	f.StringVar(&c.key, "idempotency-key", "", "return the first result for a repeated call with this key")
-}
-
 // typedRequest reads the command and its words, and the value of one parameter from standard
 // input if that is asked for.
 func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
@@ -128,21 +120,43 @@ func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
 			}
 		}
 	}
-	words, err := withInput(o.Std, words, stdin)
-	if err == nil {
-		// Print a note if a value contains \n, which is not a line break here.
-		for _, word := range words {
-			key, value, _ := strings.Cut(word, "=")
-			if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
-				terminal.Notef(o.Std.Err, `\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`, key, key)
-			}
+	// One value is from standard input: that of the parameter stdin, or the one that is written content=-.
+	// A line break at the end of the input belongs to it.
+	at := slices.IndexFunc(words, func(word string) bool {
+		key, value, _ := strings.Cut(word, "=")
+		return value == fromInput && slices.Contains(inputParams, key)
+	})
+	switch {
+	case at >= 0 && stdin != "":
+		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", quote.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
+	case at >= 0:
+		stdin, _, _ = strings.Cut(words[at], "=")
+		words = slices.Delete(words, at, at+1)
+	case strings.Contains(stdin, "="):
+		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", quote.Short(stdin)), Advice: "use --stdin content"}
+	}
+	if stdin != "" {
+		text, err := io.ReadAll(io.LimitReader(o.Std.In, maxInput+1))
+		switch {
+		case err != nil:
+			return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
+		case len(text) > maxInput:
+			return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
+		}
+		words = append(words, stdin+"="+string(text))
+	}
+	// Print a note if a value contains \n, which is not a line break here.
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
+			terminal.Notef(o.Std.Err, `\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`, key, key)
 		}
 	}
 	req := gateway.Request{Command: command, Words: words}
 	if o.Remote != nil {
 		req.Vault = o.Vault.Name
 	}
-	return req, err
+	return req, nil
 }
 
 // fromInput is the value of a parameter that is read from standard input.
@@ -156,34 +170,6 @@ const maxInput = 2 << 20
 
 func stdinFlag(f *settings.Flags, param *string) {
 	f.StringVar(param, "stdin", "", "read the value of this parameter from standard input (content=- does the same)")
-}
-
-// withInput returns the words of a command with the value of one parameter from standard input: that of
-// param, or the one that is written content=-. A line break at the end of the input belongs to it.
-func withInput(std terminal.Streams, words []string, param string) ([]string, error) {
-	at := slices.IndexFunc(words, func(word string) bool {
-		key, value, _ := strings.Cut(word, "=")
-		return value == fromInput && slices.Contains(inputParams, key)
-	})
-	switch {
-	case at >= 0 && param != "":
-		return words, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", quote.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
-	case at >= 0:
-		param, _, _ = strings.Cut(words[at], "=")
-		words = slices.Delete(slices.Clone(words), at, at+1)
-	case param == "":
-		return words, nil
-	case strings.Contains(param, "="):
-		return words, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", quote.Short(param)), Advice: "use --stdin content"}
-	}
-	text, err := io.ReadAll(io.LimitReader(std.In, maxInput+1))
-	switch {
-	case err != nil:
-		return words, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
-	case len(text) > maxInput:
-		return words, &terminal.UsageError{Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput), Advice: "write less at once"}
-	}
-	return append(slices.Clip(words), param+"="+string(text)), nil
 }
 
 // typed returns a request as one that was typed in a terminal, where user is asked.

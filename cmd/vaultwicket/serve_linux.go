@@ -48,17 +48,13 @@ func releasable(smaps io.Reader, program string) (all []mappedSpan) {
 		}
 		if addresses, rest, found := strings.Cut(text, " "); found && !strings.HasSuffix(addresses, ":") {
 			permissions, _, _ := strings.Cut(rest, " ")
-			at, isProgram = spanOf(addresses)
-			isProgram = isProgram && (permissions == "r-xp" || permissions == "r--p") && strings.HasSuffix(rest, " "+program)
+			first, last, _ := strings.Cut(addresses, "-")
+			from, err := strconv.ParseUint(first, 16, strconv.IntSize)
+			to, err2 := strconv.ParseUint(last, 16, strconv.IntSize)
+			at = mappedSpan{uintptr(from), uintptr(to)}
+			isProgram = err == nil && err2 == nil && (permissions == "r-xp" || permissions == "r--p") && strings.HasSuffix(rest, " "+program)
 		}
 	}
-}
-
-func spanOf(text string) (s mappedSpan, ok bool) {
-	first, last, _ := strings.Cut(text, "-")
-	from, err := strconv.ParseUint(first, 16, strconv.IntSize)
-	to, err2 := strconv.ParseUint(last, 16, strconv.IntSize)
-	return mappedSpan{uintptr(from), uintptr(to)}, err == nil && err2 == nil
 }
 
 // ownInput reopens a pipe on standard input so that the runtime can wait for it without a thread: a

@@ -35,21 +35,19 @@ type undoFlags struct {
 // ofLatest is the value of --session without one.
 const ofLatest = "latest"
 
-func (u *undoFlags) add(f *settings.Flags) {
-	f.Reviews = true
-	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
-	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
-	f.Lookup("session").NoOptDefVal = ofLatest
-	u.screen.Flags(f.FlagSet)
-}
-
 // undo is "vaultwicket undo": the command undo through the gateway.
 //
 // Without an id it undoes the latest change of the vault by any author. A change of another caller is
 // named to the gateway, which requires approval if the undo removes or replaces something.
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	var u undoFlags
-	o, err := settings.Open("undo", std, args, u.add)
+	o, err := settings.Open("undo", std, args, func(f *settings.Flags) {
+		f.Reviews = true
+		f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
+		f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
+		f.Lookup("session").NoOptDefVal = ofLatest
+		u.screen.Flags(f.FlagSet)
+	})
 	if err != nil {
 		return err
 	}

@@ -44,14 +44,20 @@ const vaultName = "vault"
 func runVault(args []string, std terminal.Streams) int {
 	getenv := std.Getenv
 	if !exec.StartedByGateway(getenv) {
-		if err := notPaused(std); err != nil {
-			return terminal.PrintError(std.Err, err)
-		}
 		rules, err := rulesByHand(args, std)
 		if err != nil {
 			return terminal.PrintError(std.Err, err)
 		}
-		getenv = withRules(getenv, rules)
+		// The rules are in addition to those of the environment. Invalid ones stay, and then every call is denied.
+		if given, err := access.Parse(getenv(accessVariable)); err == nil && rules.Restrict() {
+			text := given.Meet(rules).String()
+			getenv = func(name string) string {
+				if name == accessVariable {
+					return text
+				}
+				return std.Getenv(name)
+			}
+		}
 	}
 	if !terminal.IsTerminal(std.Out) {
 		return vault.Main(args, std.In, std.Out, std.Err, getenv)
@@ -70,26 +76,19 @@ func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
 	return err
 }
 
-// notPaused returns an error while vaultwicket is paused, or if that cannot be determined.
-func notPaused(std terminal.Streams) error {
-	state := private.StateFolder(std.Getenv, "")
-	if state == "" {
-		return nil // nothing can be paused
-	}
-	paused, err := admission.IsPaused(state)
-	switch {
-	case err != nil:
-		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
-	case paused:
-		return terminal.Fail(terminal.ExitDenied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
-	}
-	return nil
-}
-
 // rulesByHand returns the access rules that the settings and the machine have for the folder of a
-// command line, and refuses changes that the machine does not allow. A folder within a vault that has rules, or around one, is refused:
-// its paths are not those of the rules.
+// command line. The error is that vaultwicket is paused or may be, that the machine does not allow changes, or
+// that the folder is within a vault that has rules, or around one: its paths are not those of the rules.
 func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
+	if state := private.StateFolder(std.Getenv, ""); state != "" { // otherwise nothing can be paused
+		paused, err := admission.IsPaused(state)
+		switch {
+		case err != nil:
+			return access.Rules{}, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
+		case paused:
+			return access.Rules{}, terminal.Fail(terminal.ExitDenied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
+		}
+	}
 	if len(args) == 0 {
 		return access.Rules{}, nil
 	}
@@ -110,7 +109,16 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		if !served.Policy.Access.Restrict() {
 			continue
 		}
-		for _, folder := range foldersOfVault(served.Vault, std) {
+		possible := []string{served.Folder}
+		if served.Folder == "" {
+			possible = nil
+			for _, listed := range registry.Read(std.Getenv) {
+				if served.ID != "" && served.ID == listed.ID || served.ID == "" && served.Name == listed.Name() {
+					possible = append(possible, listed.Folder)
+				}
+			}
+		}
+		for _, folder := range possible {
 			switch {
 			case registry.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
@@ -121,33 +129,4 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		}
 	}
 	return rules, nil
-}
-
-// foldersOfVault returns the possible folders of a vault of the settings.
-func foldersOfVault(v gateway.Vault, std terminal.Streams) (folders []string) {
-	if v.Folder != "" {
-		return []string{v.Folder}
-	}
-	for _, listed := range registry.Read(std.Getenv) {
-		if v.ID != "" && v.ID == listed.ID || v.ID == "" && v.Name == listed.Name() {
-			folders = append(folders, listed.Folder)
-		}
-	}
-	return folders
-}
-
-// withRules returns an environment with access rules in addition to its own. Invalid rules stay,
-// and then every call is denied.
-func withRules(getenv func(string) string, rules access.Rules) func(string) string {
-	given, err := access.Parse(getenv(accessVariable))
-	if err != nil || !rules.Restrict() {
-		return getenv
-	}
-	text := given.Meet(rules).String()
-	return func(name string) string {
-		if name == accessVariable {
-			return text
-		}
-		return getenv(name)
-	}
 }
