@@ -32,7 +32,7 @@ func AppView(lines []consent.Line, waits bool, link string) string {
 // Asked returns the question that waits under a name, see [consent.LinkPath], as the local page shows
 // it, and what answers it; "" if none does. session is the process in the audit log.
 func Asked(state, session, ref string) (shown string, answer func(approve bool) error) {
-	p := &page{Config: Config{State: state, Now: time.Now}}
+	p := &Page{Config: Config{State: state, Now: time.Now}}
 	waiting, _, _, _, _ := p.questions() // what cannot be read cannot be answered
 	i := slices.IndexFunc(waiting, func(q consent.StoredQuestion) bool { return ref != "" && q.Ref == ref })
 	if i < 0 {

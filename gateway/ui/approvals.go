@@ -21,7 +21,7 @@ import (
 // that the user is reading. Those in ended are of callers that cannot use the answer any more, and
 // those in approved are of calls that were not repeated yet. damaged counts files that cannot be
 // read.
-func (p *page) questions() (waiting, ended, approved []consent.StoredQuestion, damaged int, err error) {
+func (p *Page) questions() (waiting, ended, approved []consent.StoredQuestion, damaged int, err error) {
 	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
 	servers, unknown := private.Servers(private.ServersFolder(p.State))
 	for _, q := range all {
@@ -36,17 +36,6 @@ func (p *page) questions() (waiting, ended, approved []consent.StoredQuestion, d
 		}
 	}
 	return waiting, ended, approved, len(unreadable), err
-}
-
-// placeOf returns where the question of a link is on the page: among all of them, if it does not wait.
-func (p *page) placeOf(link string) string {
-	waiting, ended, approved, _, _ := p.questions() // the view tells what cannot be read
-	for _, q := range slices.Concat(waiting, ended, approved) {
-		if q.Ref != "" && link == consent.LinkPath+q.Ref {
-			return "approvals#q-" + q.Code
-		}
-	}
-	return "approvals"
 }
 
 // hasEnded reports whether a caller cannot call again: a process, whose name begins with its
@@ -91,7 +80,7 @@ type answered struct {
 	Call *activity.Call // that was made with the approval, nil before
 }
 
-func (p *page) cardOf(q consent.StoredQuestion) card {
+func (p *Page) cardOf(q consent.StoredQuestion) card {
 	c := card{
 		StoredQuestion: q, Who: cmp.Or(private.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
 		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
@@ -133,7 +122,7 @@ func (p *page) cardOf(q consent.StoredQuestion) card {
 	return c
 }
 
-func (p *page) cards(list []consent.StoredQuestion) (shown []card) {
+func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
 	for _, q := range list {
 		shown = append(shown, p.cardOf(q))
 	}
@@ -142,7 +131,7 @@ func (p *page) cards(list []consent.StoredQuestion) (shown []card) {
 
 // approvals shows the pending questions, each with its whole difference, and what became of those
 // that were approved.
-func (p *page) approvals(request) view {
+func (p *Page) approvals(request) view {
 	waiting, ended, approved, damaged, err := p.questions()
 	data := approvalsData{Cards: p.cards(waiting), Ended: p.cards(ended), Damaged: damaged}
 	_, _ = p.calls.Update() // a call that is known can be shown without it
@@ -157,7 +146,13 @@ func (p *page) approvals(request) view {
 	for i := range p.approved {
 		a := &p.approved[i]
 		if a.Call == nil && !slices.ContainsFunc(approved, func(q consent.StoredQuestion) bool { return q.Code == a.Code }) {
-			a.Call = p.madeWith(*a)
+			for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
+				used := slices.ContainsFunc(p.approved, func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID })
+				if c.Approved && c.Ended && c.Kind == "" && !c.Own() && !used {
+					a.Call = &c
+					break
+				}
+			}
 		}
 		shown := *a
 		shown.Left = countdown(a.Expires.Sub(p.Now()))
@@ -166,20 +161,8 @@ func (p *page) approvals(request) view {
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
 
-// madeWith returns the call that was made with an approval, nil if it is not in the log. p.mu is
-// held.
-func (p *page) madeWith(a answered) *activity.Call {
-	for _, c := range p.calls.Page(activity.Filter{Vault: a.Vault, Command: a.Command, Since: a.Made}, 0, 100).Calls {
-		used := slices.ContainsFunc(p.approved, func(other answered) bool { return other.Call != nil && other.Call.ID == c.ID })
-		if c.Approved && c.Ended && c.Kind == "" && !c.Own() && !used {
-			return &c
-		}
-	}
-	return nil
-}
-
 // decide answers the questions with the codes of the form.
-func (p *page) decide(r request, approve bool) view {
+func (p *Page) decide(r request, approve bool) view {
 	waiting, ended, _, _, _ := p.questions() // what cannot be read cannot be answered
 	v := view{goTo: "approvals"}
 	codes := r.PostForm["code"]
@@ -191,8 +174,15 @@ func (p *page) decide(r request, approve bool) view {
 			return v.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
 		}
 		q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session})
-		if err != nil {
-			return v.failed(decideError(err))
+		var done *consent.Answered
+		var unusable *consent.Unusable
+		switch {
+		case errors.As(err, &unusable):
+			return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err))
+		case errors.As(err, &done):
+			return v.failed(failure.New(failure.CodeBadRequest, "it was answered here or in a terminal", "%v", err))
+		case err != nil:
+			return v.failed(failure.New(failure.CodeNotFound, "it may have expired; the agent can repeat the call to request approval again", "%v", err))
 		}
 		if i := slices.IndexFunc(waiting, func(w consent.StoredQuestion) bool { return w.Code == q.Code }); i >= 0 && approve {
 			q.Lines = waiting[i].Lines // the store has them no more
@@ -201,25 +191,12 @@ func (p *page) decide(r request, approve bool) view {
 			p.mu.Unlock()
 		}
 	}
-	done := "Denied"
+	did := "Denied"
 	if approve {
-		done = "Approved"
+		did = "Approved"
 	}
-	if v.note = done + "."; len(codes) > 1 {
-		v.note = fmt.Sprintf("%s: %d calls.", done, len(codes))
+	if v.note = did + "."; len(codes) > 1 {
+		v.note = fmt.Sprintf("%s: %d calls.", did, len(codes))
 	}
 	return v
-}
-
-// decideError returns the error about a question that could not be answered, with a hint.
-func decideError(err error) error {
-	var done *consent.Answered
-	var unusable *consent.Unusable
-	switch {
-	case errors.As(err, &unusable):
-		return failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
-	case errors.As(err, &done):
-		return failure.New(failure.CodeBadRequest, "it was answered here or in a terminal", "%v", err)
-	}
-	return failure.New(failure.CodeNotFound, "it may have expired; the agent can repeat the call to request approval again", "%v", err)
 }

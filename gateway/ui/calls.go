@@ -27,7 +27,6 @@ type activityData struct {
 	Vaults   []string
 	Commands []string
 	Outcomes []string
-	More     bool         // there were calls that are not kept
 	Before   bool         // this is not the newest part
 	Newest   template.URL // the query of the newest part
 	Older    template.URL // that of the next part, "" for none
@@ -49,7 +48,7 @@ type callID struct {
 }
 
 // rowsOf returns calls as they are listed: what an agent repeats is one row.
-func (p *page) rowsOf(calls []activity.Call) (rows []callRow) {
+func (p *Page) rowsOf(calls []activity.Call) (rows []callRow) {
 	for _, c := range calls {
 		one := callRow{Call: c, Path: p.names.of(c)}
 		if n := len(rows); n > 0 {
@@ -118,14 +117,6 @@ func (q *callQuery) fields() map[string]*string {
 	}
 }
 
-func callQueryOf(values url.Values) (q callQuery) {
-	for name, field := range q.fields() {
-		text := strings.TrimSpace(values.Get(name))
-		*field = text[:min(len(text), 200)]
-	}
-	return q
-}
-
 // values returns a query for an address.
 func (q callQuery) values() url.Values {
 	values := url.Values{}
@@ -170,13 +161,17 @@ func (q callQuery) hour() (from, until time.Time, ok bool) {
 }
 
 // activity shows the calls that a filter wants, and their figures.
-func (p *page) activity(r request) view {
+func (p *Page) activity(r request) view {
 	v := view{template: "activity", title: "Activity"}
 	_, err := p.calls.Update()
 	now := p.Now()
 	values := r.URL.Query()
 	before, _ := strconv.ParseUint(values.Get("before"), 10, 64) // 0 is from the newest
-	q := callQueryOf(values)
+	var q callQuery
+	for name, field := range q.fields() {
+		text := strings.TrimSpace(values.Get(name))
+		*field = text[:min(len(text), 200)]
+	}
 	data := activityData{Query: q, Chips: q.chips(), Outcomes: outcomes, Before: before > 0, Most: 1, Newest: template.URL(q.values().Encode())}
 	// What a query wants. The period is a day if none is given.
 	filter := activity.Filter{Who: q.Who, Vault: q.Vault, Command: q.Command, Outcome: q.Outcome, Text: q.Text, Notes: p.names.matching(q.Text), Session: q.Session, Changes: q.Changes != ""}
@@ -207,7 +202,6 @@ func (p *page) activity(r request) view {
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Rows = p.rowsOf(data.Page.Calls)
 	data.Who, data.Vaults, data.Commands = p.calls.Names()
-	data.More = p.calls.Dropped()
 	for _, c := range data.Figures.Commands {
 		data.Most = max(data.Most, c.Calls)
 	}
@@ -228,7 +222,7 @@ type callData struct {
 }
 
 // oneCall shows a call with all its lines.
-func (p *page) oneCall(r request) view {
+func (p *Page) oneCall(r request) view {
 	_, _ = p.calls.Update() // a call that is known can be shown without it
 	id, err := url.PathUnescape(r.rest)
 	call, lines, ok := p.calls.One(id)
@@ -275,7 +269,18 @@ const (
 
 // chartOf returns a chart of the calls of some hours, in the time zone in.
 func chartOf(hours []activity.Hour, in *time.Location) chart {
-	hours, each := together(hours)
+	each := max(1, (len(hours)+mostBars-1)/mostBars)
+	if each > 1 {
+		var fewer []activity.Hour
+		for i, h := range hours {
+			if i%each == 0 {
+				fewer = append(fewer, activity.Hour{Start: h.Start})
+			}
+			sum := &fewer[len(fewer)-1]
+			sum.Allowed, sum.Denied, sum.Failed, sum.Asked = sum.Allowed+h.Allowed, sum.Denied+h.Denied, sum.Failed+h.Failed, sum.Asked+h.Asked
+		}
+		hours = fewer
+	}
 	c := chart{Each: each}
 	most, calls, denied := 1, 0, 0
 	for _, h := range hours {
@@ -321,20 +326,4 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 		c.Labels = append(c.Labels, hours[i].Start.In(in).Format(form))
 	}
 	return c
-}
-
-// together puts neighbouring hours together when there are too many for one chart.
-func together(hours []activity.Hour) (fewer []activity.Hour, each int) {
-	each = (len(hours) + mostBars - 1) / mostBars
-	if each <= 1 {
-		return hours, 1
-	}
-	for i, h := range hours {
-		if i%each == 0 {
-			fewer = append(fewer, activity.Hour{Start: h.Start})
-		}
-		sum := &fewer[len(fewer)-1]
-		sum.Allowed, sum.Denied, sum.Failed, sum.Asked = sum.Allowed+h.Allowed, sum.Denied+h.Denied, sum.Failed+h.Failed, sum.Asked+h.Asked
-	}
-	return fewer, each
 }

@@ -72,7 +72,7 @@ func TestTheOverviewIsBounded(t *testing.T) {
 func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	state := t.TempDir()
 	g := gateway.New(gateway.Config{Runner: exec.New(exec.Config{})})
-	p := New(Config{Gateway: g, State: state, Session: "s"}).page
+	p := New(Config{Gateway: g, State: state, Session: "s"})
 	begun, _ := p.events.check()
 	told := p.events.subscribe(fmt.Sprint(begun))
 	t.Cleanup(func() { p.events.unsubscribe(told) })

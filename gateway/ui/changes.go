@@ -12,7 +12,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
@@ -58,7 +57,7 @@ type changeRow struct {
 }
 
 // rowOf returns a change as it is listed.
-func (p *page) rowOf(kept *journal.Journal, vault string, e journal.Entry) changeRow {
+func (p *Page) rowOf(kept *journal.Journal, vault string, e journal.Entry) changeRow {
 	row := changeRow{
 		Entry: e, Vault: vault, Who: cmp.Or(private.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
 		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
@@ -108,7 +107,7 @@ type countedLines struct {
 }
 
 // changes shows the journal of a vault. Changes of notes that are hidden are not in it.
-func (p *page) changes(r request) view {
+func (p *Page) changes(r request) view {
 	values := r.URL.Query()
 	data := changesData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note")}
 	query := url.Values{"vault": {data.Vault}}
@@ -156,23 +155,6 @@ func (p *page) changes(r request) view {
 	return show(nil)
 }
 
-// changesSince returns the changes of a vault since a time, the newest first, at most changesOfDay, and
-// whether there are more. Hidden ones are not among them.
-func (p *page) changesSince(vault string, since time.Time) (rows []changeRow, more bool, err error) {
-	kept, err := p.Gateway.Journal(vault)
-	if err != nil {
-		return nil, false, err
-	}
-	entries, _, err := kept.Entries(journal.Filter{Since: since, Limit: changesOfDay + 1})
-	sees := p.Gateway.Visible(vault)
-	for _, e := range entries[:min(len(entries), changesOfDay)] {
-		if e.SeenBy(sees) {
-			rows = append(rows, p.rowOf(kept, vault, e))
-		}
-	}
-	return rows, len(entries) > changesOfDay, err
-}
-
 // changeData is one change with its differences.
 type changeData struct {
 	changeRow
@@ -198,24 +180,20 @@ type shownFile struct {
 }
 
 // oneChange shows a change with the texts before and after it.
-func (p *page) oneChange(r request) view {
+func (p *Page) oneChange(r request) view {
 	vault, id := r.URL.Query().Get("vault"), r.rest
 	data, err := p.changeOf(vault, id, r.URL.Query().Get("as") == "rendered")
 	if err != nil {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
 	}
-	return view{template: "change", title: data.title(), data: data}
-}
-
-// title is the name of the first note.
-func (d changeData) title() string {
-	if d.Path == "" {
-		return "Change"
+	title := "Change"
+	if data.Path != "" {
+		title = strings.TrimSuffix(path.Base(data.Path), ".md")
 	}
-	return strings.TrimSuffix(path.Base(d.Path), ".md")
+	return view{template: "change", title: title, data: data}
 }
 
-func (p *page) changeOf(vault, id string, rendered bool) (changeData, error) {
+func (p *Page) changeOf(vault, id string, rendered bool) (changeData, error) {
 	kept, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return changeData{}, err
@@ -255,7 +233,7 @@ func (d changeData) All() []string {
 
 // textsOf returns the texts of a file before and after a step. The journal has the second one only
 // if another change followed; otherwise it is the note itself, if that still has its hash.
-func (p *page) textsOf(kept *journal.Journal, vault string, s journal.Step) (before, after []byte, ok bool) {
+func (p *Page) textsOf(kept *journal.Journal, vault string, s journal.Step) (before, after []byte, ok bool) {
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
 		return nil, nil, false
 	}
@@ -267,7 +245,7 @@ func (p *page) textsOf(kept *journal.Journal, vault string, s journal.Step) (bef
 	})
 }
 
-func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step, rendered bool) shownFile {
+func (p *Page) shownFileOf(kept *journal.Journal, vault string, s journal.Step, rendered bool) shownFile {
 	f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
 	before, after, ok := p.textsOf(kept, vault, s)
 	if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
@@ -303,25 +281,10 @@ func obsidianURL(vault, note string) template.URL {
 // confirms, "" for none.
 type undoForm struct{ Vault, ID, What, Confirm, From string }
 
-// question asks whether to do what the form is for.
-func (u undoForm) question() string {
-	switch n := strings.Count(u.ID, ",") + 1; {
-	case u.What == "redo":
-		return "Do this again?"
-	case u.What == "batch":
-		return "Undo the whole batch?"
-	case u.What == "session":
-		return "Undo all of this session?"
-	case n > 1:
-		return fmt.Sprintf("Undo these %d changes?", n)
-	}
-	return "Undo this?"
-}
-
 // undo undoes changes with the command undo, as the terminal does. To undo an undo does the change
 // again. If that requires approval, the question is shown first, and the form confirms that question
 // by its digest.
-func (p *page) undo(r request) view {
+func (p *Page) undo(r request) view {
 	form := undoForm{r.PostForm.Get("vault"), r.PostForm.Get("id"), r.PostForm.Get("what"), r.PostForm.Get("confirm"), r.PostForm.Get("from")}
 	which := "id"
 	if form.What == "batch" || form.What == "session" {
@@ -358,7 +321,18 @@ func (p *page) undo(r request) view {
 	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") }) // the view is about it
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question, data.Undo = &question, form
-	return view{template: "change", title: form.question(), data: data, goTo: one}
+	title := "Undo this?"
+	switch n := strings.Count(form.ID, ",") + 1; {
+	case form.What == "redo":
+		title = "Do this again?"
+	case form.What == "batch":
+		title = "Undo the whole batch?"
+	case form.What == "session":
+		title = "Undo all of this session?"
+	case n > 1:
+		title = fmt.Sprintf("Undo these %d changes?", n)
+	}
+	return view{template: "change", title: title, data: data, goTo: one}
 }
 
 // undoneNote says what an undo did, by its answer: a line for each change.

@@ -38,7 +38,7 @@ type event struct {
 // events sends changes to open pages. It polls the files while a page is open, and before each
 // view.
 type events struct {
-	page *page
+	page *Page
 
 	mu      sync.Mutex
 	open    map[chan event]bool

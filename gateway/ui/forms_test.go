@@ -25,7 +25,7 @@ import (
 // visitor is a browser that has the page open.
 type visitor struct {
 	t      *testing.T
-	page   *page
+	page   *Page
 	base   string
 	client *http.Client
 }
@@ -35,14 +35,14 @@ func openPage(t *testing.T, state string) *visitor {
 	t.Helper()
 	require.That(t, private.EnsureFolder(state), "no state folder")
 	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"})
-	server := httptest.NewServer(p.page.guard)
+	server := httptest.NewServer(p.guard)
 	t.Cleanup(server.Close)
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	client := server.Client()
 	client.Jar, client.CheckRedirect = jar, func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	open := server.URL + p.Open()
-	v := &visitor{t, p.page, open[:strings.Index(open, "open/")], client}
+	v := &visitor{t, p, open[:strings.Index(open, "open/")], client}
 	v.do(http.MethodGet, open, nil)
 	return v
 }

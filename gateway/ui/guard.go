@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +44,11 @@ func (v visit) Page() string {
 
 // Token returns what a form of a page must send back in the field [tokenField]. It is good
 // for this session and for changes below this page.
-func (v visit) Token(page string) string { return v.session.token(page) }
+func (v visit) Token(page string) string {
+	mac := hmac.New(sha256.New, v.session.key[:])
+	_, _ = mac.Write([]byte(page)) // never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
 
 // tokenField is the name of the form field with the token.
 const tokenField = "token"
@@ -98,27 +101,32 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range protections {
 		w.Header().Set(name, value)
 	}
+	changes := r.Method == http.MethodPost
 	switch {
 	case !httpguard.IsPath(r):
 		refuse(w, http.StatusBadRequest, "The request target must be a path.")
+		return
 	case !g.hosts.Allow(r.Host):
 		refuse(w, http.StatusForbidden, "The Host header is not allowed.")
-	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && !changes:
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		refuse(w, http.StatusMethodNotAllowed, "Allowed methods: GET, HEAD, POST.")
-	default:
-		g.admit(w, r)
-	}
-}
-
-// admit checks who sends a request.
-func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
-	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
-	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && r.Method != http.MethodPost && !isEmbedded(r.Header) {
-		lead(w, r, ref)
 		return
 	}
-	if code, found := strings.CutPrefix(path, openName); inside && found && r.Method != http.MethodPost {
+	if ref, found := strings.CutPrefix(r.URL.EscapedPath(), consent.LinkPath); found && !changes && !isEmbedded(r.Header) {
+		if ref == questionScript || ref == questionIcon {
+			serveAsset(w, r, ref)
+			return
+		}
+		// The page is the same for every question and visitor. Its script goes on to the question
+		// where this browser is signed in.
+		bare(w, http.StatusOK, `<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
+			`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`)
+		return
+	}
+	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
+	if code, found := strings.CutPrefix(path, openName); inside && found && !changes {
 		g.trade(w, r, code)
 		return
 	}
@@ -133,7 +141,7 @@ func (g *guard) admit(w http.ResponseWriter, r *http.Request) {
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	v := visit{session: s, Base: g.base, Path: path}
-	if r.Method == http.MethodPost { // a change comes from a form of the page that it is about
+	if changes { // they come from a form of the page that they are about
 		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
 		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
 			refuse(w, http.StatusUnsupportedMediaType, "Changes are sent as a form.")
@@ -236,17 +244,6 @@ func (g *guard) goOn(w http.ResponseWriter) {
 	bare(w, http.StatusOK, `<meta http-equiv="refresh" content="0; url=`+g.base+`"><link rel="icon" href="`+g.base+`assets/icon.svg">`, `<p><a href="`+g.base+`">Continue</a></p>`)
 }
 
-// lead answers a link to a question with a page that is the same for every question and visitor.
-// Its script goes on to the question where this browser is signed in.
-func lead(w http.ResponseWriter, r *http.Request, ref string) {
-	if ref == questionScript || ref == questionIcon {
-		serveAsset(w, r, ref)
-		return
-	}
-	bare(w, http.StatusOK, `<link rel="icon" href="`+consent.LinkPath+questionIcon+`"><script src="`+consent.LinkPath+questionScript+`" defer></script>`,
-		`<h1>An agent asks for your approval</h1><p>This browser is not signed in. Open the link that &quot;vaultwicket ui&quot; prints in it: the question is under Approvals.</p>`)
-}
-
 // The files of the page of a link. They are no names of questions.
 const (
 	questionScript = "question.js"
@@ -303,10 +300,7 @@ func (s *sessions) redeem(code, host string) (cookie string) {
 	s.code = digest{}
 	cookie = random()
 	made := &session{cookie: sha256.Sum256([]byte(cookie)), host: host, key: sha256.Sum256([]byte(random()))}
-	if len(s.all) >= maxSessions {
-		s.all = slices.Delete(s.all, 0, 1)
-	}
-	s.all = append(s.all, made)
+	s.all = append(s.all[max(0, len(s.all)+1-maxSessions):], made)
 	return cookie
 }
 
@@ -328,10 +322,3 @@ func (s *sessions) of(r *http.Request) *session {
 
 // maxCookies of the name are looked at in a request.
 const maxCookies = 16
-
-// token returns the token of a page in the session.
-func (s *session) token(page string) string {
-	mac := hmac.New(sha256.New, s.key[:])
-	_, _ = mac.Write([]byte(page)) // never fails
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}

@@ -101,7 +101,7 @@ func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 func TestChangesAreFormsThatAreShort(t *testing.T) {
 	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
 	cookie := cookieOf(t, d)
-	token := url.Values{tokenField: {d.sessions.all[0].token("pause")}}.Encode()
+	token := url.Values{tokenField: {visit{session: d.sessions.all[0]}.Token("pause")}}.Encode()
 	for name, test := range map[string]struct {
 		kind, body string
 		want       int
@@ -163,7 +163,7 @@ func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 		}
 	})
 	cookie := cookieOf(t, g)
-	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo", strings.NewReader(url.Values{tokenField: {g.sessions.all[0].token("changes")}}.Encode()))
+	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo", strings.NewReader(url.Values{tokenField: {visit{session: g.sessions.all[0]}.Token("changes")}}.Encode()))
 	r.Host = "127.0.0.1:4567"
 	r.Header.Set("Origin", "http://127.0.0.1:4567")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -253,10 +253,10 @@ func TestMatrix(t *testing.T) {
 	reached := 0
 	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) { reached++ })
 	s := secrets{base: d.base, cookie: cookieOf(t, d)}
-	s.token, s.otherPage = d.sessions.all[0].token("approvals"), d.sessions.all[0].token("changes")
+	s.token, s.otherPage = visit{session: d.sessions.all[0]}.Token("approvals"), visit{session: d.sessions.all[0]}.Token("changes")
 	foreign := newGuard(nil, nil)
 	s.other = cookieOf(t, foreign)
-	s.otherSession = foreign.sessions.all[0].token("approvals")
+	s.otherSession = visit{session: foreign.sessions.all[0]}.Token("approvals")
 	count := 0
 	every(func(a attempt) {
 		before := reached

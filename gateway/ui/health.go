@@ -51,7 +51,7 @@ type folderSize struct {
 
 // health checks the installation, one check at a time.
 type health struct {
-	page *page
+	page *Page
 
 	mu   sync.Mutex
 	data healthData
@@ -96,7 +96,7 @@ func (h *health) latest() healthData {
 }
 
 // checked runs all checks.
-func (p *page) checked(ctx context.Context) healthData {
+func (p *Page) checked(ctx context.Context) healthData {
 	data := healthData{State: p.State, Go: runtime.Version(), At: p.Now()}
 	if p.Health != nil {
 		data.Findings = p.Health(ctx)
@@ -144,7 +144,7 @@ func (p *page) checked(ctx context.Context) healthData {
 }
 
 // healthView shows the latest check, and begins one if that is old.
-func (p *page) healthView(r request) view {
+func (p *Page) healthView(r request) view {
 	data := p.health.latest()
 	if !data.Running && p.Now().Sub(data.At) > healthFresh {
 		if done := p.health.begin(); done != nil {

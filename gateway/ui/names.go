@@ -13,7 +13,7 @@ import (
 // noteNames finds the names of notes. The audit log has keyed digests of paths; those of the notes
 // that may be seen, and of those in the journal, are computed and kept in memory.
 type noteNames struct {
-	page *page
+	page *Page
 	logs audit.Logs
 
 	mu    sync.Mutex

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/gateway/ui/activity"
 )
@@ -93,7 +94,7 @@ const (
 )
 
 // overview tells what happened today, what waits, and what can be taken back.
-func (p *page) overview(r request) view {
+func (p *Page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
 	today, more, changesErr := p.changedToday()
@@ -121,18 +122,25 @@ func (p *page) overview(r request) view {
 	return v.failed(cmp.Or(err, questionsErr, serversErr, changesErr))
 }
 
-// changedToday returns the changes of today by who made them, the newest first.
-func (p *page) changedToday() (list []changedBy, more bool, err error) {
+// changedToday returns the changes of today by who made them, the newest first, at most changesOfDay of
+// a vault, and whether there are more. Hidden ones are not among them.
+func (p *Page) changedToday() (list []changedBy, more bool, err error) {
 	for _, vault := range p.Gateway.VaultNames() {
-		rows, cut, failed := p.changesSince(vault, midnight(p.Now()))
+		kept, failed := p.Gateway.Journal(vault)
+		var entries []journal.Entry
+		if failed == nil {
+			entries, _, failed = kept.Entries(journal.Filter{Since: midnight(p.Now()), Limit: changesOfDay + 1})
+		}
 		if err = cmp.Or(err, failed); failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
 			err = nil // without a folder there is no journal
 		}
-		more = more || cut
-		for _, row := range rows {
-			if row.Undoes != "" {
-				continue // it is told where it was undone
+		more = more || len(entries) > changesOfDay
+		sees := p.Gateway.Visible(vault)
+		for _, e := range entries[:min(len(entries), changesOfDay)] {
+			if e.Undoes != "" || !e.SeenBy(sees) { // an undo is told where it was undone
+				continue
 			}
+			row := p.rowOf(kept, vault, e)
 			at := slices.IndexFunc(list, func(c changedBy) bool { return c.Who == row.Who && c.Vault == vault && c.Own == row.Own })
 			if at < 0 {
 				at = len(list)
@@ -150,7 +158,7 @@ func (p *page) changedToday() (list []changedBy, more bool, err error) {
 }
 
 // day returns what each agent did, the busiest first, and what was refused today.
-func (p *page) day(today []changedBy) (list []dayOf, refusals []activity.Refused) {
+func (p *Page) day(today []changedBy) (list []dayOf, refusals []activity.Refused) {
 	now := p.Now()
 	strips := p.calls.Figures(activity.Filter{Since: now.Add(-23 * time.Hour)}, now)
 	figures := p.calls.Figures(activity.Filter{Since: midnight(now)}, now)
@@ -242,7 +250,7 @@ type shownAgent struct {
 }
 
 // agents shows who may call, and what each did today.
-func (p *page) agents(r request) view {
+func (p *Page) agents(r request) view {
 	_, err := p.calls.Update()
 	today, _, changesErr := p.changedToday()
 	days, _ := p.day(today)
@@ -255,7 +263,13 @@ func (p *page) agents(r request) view {
 	show := func(a Agent, isDefined bool) {
 		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
 		if isDefined {
-			one.Rights = rights(a)
+			one.Rights = "May do nothing"
+			if a.Tier != "" && a.Tier != "none" {
+				one.Rights = "May call the commands of tier " + a.Tier + map[bool]string{true: " and change notes", false: " and may not change notes"}[a.Mutations]
+				if a.Expires != nil {
+					one.Rights += ", until " + a.Expires.Local().Format(time.DateOnly)
+				}
+			}
 		}
 		if i := slices.IndexFunc(days, func(d dayOf) bool { return d.Name == a.Name }); i >= 0 {
 			one.Day = days[i]
@@ -284,23 +298,8 @@ func (p *page) agents(r request) view {
 	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr))
 }
 
-// rights says what an agent may do.
-func rights(a Agent) string {
-	text := "May call the commands of tier " + a.Tier + " and may not change notes"
-	switch {
-	case a.Tier == "" || a.Tier == "none":
-		return "May do nothing"
-	case a.Mutations:
-		text = "May call the commands of tier " + a.Tier + " and change notes"
-	}
-	if a.Expires != nil {
-		text += ", until " + a.Expires.Local().Format(time.DateOnly)
-	}
-	return text
-}
-
 // agentAct pauses or resumes an agent, or takes all rights from it.
-func (p *page) agentAct(r request, what string) view {
+func (p *Page) agentAct(r request, what string) view {
 	name := r.PostForm.Get("agent")
 	v := view{goTo: "agents"}
 	var known []Agent
@@ -330,7 +329,7 @@ func (p *page) agentAct(r request, what string) view {
 }
 
 // pause has every server deny every call, or ends that.
-func (p *page) pause(r request, on bool) view {
+func (p *Page) pause(r request, on bool) view {
 	v := view{goTo: p.backTo(r)}
 	switch usable := private.EnsureFolder(p.State); {
 	case on && !usable:
@@ -349,7 +348,7 @@ func (p *page) pause(r request, on bool) view {
 
 // backTo returns the view that a form was sent from, which is in every view, with its query. It is ""
 // for the first view, and for what is none.
-func (p *page) backTo(r request) string {
+func (p *Page) backTo(r request) string {
 	from, err := url.Parse(r.PostForm.Get("from"))
 	if err != nil || from.IsAbs() || from.Host != "" {
 		return ""
@@ -369,13 +368,13 @@ func (p *page) backTo(r request) string {
 
 // settings shows every setting with its origin, and the lines for another value. It changes
 // nothing: a looser policy needs a restart by the user.
-func (p *page) settings(r request) view {
+func (p *Page) settings(r request) view {
 	shown, err := p.inForce()
 	return view{template: "settings", title: "Settings", data: shown}.failed(err)
 }
 
 // inForce returns the settings. Their origins have the name of the file and not its path.
-func (p *page) inForce() (shown Settings, err error) {
+func (p *Page) inForce() (shown Settings, err error) {
 	if p.Settings != nil {
 		shown, err = p.Config.Settings()
 	}

@@ -37,7 +37,7 @@ type commandOfMatrix struct {
 }
 
 // vaultOf returns the vault of a request, the default one if it names none.
-func (p *page) vaultOf(r request) string {
+func (p *Page) vaultOf(r request) string {
 	if vault := r.FormValue("vault"); vault != "" {
 		return vault
 	}
@@ -45,7 +45,7 @@ func (p *page) vaultOf(r request) string {
 }
 
 // policy shows every command with what applies to it in a vault, and which rule says so.
-func (p *page) policy(r request) view {
+func (p *Page) policy(r request) view {
 	v := view{template: "policy", title: "Policy"}
 	_, logErr := p.calls.Update()
 	data := policyData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Counts: map[string]int{}, Texts: p.calls.TextDays(p.Now().AddDate(0, 0, -6))}
@@ -59,10 +59,16 @@ func (p *page) policy(r request) view {
 			data.View = one
 		}
 	}
+	var confirm any // nil if it is not known: then every call may require approval
+	for _, s := range data.View.Settings {
+		if s.Name == "confirm" {
+			confirm = s.Value
+		}
+	}
 	for _, l := range list { // in the order of tiers
 		c := commandOfMatrix{l.Explained(), "disabled"}
 		switch {
-		case l.Enabled() && confirms(data.View, l.Effect):
+		case l.Enabled() && (confirm == nil || confirm == "writes" && l.Effect.Mutates() || confirm == "destructive" && l.Effect.WorseThan(tiers.Writes)):
 			c.State = "approval"
 		case l.Enabled():
 			c.State = "enabled"
@@ -82,16 +88,6 @@ func (p *page) policy(r request) view {
 	return v.failed(logErr)
 }
 
-// confirms reports whether the setting confirm requires approval for calls with an effect.
-func confirms(v catalog.View, e tiers.Effect) bool {
-	for _, s := range v.Settings {
-		if s.Name == "confirm" {
-			return s.Value == "writes" && e.Mutates() || s.Value == "destructive" && e.WorseThan(tiers.Writes)
-		}
-	}
-	return true // it is not known
-}
-
 // tryData is what the view of a preview shows.
 type tryData struct {
 	Vaults, Commands []string
@@ -102,7 +98,7 @@ type tryData struct {
 
 const tryTitle = "Try a command"
 
-func (p *page) tryDataOf(r request) tryData {
+func (p *Page) tryDataOf(r request) tryData {
 	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Params: r.FormValue("params")}
 	for _, c := range p.Gateway.Listing() {
 		data.Commands = append(data.Commands, c.Name)
@@ -114,7 +110,7 @@ func (p *page) tryDataOf(r request) tryData {
 const maxParams = 64
 
 // try shows what a command would do. Nothing is changed.
-func (p *page) try(r request) view {
+func (p *Page) try(r request) view {
 	data := p.tryDataOf(r)
 	v := view{template: "try", title: tryTitle, data: data, goTo: "policy/try"}
 	words := []string{}
@@ -147,7 +143,7 @@ type accessData struct {
 type parent struct{ Name, Path string }
 
 // access shows what can be done with a note or folder and with the folders in it.
-func (p *page) access(r request) view {
+func (p *Page) access(r request) view {
 	data := accessData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Path: strings.Trim(strings.TrimSpace(r.FormValue("path")), "/")}
 	v := view{template: "access", title: "Access"}
 	parts := strings.Split(data.Path, "/")

@@ -22,7 +22,7 @@ type reason struct {
 }
 
 // why returns why a call was refused. It is told by what applies now.
-func (p *page) why(c activity.Call) reason {
+func (p *Page) why(c activity.Call) reason {
 	command, vault := c.Command, c.Vault
 	if vault == "" {
 		vault = "the vault"
@@ -107,7 +107,7 @@ func (p *page) why(c activity.Call) reason {
 }
 
 // settingValues returns the values of a setting that is a list, nil if it is not known.
-func (p *page) settingValues(name string) []string {
+func (p *Page) settingValues(name string) []string {
 	shown, _ := p.inForce() // an unknown one has no values
 	for _, row := range shown.Rows {
 		if row.Name == name {

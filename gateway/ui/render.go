@@ -24,7 +24,9 @@ var templateFiles embed.FS
 // for the first page: every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "did": did, "wants": wants, "count": clean.Counted,
+		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": clean.Counted,
+		"wants": func(command string, note bool) string { return verb(command, 0, "run "+command, note) },
+		"did":   func(command string, note bool) string { return verb(command, 1, "ran "+command, note) },
 		"list": func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
@@ -65,8 +67,21 @@ type frame struct {
 // Moment is a time as the templates show it: how long ago, and exactly.
 type Moment struct{ Time, Now time.Time }
 
-// Ago says how long before now the time is, in words.
-func (m Moment) Ago() string { return ago(m.Now.Sub(m.Time)) }
+// Ago says how long before now the time is, in words. The script says the same, see page.js.
+func (m Moment) Ago() string {
+	switch d := m.Now.Sub(m.Time); {
+	case d < 5*time.Second:
+		return "just now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	}
+}
 
 // At returns a time for the template "time".
 func (f frame) At(t time.Time) Moment { return Moment{t, f.Now} }
@@ -113,7 +128,7 @@ func (frame) Blocks(lines []consent.Line) (c card) {
 func (f frame) PauseToken() string { return f.visit.Token("pause") }
 
 // write writes the answer to a request.
-func (p *page) write(w http.ResponseWriter, r request, v view) {
+func (p *Page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
 		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
 		Paused: admission.PausedSince(p.State), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
@@ -134,21 +149,6 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 	if r.Method != http.MethodHead {
 		_, _ = body.WriteTo(w)
 	}
-}
-
-// ago says how long ago something was. The script says the same, see page.js.
-func ago(d time.Duration) string {
-	switch {
-	case d < 5*time.Second:
-		return "just now"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
 // lasted says how long something takes or has taken, in one or two units.
@@ -233,11 +233,7 @@ var verbs = map[string][3]string{
 	"undo": {"undo a change", "undid a change", "of"}, "vault:replace": {"replace text", "replaced text", "in"}, "note:replace": {"replace text", "replaced text", "in"}, "note:insert": {"insert text", "inserted text", "into"}, "note:set-section": {"replace a section", "replaced a section", "of"}, "backlinks": {"list links", "listed links", "to"}, "batch": {"run several calls", "ran several calls", "on"}, "note:section": {"read a section", "read a section", "of"},
 }
 
-// wants says what an agent wants to do with a note, and did what it did; note says that one is named.
-func wants(command string, note bool) string { return verb(command, 0, "run "+command, note) }
-
-func did(command string, note bool) string { return verb(command, 1, "ran "+command, note) }
-
+// verb says what an agent wants to do with a note (form 0) or did (1); note says that one is named.
 func verb(command string, form int, other string, note bool) string {
 	v, known := verbs[command]
 	text, before := v[form], v[2]

@@ -18,7 +18,7 @@ func TestTimesInWords(t *testing.T) {
 		-time.Second: "just now", 4 * time.Second: "just now", 59 * time.Second: "59 s ago", time.Minute: "1 min ago", 119 * time.Minute: "1 h ago",
 		47 * time.Hour: "47 h ago", 48 * time.Hour: "2 days ago",
 	} {
-		assert.Equal(t, ago(d), want, "%v", d)
+		assert.Equal(t, Moment{begun, begun.Add(d)}.Ago(), want, "%v", d)
 	}
 	for d, want := range map[time.Duration]string{0: "0 s", 61 * time.Second: "1 min", 90 * time.Minute: "1 h 30 min", 72 * time.Hour: "3 days"} {
 		assert.Equal(t, lasted(d), want, "%v", d)

@@ -24,6 +24,7 @@ import (
 	"net/url"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,8 +94,8 @@ const (
 	stopGrace      = 2 * time.Second
 )
 
-// page is the page of one process.
-type page struct {
+// Page answers requests to the local page, of one process.
+type Page struct {
 	Config
 	guard   *guard
 	answers answers
@@ -114,9 +115,6 @@ type page struct {
 	stop    context.CancelFunc
 }
 
-// Page answers requests to the local page.
-type Page struct{ page *page }
-
 // New returns the page. It reads nothing yet.
 func New(c Config) *Page {
 	if c.Log == nil {
@@ -125,7 +123,7 @@ func New(c Config) *Page {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	p := &page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}}
+	p := &Page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams), counted: map[string]countedLines{}}
 	p.names = &noteNames{page: p, logs: audit.OpenLogs(c.State)}
 	p.working, p.stop = context.WithCancel(context.Background())
 	p.events = &events{page: p, open: map[chan event]bool{}}
@@ -156,18 +154,16 @@ func New(c Config) *Page {
 		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
 		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
 	}
-	p.guard = newGuard(c.Now, p.serve)
-	return &Page{page: p}
+	p.guard = newGuard(c.Now, p.answer)
+	return p
 }
 
 // Open returns the path of a link that opens the page once.
-func (p *Page) Open() string { return p.page.guard.Open() }
+func (p *Page) Open() string { return p.guard.Open() }
 
 // Serve answers requests on a listener until ctx ends, and then returns nil. The error is why
 // the listener failed.
-func (p *Page) Serve(ctx context.Context, l net.Listener) error { return p.page.listen(ctx, l) }
-
-func (p *page) listen(ctx context.Context, l net.Listener) error {
+func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	defer p.stop()
@@ -237,8 +233,8 @@ type view struct {
 // nil. A path that ends with a slash is for everything below it.
 type route struct{ show, act func(request) view }
 
-// serve answers an authenticated request.
-func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
+// answer answers an authenticated request.
+func (p *Page) answer(w http.ResponseWriter, r *http.Request, v visit) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			p.Log.Error("a request to the page panicked", "stack", string(debug.Stack()))
@@ -250,7 +246,15 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v visit) {
 		serveAsset(w, r, name)
 		return
 	case strings.HasPrefix("/"+v.Path, consent.LinkPath) && r.Method != http.MethodPost:
-		w.Header().Set("Location", v.Base+p.placeOf("/"+v.Path))
+		place := "approvals"                            // among all of them, if it does not wait
+		waiting, ended, approved, _, _ := p.questions() // the view tells what cannot be read
+		for _, q := range slices.Concat(waiting, ended, approved) {
+			if q.Ref != "" && "/"+v.Path == consent.LinkPath+q.Ref {
+				place += "#q-" + q.Code
+				break
+			}
+		}
+		w.Header().Set("Location", v.Base+place)
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	case v.Path == "events" && r.Method == http.MethodGet:

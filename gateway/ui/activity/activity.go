@@ -90,54 +90,53 @@ func (c *Calls) Update() (read uint64, err error) {
 	known := len(c.rows)
 	for part, follower := range c.parts {
 		err = follower.Next(func(place audit.Place, l audit.Line) {
-			c.take(uint8(part), place, l)
+			key := callKey{session: c.names.number(l.Session)}
+			if text, found := strings.CutPrefix(l.Call, l.Session+"-"); found {
+				if n, err := strconv.ParseUint(text, 10, 63); err == nil {
+					key.number = n
+				}
+			}
+			number, known := c.byCall[key]
+			if key.number == 0 || !known || number < c.first {
+				number = c.first + uint64(len(c.rows))
+				one := row{at: l.Time.UnixMilli(), number: key.number, session: key.session, lines: -1}
+				if key.number > 0 {
+					c.byCall[key] = number
+				} else {
+					one.seq = l.Seq
+				}
+				c.rows = append(c.rows, one)
+			}
+			r := &c.rows[number-c.first]
+			c.lines = append(c.lines, line{place, r.lines, uint8(part)})
+			r.lines = int32(len(c.lines) - 1)
+			r.at = min(r.at, l.Time.UnixMilli())
+			c.describe(r, l)
+			for rule, did := range l.TextOutcomes() {
+				c.texts[TextDay{l.Time.Local().Format(time.DateOnly), rule, did}]++
+			}
 			c.read++
 		})
 		if err != nil {
 			return c.read, err
 		}
 	}
-	c.sort(known)
+	// The calls that came after the known ones are put in the order of their times: they are
+	// read from one part of the log after the other, and the line of a call that takes long comes
+	// after those of later ones. Those that were shown keep their numbers.
+	slices.SortStableFunc(c.rows[known:], func(a, b row) int { return cmp.Compare(a.at, b.at) })
+	for i, r := range c.rows[known:] {
+		c.order = append(c.order, int32(known+i))
+		if r.number > 0 {
+			c.byCall[callKey{r.session, r.number}] = c.first + uint64(known+i)
+		}
+	}
+	if known < len(c.rows) {
+		from, _ := slices.BinarySearchFunc(c.order[:known], c.rows[known].at, func(i int32, at int64) int { return cmp.Compare(c.rows[i].at, at) })
+		slices.SortStableFunc(c.order[from:], func(a, b int32) int { return cmp.Compare(c.rows[a].at, c.rows[b].at) })
+	}
 	c.forget()
 	return c.read, nil
-}
-
-// take notes one line.
-func (c *Calls) take(part uint8, place audit.Place, l audit.Line) {
-	session := c.names.number(l.Session)
-	key := callKey{session, callNumber(l)}
-	number, known := c.byCall[key]
-	if key.number == 0 || !known || number < c.first {
-		number = c.first + uint64(len(c.rows))
-		one := row{at: l.Time.UnixMilli(), number: key.number, session: session, lines: -1}
-		if key.number > 0 {
-			c.byCall[key] = number
-		} else {
-			one.seq = l.Seq
-		}
-		c.rows = append(c.rows, one)
-	}
-	r := &c.rows[number-c.first]
-	c.lines = append(c.lines, line{place, r.lines, part})
-	r.lines = int32(len(c.lines) - 1)
-	r.at = min(r.at, l.Time.UnixMilli())
-	c.describe(r, l)
-	for rule, did := range l.TextOutcomes() {
-		c.texts[TextDay{l.Time.Local().Format(time.DateOnly), rule, did}]++
-	}
-}
-
-// callNumber returns the number of a call in its session, 0 if the line is about none.
-func callNumber(l audit.Line) uint64 {
-	text, found := strings.CutPrefix(l.Call, l.Session+"-")
-	if !found {
-		return 0
-	}
-	number, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return 0
-	}
-	return number
 }
 
 // decisions are in the order in which one replaces another: the lines of a call can come
@@ -151,15 +150,15 @@ func (c *Calls) describe(r *row, l audit.Line) {
 			*to = c.names.number(value)
 		}
 	}
-	for _, one := range []struct {
-		to    *name
-		value string
-	}{
-		{&r.agent, l.Agent}, {&r.client, l.Client}, {&r.surface, l.Surface}, {&r.vault, l.Vault}, {&r.command, l.Command}, {&r.effect, l.Effect},
-		{&r.backend, l.Backend}, {&r.change, l.Change}, {&r.by, l.By},
-	} {
-		set(one.to, one.value)
-	}
+	set(&r.agent, l.Agent)
+	set(&r.client, l.Client)
+	set(&r.surface, l.Surface)
+	set(&r.vault, l.Vault)
+	set(&r.command, l.Command)
+	set(&r.effect, l.Effect)
+	set(&r.backend, l.Backend)
+	set(&r.change, l.Change)
+	set(&r.by, l.By)
 	r.approved = r.approved || l.Decision == "reply"
 	if l.Note != "" {
 		r.note = NoteOf(l.Note)
@@ -168,16 +167,11 @@ func (c *Calls) describe(r *row, l audit.Line) {
 	case l.Kind == "end":
 		r.ended = true
 		r.ms = milliseconds(l.DurationMs)
-		set(&r.code, l.Code)
+		r.code = c.names.number(l.Code)
 		if l.Exit != nil {
 			r.exit = int16(*l.Exit)
 		}
-		if l.Code == "" {
-			r.code = 0
-		}
-		if l.Rule != "" {
-			r.rule = c.names.number(l.Rule)
-		}
+		set(&r.rule, l.Rule)
 	case l.Kind != "decision":
 		set(&r.kind, l.Kind)
 		set(&r.decision, l.Decision)
@@ -198,25 +192,6 @@ func (c *Calls) describe(r *row, l audit.Line) {
 
 func milliseconds(ms int64) uint32 { return uint32(min(max(ms, 0), 1<<31)) }
 
-// sort puts the calls that came after the known ones in the order of their times: they are
-// read from one part of the log after the other, and the line of a call that takes long comes
-// after those of later ones. Those that were shown keep their numbers.
-func (c *Calls) sort(known int) {
-	slices.SortStableFunc(c.rows[known:], func(a, b row) int { return cmp.Compare(a.at, b.at) })
-	for i := range c.rows[known:] {
-		c.order = append(c.order, int32(known+i))
-	}
-	if known < len(c.rows) {
-		from, _ := slices.BinarySearchFunc(c.order[:known], c.rows[known].at, func(i int32, at int64) int { return cmp.Compare(c.rows[i].at, at) })
-		slices.SortStableFunc(c.order[from:], func(a, b int32) int { return cmp.Compare(c.rows[a].at, c.rows[b].at) })
-	}
-	for i, r := range c.rows[known:] {
-		if r.number > 0 {
-			c.byCall[callKey{r.session, r.number}] = c.first + uint64(known+i)
-		}
-	}
-}
-
 // forget drops the oldest calls when there are too many, and the keys of those that have
 // ended a while ago: their last lines have come.
 func (c *Calls) forget() {
@@ -230,7 +205,28 @@ func (c *Calls) forget() {
 		for i := range c.order {
 			c.order[i] -= int32(drop)
 		}
-		c.shrink()
+		// The lines and names that no call has any more.
+		lines, fresh := make([]line, 0, len(c.lines)), newNames()
+		clear(c.byCall)
+		for i := range c.rows {
+			r := &c.rows[i]
+			last := int32(-1)
+			for _, at := range slices.Backward(c.linesOf(*r)) {
+				l := c.lines[at]
+				lines = append(lines, line{l.place, last, l.part})
+				last = int32(len(lines) - 1)
+			}
+			r.lines = last
+			for _, n := range []*name{
+				&r.session, &r.agent, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by,
+			} {
+				*n = fresh.number(c.names.text(*n))
+			}
+			if r.number > 0 {
+				c.byCall[callKey{r.session, r.number}] = c.first + uint64(i)
+			}
+		}
+		c.lines, c.names = lines, fresh
 	}
 	if len(c.byCall) > 2*waiting {
 		for key, number := range c.byCall {
@@ -241,41 +237,12 @@ func (c *Calls) forget() {
 	}
 }
 
-// shrink drops the lines and names that no call has any more.
-func (c *Calls) shrink() {
-	lines, fresh := make([]line, 0, len(c.lines)), newNames()
-	for i := range c.rows {
-		r := &c.rows[i]
-		last := int32(-1)
-		for _, at := range slices.Backward(c.linesOf(*r)) {
-			l := c.lines[at]
-			lines = append(lines, line{l.place, last, l.part})
-			last = int32(len(lines) - 1)
-		}
-		r.lines = last
-		for _, n := range r.all() {
-			*n = fresh.number(c.names.text(*n))
-		}
-	}
-	c.lines, c.names = lines, fresh
-	clear(c.byCall)
-	for i, r := range c.rows {
-		if r.number > 0 {
-			c.byCall[callKey{r.session, r.number}] = c.first + uint64(i)
-		}
-	}
-}
-
 // linesOf returns the indices of the lines of a call, the latest first.
 func (c *Calls) linesOf(r row) (at []int32) {
 	for i := r.lines; i >= 0; i = c.lines[i].before {
 		at = append(at, i)
 	}
 	return at
-}
-
-func (r *row) all() []*name {
-	return []*name{&r.session, &r.agent, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by}
 }
 
 // who is the name of [Call.Who].
@@ -290,11 +257,4 @@ func (c *Calls) backward() iter.Seq2[uint64, *row] {
 			}
 		}
 	}
-}
-
-// Dropped reports whether there were older calls, which are not kept.
-func (c *Calls) Dropped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.skipped
 }

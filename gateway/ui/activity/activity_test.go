@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -182,21 +183,24 @@ func TestFiltersAndPages(t *testing.T) {
 
 func TestTheOldestCallsMakeWay(t *testing.T) {
 	const most = 1000
-	c := Open(t.TempDir())
-	c.max = most
+	w := newWriter(t)
 	for i := range most + 10 {
-		c.take(0, audit.Place{Offset: int64(i)}, audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprint("s-", i+1), Session: "s", Client: fmt.Sprint("client ", i), Time: begun.Add(time.Duration(i) * time.Second)})
+		w.call("read", fmt.Sprint("client ", i), time.Duration(i)*time.Second, 1, "deny", policy.CodeAccess)
 	}
-	c.sort(0)
-	c.forget()
+	c := Open(w.state)
+	c.max = most
+	update(t, c)
 	p := c.Page(Filter{}, 0, 1)
 	if kept := most + 10 - (most+10)/4; p.Total != kept || len(c.lines) != kept || len(c.names.texts) > kept+10 {
 		t.Errorf("%d calls, %d lines, %d names, want %d", p.Total, len(c.lines), len(c.names.texts), kept)
 	}
-	if p.Calls[0].Client != fmt.Sprint("client ", most+9) || c.lines[c.rows[len(c.rows)-1].lines].place.Offset != most+9 {
-		t.Errorf("the newest is %+v", p.Calls[0])
+	newest := fmt.Sprint("client ", most+9)
+	assert.Equal(t, p.Calls[0].Client, newest)
+	_, lines, _ := c.One(p.Calls[0].ID)
+	if len(lines) != 1 || lines[0].Client != newest {
+		t.Errorf("the lines of the newest call are %+v", lines)
 	}
-	assert.That(t, c.Dropped(), "nothing says that older calls are missing")
+	assert.That(t, p.Dropped, "nothing says that older calls are missing")
 }
 
 // What 100,000 lines take, and how long the first and a later look at them are.

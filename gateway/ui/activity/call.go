@@ -144,7 +144,12 @@ func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
 			return true
 		}
 		one := c.unnamed(number, r)
-		return (f.Outcome == "" || one.Outcome() == f.Outcome) && (text == "" || f.Notes[one.Note] || one.contains(text))
+		if f.Outcome != "" && one.Outcome() != f.Outcome {
+			return false
+		}
+		return text == "" || f.Notes[one.Note] || slices.ContainsFunc([]string{
+			one.Command, one.Agent, one.Client, one.Vault, one.Code, one.Rule, one.Session, one.Backend, one.Change, one.Kind, one.Surface,
+		}, func(name string) bool { return strings.Contains(strings.ToLower(name), text) })
 	}
 	return func(yield func(uint64, *row) bool) {
 		for number, r := range c.backward() {
@@ -155,18 +160,14 @@ func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
 	}
 }
 
-func (c Call) contains(text string) bool {
-	return slices.ContainsFunc([]string{c.Command, c.Agent, c.Client, c.Vault, c.Code, c.Rule, c.Session, c.Backend, c.Change, c.Kind, c.Surface}, func(name string) bool {
-		return strings.Contains(strings.ToLower(name), text)
-	})
-}
-
 // Page is a part of the calls that a filter wants.
 type Page struct {
 	Calls []Call // the newest first
 	Total int    // how many the filter wants in all
 	Own   int    // of them by the owner, who is not in the figures
 	Older uint64 // what [Calls.Page] takes for the next page, 0 for none
+	// Dropped says that there were older calls, which are not kept.
+	Dropped bool
 }
 
 // Page returns at most limit calls that a filter wants, in the order of time, the newest first,
@@ -174,6 +175,7 @@ type Page struct {
 func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	p.Dropped = c.skipped
 	at := int64(-1) // when the call before was; all are newer than one that is not kept
 	if i := before - c.first; before > 0 && i < uint64(len(c.rows)) {
 		at = c.rows[i].at

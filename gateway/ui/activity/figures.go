@@ -96,7 +96,46 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	if !f.Until.IsZero() && f.Until.Before(now) {
 		now = f.Until
 	}
-	return t.figures(oldest, now)
+	for name, calls := range t.commands {
+		figures.Commands = append(figures.Commands, Count{name, calls})
+	}
+	slices.SortFunc(figures.Commands, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	figures.Commands = figures.Commands[:min(len(figures.Commands), mostCounted)]
+	if earliest := now.Add(-maxHours * time.Hour); oldest.Truncate(time.Hour).Before(earliest) {
+		oldest = earliest
+	}
+	hoursOf := func(counted map[int64]*Hour) (hours []Hour) {
+		for at := oldest.Truncate(time.Hour); !at.After(now); at = at.Add(time.Hour) {
+			hour := Hour{Start: at}
+			if some := counted[at.Unix()]; some != nil {
+				hour = *some
+			}
+			hours = append(hours, hour)
+		}
+		return hours
+	}
+	figures.Hours = hoursOf(t.hours)
+	for _, a := range t.agents {
+		a.Hours = hoursOf(a.hours)
+		figures.Agents = append(figures.Agents, *a)
+	}
+	slices.SortFunc(figures.Agents, func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
+	for _, r := range t.refused {
+		figures.Refused = append(figures.Refused, *r)
+	}
+	slices.SortFunc(figures.Refused, func(a, b Refused) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.Last.Number, a.Last.Number))
+	})
+	if n := len(t.durations); n > 0 {
+		slices.Sort(t.durations)
+		at := func(percent int) time.Duration {
+			return time.Duration(t.durations[(n-1)*percent/100]) * time.Millisecond
+		}
+		figures.P50, figures.P90, figures.P99, figures.Slowest = at(50), at(90), at(99), at(100)
+	}
+	return figures
 }
 
 // tally counts calls.
@@ -160,50 +199,4 @@ func (t *tally) add(number uint64, r *row) {
 	if one.Ended && !one.Approved && one.Decision == "allow" {
 		t.durations = append(t.durations, r.ms)
 	}
-}
-
-func (t *tally) figures(from, to time.Time) Figures {
-	var f Figures
-	for name, calls := range t.commands {
-		f.Commands = append(f.Commands, Count{name, calls})
-	}
-	slices.SortFunc(f.Commands, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
-	})
-	f.Commands = f.Commands[:min(len(f.Commands), mostCounted)]
-	from = from.Truncate(time.Hour)
-	if earliest := to.Add(-maxHours * time.Hour); from.Before(earliest) {
-		from = earliest.Truncate(time.Hour)
-	}
-	hoursOf := func(counted map[int64]*Hour) (hours []Hour) {
-		for at := from; !at.After(to); at = at.Add(time.Hour) {
-			hour := Hour{Start: at}
-			if some := counted[at.Unix()]; some != nil {
-				hour = *some
-			}
-			hours = append(hours, hour)
-		}
-		return hours
-	}
-	f.Hours = hoursOf(t.hours)
-	for _, a := range t.agents {
-		a.Hours = hoursOf(a.hours)
-		f.Agents = append(f.Agents, *a)
-	}
-	slices.SortFunc(f.Agents, func(a, b Agent) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) })
-	for _, r := range t.refused {
-		f.Refused = append(f.Refused, *r)
-	}
-	slices.SortFunc(f.Refused, func(a, b Refused) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.Last.Number, a.Last.Number))
-	})
-	slices.Sort(t.durations)
-	at := func(percent int) time.Duration {
-		if len(t.durations) == 0 {
-			return 0
-		}
-		return time.Duration(t.durations[(len(t.durations)-1)*percent/100]) * time.Millisecond
-	}
-	f.P50, f.P90, f.P99, f.Slowest = at(50), at(90), at(99), at(100)
-	return f
 }
