@@ -75,8 +75,8 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	}
 	for session, granted := range map[string]bool{"first": true, "second": false} {
 		grant, err := d.Redeem("Notes", consent.Digest{1}, session)
-		if grant.Valid() != granted || (err == nil) != granted {
-			t.Errorf("%s is granted %v, %v", session, grant.Valid(), err)
+		if (grant.State == consent.Approved) != granted || (err == nil) != granted {
+			t.Errorf("%s is granted %v, %v", session, (grant.State == consent.Approved), err)
 		}
 	}
 	for _, name := range []string{"approve", "deny"} {
@@ -115,7 +115,7 @@ func TestApproveNeedsATerminal(t *testing.T) {
 		std.In = strings.NewReader("yes\nyes\n")
 		status := runApproval(t, "approve", std, args...)
 		assert.That(t, status == want && out.Len() <= 0, "%s: status %d, want %d: %s%s", what, status, want, out, errs)
-		if grant, err := d.Redeem("Notes", consent.Digest{1}, "mine"); grant.Valid() || err == nil {
+		if grant, err := d.Redeem("Notes", consent.Digest{1}, "mine"); (grant.State == consent.Approved) || err == nil {
 			t.Fatalf("%s: it is approved", what)
 		}
 	}

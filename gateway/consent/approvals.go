@@ -208,11 +208,11 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 	case denied: // also where an earlier yes was not used
 		return "", nil, declinedError(q.Command)
 	}
-	grant, err := a.store.Redeem(vault, q.Digest, caller)
+	granted, err := a.store.Redeem(vault, q.Digest, caller)
 	var ungranted *Ungranted
 	switch {
-	case err == nil && grant.Valid():
-		return grant.Question().By, nil, nil
+	case err == nil && granted.State == Approved:
+		return granted.By, nil, nil
 	case !errors.As(err, &ungranted):
 		return "", nil, unreadable(q, err)
 	case ungranted.State == Denied:
@@ -311,14 +311,16 @@ func (a *Approvals) Withdraw(q StoredQuestion) error { return a.store.Withdraw(q
 // Void takes back everything that an agent was allowed, and its questions: an agent that was revoked
 // and has rights again begins anew.
 func (a *Approvals) Void(agent string) {
-	a.standing.clear()
+	a.standing.mu.Lock()
+	clear(a.standing.until)
+	a.standing.mu.Unlock()
 	if a.store == nil {
 		return
 	}
 	all, _, _ := a.store.List()
 	for _, q := range all {
 		if private.AgentOf(q.Session) == agent && q.State != Denied {
-			_ = a.store.void(q)
+			_ = a.store.withContent(func(content) error { return a.store.remove(q) })
 		}
 	}
 }

@@ -101,7 +101,34 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), i
 		return nil, dismissedTooOften
 	}
 	a.open[caller] = openQuestion{call: calls[0]}
-	return func(r Reply) { a.end(caller, calls, r) }, opensDialog
+	return func(r Reply) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.open, caller)
+		switch r {
+		case Later:
+			a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
+		case Dismissed, Misfit:
+			a.dismiss(caller, false)
+		case No:
+			now := a.now()
+			for _, call := range calls {
+				if len(a.declined) >= maxDeclined {
+					maps.DeleteFunc(a.declined, func(_ declined, until time.Time) bool { return !now.Before(until) })
+				}
+				if len(a.declined) >= maxDeclined {
+					var oldest declined
+					for d, until := range a.declined {
+						if first, ok := a.declined[oldest]; !ok || until.Before(first) {
+							oldest = d
+						}
+					}
+					delete(a.declined, oldest)
+				}
+				a.declined[declined{caller, call}] = now.Add(declinedFor)
+			}
+		}
+	}, opensDialog
 }
 
 // dismiss notes that a dialog of a caller was closed without an answer.
@@ -120,34 +147,5 @@ func (a *attention) answered(caller string, call CallDigest) {
 	defer a.mu.Unlock()
 	if open, ok := a.open[caller]; ok && open.call == call && !open.until.IsZero() {
 		delete(a.open, caller)
-	}
-}
-
-func (a *attention) end(caller string, calls []CallDigest, r Reply) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.open, caller)
-	switch r {
-	case Later:
-		a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
-	case Dismissed, Misfit:
-		a.dismiss(caller, false)
-	case No:
-		now := a.now()
-		for _, call := range calls {
-			if len(a.declined) >= maxDeclined {
-				maps.DeleteFunc(a.declined, func(_ declined, until time.Time) bool { return !now.Before(until) })
-			}
-			if len(a.declined) >= maxDeclined {
-				var oldest declined
-				for d, until := range a.declined {
-					if first, ok := a.declined[oldest]; !ok || until.Before(first) {
-						oldest = d
-					}
-				}
-				delete(a.declined, oldest)
-			}
-			a.declined[declined{caller, call}] = now.Add(declinedFor)
-		}
 	}
 }

@@ -32,10 +32,19 @@ type content struct {
 // readContent reads the folder, and removes expired questions and temporary files of killed
 // processes. The caller has the lock.
 func (d *Store) readContent() (content, error) {
-	names, err := d.names()
+	folder, err := os.Open(d.dir)
 	if err != nil {
-		return content{}, err
+		return content{}, unusable(d.dir, err)
 	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxFiles + 1)
+	if err != nil && err != io.EOF {
+		return content{}, unusable(d.dir, err)
+	}
+	if len(names) > maxFiles {
+		return content{}, &Unusable{Store: store, Path: d.dir, Reason: "has too many files"}
+	}
+	slices.Sort(names)
 	s := content{now: d.now()}
 	for _, name := range names {
 		path := filepath.Join(d.dir, name)
@@ -60,23 +69,6 @@ func (d *Store) readContent() (content, error) {
 	}
 	slices.SortStableFunc(s.live, func(a, b StoredQuestion) int { return a.Made.Compare(b.Made) })
 	return s, nil
-}
-
-func (d *Store) names() ([]string, error) {
-	folder, err := os.Open(d.dir)
-	if err != nil {
-		return nil, unusable(d.dir, err)
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(maxFiles + 1)
-	if err != nil && err != io.EOF {
-		return nil, unusable(d.dir, err)
-	}
-	if len(names) > maxFiles {
-		return nil, &Unusable{Store: store, Path: d.dir, Reason: "has too many files"}
-	}
-	slices.Sort(names)
-	return names, nil
 }
 
 // readQuestion reads the file of a question. Its errors are *[Damaged] for what
@@ -123,17 +115,6 @@ func (s content) byCode(code string) (StoredQuestion, error) {
 		}
 	}
 	return StoredQuestion{}, &Unknown{displayCode(code)}
-}
-
-// freeCode makes a code that no file is named by, a damaged one neither.
-func (s content) freeCode() string {
-	for {
-		code := newCode()
-		var unknown *Unknown
-		if _, err := s.byCode(code); errors.As(err, &unknown) {
-			return displayCode(code)
-		}
-	}
 }
 
 func (d *Store) path(shownCode string) string {

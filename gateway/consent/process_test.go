@@ -54,7 +54,7 @@ func child(dir string) {
 			fmt.Println(report(q.State.String(), err))
 		case "redeem":
 			grant, err := redeem(d, about(byte(n)))
-			fmt.Println(report(fmt.Sprint("granted ", grant.Valid()), err))
+			fmt.Println(report(fmt.Sprint("granted ", grant.State == Approved), err))
 		}
 	}
 }
@@ -206,10 +206,10 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 			t.Errorf("killed at %d: %v", n, damaged)
 		}
 		grant, err := redeem(d, about(1))
-		if grant.Valid() {
+		if grant.State == Approved {
 			granted++
 		}
-		if granted > 1 || grant.Valid() && stage == "asking" {
+		if granted > 1 || grant.State == Approved && stage == "asking" {
 			t.Errorf("killed at %d, %s: granted %d times, %v", n, stage, granted, err)
 		}
 		wantUngrantedNow(t, d, n)
@@ -227,7 +227,7 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 
 func wantUngrantedNow(t *testing.T, d *Store, n int) {
 	t.Helper()
-	if grant, err := redeem(d, about(1)); grant.Valid() {
+	if grant, err := redeem(d, about(1)); grant.State == Approved {
 		t.Errorf("killed at %d: granted again, %v", n, err)
 	}
 }

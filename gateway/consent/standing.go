@@ -61,13 +61,6 @@ func (s *Standing) Grant(vault, folder string, until time.Time) error {
 	return nil
 }
 
-// clear takes all approvals back.
-func (s *Standing) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.until)
-}
-
 // Covers reports whether there is an approval for a call on the note at a path, as the gateway
 // writes it; never for a destructive call. Folders are compared by whole segments, byte for byte:
 // another spelling of the same folder is not covered.

@@ -94,7 +94,14 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		if pending >= maxPending || len(s.live) >= maxKept {
 			return &Full{"questions", maxPending}
 		}
-		fresh.Code, fresh.Ref = s.freeCode(), rand.Text()
+		fresh.Code, fresh.Ref = "", rand.Text()
+		for fresh.Code == "" { // one that no file is named by, a damaged one neither
+			code := codeFrom(rand.Reader)
+			var unknown *Unknown
+			if _, err := s.byCode(code); errors.As(err, &unknown) {
+				fresh.Code = displayCode(code)
+			}
+		}
 		q = fresh
 		return d.save(q)
 	})
@@ -139,8 +146,14 @@ func (d *Store) answer(typed string, state State) (answered StoredQuestion, err 
 			return &Answered{q.Code, q.State}
 		}
 		q.State, q.By, q.Lines = state, d.by, nil // it is not shown again
-		if state == Denied {
-			q = q.denied(s.now)
+		if state == Denied {                      // which lasts as long as a question that was just asked
+			until := s.now.UTC().Round(0).Add(defaultLife)
+			if last := q.Made.Add(maxLife); until.After(last) {
+				until = last
+			}
+			if until.After(q.Expires) {
+				q.Expires = until
+			}
 		}
 		if err := d.save(q); err != nil {
 			return err
@@ -151,24 +164,15 @@ func (d *Store) answer(typed string, state State) (answered StoredQuestion, err 
 	return answered, err
 }
 
-// Grant is the right to make one call, once. Only [Store.Redeem] gives one; the
-// zero Grant is worthless.
-type Grant struct{ question StoredQuestion }
-
-// Valid reports whether the Grant is one.
-func (g Grant) Valid() bool { return g.question.State == Approved }
-
-// Question returns the question that the user approved.
-func (g Grant) Question() StoredQuestion { return g.question }
-
-// Redeem takes the approval of a call, if the session that asked has one. It is removed before
-// Redeem returns: of several callers, in several processes, one gets it.
+// Redeem takes the approval of a call, if the session that asked has one: the question in the state
+// [Approved]. It is removed before Redeem returns: of several callers, in several processes, one gets
+// it.
 //
 // Its errors are *[Ungranted], which distinguishes Pending, Denied, Expired (until it is removed)
 // and Unasked, *[Invalid] and *[Unusable].
-func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant, err error) {
+func (d *Store) Redeem(vault string, digest Digest, session string) (granted StoredQuestion, err error) {
 	if err := (Bound{vault, digest, session}).check(); err != nil {
-		return Grant{}, err
+		return StoredQuestion{}, err
 	}
 	err = d.withContent(func(s content) error {
 		q := s.find(vault, digest, session)
@@ -185,10 +189,10 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant
 		if err := d.remove(q); err != nil {
 			return err
 		}
-		grant = Grant{q}
+		granted = q
 		return nil
 	})
-	return grant, err
+	return granted, err
 }
 
 // IsDenied reports whether the user denied a call to a session, whatever the notes were
@@ -217,11 +221,6 @@ func (d *Store) Withdraw(q StoredQuestion) error {
 		}
 		return d.remove(now)
 	})
-}
-
-// void removes a question, whatever was answered.
-func (d *Store) void(q StoredQuestion) error {
-	return d.withContent(func(content) error { return d.remove(q) })
 }
 
 // remove removes the file of q for good.

@@ -2,7 +2,6 @@ package consent
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -186,19 +185,6 @@ func (q StoredQuestion) isLive(now time.Time) bool {
 	return now.Before(q.Expires) && now.After(q.Made.Add(-setBack))
 }
 
-// denied returns q as denied, which lasts as long as a question that was just asked.
-func (q StoredQuestion) denied(now time.Time) StoredQuestion {
-	q.State = Denied
-	until := now.UTC().Round(0).Add(defaultLife)
-	if last := q.Made.Add(maxLife); until.After(last) {
-		until = last
-	}
-	if until.After(q.Expires) {
-		q.Expires = until
-	}
-	return q
-}
-
 // isSameCall reports whether q and other are about one call of one session, whatever
 // the notes were.
 func (q StoredQuestion) isSameCall(other StoredQuestion) bool {
@@ -274,15 +260,6 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil || r.Code != code || !isCode(code) {
 		return StoredQuestion{}, false
 	}
-	q, ok := r.question()
-	if !ok || q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
-		return StoredQuestion{}, false
-	}
-	again, err := q.encode()
-	return q, err == nil && bytes.Equal(again, data)
-}
-
-func (r record) question() (StoredQuestion, bool) {
 	state := slices.IndexFunc(kept, func(s State) bool { return s.String() == r.State })
 	digest, err := hex.DecodeString(r.Digest)
 	if state < 0 || err != nil || len(digest) != len(Digest{}) {
@@ -292,11 +269,16 @@ func (r record) question() (StoredQuestion, bool) {
 	if of, err := hex.DecodeString(r.Call); err != nil || len(of) != copy(call[:], of) || len(of) != 0 && len(of) != len(call) {
 		return StoredQuestion{}, false
 	}
-	return StoredQuestion{
+	q := StoredQuestion{
 		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
 		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Ref: r.Ref, Lines: r.Lines,
-	}, true
+	}
+	if q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
+		return StoredQuestion{}, false
+	}
+	again, err := q.encode()
+	return q, err == nil && bytes.Equal(again, data)
 }
 
 // alphabet has no two characters that the user could take for each other: no 0
@@ -305,10 +287,8 @@ const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 const codeLength = 8 // of 31 characters: no one hits the code of another question by mistake
 
-// newCode makes a code that cannot be guessed.
-func newCode() string { return codeFrom(rand.Reader) }
-
-// codeFrom makes a code of a source that never fails, every code as likely as another.
+// codeFrom makes a code that cannot be guessed, of a random source that never fails: every code is as
+// likely as another.
 func codeFrom(source io.Reader) string {
 	const fair = 256 - 256%len(alphabet)
 	code := make([]byte, 0, codeLength)
