@@ -27,7 +27,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": clean.Counted,
 		"wants": func(command string, note bool) string { return verb(command, 0, "run "+command, note) },
 		"did":   func(command string, note bool) string { return verb(command, 1, "ran "+command, note) },
-		"list": func(names ...string) []string { return names },
+		"list":  func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
 		}, // the name is of a template

@@ -27,6 +27,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -57,20 +58,6 @@ const (
 	defaultMaxFiles = 256 // 2 GiB; a line a minute fills one file in two weeks
 )
 
-func (l Limits) orDefaults() Limits {
-	if l.FileSize <= 0 {
-		l.FileSize = defaultFileSize
-	}
-	if l.Files <= 0 {
-		l.Files = defaultFiles
-	}
-	if l.MaxFiles <= 0 {
-		l.MaxFiles = defaultMaxFiles
-	}
-	l.MaxFiles = max(l.MaxFiles, l.Files)
-	return l
-}
-
 // Log is the audit log in a folder. It is safe for concurrent use by goroutines and processes.
 type Log struct {
 	folder  folder
@@ -97,9 +84,12 @@ type Log struct {
 // Open returns the log in the folder dir, an absolute path. It reads nothing; the first line or
 // digest creates the folder and its files.
 func Open(dir string, limits Limits) *Log {
+	limits.FileSize = cmp.Or(max(0, limits.FileSize), defaultFileSize)
+	limits.Files = cmp.Or(max(0, limits.Files), defaultFiles)
+	limits.MaxFiles = max(cmp.Or(max(0, limits.MaxFiles), defaultMaxFiles), limits.Files)
 	p := folder{dir}
 	return &Log{
-		folder: p, current: p.file(currentFile), limits: limits.orDefaults(),
+		folder: p, current: p.file(currentFile), limits: limits,
 		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen,
 	}
 }

@@ -45,15 +45,10 @@ func FollowFrom(dir string, at Position) *Follower {
 // Position returns how far the log was read.
 func (f *Follower) Position() Position { return f.at }
 
-// Next calls visit with new lines, the oldest first. Text that is not a line is skipped: that is
-// for [Verify]. A missing folder has no lines. The errors are
-// *[Unusable] and *[Busy].
-func (f *Follower) Next(visit func(Place, Line)) error {
-	return f.Take(0, func(p Place, line Line, _ []byte) { visit(p, line) })
-}
-
-// Take is [Follower.Next] for at most limit lines, 0 for all. visit also gets the line as it is
-// written, without its end, which is valid until it returns.
+// Take calls visit with new lines, the oldest first, at most limit of them, 0 for all. visit also gets
+// the line as it is written, without its end, which is valid until it returns. Text that is not a line
+// is skipped: that is for [Verify]. A missing folder has no lines. The errors are *[Unusable] and
+// *[Busy].
 func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	info, err := os.Lstat(f.folder.file(currentFile))
 	if err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.at.Offset {
@@ -71,8 +66,19 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	if s.content.current {
 		files[len(files)-1].number = next
 	}
-	if !f.begun {
-		f.begin(files)
+	if !f.begun { // it goes to where the last limit bytes begin, and from there to the next line
+		left := f.limit
+		for _, file := range slices.Backward(files) {
+			f.at.File, f.at.Offset = file.number, 0
+			if file.size > left {
+				for r := range linesIn(file.file, file.size-left, file.size) {
+					f.at.Offset = r.End // 0 after an error, which read reports
+					break
+				}
+				break
+			}
+			left -= file.size
+		}
 	}
 	f.begun, f.seen = true, nil
 	left := limit
@@ -88,23 +94,6 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 		f.seen, err = files[len(files)-1].file.Stat()
 	}
 	return err
-}
-
-// begin goes to where the last limit bytes begin, and from there to the next line.
-func (f *Follower) begin(files []snapshotFile) {
-	left := f.limit
-	for _, file := range slices.Backward(files) {
-		f.at.File, f.at.Offset = file.number, 0
-		if file.size > left {
-			at := file.size - left
-			for r := range linesIn(file.file, at, file.size) {
-				f.at.Offset = r.End // 0 after an error, which read reports
-				return
-			}
-			return
-		}
-		left -= file.size
-	}
 }
 
 // read gives the new lines of one file to visit, and counts them down in left until that is 0. The
@@ -135,7 +124,7 @@ func (f *Follower) read(file snapshotFile, left *int, visit func(Place, Line, []
 	return nil
 }
 
-// At returns the line at a place that [Follower.Next] has given. It is false if it is no
+// At returns the line at a place that [Follower.Take] has given. It is false if it is no
 // longer there.
 func (f *Follower) At(place Place) (Line, bool) {
 	for _, name := range []string{rotatedName(place.File), currentFile} {

@@ -16,7 +16,7 @@ import (
 // followed returns the numbers of the lines that a look finds, and where they are.
 func followed(t *testing.T, f *Follower) (seqs []uint64, places []Place) {
 	t.Helper()
-	err := f.Next(func(place Place, line Line) {
+	err := f.Take(0, func(place Place, line Line, _ []byte) {
 		seqs, places = append(seqs, line.Seq), append(places, place)
 	})
 	require.NoError(t, err)

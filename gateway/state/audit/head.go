@@ -34,8 +34,6 @@ type head struct {
 // headSize is a sector of a disk: it is written as a whole or not at all.
 const headSize = 512
 
-func newHead(key string) head { return head{number: 1, first: 1, key: key} }
-
 // headRecord is how a head is read. It is written by encode.
 type headRecord struct {
 	Version, File uint64

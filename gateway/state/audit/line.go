@@ -208,15 +208,11 @@ type point struct {
 	hash [sha256.Size]byte
 }
 
-func (p point) prev() string {
-	var text [2 * sha256.Size]byte // on the stack
-	hex.Encode(text[:], p.hash[:])
-	return string(text[:])
-}
-
 // encode appends line, which follows p, to buf, and returns its point in the chain.
 func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
-	line.Seq, line.Prev = p.seq+1, p.prev()
+	var prev [2 * sha256.Size]byte // on the stack
+	hex.Encode(prev[:], p.hash[:])
+	line.Seq, line.Prev = p.seq+1, string(prev[:])
 	out := bytes.NewBuffer(buf)
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -274,14 +270,28 @@ const ellipsis = "…"
 // clean returns a name as it is kept: at most maxName bytes, with escapes for invisible and
 // misleading characters. Names come from clients, and a log is read in terminals.
 func clean(name string) string {
-	if isClean(name) {
+	if len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' }) {
 		return name
 	}
 	var out strings.Builder
 	fits := 0 // the length up to which the ellipsis fits after it
 	for len(name) > 0 {
 		r, size := utf8.DecodeRuneInString(name)
-		out.WriteString(escape(r, name[:size]))
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&out, `\x%02x`, name[0])
+		case r == '\\':
+			out.WriteString(`\\`)
+		case unicode.IsPrint(r) && r != '\u2800' && // the empty braille pattern
+			!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			out.WriteString(name[:size]) // printable, and with a glyph
+		case r < 0x100:
+			fmt.Fprintf(&out, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		}
 		name = name[size:]
 		if out.Len() > maxName {
 			return out.String()[:fits] + ellipsis
@@ -291,33 +301,4 @@ func clean(name string) string {
 		}
 	}
 	return out.String()
-}
-
-func isClean(name string) bool {
-	if len(name) > maxName {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i]; c < ' ' || c > '~' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
-func escape(r rune, text string) string {
-	switch {
-	case r == utf8.RuneError && len(text) == 1:
-		return fmt.Sprintf(`\x%02x`, text[0])
-	case r == '\\':
-		return `\\`
-	case unicode.IsPrint(r) && r != '\u2800' && // the empty braille pattern
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
-		return text // printable, and with a glyph
-	case r < 0x100:
-		return fmt.Sprintf(`\x%02x`, r)
-	case r < 0x10000:
-		return fmt.Sprintf(`\u%04x`, r)
-	}
-	return fmt.Sprintf(`\U%08x`, r)
 }

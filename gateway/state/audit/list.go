@@ -48,13 +48,27 @@ func List(dir string, f Filter) iter.Seq2[Line, error] {
 			return
 		}
 		defer s.close()
-		if f.Limit > 0 {
-			s.newest(f, yield)
+		if f.Limit <= 0 {
+			for i := range s.files {
+				for line, err := range s.lines(i, f) {
+					if !yield(line, err) {
+						return
+					}
+				}
+			}
 			return
 		}
-		for i := range s.files {
-			for line, err := range s.lines(i, f) {
-				if !yield(line, err) {
+		// The newest file is read first, and no more of them than it takes.
+		var parts [][]item
+		left := f.Limit
+		for i := len(s.files) - 1; i >= 0 && left > 0; i-- {
+			part := newestOf(s.lines(i, f), left)
+			left -= len(part)
+			parts = append(parts, part)
+		}
+		for _, part := range slices.Backward(parts) {
+			for _, it := range part {
+				if !yield(it.line, it.err) {
 					return
 				}
 			}
@@ -76,24 +90,6 @@ func newestOf(list iter.Seq2[Line, error], limit int) (last []item) {
 		}
 	}
 	return last[max(0, len(last)-limit):]
-}
-
-// newest yields the last lines. It reads the newest file first, and no more of them than it takes.
-func (s *snapshot) newest(f Filter, yield func(Line, error) bool) {
-	var parts [][]item
-	left := f.Limit
-	for i := len(s.files) - 1; i >= 0 && left > 0; i-- {
-		part := newestOf(s.lines(i, f), left)
-		left -= len(part)
-		parts = append(parts, part)
-	}
-	for _, part := range slices.Backward(parts) {
-		for _, it := range part {
-			if !yield(it.line, it.err) {
-				return
-			}
-		}
-	}
 }
 
 // lines yields the lines of one file that are wanted.
@@ -154,25 +150,23 @@ func (p folder) takeSnapshot(from uint64) (s *snapshot, err error) {
 	} else if err != nil {
 		return nil, err
 	}
-	unlock, err := p.lockToRead()
+	// The lock of writers. On a read-only file system there is none, and it succeeds without.
+	unlock, err := private.LockToRead(p.file(lockFile), patience)
 	if err != nil {
-		return nil, err
+		return nil, store.Locked(p.file(lockFile), err)
 	}
 	defer unlock()
 	s = &snapshot{}
-	if err := s.fill(p, from); err != nil {
-		s.close()
+	defer func(made *snapshot) {
+		if err != nil {
+			made.close()
+		}
+	}(s)
+	if s.content, err = p.list(); err != nil {
 		return nil, err
 	}
-	return s, nil
-}
-
-func (s *snapshot) fill(p folder, from uint64) (err error) {
-	if s.content, err = p.list(); err != nil {
-		return err
-	}
 	if s.head, s.why, err = p.readHead(); err != nil {
-		return err
+		return nil, err
 	}
 	if from > s.content.next() {
 		from = 0
@@ -185,13 +179,15 @@ func (s *snapshot) fill(p folder, from uint64) (err error) {
 			continue
 		}
 		if err := s.open(p, rotatedName(number), number); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if !s.content.current {
-		return nil
+	if s.content.current {
+		if err := s.open(p, currentFile, 0); err != nil {
+			return nil, err
+		}
 	}
-	return s.open(p, currentFile, 0)
+	return s, nil
 }
 
 func (s *snapshot) open(p folder, name string, number uint64) error {

@@ -46,25 +46,19 @@ func (l *Log) isYoung(t *tail) (bool, error) {
 	if t.head.first == t.head.number {
 		return true, nil
 	}
-	last, err := l.folder.youngest(rotatedName(t.head.first))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return l.now().Sub(last) < l.limits.MinAge, err
-}
-
-// youngest returns the latest time of the last lines of a file: clocks are set back by seconds,
-// not by files.
-func (p folder) youngest(name string) (last time.Time, err error) {
-	for r, err := range p.linesOf(name, 2*maxLine) {
-		if err != nil {
-			return last, err
+	var last time.Time // of its last lines the latest: clocks are set back by seconds, not by files
+	for r, err := range l.folder.linesOf(rotatedName(t.head.first), 2*maxLine) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, err
 		}
 		if line, ok := parse(r.Text); ok && line.Time.After(last) {
 			last = line.Time
 		}
 	}
-	return last, nil
+	return l.now().Sub(last) < l.limits.MinAge, nil
 }
 
 func (l *Log) rotateFile(t *tail) error {

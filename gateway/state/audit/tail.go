@@ -118,8 +118,26 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 		return "", err
 	}
 	if why != "" {
-		if t.head, err = l.folder.newestHead(there, k); err != nil {
-			return "", err
+		t.head = head{number: 1, first: 1, key: k.print()}
+		var names []string
+		for _, number := range there.rotated {
+			names = append(names, rotatedName(number))
+		}
+		if len(names) > 0 {
+			t.head.first, t.head.number = there.rotated[0], there.next()
+		}
+		if there.current {
+			names = append(names, currentFile)
+		}
+		for i, name := range names {
+			first, last, err := l.folder.ends(name)
+			if err != nil {
+				return "", err
+			}
+			if i == 0 && first.seq > 0 {
+				t.head.start = point{first.seq - 1, first.prev}
+			}
+			t.head.end.seq = max(t.head.end.seq, last)
 		}
 		if there.isEmpty() && why == headMissing {
 			why = "" // the caller checks what this process has seen
@@ -134,32 +152,6 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 	t.text = t.head.encode()
 	t.record, t.recordInfo, err = opened(l.sys.Open(l.folder.file(headFile), os.O_RDWR))
 	return why, unusable(l.folder.file(headFile), err)
-}
-
-// newestHead reconstructs a head from the files.
-func (p folder) newestHead(there content, k *key) (head, error) {
-	h := newHead(k.print())
-	if len(there.rotated) > 0 {
-		h.first, h.number = there.rotated[0], there.next()
-	}
-	names := []string{}
-	for _, number := range there.rotated {
-		names = append(names, rotatedName(number))
-	}
-	if there.current {
-		names = append(names, currentFile)
-	}
-	for i, name := range names {
-		first, last, err := p.ends(name)
-		if err != nil {
-			return head{}, err
-		}
-		if i == 0 && first.seq > 0 {
-			h.start = point{first.seq - 1, first.prev}
-		}
-		h.end.seq = max(h.end.seq, last)
-	}
-	return h, nil
 }
 
 // ends returns the link of the first line of a file, and the highest number in it.
@@ -303,7 +295,8 @@ func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 	return nil
 }
 
-// isCurrent reports whether the open files are those in the folder, written only by this package.
+// isCurrent reports whether the open files are those in the folder, written only by this package, and
+// what is known of them is, or gets, as they are.
 func (l *Log) isCurrent(t *tail) bool {
 	info, err := os.Lstat(l.current)
 	if err != nil || !t.isClean() || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.current, info) != nil {
@@ -313,18 +306,17 @@ func (l *Log) isCurrent(t *tail) bool {
 	if err != nil || !os.SameFile(record, t.recordInfo) || record.Size() != headSize || private.CheckFile(headFile, record) != nil {
 		return false
 	}
-	return info.Size() == t.size || t.follow(info.Size())
-}
-
-// follow adopts what another process has written to the same file, if its head says the same.
-func (t *tail) follow(size int64) bool {
+	if info.Size() == t.size {
+		return true
+	}
+	// What another process has written to the same file is adopted, if its head says the same.
 	var text [headSize]byte
 	if _, err := t.record.ReadAt(text[:], 0); err != nil {
 		return false
 	}
 	h, ok := parseHead(text[:])
 	isOn := ok && h.number == t.head.number && h.key == t.head.key && h.end.seq > t.head.end.seq
-	if !isOn || size != h.size || !endsWith(t.file, h) {
+	if !isOn || info.Size() != h.size || !endsWith(t.file, h) {
 		return false
 	}
 	t.head, t.text = h, text

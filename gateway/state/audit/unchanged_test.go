@@ -227,7 +227,7 @@ func TestALogFromBeforeGoesOn(t *testing.T) {
 	writeAll(t, l, 1, 100)
 	before := verified(t, l)
 	require.NoError(t, l.Close())
-	l.limits = Limits{FileSize: 2600, Files: 4, MinAge: 90 * day}.orDefaults()
+	l.limits.MinAge = 90 * day
 	writeAll(t, l, 101, 200)
 	r := verified(t, l)
 	assert.That(t, r.Broken == nil && r.First == before.First && r.Last == 200, "%+v, before %+v", r, before)

@@ -75,24 +75,19 @@ func verifyEach(dir string, each func(point)) (Report, error) {
 			r.Broken = &Break{File: keyFile, Why: keyReplaced}
 		}
 	}
-	r.Since = s.since()
+	for i := 0; i < len(s.files) && r.Since.IsZero(); i++ { // the first line of the oldest file that has one
+		for line, err := range s.lines(i, Filter{}) {
+			if err == nil {
+				r.Since = line.Time
+				break
+			}
+		}
+	}
 	r.Lines, r.Gaps, r.Last, r.Hash = w.lines, w.gaps, w.at.seq, hex.EncodeToString(w.at.hash[:])
 	if r.Lines == 0 {
 		r.First, r.Last, r.Hash, r.Since = 0, 0, "", time.Time{}
 	}
 	return r, err
-}
-
-// since returns the time of the first line of the oldest file that has one.
-func (s *snapshot) since() time.Time {
-	for i := range s.files {
-		for line, err := range s.lines(i, Filter{}) {
-			if err == nil {
-				return line.Time
-			}
-		}
-	}
-	return time.Time{}
 }
 
 // brokenHead says that there is no head. Without any file a missing one is

@@ -221,10 +221,3 @@ func (p folder) lock() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), path, patience)
 	return unlock, store.Locked(path, err)
 }
-
-// lockToRead takes the same lock for readers. On a read-only file system there is no writer, and
-// it succeeds without a lock.
-func (p folder) lockToRead() (unlock func(), err error) {
-	unlock, err = private.LockToRead(p.file(lockFile), patience)
-	return unlock, store.Locked(p.file(lockFile), err)
-}

@@ -89,7 +89,7 @@ func (c *Calls) Update() (read uint64, err error) {
 	defer c.mu.Unlock()
 	known := len(c.rows)
 	for part, follower := range c.parts {
-		err = follower.Next(func(place audit.Place, l audit.Line) {
+		err = follower.Take(0, func(place audit.Place, l audit.Line, _ []byte) {
 			key := callKey{session: c.names.number(l.Session)}
 			if text, found := strings.CutPrefix(l.Call, l.Session+"-"); found {
 				if n, err := strconv.ParseUint(text, 10, 63); err == nil {
