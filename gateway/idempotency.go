@@ -163,7 +163,7 @@ type keyDigest = [sha256.Size]byte
 // recallKey returns the answer that is kept under a key for the call with a digest, nil if
 // there is none or it cannot be read; [takeKey] returns the error.
 func recallKey(kept *journal.Journal, key string, digest keyDigest) []byte {
-	answer, answered, err := kept.Keys().Recall(key, digest, time.Now())
+	answer, answered, err := kept.Keys("").Recall(key, digest, time.Now())
 	if err != nil || !answered {
 		return nil
 	}
@@ -184,7 +184,7 @@ type keyClaim struct {
 // [*failure.RequestError]: the key is invalid, belongs to another call, or to one with an unknown
 // outcome.
 func takeKey(kept *journal.Journal, caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
-	c = keyClaim{journal.NewID(time.Now()), kept.Keys().Of(caller), key, digest}
+	c = keyClaim{journal.NewID(time.Now()), kept.Keys(caller), key, digest}
 	answer, answered, err := c.keys.Recall(key, digest, time.Now())
 	switch {
 	case err != nil:

@@ -66,8 +66,14 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 	if err == nil && b.start == 0 {
 		err = j.sys.SyncFolder(j.folder.dir)
 	}
-	if err == nil {
-		err = b.begin(now)
+	switch {
+	case err != nil:
+	case b.start == 0:
+		err = b.value(segmentRecord{t.number, formatVersion, now.UTC(), t.spent.records(now)})
+	case t.torn:
+		b.buf = append(b.buf, '\n')
+		b.at++
+		err = b.line([]byte(repairKey + `"the line before was cut short"}`))
 	}
 	if err != nil {
 		if b.out != nil {
@@ -86,19 +92,6 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 		return theirs.cause
 	}
 	return unusable(j.folder.dir, err)
-}
-
-// begin writes the record of a fresh segment, or ends a torn line.
-func (b *batch) begin(now time.Time) error {
-	switch {
-	case b.start == 0:
-		return b.value(segmentRecord{b.tail.number, formatVersion, now.UTC(), b.tail.spent.records(now)})
-	case b.tail.torn:
-		b.buf = append(b.buf, '\n')
-		b.at++
-		return b.line([]byte(repairKey + `"the line before was cut short"}`))
-	}
-	return nil
 }
 
 // value writes a record.

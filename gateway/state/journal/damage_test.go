@@ -334,7 +334,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 	for n := 1; ; n++ {
 		require.That(t, n <= 60, "it never succeeded")
 		j := again(origin)
-		j.folder = newPlace(filepath.Join(t.TempDir(), "journal"), testVault, testVault)
+		j.folder = OpenAs(filepath.Join(t.TempDir(), "journal"), testVault, testVault).folder
 		c := confirmed{map[string]string{}, map[string]State{}}
 		if !isNew {
 			e, content := change("a.md", "an earlier text\n"+text, text)

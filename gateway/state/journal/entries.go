@@ -87,8 +87,8 @@ func (j *Journal) each(only string, visit func(Entry) (stop bool)) ([]Damage, er
 		return nil, err
 	}
 	var damage []Damage
-	later := map[string][]locatedOutcome{} // outcomes whose entry comes still, in their order
-	oldest := uint64(0)                    // of those that are there
+	later := map[string][]outcome{} // outcomes whose entry comes still, in their order
+	oldest := uint64(0)             // of those that are there
 	for _, seg := range slices.Backward(segments) {
 		c, err := j.folder.readSegment(seg, only)
 		if err != nil {
@@ -124,7 +124,7 @@ func (j *Journal) each(only string, visit func(Entry) (stop bool)) ([]Damage, er
 	}
 	// The entries of these outcomes are missing, unless they were removed with their segments.
 	for _, id := range slices.Sorted(maps.Keys(later)) {
-		if i := slices.IndexFunc(later[id], func(o locatedOutcome) bool { return o.Home >= oldest }); i >= 0 {
+		if i := slices.IndexFunc(later[id], func(o outcome) bool { return o.Home >= oldest }); i >= 0 {
 			damage = append(damage, Damage{File: segmentName(later[id][i].Home), ID: id, Reason: "an outcome has no entry"})
 		}
 	}
@@ -196,14 +196,8 @@ type segmentContent struct {
 	number   uint64
 	gone     bool    // it was removed as too old, in part or in between
 	entries  []Entry // as they were begun
-	outcomes []locatedOutcome
+	outcomes []outcome
 	damage   []Damage
-}
-
-// locatedOutcome is an outcome and where it is.
-type locatedOutcome struct {
-	outcome
-	at int64
 }
 
 // segmentReader reads a segment.
@@ -335,6 +329,7 @@ func (r *segmentReader) addOutcome(record []byte) bool {
 	if len(o.after) != o.Count {
 		return false
 	}
-	r.outcomes = append(r.outcomes, locatedOutcome{o, r.at})
+	o.at = r.at
+	r.outcomes = append(r.outcomes, o)
 	return true
 }

@@ -20,11 +20,29 @@ import (
 
 // Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged].
 func (j *Journal) Object(hash string) ([]byte, error) {
-	var out bytes.Buffer
-	if err := j.CopyObject(&out, hash); err != nil {
+	if !isHash(hash) {
+		return nil, &Invalid{"hash", hash, "is not a SHA-256"}
+	}
+	segments, err := j.segments()
+	if err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	err = &Unknown{hash}
+	for _, seg := range slices.Backward(segments) { // several may have the object
+		s, text, problem := j.locate(seg, hash)
+		if errors.Is(problem, fs.ErrNotExist) {
+			continue // not there, or removed in between
+		}
+		if problem == nil && s.isWhole() {
+			var whole bytes.Buffer
+			problem = j.folder.copyFile(&whole, seg.number, Image{true, hash, s.size})
+			text = whole.Bytes()
+		}
+		if err = problem; err == nil {
+			return text, nil
+		}
+	}
+	return nil, err
 }
 
 // Texts returns the bytes of a file before and after a step, nil where there was none. now returns
@@ -47,34 +65,6 @@ func (j *Journal) Texts(s Step, now func(hash string) (text string, ok bool)) (b
 		texts[i] = text
 	}
 	return texts[0], texts[1], true
-}
-
-// CopyObject is Object for large objects. The copy is valid only if it returns nil.
-func (j *Journal) CopyObject(out io.Writer, hash string) error {
-	if !isHash(hash) {
-		return &Invalid{"hash", hash, "is not a SHA-256"}
-	}
-	segments, err := j.segments()
-	if err != nil {
-		return err
-	}
-	counted := &counter{out: out}
-	err = &Unknown{hash}
-	for _, seg := range slices.Backward(segments) { // several may have the object
-		s, text, problem := j.locate(seg, hash)
-		switch {
-		case errors.Is(problem, fs.ErrNotExist):
-			continue // not there, or removed in between
-		case problem == nil && s.isWhole():
-			problem = j.folder.copyFile(counted, seg.number, Image{true, hash, s.size})
-		case problem == nil:
-			_, problem = counted.Write(text)
-		}
-		if err = problem; err == nil || counted.n > 0 { // bytes that were written cannot be taken back
-			break
-		}
-	}
-	return err
 }
 
 // locate returns where a segment has an object, and its text unless it is a file.
@@ -134,9 +124,48 @@ func (j *Journal) segments() ([]segment, error) {
 
 // text returns a text that is kept as lines, or as a small file.
 func (p folder) text(ix *index, hash string) ([]byte, error) {
-	chain, text, err := p.chain(ix, hash)
+	name := p.file(segmentName(ix.number))
+	lines, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
-		return nil, err
+		return nil, unusable(name, err)
+	}
+	defer lines.Close()
+	var chain []object // the records that lead to the text
+	var text []byte    // the base of the last of them
+	for next := hash; next != ""; {
+		if len(chain) > maxDepth {
+			return nil, &Damaged{hash, "is stored as too many differences"}
+		}
+		s, ok := ix.objects[next]
+		if !ok {
+			return nil, &Damaged{hash, "is stored as a difference from something that is missing"}
+		}
+		if s.isWhole() {
+			var whole bytes.Buffer
+			if err := p.copyFile(&whole, ix.number, Image{true, next, min(s.size, maxText)}); err != nil {
+				return nil, err
+			}
+			text = whole.Bytes()
+			break
+		}
+		line := make([]byte, s.length)
+		_, err := lines.ReadAt(line, s.at)
+		record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
+		o, ok := parseObject(record)
+		if err != nil || !sound || !ok || o.Hash != next {
+			return nil, &Damaged{hash, "its record cannot be read"}
+		}
+		if o.File { // the hash of the whole text verifies its data
+			o.Raw, o.Data = true, make([]byte, o.Middle)
+			err := p.readObject(objectName(ix.number, o.Hash), func(in io.Reader) (bool, error) {
+				_, err := io.ReadFull(in, o.Data)
+				return err == nil, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		chain, next = append(chain, o), o.Base
 	}
 	for _, o := range slices.Backward(chain) {
 		var ok bool
@@ -148,56 +177,6 @@ func (p folder) text(ix *index, hash string) ([]byte, error) {
 		return nil, &Damaged{hash, "differs from what was stored"}
 	}
 	return text, nil
-}
-
-// chain returns the records that lead to an object, and the base of the last one.
-func (p folder) chain(ix *index, hash string) (chain []object, start []byte, err error) {
-	name := p.file(segmentName(ix.number))
-	lines, err := private.Open(name, os.O_RDONLY)
-	if err != nil {
-		return nil, nil, unusable(name, err)
-	}
-	defer lines.Close()
-	for next := hash; len(chain) <= maxDepth; {
-		s, ok := ix.objects[next]
-		if !ok {
-			return nil, nil, &Damaged{hash, "is stored as a difference from something that is missing"}
-		}
-		if s.isWhole() {
-			var text bytes.Buffer
-			err := p.copyFile(&text, ix.number, Image{true, next, min(s.size, maxText)})
-			return chain, text.Bytes(), err
-		}
-		line := make([]byte, s.length)
-		_, err := lines.ReadAt(line, s.at)
-		record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
-		o, ok := parseObject(record)
-		if err != nil || !sound || !ok || o.Hash != next {
-			return nil, nil, &Damaged{hash, "its record cannot be read"}
-		}
-		if o.File {
-			if o.Data, err = p.data(ix.number, o); err != nil {
-				return nil, nil, err
-			}
-			o.Raw = true
-		}
-		chain = append(chain, o)
-		if o.Base == "" {
-			return chain, nil, nil
-		}
-		next = o.Base
-	}
-	return nil, nil, &Damaged{hash, "is stored as too many differences"}
-}
-
-// data returns the data of a difference from its file. The hash of the whole text verifies them.
-func (p folder) data(number uint64, o object) ([]byte, error) {
-	text := make([]byte, o.Middle)
-	err := p.readObject(objectName(number, o.Hash), func(in io.Reader) (bool, error) {
-		_, err := io.ReadFull(in, text)
-		return err == nil, nil
-	})
-	return text, err
 }
 
 // copyFile copies an object that is a file.
@@ -270,20 +249,6 @@ func newIndex(number uint64) *index {
 		number: number, objects: map[string]location{}, latest: map[string]string{},
 		entries: map[string]int{}, states: map[string]State{}, spent: ledger{},
 	}
-}
-
-// fill reads on, up to size. It skips damage, which is reported where entries are read.
-func (ix *index) fill(file io.ReaderAt, size int64) error {
-	for line, err := range private.Lines(file, ix.read, size, maxLine) {
-		if err != nil {
-			return err
-		}
-		ix.read, ix.torn = line.End, !line.Whole
-		if record, ok := unwrap(line.Text); ok {
-			ix.add(record, line.At, line.End-line.At)
-		}
-	}
-	return nil
 }
 
 func (ix *index) add(record []byte, at, length int64) {

@@ -79,7 +79,10 @@ type Journal struct {
 // that was kept under another path, former, is renamed if there is none under vault. OpenAs reads
 // nothing; a missing folder is created by the first write.
 func OpenAs(dir, vault, former string) *Journal {
-	return &Journal{folder: newPlace(dir, vault, former), limits: limits{256 << 20, 90 * 24 * time.Hour}, sys: private.Disk{}, now: time.Now, inText: maxText}
+	return &Journal{
+		folder: folder{root: dir, dir: folderOf(dir, vault), former: folderOf(dir, former), vault: vault},
+		limits: limits{256 << 20, 90 * 24 * time.Hour}, sys: private.Disk{}, now: time.Now, inText: maxText,
+	}
 }
 
 // folder is where the journal of one vault is.
@@ -88,10 +91,6 @@ type folder struct {
 	dir    string // of this vault
 	former string // where it may have been kept, mostly dir
 	vault  string
-}
-
-func newPlace(root, vault, former string) folder {
-	return folder{root: root, dir: folderOf(root, vault), former: folderOf(root, former), vault: vault}
 }
 
 func folderOf(root, vault string) string {

@@ -56,7 +56,7 @@ func (b *batch) text(hash string) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	b.recent.put(version{hash, text})
+	b.recent.put(hash, text)
 	return text, true
 }
 
@@ -74,16 +74,15 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	}
 	// Keep a text as a line if it can: as the difference from the last version of the same note, or
 	// whole.
-	v := version{image.Hash, text}
 	note := noteID(path)
-	o, ok := b.delta(note, v)
+	o, ok := b.delta(note, image.Hash, text)
 	if ok && o.File {
 		middle := o.Data
 		o.Data = nil
 		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		o = object{Hash: v.hash, Note: note, Size: image.Size}
+		o = object{Hash: image.Hash, Note: note, Size: image.Size}
 		if len(text) <= maxPacked {
 			o.setData(text)
 		}
@@ -95,29 +94,29 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	b.recent.put(v)
+	b.recent.put(image.Hash, text)
 	return b.line(record)
 }
 
 // delta returns the record of a version as its difference from the last one of the note; it
 // reports false if that is not much shorter. If the difference does not fit a line, the record
 // is a File whose Data, not compressed, are still to be written.
-func (b *batch) delta(note string, v version) (object, bool) {
-	hash, known := b.tail.latest[note]
-	spot := b.tail.index.objects[hash]
-	if !known || spot.depth >= maxDepth || spot.size > b.inText || len(v.text) < leastDelta || hash == v.hash {
+func (b *batch) delta(note, hash string, text []byte) (object, bool) {
+	last, known := b.tail.latest[note]
+	spot := b.tail.index.objects[last]
+	if !known || spot.depth >= maxDepth || spot.size > b.inText || len(text) < leastDelta || last == hash {
 		return object{}, false
 	}
-	base, ok := b.text(hash)
+	base, ok := b.text(last)
 	if !ok {
 		return object{}, false
 	}
-	prefix, suffix := common(base, v.text)
-	middle := v.text[prefix : len(v.text)-suffix]
-	if len(middle) > len(v.text)/2 {
+	prefix, suffix := common(base, text)
+	middle := text[prefix : len(text)-suffix]
+	if len(middle) > len(text)/2 {
 		return object{}, false
 	}
-	o := object{Hash: v.hash, Note: note, Depth: spot.depth + 1, Size: int64(len(v.text)), Base: hash, Prefix: prefix, Suffix: suffix}
+	o := object{Hash: hash, Note: note, Depth: spot.depth + 1, Size: int64(len(text)), Base: last, Prefix: prefix, Suffix: suffix}
 	if len(middle) <= maxPacked {
 		o.setData(middle)
 	}
@@ -181,12 +180,6 @@ func (c *counter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// version is the text of a note as it was at some time.
-type version struct {
-	hash string
-	text []byte
-}
-
 // maxRemembered is the longest text that is cached, to bound the memory of a resident process.
 const maxRemembered = 4 << 20
 
@@ -199,13 +192,13 @@ type recent struct {
 	size  int
 }
 
-func (r *recent) put(v version) {
-	if _, known := r.texts[v.hash]; known || len(v.text) > maxRemembered {
+func (r *recent) put(hash string, text []byte) {
+	if _, known := r.texts[hash]; known || len(text) > maxRemembered {
 		return
 	}
-	if r.texts == nil || r.size+len(v.text) > maxRecent {
+	if r.texts == nil || r.size+len(text) > maxRecent {
 		r.texts, r.size = map[string][]byte{}, 0
 	}
-	r.texts[v.hash] = v.text
-	r.size += len(v.text)
+	r.texts[hash] = text
+	r.size += len(text)
 }

@@ -22,11 +22,10 @@ type Keys struct {
 	caller  string
 }
 
-// Keys returns the keys of j's vault.
-func (j *Journal) Keys() Keys { return Keys{journal: j} }
-
-// Of returns the keys on behalf of a caller, who can claim a quarter of them.
-func (k Keys) Of(caller string) Keys {
+// Keys returns the keys of j's vault on behalf of a caller, who can claim a quarter of them; "" can claim
+// all.
+func (j *Journal) Keys(caller string) Keys {
+	k := Keys{journal: j}
 	if caller != "" {
 		sum := sha256.Sum256([]byte(caller))
 		k.caller = hex.EncodeToString(sum[:8])

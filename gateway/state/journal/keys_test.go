@@ -22,46 +22,46 @@ func TestAKeyHasOneCall(t *testing.T) {
 	one, other := [32]byte{1}, [32]byte{2}
 	id := NewID(now)
 	recall := func(digest [32]byte, now time.Time) (string, bool, error) {
-		answer, found, err := again(j).Keys().Recall("../a key", digest, now)
+		answer, found, err := again(j).Keys("").Recall("../a key", digest, now)
 		return string(answer), found, err
 	}
 	if answer, found, err := recall(one, now); answer != "" || found || err != nil {
 		t.Errorf("a new key: %q, %v, %v", answer, found, err)
 	}
 	var unknown *Unknown
-	if err := j.Keys().Remember("../a key", one, nil, now); !errors.As(err, &unknown) {
+	if err := j.Keys("").Remember("../a key", one, nil, now); !errors.As(err, &unknown) {
 		t.Errorf("an answer without a claim: %v", err)
 	}
-	require.NoError(t, j.Keys().Claim("../a key", one, id, now))
+	require.NoError(t, j.Keys("").Claim("../a key", one, id, now))
 	var unfinished *Unfinished
 	if _, _, err := recall(one, now); !errors.As(err, &unfinished) || unfinished.ID != id {
 		t.Error(err)
 	}
-	if err := again(j).Keys().Claim("../a key", one, id, now); !errors.As(err, &unfinished) {
+	if err := again(j).Keys("").Claim("../a key", one, id, now); !errors.As(err, &unfinished) {
 		t.Error(err)
 	}
 	var reused *KeyReused
 	for _, err := range []error{
 		func() error { _, _, err := recall(other, now); return err }(),
-		j.Keys().Claim("../a key", other, id, now),
-		j.Keys().Remember("../a key", other, nil, now),
+		j.Keys("").Claim("../a key", other, id, now),
+		j.Keys("").Remember("../a key", other, nil, now),
 	} {
 		assert.That(t, errors.As(err, &reused) && reused.ID == id, "%v", err)
 	}
-	require.NoError(t, j.Keys().Remember("../a key", one, []byte("the answer"), now))
+	require.NoError(t, j.Keys("").Remember("../a key", one, []byte("the answer"), now))
 	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
 		if answer, found, err := recall(one, at); answer != "the answer" || !found || err != nil {
 			t.Errorf("%q, %v, %v", answer, found, err)
 		}
 	}
-	assert.That(t, j.Keys().Claim("../a key", one, id, now) != nil, "an answered key is claimed")
+	assert.That(t, j.Keys("").Claim("../a key", one, id, now) != nil, "an answered key is claimed")
 	for _, at := range []time.Time{now.Add(25 * time.Hour), now.Add(-25 * time.Hour)} {
 		if _, found, err := recall(other, at); found || err != nil {
 			t.Errorf("%v, %v", found, err)
 		}
 	}
-	require.NoError(t, j.Keys().Claim("../a key", other, id, now.Add(25*time.Hour)))
-	require.NoError(t, j.Keys().Forget("../a key", id))
+	require.NoError(t, j.Keys("").Claim("../a key", other, id, now.Add(25*time.Hour)))
+	require.NoError(t, j.Keys("").Forget("../a key", id))
 	if _, found, err := recall(one, now); found || err != nil {
 		t.Errorf("a key that was forgotten: %v, %v", found, err)
 	}
@@ -69,7 +69,7 @@ func TestAKeyHasOneCall(t *testing.T) {
 
 func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	j := newJournal(t, Limits{})
-	now, k := time.Now(), j.Keys()
+	now, k := time.Now(), j.Keys("")
 	for i := 19; i >= 0; i-- {
 		require.NoError(t, k.Claim(fmt.Sprint(i), [32]byte{}, NewID(now), now.Add(-time.Duration(i)*2*time.Hour)))
 	}
@@ -96,7 +96,7 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 func TestACallerHasAShareOfTheKeys(t *testing.T) {
 	j := newJournal(t, Limits{})
 	now := time.Now()
-	k := j.Keys().Of("one")
+	k := j.Keys("one")
 	require.NoError(t, k.Claim("first", [32]byte{}, NewID(now), now))
 	for i := range keysEach - 1 {
 		require.NoError(t, k.put(fmt.Sprintf("%064x", i), keyRecord{ID: NewID(now), Digest: strings.Repeat("0", 64), Time: now, Caller: k.caller}))
@@ -105,12 +105,12 @@ func TestACallerHasAShareOfTheKeys(t *testing.T) {
 	if err := k.Claim("one more", [32]byte{}, NewID(now), now); !errors.As(err, &large) || large.Limit != keysEach {
 		t.Errorf("above its share: %v", err)
 	}
-	require.NoError(t, j.Keys().Of("another").Claim("one more", [32]byte{}, NewID(now), now))
+	require.NoError(t, j.Keys("another").Claim("one more", [32]byte{}, NewID(now), now))
 }
 
 func TestADamagedKeyIsNoNewOne(t *testing.T) {
 	j := newJournal(t, Limits{})
-	now, k := time.Now(), j.Keys()
+	now, k := time.Now(), j.Keys("")
 	require.NoError(t, k.Claim("key", [32]byte{}, NewID(now), now))
 	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
 	data, err := os.ReadFile(names[0])
@@ -137,7 +137,7 @@ func TestOfManyClaimsOneIsGranted(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if again(j).Keys().Claim("key", [32]byte{}, NewID(now), now) == nil {
+			if again(j).Keys("").Claim("key", [32]byte{}, NewID(now), now) == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				granted++
@@ -155,9 +155,9 @@ func TestEveryFaultOfAKey(t *testing.T) {
 			now, digest := time.Now(), [32]byte{1}
 			sys := &faults.System{N: n, Lasting: killed}
 			j.sys = sys
-			claimed := j.Keys().Claim("key", digest, NewID(now), now) == nil
-			answered := claimed && j.Keys().Remember("key", digest, []byte("answer"), now) == nil
-			answer, found, err := again(j).Keys().Recall("key", digest, now)
+			claimed := j.Keys("").Claim("key", digest, NewID(now), now) == nil
+			answered := claimed && j.Keys("").Remember("key", digest, []byte("answer"), now) == nil
+			answer, found, err := again(j).Keys("").Recall("key", digest, now)
 			var unfinished *Unfinished
 			switch {
 			case answered && (!found || string(answer) != "answer"):

@@ -108,25 +108,20 @@ func (o *object) setData(text []byte) {
 	}
 }
 
-// middle returns what is between the parts that are taken from the base.
-func (o object) middle() ([]byte, bool) {
-	if o.Raw {
-		return o.Data, len(o.Data) == o.Middle
-	}
-	// Decompress the data, if the result has exactly that length.
-	out := make([]byte, o.Middle)
-	in := flate.NewReader(bytes.NewReader(o.Data))
-	if _, err := io.ReadFull(in, out); err != nil {
-		return nil, false
-	}
-	n, err := in.Read(make([]byte, 1))
-	return out, n == 0 && err == io.EOF
-}
-
 // Over returns the text of o, given its base; that of a whole object is empty.
 func (o object) Over(base []byte) ([]byte, bool) {
-	middle, ok := o.middle()
-	if !ok || max(o.Prefix, o.Suffix) > len(base) {
+	middle := o.Data // what is between the parts that are taken from the base
+	if !o.Raw {
+		middle = make([]byte, o.Middle)
+		in := flate.NewReader(bytes.NewReader(o.Data))
+		if _, err := io.ReadFull(in, middle); err != nil {
+			return nil, false
+		}
+		if n, err := in.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			return nil, false
+		}
+	}
+	if len(middle) != o.Middle || max(o.Prefix, o.Suffix) > len(base) {
 		return nil, false
 	}
 	return slices.Concat(base[:o.Prefix], middle, base[len(base)-o.Suffix:]), true

@@ -112,6 +112,7 @@ type outcome struct {
 	outcomeRecord
 	state State
 	after []Image
+	at    int64 // where its record is
 }
 
 func parseOutcome(record []byte) (o outcome, ok bool) {
@@ -166,13 +167,12 @@ const maxSalvage = 64
 // salvage passes valid lines within an invalid one to sound: without its newline a line becomes
 // one with the next.
 func salvage(text []byte, sound func(record []byte)) {
-	from := 1
-	for range maxSalvage {
-		at := beginning(text, from)
-		if at < 0 {
-			return
+	tried := 0
+	for at := 1; at+lineHead < len(text) && tried < maxSalvage; at++ {
+		if text[at+sumLength] != ' ' || text[at+lineHead] != '{' || !isHex(string(text[at:at+sumLength])) {
+			continue // no line begins here
 		}
-		from = at + 1
+		tried++
 		// In place of the newline may be another byte, or none.
 		found := false
 		for _, end := range []int{at - 1, at} {
@@ -189,14 +189,4 @@ func salvage(text []byte, sound func(record []byte)) {
 			return
 		}
 	}
-}
-
-// beginning returns where, at from or later, a line may begin, or -1.
-func beginning(text []byte, from int) int {
-	for at := from; at+lineHead < len(text); at++ {
-		if text[at+sumLength] == ' ' && text[at+lineHead] == '{' && isHex(string(text[at:at+sumLength])) {
-			return at
-		}
-	}
-	return -1
 }

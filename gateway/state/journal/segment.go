@@ -80,22 +80,19 @@ func (p folder) list() (content, error) {
 			byNumber[number] = at
 			s.segments = append(s.segments, segment{number: number})
 		}
-		s.segments[at].add(e.Name(), end, info)
+		seg := &s.segments[at]
+		seg.files = append(seg.files, e.Name())
+		if end == objectSuffix {
+			seg.objects += info.Size()
+		} else {
+			seg.size = info.Size()
+		}
+		if info.ModTime().After(seg.last) {
+			seg.last = info.ModTime()
+		}
 	}
 	slices.SortFunc(s.segments, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
 	return s, nil
-}
-
-func (s *segment) add(name, end string, info fs.FileInfo) {
-	s.files = append(s.files, name)
-	if end == objectSuffix {
-		s.objects += info.Size()
-	} else {
-		s.size = info.Size()
-	}
-	if info.ModTime().After(s.last) {
-		s.last = info.ModTime()
-	}
 }
 
 // parseName returns the number in a name of this package, and what its end says it is.
@@ -213,7 +210,7 @@ func (j *Journal) isCurrent() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// read fills an index up to size.
+// read fills an index up to size. It skips damage, which is reported where entries are read.
 func (p folder) read(ix *index, size int64) error {
 	name := p.file(segmentName(ix.number))
 	file, err := private.Open(name, os.O_RDONLY)
@@ -221,7 +218,16 @@ func (p folder) read(ix *index, size int64) error {
 		return unusable(name, err)
 	}
 	defer file.Close()
-	return unusable(name, ix.fill(file, size))
+	for line, err := range private.Lines(file, ix.read, size, maxLine) {
+		if err != nil {
+			return unusable(name, err)
+		}
+		ix.read, ix.torn = line.End, !line.Whole
+		if record, ok := unwrap(line.Text); ok {
+			ix.add(record, line.At, line.End-line.At)
+		}
+	}
+	return nil
 }
 
 // isFull reports whether the next entry belongs in another segment.

@@ -57,7 +57,15 @@ const aroundEntry = 400
 // entry took it back. after is what was found afterwards, one image for each
 // step, or nil if it is what was expected. A note that is too long is cut.
 func (j *Journal) End(id string, state State, after []Image, note string) error {
-	return j.end(outcomeRecord{ID: id, State: state.String(), Note: shortened(note)}, state, after)
+	note = strings.ToValidUTF8(note, "\uFFFD")
+	if len(note) > maxNote {
+		cut := maxNote - len("…")
+		for !utf8.RuneStart(note[cut]) {
+			cut--
+		}
+		note = note[:cut] + "…"
+	}
+	return j.end(outcomeRecord{ID: id, State: state.String(), Note: note}, state, after)
 }
 
 // MarkUndone keeps that an entry was taken back by another one.
@@ -78,17 +86,17 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 		}
 	}
 	return j.write(false, func(b *batch) error {
-		known, err := b.lookUp(r.ID)
+		home, steps, before, err := b.lookUp(r.ID)
 		if err != nil {
 			return err
 		}
-		if !state.mayFollow(known.state) {
-			return &Invalid{"state", state.String(), "cannot follow " + known.state.String()}
+		if !state.mayFollow(before) {
+			return &Invalid{"state", state.String(), "cannot follow " + before.String()}
 		}
-		if after != nil && len(after) != known.count {
+		if after != nil && len(after) != steps {
 			return &Invalid{"images", r.ID, "are not one for each step"}
 		}
-		r.Home, r.Count = known.home, len(after)
+		r.Home, r.Count = home, len(after)
 		if b.unrecorded.bytes > 0 {
 			r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
 		}
@@ -107,22 +115,16 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 	})
 }
 
-// entryStatus is the known state of an entry.
-type entryStatus struct {
-	home  uint64
-	count int
-	state State
-}
-
-// lookUp finds an entry, from the newest segment back.
-func (b *batch) lookUp(id string) (entryStatus, error) {
-	s := entryStatus{state: b.tail.states[id]}
+// lookUp finds an entry, from the newest segment back: its segment, the number of its steps, and its
+// state.
+func (b *batch) lookUp(id string) (home uint64, steps int, state State, err error) {
+	state = b.tail.states[id]
 	if count, ok := b.tail.entries[id]; ok {
-		return entryStatus{b.tail.number, count, s.state}, nil
+		return b.tail.number, count, state, nil
 	}
 	seen, err := b.folder.list()
 	if err != nil {
-		return entryStatus{}, err
+		return 0, 0, 0, err
 	}
 	b.seenMu.Lock()
 	defer b.seenMu.Unlock()
@@ -132,16 +134,16 @@ func (b *batch) lookUp(id string) (entryStatus, error) {
 		}
 		ix, err := b.indexOf(seg)
 		if err != nil {
-			return entryStatus{}, err
+			return 0, 0, 0, err
 		}
-		if s.state == Begun {
-			s.state = ix.states[id]
+		if state == Begun {
+			state = ix.states[id]
 		}
 		if count, ok := ix.entries[id]; ok {
-			return entryStatus{ix.number, count, s.state}, nil
+			return ix.number, count, state, nil
 		}
 	}
-	return entryStatus{}, &Unknown{id}
+	return 0, 0, 0, &Unknown{id}
 }
 
 // Put keeps the bytes of the note at path next to the entries, such as those that a change of
@@ -165,19 +167,6 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 		}
 		return err
 	})
-}
-
-// shortened returns as much of a remark as is kept.
-func shortened(note string) string {
-	note = strings.ToValidUTF8(note, "\uFFFD")
-	if len(note) <= maxNote {
-		return note
-	}
-	cut := maxNote - len("…")
-	for !utf8.RuneStart(note[cut]) {
-		cut--
-	}
-	return note[:cut] + "…"
 }
 
 // writingFile is in the folder of a vault while notes of it are written. One that
