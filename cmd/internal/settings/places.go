@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -36,8 +37,8 @@ func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 	}
 	if reason := private.WhyUnsafe(state); reason != "" {
 		hint := hintState
-		if remedy := private.RemedyFor(state); remedy != "" {
-			hint = fmt.Sprintf("restrict it to your user (%s), or %s", remedy, hintState)
+		if unsafe, ok := errors.AsType[*private.Unsafe](private.CheckFolder(state)); ok && unsafe.Remedy() != "" {
+			hint = fmt.Sprintf("restrict it to your user (%s), or %s", unsafe.Remedy(), hintState)
 		}
 		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), hint}
 	}

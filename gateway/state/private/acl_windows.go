@@ -23,8 +23,8 @@ var accounts = sync.OnceValues(func() ([]string, error) {
 	return []string{user, "S-1-5-18", "S-1-5-32-544", "S-1-3-4", "S-1-3-0"}, nil
 })
 
-// mkdir makes a folder that inherits no rights. What is made in it inherits its own.
-func mkdir(name string) error {
+// Mkdir implements [System]. The folder inherits no rights; what is made in it inherits its own.
+func (Disk) Mkdir(name string) error {
 	err := makePrivate(name)
 	if err != nil {
 		return &fs.PathError{Op: "mkdir", Path: name, Err: err}

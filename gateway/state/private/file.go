@@ -30,10 +30,13 @@ func OpenLinked(name string) (*os.File, error) {
 
 // open checks the file at name, opens it, and checks that it opened the same file (TOCTOU).
 func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpened func(string, *os.File) (fs.FileInfo, error)) (*os.File, error) {
-	seen, err := Lstat(name)
+	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
+	// On Windows os.SameFile would look for the file that was seen later, by the name, and find one
+	// that took its place.
+	os.SameFile(seen, seen)
 	if err := check(name, seen); err != nil {
 		return nil, err
 	}
@@ -52,17 +55,7 @@ func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpe
 	return file, nil
 }
 
-// Lstat is os.Lstat, and remembers which file it saw: on Windows os.SameFile would look
-// for that later by the name, and find a file that took its place.
-func Lstat(name string) (fs.FileInfo, error) {
-	info, err := os.Lstat(name)
-	if err == nil {
-		os.SameFile(info, info)
-	}
-	return info, err
-}
-
-// CheckFile returns an *[Unsafe] unless info, which is what Lstat or Stat returned
+// CheckFile returns an *[Unsafe] unless info, which is what os.Lstat or Stat returned
 // for the file name, is of a file that [Open] accepts. On Windows the number of
 // hard links is known of open files only and not checked here.
 func CheckFile(name string, info fs.FileInfo) error {
@@ -124,11 +117,6 @@ func CheckFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	return CheckFolderInfo(dir, info)
-}
-
-// CheckFolderInfo is [CheckFolder] with the result of Lstat for dir.
-func CheckFolderInfo(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return &Unsafe{Path: dir, Problem: NotFolder}
 	}

@@ -41,10 +41,25 @@ func Lock(ctx context.Context, path string, patience time.Duration) (unlock func
 	}
 }
 
-// tryLock returns nil and no error if another caller has the lock.
+// tryLock returns nil and no error if another caller has the lock. It opens the file with fewer system
+// calls than [Open], because it is done for each line of a log: only the open file is checked where
+// that is enough.
 func tryLock(path string) (unlock func(), err error) {
-	file, err := openLock(path)
+	if noFollow == 0 {
+		if err := checkExisting(path); err != nil {
+			return nil, err
+		}
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
+		var unsafe *Unsafe
+		if found := checkExisting(path); errors.As(found, &unsafe) {
+			return nil, found
+		}
+		return nil, err
+	}
+	if _, err := checkOpened(path, file); err != nil {
+		file.Close()
 		return nil, err
 	}
 	locked, err := lockFile(file)
@@ -68,29 +83,6 @@ func LockToRead(path string, patience time.Duration) (unlock func(), err error) 
 		return func() {}, checkExisting(path)
 	}
 	return unlock, err
-}
-
-// openLock opens the file of a lock, with fewer system calls than [Open]: it is
-// done for each line of a log. Only the open file is checked where that is enough.
-func openLock(path string) (*os.File, error) {
-	if noFollow == 0 {
-		if err := checkExisting(path); err != nil {
-			return nil, err
-		}
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
-	if err != nil {
-		var unsafe *Unsafe
-		if found := checkExisting(path); errors.As(found, &unsafe) {
-			return nil, found
-		}
-		return nil, err
-	}
-	if _, err := checkOpened(path, file); err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
 }
 
 // checkExisting is [CheckFile] for a file that may not exist.

@@ -50,27 +50,21 @@ func outside(vault, dir string) string {
 	if vault == "" || dir == "" {
 		return dir
 	}
-	if real := resolved(dir); isWithin(vault, dir) || isWithin(resolved(vault), real) || contains(vault, real) {
+	real := resolved(dir)
+	if isWithin(vault, dir) || isWithin(resolved(vault), real) {
 		return ""
 	}
-	return dir
-}
-
-// contains reports whether one of the folders above dir, which has no links in it, is the
-// vault itself, as far as they exist: its path may be spelled in another way.
-func contains(vault, dir string) bool {
+	// One of the folders above may be the vault itself: its path may be spelled in another way.
 	folder, err := os.Stat(vault)
-	if err != nil {
-		return false
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err == nil && os.SameFile(folder, info) {
-			return true
+	for above := real; err == nil; above = filepath.Dir(above) {
+		if info, err := os.Stat(above); err == nil && os.SameFile(folder, info) {
+			return ""
 		}
-		if dir == filepath.Dir(dir) {
-			return false
+		if above == filepath.Dir(above) {
+			break
 		}
 	}
+	return dir
 }
 
 func isWithin(folder, path string) bool {
@@ -101,15 +95,6 @@ func WhyUnsafe(dir string) string {
 		return unsafe.Reason()
 	}
 	return "cannot be accessed: " + errors.Unwrap(err).Error()
-}
-
-// RemedyFor returns the command by which the user can restrict an unsafe folder to themselves,
-// "" for none.
-func RemedyFor(dir string) string {
-	if unsafe, ok := errors.AsType[*Unsafe](CheckFolder(dir)); ok {
-		return unsafe.Remedy()
-	}
-	return ""
 }
 
 // EnsureFolder makes a folder that only this user can access, if it is missing. It reports

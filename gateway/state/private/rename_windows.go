@@ -16,7 +16,8 @@ const (
 	renamePause = 10 * time.Millisecond
 )
 
-func rename(from, to string) error {
+// Rename implements [System].
+func (Disk) Rename(from, to string) error {
 	for try := 1; ; try++ {
 		err := os.Rename(from, to)
 		inUse := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, fs.ErrPermission)

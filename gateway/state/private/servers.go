@@ -110,7 +110,17 @@ func Servers(dir string) ([]Server, error) {
 		if !found || !isSession(session) || len(servers) == maxServers {
 			continue
 		}
-		if s, ok := readServer(dir, session); ok {
+		file, lock := filepath.Join(dir, session+serverFile), filepath.Join(dir, session+serverLock)
+		unlock, err := tryLockNow(lock)
+		if err == nil { // it has ended
+			removeServer(file, lock, unlock)
+		}
+		if !errors.Is(err, context.Canceled) {
+			continue // otherwise it cannot be told
+		}
+		var s Server
+		text, err := Read(file, maxServerFile)
+		if err == nil && len(text) <= maxServerFile && json.Unmarshal(text, &s) == nil && s.Session == session {
 			servers = append(servers, s)
 		}
 	}
@@ -118,24 +128,6 @@ func Servers(dir string) ([]Server, error) {
 		return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Session, b.Session))
 	})
 	return servers, nil
-}
-
-// readServer returns the server of a file if it runs.
-func readServer(dir, session string) (s Server, ok bool) {
-	file, lock := filepath.Join(dir, session+serverFile), filepath.Join(dir, session+serverLock)
-	unlock, err := tryLockNow(lock)
-	if err == nil {
-		removeServer(file, lock, unlock)
-		return s, false
-	}
-	if !errors.Is(err, context.Canceled) {
-		return s, false // it cannot be told
-	}
-	text, err := Read(file, maxServerFile)
-	if err != nil || len(text) > maxServerFile || json.Unmarshal(text, &s) != nil || s.Session != session {
-		return Server{}, false
-	}
-	return s, true
 }
 
 // agentEnd is between the agent and the rest of the name of a caller. It is in no name of an

@@ -46,9 +46,6 @@ type Disk struct{}
 
 var _ System = Disk{}
 
-// Mkdir implements [System].
-func (Disk) Mkdir(name string) error { return mkdir(name) }
-
 // Create implements [System].
 func (Disk) Create(name string) (File, error) {
 	return asFile(os.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow, 0o600))
@@ -74,9 +71,6 @@ func (Disk) Truncate(name string, size int64) error {
 	}
 	return errors.Join(file.Truncate(size), file.Close())
 }
-
-// Rename implements [System].
-func (Disk) Rename(from, to string) error { return rename(from, to) }
 
 // Remove implements [System].
 func (Disk) Remove(name string) error { return os.Remove(name) }

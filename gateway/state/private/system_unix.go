@@ -49,9 +49,11 @@ func hasSecondLinkOpen(*os.File) bool { return false }
 // isReadOnly reports whether err says that the file system takes no writes.
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-func mkdir(name string) error { return os.Mkdir(name, 0o700) }
+// Mkdir implements [System].
+func (Disk) Mkdir(name string) error { return os.Mkdir(name, 0o700) }
 
-func rename(from, to string) error { return os.Rename(from, to) }
+// Rename implements [System].
+func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
 
 // Unwritable returns an error if no file can be made in a folder, which exists or would be
 // made. It makes nothing.
