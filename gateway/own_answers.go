@@ -137,11 +137,8 @@ func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
 	}
 	name, ok := plan.call.Param("command")
 	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}
-	switch {
-	case !ok && req.AtTerminal:
-		return catalog.Overview(vault), nil
-	case !ok:
-		return catalog.AgentOverview(vault), nil
+	if !ok {
+		return catalog.Overview(vault, req.AtTerminal), nil
 	}
 	l, err := catalog.Explain([]catalog.Vault{vault}, name)
 	if err != nil {

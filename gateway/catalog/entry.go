@@ -126,39 +126,44 @@ func (e Explained) Text() string {
 		b.WriteByte('\n')
 	}
 	for _, p := range e.Params {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, cmp.Or(strings.Join(p.Choices, "|"), p.Kind), p.Summary+p.remarks())
+		var remarks []string
+		if p.Required {
+			remarks = append(remarks, "required")
+		}
+		if p.Effect != "" {
+			remarks = append(remarks, "effect "+p.Effect)
+		}
+		if p.Closed {
+			remarks = append(remarks, "disabled by the policy")
+		}
+		if p.Refused != "" {
+			remarks = append(remarks, "refused: "+p.Refused)
+		}
+		about := p.Summary
+		if len(remarks) > 0 {
+			about += " (" + strings.Join(remarks, "; ") + ")"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, cmp.Or(strings.Join(p.Choices, "|"), p.Kind), about)
 	}
 	w.Flush()
 	return b.String()
 }
 
-func (p ExplainedParam) remarks() string {
-	var notes []string
-	if p.Required {
-		notes = append(notes, "required")
-	}
-	if p.Effect != "" {
-		notes = append(notes, "effect "+p.Effect)
-	}
-	if p.Closed {
-		notes = append(notes, "disabled by the policy")
-	}
-	if p.Refused != "" {
-		notes = append(notes, "refused: "+p.Refused)
-	}
-	if len(notes) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(notes, "; ") + ")"
-}
-
-// Overview returns the enabled commands as text for a user at a terminal, with their
-// signatures and summaries.
-func Overview(v Vault) string {
+// Overview returns the enabled commands as text: for a user at a terminal with their signatures and
+// summaries, for an agent in one line each, because it has their parameters in the description of the
+// tool.
+func Overview(v Vault, atTerminal bool) string {
 	var b strings.Builder
+	if !atTerminal {
+		b.WriteString(agentRules + "Enabled commands:\n")
+	}
 	for _, c := range List([]Vault{v}) {
-		if c.Enabled() {
+		switch {
+		case !c.Enabled():
+		case atTerminal:
 			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(), c.Summary)
+		default:
+			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Summary)
 		}
 	}
 	return b.String()
@@ -169,16 +174,3 @@ const agentRules = `Put a command's parameters into params by name: {"command":"
 A flag is true. Values are literal text: no quotes, no key=value, no escapes.
 Name a note with path (as in results) or file (its name, as in a link). help with params {"command":"NAME"} explains one command.
 `
-
-// AgentOverview returns the enabled commands as text for an agent, in one line each. It
-// has their parameters in the description of the tool.
-func AgentOverview(v Vault) string {
-	var b strings.Builder
-	b.WriteString(agentRules + "Enabled commands:\n")
-	for _, c := range List([]Vault{v}) {
-		if c.Enabled() {
-			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Summary)
-		}
-	}
-	return b.String()
-}

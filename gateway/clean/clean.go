@@ -87,27 +87,7 @@ func (r Report) None() bool { return r == Report{} }
 
 // Notice says in one sentence what was changed in what, "" if nothing was.
 func (r Report) Notice(what string) string {
-	var said []string
-	if escaped, plural := r.escaped(); plural {
-		said = append(said, escaped+" are shown as escapes")
-	} else if escaped != "" {
-		said = append(said, escaped+" is shown as an escape")
-	}
-	if r.Invalid > 0 {
-		said = append(said, "bytes that are no UTF-8 are shown as U+FFFD in "+Counted(r.Invalid, "place"))
-	}
-	if r.BOM > 0 {
-		said = append(said, "the byte order mark is left out")
-	}
-	if said == nil {
-		return ""
-	}
-	return what + ": " + strings.Join(said, "; ")
-}
-
-// escaped lists the escaped characters, and whether there is more than one.
-func (r Report) escaped() (list string, plural bool) {
-	var items []string
+	var said, escaped []string
 	total := 0
 	for _, item := range []struct {
 		n    int
@@ -121,13 +101,27 @@ func (r Report) escaped() (list string, plural bool) {
 	} {
 		total += item.n
 		if item.n > 0 {
-			items = append(items, Counted(item.n, item.name))
+			escaped = append(escaped, Counted(item.n, item.name))
 		}
 	}
-	if last := len(items) - 1; last > 0 {
-		return strings.Join(items[:last], ", ") + " and " + items[last], true
+	switch last := len(escaped) - 1; {
+	case last > 0:
+		said = append(said, strings.Join(escaped[:last], ", ")+" and "+escaped[last]+" are shown as escapes")
+	case total > 1:
+		said = append(said, escaped[0]+" are shown as escapes")
+	case total == 1:
+		said = append(said, escaped[0]+" is shown as an escape")
 	}
-	return strings.Join(items, ""), total > 1
+	if r.Invalid > 0 {
+		said = append(said, "bytes that are no UTF-8 are shown as U+FFFD in "+Counted(r.Invalid, "place"))
+	}
+	if r.BOM > 0 {
+		said = append(said, "the byte order mark is left out")
+	}
+	if said == nil {
+		return ""
+	}
+	return what + ": " + strings.Join(said, "; ")
 }
 
 // Counted is n things, in words.

@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -175,11 +176,13 @@ func (c *cleaner) hide(k kind) {
 // raise continues after a black flag and returns the length of the tags that make it another flag.
 func (c *cleaner) raise(rest string) int {
 	c.pass(blackFlag)
-	n := len(tagsAt(rest))
-	if n > 0 {
-		c.prev = cancelTag
+	for _, tags := range flagTags {
+		if strings.HasPrefix(rest, tags) {
+			c.prev = cancelTag
+			return len(tags)
+		}
 	}
-	return n
+	return 0
 }
 
 // maxPending bounds the text that has to be kept for the next piece: a black flag and its tags.
@@ -190,8 +193,8 @@ func undecided(k kind, rest string) bool {
 	switch k {
 	case mark, control, escape, bidirectional, invisible:
 		return false
-	case flag:
-		return tagsMayFollow(rest)
+	case flag: // too short to tell whether tags follow
+		return slices.ContainsFunc(flagTags, func(tags string) bool { return len(rest) < len(tags) && strings.HasPrefix(tags, rest) })
 	}
 	return !utf8.FullRuneInString(rest)
 }
@@ -211,8 +214,11 @@ func (c *cleaner) belongs(k kind, r, next rune) bool {
 		return unspaced(c.before()) && c.stays(next) && unspaced(next)
 	case selector:
 		return c.selects(r, next)
-	case mongolian:
-		return c.shapes(r, next)
+	case mongolian: // the selectors and the vowel separator: Unicode 13.5
+		if r == mvs {
+			return isMongolian(c.before()) && isMongolian(next)
+		}
+		return isMongolian(c.prev)
 	case graphemeJoiner: // keeps two marks in their order: Unicode 23.2
 		return c.prev != cgj && c.marks+1 < maxMarks && kindOf(next) == mark
 	case filler: // a Hangul syllable without its first consonant or its vowel: Unicode 3.12
@@ -251,26 +257,20 @@ func (c *cleaner) before() rune {
 // also at the end or the start of a word, and between a letter and a number or a
 // foreign word. The joiner makes one emoji of several (UAX #29 rule GB11).
 func (c *cleaner) joins(r, next rune) bool {
-	if r == zwj && pictographic(next) && c.afterEmoji() {
-		return true
+	if r == zwj && pictographic(next) {
+		switch { // an emoji ends here, with the selector, the skin tone or the tags it may carry
+		case c.prev == selector1+15:
+			if pictographic(c.base) {
+				return true
+			}
+		case c.prev == cancelTag, 0x1f3fb <= c.prev && c.prev <= 0x1f3ff, pictographic(c.prev):
+			return true
+		}
 	}
-	switch c.prev {
-	case zwnj, zwj:
+	if c.prev == zwnj || c.prev == zwj {
 		return false
 	}
 	return usesJoiners(c.before()) || c.stays(next) && usesJoiners(next)
-}
-
-// afterEmoji reports whether an emoji ends here, with the selector, the skin
-// tone or the tags it may carry.
-func (c *cleaner) afterEmoji() bool {
-	switch {
-	case c.prev == selector1+15:
-		return pictographic(c.base)
-	case c.prev == cancelTag, 0x1f3fb <= c.prev && c.prev <= 0x1f3ff:
-		return true
-	}
-	return pictographic(c.prev)
 }
 
 // selects judges a variation selector: one, directly after a character that
@@ -289,14 +289,6 @@ func (c *cleaner) selects(r, next rune) bool {
 		return true
 	}
 	return r < selector1+7 && isHieroglyph(c.prev) // rotated
-}
-
-// shapes judges the Mongolian selectors and the vowel separator: Unicode 13.5.
-func (c *cleaner) shapes(r, next rune) bool {
-	if r == mvs {
-		return isMongolian(c.before()) && isMongolian(next)
-	}
-	return isMongolian(c.prev)
 }
 
 func isMongolian(r rune) bool {

@@ -1,7 +1,6 @@
 package clean
 
 import (
-	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/bidi"
@@ -57,77 +56,40 @@ const (
 	selector17 = '\U000e0100'
 )
 
-// kindOf returns the kind of r.
+// kindOf returns the kind of r. Format characters are the default ignorable code points of Unicode 5.21
+// with what is like them, and the noncharacters of 23.7.
 func kindOf(r rune) kind {
 	switch {
-	case r < 0x20:
-		return kindOfC0(r)
-	case r < 0x7f:
+	case 0x20 <= r && r < 0x7f, r == '\n', r == '\t':
 		return plain
-	case r < 0xa0:
-		return kindOfC1(r)
+	case r == '\r':
+		return carriage
+	case r == 0x1b: // ECMA-48 section 5.2, and Unicode 23.1
+		return escape
+	case r < 0x20, r == 0x7f:
+		return control
+	case r < 0xa0: // ECMA-48 section 5.3: DCS, SOS, CSI, ST, OSC, PM and APC are two, with ESC, in seven bits
+		if r == 0x90 || r == 0x98 || 0x9b <= r {
+			return escape
+		}
+		return control
+	case r == 0xad: // soft hyphen: seen only where a line breaks, Unicode 6.2
+		return invisible
 	case r < 0x300:
-		if r == 0xad { // soft hyphen: seen only where a line breaks, Unicode 6.2
+		return plain
+	case r == cgj:
+		return graphemeJoiner
+	case r < 0x370:
+		return mark
+	case r >= 0xe0000: // of plane 14 all but the selectors is reserved for what is not seen (Unicode 23.9); others are private
+		switch {
+		case selector17 <= r && r <= 0xe01ef:
+			return selector
+		case r < 0xe1000, r&0xfffe == 0xfffe:
 			return invisible
 		}
 		return plain
-	case r < 0x370:
-		if r == cgj {
-			return graphemeJoiner
-		}
-		return mark
-	case r >= 0xe0000:
-		return kindOfHigh(r)
-	}
-	if k := kindOfFormat(r); k != plain {
-		return k
-	}
-	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
-		return mark
-	}
-	return plain
-}
-
-// kindOfC0: ECMA-48 section 5.2, and Unicode 23.1.
-func kindOfC0(r rune) kind {
-	switch r {
-	case '\n', '\t':
-		return plain
-	case '\r':
-		return carriage
-	case 0x1b:
-		return escape
-	}
-	return control
-}
-
-// kindOfC1: ECMA-48 section 5.3. DCS, SOS, CSI, ST, OSC, PM and APC are one
-// character here, and two, with ESC, in seven bits.
-func kindOfC1(r rune) kind {
-	if r == 0x90 || r == 0x98 || 0x9b <= r {
-		return escape
-	}
-	return control
-}
-
-// kindOfHigh: planes 14 to 16. Of plane 14 all but the selectors is reserved for
-// characters that are not seen (Unicode 23.9); the others are private.
-func kindOfHigh(r rune) kind {
-	switch {
-	case selector17 <= r && r <= 0xe01ef:
-		return selector
-	case r < 0xe1000, r&0xfffe == 0xfffe:
-		return invisible
-	}
-	return plain
-}
-
-// kindOfFormat knows the format characters below plane 14 that kindOf has not
-// met yet: the default ignorable code points of Unicode 5.21 with what is like
-// them, and the noncharacters of 23.7. Everything else is plain.
-func kindOfFormat(r rune) kind {
-	switch {
-	case r == alm:
+	case r == alm, r == lrm, r == rlm:
 		return direction
 	case r == choseong, r == jungseong:
 		return filler
@@ -135,8 +97,16 @@ func kindOfFormat(r rune) kind {
 		return invisible
 	case 0x180b <= r && r <= 0x180f:
 		return mongolian
-	case 0x2000 <= r && r < 0x2070:
-		return kindOfPunctuation(r)
+	case r == zwsp: // to U+2069: Unicode 23.2 and 23.3
+		return wordSpace
+	case r == zwnj, r == zwj:
+		return joiner
+	case r == 0x2028, r == 0x2029: // line and paragraph separator
+		return control
+	case 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
+		return bidirectional
+	case 0x2060 <= r && r < 0x2070:
+		return invisible
 	case r == 0x3164, r == 0xffa0: // Hangul fillers of old encodings: Unicode 18.6
 		return invisible
 	case 0xfdd0 <= r && r <= 0xfdef, r&0xfffe == 0xfffe: // noncharacters
@@ -149,25 +119,8 @@ func kindOfFormat(r rune) kind {
 		return notation
 	case r == blackFlag:
 		return flag
-	}
-	return plain
-}
-
-// kindOfPunctuation: the block General Punctuation, Unicode 23.2 and 23.3.
-func kindOfPunctuation(r rune) kind {
-	switch {
-	case r == zwsp:
-		return wordSpace
-	case r == zwnj, r == zwj:
-		return joiner
-	case r == lrm, r == rlm:
-		return direction
-	case r == 0x2028, r == 0x2029: // line and paragraph separator
-		return control
-	case 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
-		return bidirectional
-	case 0x2060 <= r:
-		return invisible
+	case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Me, r):
+		return mark
 	}
 	return plain
 }
@@ -254,22 +207,4 @@ const (
 	tagsOfWales    = "\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
 )
 
-// tagsAt returns the tags at the start of s that make a flag, "" if there are none.
-func tagsAt(s string) string {
-	for _, tags := range [...]string{tagsOfEngland, tagsOfScotland, tagsOfWales} {
-		if strings.HasPrefix(s, tags) {
-			return tags
-		}
-	}
-	return ""
-}
-
-// tagsMayFollow reports whether s is too short to tell whether tags follow.
-func tagsMayFollow(s string) bool {
-	for _, tags := range [...]string{tagsOfEngland, tagsOfScotland, tagsOfWales} {
-		if len(s) < len(tags) && strings.HasPrefix(tags, s) {
-			return true
-		}
-	}
-	return false
-}
+var flagTags = []string{tagsOfEngland, tagsOfScotland, tagsOfWales}

@@ -28,13 +28,28 @@ func Line(s string) string {
 	from, marks := 0, 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		next := i + size
-		if escaped := escapeInLine(r, s[i:next], &marks); escaped != "" {
-			out.WriteString(s[from:i])
-			out.WriteString(escaped)
-			from = next
+		invalid, shown := r == utf8.RuneError && size == 1, false
+		switch kindOf(r) {
+		case mark:
+			marks++ // those in a row
+			shown = marks <= maxMarks && unicode.IsPrint(r)
+		case plain, flag:
+			marks = 0
+			shown = !invalid && unicode.IsPrint(r) && r != blankBraille
+		default:
+			marks = 0
 		}
-		i = next
+		if !shown {
+			out.WriteString(s[from:i])
+			if invalid {
+				fmt.Fprintf(&out, `\x%02x`, s[i])
+			} else {
+				quoted := strconv.QuoteRuneToASCII(r)
+				out.WriteString(quoted[1 : len(quoted)-1])
+			}
+			from = i + size
+		}
+		i += size
 	}
 	if from == 0 {
 		return s
@@ -43,34 +58,7 @@ func Line(s string) string {
 	return out.String()
 }
 
-// escapeInLine returns the escape of r, encoded as coded, "" for none.
-func escapeInLine(r rune, coded string, marks *int) string {
-	if r == utf8.RuneError && len(coded) == 1 {
-		*marks = 0
-		return fmt.Sprintf(`\x%02x`, coded[0])
-	}
-	if printable(r, marks) {
-		return ""
-	}
-	quoted := strconv.QuoteRuneToASCII(r)
-	return quoted[1 : len(quoted)-1]
-}
-
 const blankBraille = '\u2800' // printable by its category, and blank
-
-// printable reports whether r is shown in a line; marks counts those in a row.
-func printable(r rune, marks *int) bool {
-	switch kindOf(r) {
-	case mark:
-		*marks++
-		return *marks <= maxMarks && unicode.IsPrint(r)
-	case plain, flag:
-		*marks = 0
-		return unicode.IsPrint(r) && r != blankBraille
-	}
-	*marks = 0
-	return false
-}
 
 const tabWidth = 8 // at most
 
@@ -78,30 +66,24 @@ const tabWidth = 8 // at most
 // letter and its marks where that can be. An empty line is one row.
 func Rows(line string, width int) (rows []string) {
 	for len(rows) == 0 || line != "" {
-		n := rowLength(line, width)
+		n, border, columns, joined := len(line), 0, 0, false
+		for i, r := range line {
+			takes, starts := extent(r)
+			if starts && !joined {
+				border = i
+			}
+			if columns += takes; columns > width {
+				if n = border; border == 0 { // more joined emoji than a row has room for
+					n = max(i, utf8.RuneLen(r))
+				}
+				break
+			}
+			joined = r == zwj
+		}
 		rows = append(rows, line[:n])
 		line = line[n:]
 	}
 	return rows
-}
-
-// rowLength returns how many bytes of s are one row.
-func rowLength(s string, width int) int {
-	border, columns, joined := 0, 0, false
-	for i, r := range s {
-		takes, starts := extent(r)
-		if starts && !joined {
-			border = i
-		}
-		if columns += takes; columns > width {
-			if border == 0 { // more joined emoji than a row has room for
-				return max(i, utf8.RuneLen(r))
-			}
-			return border
-		}
-		joined = r == zwj
-	}
-	return len(s)
 }
 
 // extent returns how many columns r takes at most, and whether a row may begin
@@ -134,24 +116,15 @@ func InJSON(s string) string {
 		s = s[i:]
 		if end := strings.IndexByte(s, '}'); strings.HasPrefix(s, `\u{`) && end > 0 {
 			if code, err := strconv.ParseUint(s[len(`\u{`):end], 16, 21); err == nil {
-				writeJSONEscape(&b, rune(code))
+				for _, unit := range utf16.Encode([]rune{rune(code)}) {
+					fmt.Fprintf(&b, `\u%04x`, unit)
+				}
 				s = s[end+1:]
 				continue
 			}
 		}
 		b.WriteString(s[:2])
 		s = s[2:]
-	}
-}
-
-func writeJSONEscape(b *strings.Builder, r rune) {
-	units := []uint16{uint16(r)}
-	if r > 0xffff {
-		high, low := utf16.EncodeRune(r)
-		units = []uint16{uint16(high), uint16(low)}
-	}
-	for _, unit := range units {
-		b.WriteString(`\u` + strings.Repeat("0", 4-len(strconv.FormatUint(uint64(unit), 16))) + strconv.FormatUint(uint64(unit), 16))
 	}
 }
 

@@ -74,7 +74,29 @@ func Of(before, after []byte) Change {
 	returns := bytes.Count(before, []byte("\r\n")) + bytes.Count(after, []byte("\r\n"))
 	agree := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // on how lines end
 	m := maker{returns: !agree, old: 1, new: 1}
-	m.edits(before, after, start, end)
+	a, b := before[start:len(before)-end], after[start:len(after)-end]
+	edits := []udiff.Edit{{End: len(a), New: string(b)}}
+	switch {
+	case len(a) == 0 && len(b) == 0:
+		return m.Change
+	case len(a) > 0 && len(b) > 0 && len(a)+len(b) <= maxCompared:
+		edits = udiff.Lines(string(a), string(b))
+	}
+	done := 0 // bytes of before
+	for i, e := range edits {
+		e.Start, e.End = start+e.Start, start+e.End
+		between := before[done:e.Start]
+		n := number(between)
+		if i > 0 {
+			m.same(first(between, context))
+			n = max(0, n-context)
+		}
+		m.old, m.new = m.old+max(0, n-context), m.new+max(0, n-context)
+		m.same(last(between, min(n, context)))
+		m.replace(before[e.Start:e.End], []byte(e.New))
+		done = e.End
+	}
+	m.same(first(before[done:], context))
 	return m.Change
 }
 
@@ -122,34 +144,6 @@ type maker struct {
 	Change
 	returns  bool // that end a line are shown
 	old, new int  // the numbers of the lines that come next
-}
-
-// edits goes through the places in which two texts differ, given the bytes that they share
-// at both ends.
-func (m *maker) edits(before, after []byte, start, end int) {
-	a, b := before[start:len(before)-end], after[start:len(after)-end]
-	edits := []udiff.Edit{{End: len(a), New: string(b)}}
-	switch {
-	case len(a) == 0 && len(b) == 0:
-		return
-	case len(a) > 0 && len(b) > 0 && len(a)+len(b) <= maxCompared:
-		edits = udiff.Lines(string(a), string(b))
-	}
-	done := 0 // bytes of before
-	for i, e := range edits {
-		e.Start, e.End = start+e.Start, start+e.End
-		between := before[done:e.Start]
-		n := number(between)
-		if i > 0 {
-			m.same(first(between, context))
-			n = max(0, n-context)
-		}
-		m.old, m.new = m.old+max(0, n-context), m.new+max(0, n-context)
-		m.same(last(between, min(n, context)))
-		m.replace(before[e.Start:e.End], []byte(e.New))
-		done = e.End
-	}
-	m.same(first(before[done:], context))
 }
 
 func (m *maker) same(text []byte) {

@@ -242,7 +242,13 @@ func (c Change) Unified(from, to string) string {
 	for _, hunk := range c.Hunks() {
 		fmt.Fprintf(&b, "@@ -%s +%s @@\n", part(hunk, func(l Line) int { return l.Old }), part(hunk, func(l Line) int { return l.New }))
 		for _, l := range hunk {
-			b.WriteString(string(l.Sign) + l.Inline() + "\n")
+			b.WriteString(string(l.Sign))
+			done := 0
+			for _, cut := range l.Cuts {
+				fmt.Fprintf(&b, "%s… left out: %d bytes …", l.Text[done:cut.At], cut.Bytes)
+				done = cut.At
+			}
+			b.WriteString(l.Text[done:] + "\n")
 			if l.NoEnd {
 				b.WriteString("\\ No newline at end of file\n")
 			}
@@ -252,17 +258,6 @@ func (c Change) Unified(from, to string) string {
 		fmt.Fprintf(&b, "# %s: %d more lines added, %d removed; not shown\n", to, added, removed)
 	}
 	return b.String()
-}
-
-// Inline returns the text of a line with words where something was left out.
-func (l Line) Inline() string {
-	var b strings.Builder
-	done := 0
-	for _, cut := range l.Cuts {
-		fmt.Fprintf(&b, "%s… left out: %d bytes …", l.Text[done:cut.At], cut.Bytes)
-		done = cut.At
-	}
-	return b.String() + l.Text[done:]
 }
 
 // Hunks returns the lines in parts between which lines are missing.

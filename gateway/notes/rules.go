@@ -79,9 +79,24 @@ func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
 
 // PolicyAt is [Rules.Policy] for a request that has looked for the ignore file already.
 func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
-	p := r.policy.Load().At(time.Now())
-	p.Access, p.Scope = r.withDiskNames(p.Access), r.scope
-	switch folder := r.folder(); {
+	now := time.Now()
+	p := r.policy.Load().At(now)
+	p.Scope = r.scope
+	folder := r.folder()
+	if p.Access.Restrict() && folder != "" { // the rules apply to the names that the disk has for their paths, too
+		last, written := r.ruled.Load(), p.Access.String()
+		if last == nil || last.written != written || now.Sub(last.at) >= respellAfter {
+			last = &ruleNames{written: written, at: now, rules: p.Access.Named(func(path string) string {
+				if name, err := r.names.Name(path); err == nil {
+					return name
+				}
+				return path
+			})}
+			r.ruled.Store(last)
+		}
+		p.Access = last.rules
+	}
+	switch {
 	case folder == "" || p.Ignores:
 	case seen.looked:
 		p.Ignores = seen.ignores
@@ -90,24 +105,6 @@ func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
 		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
 	}
 	return p
-}
-
-// withDiskNames returns rules that also apply to the names that the disk has for their paths.
-func (r *Rules) withDiskNames(rules access.Rules) access.Rules {
-	if !rules.Restrict() || r.folder() == "" {
-		return rules
-	}
-	last := r.ruled.Load()
-	if now := time.Now(); last == nil || last.written != rules.String() || now.Sub(last.at) >= respellAfter {
-		last = &ruleNames{written: rules.String(), at: now, rules: rules.Named(func(path string) string {
-			if name, err := r.names.Name(path); err == nil {
-				return name
-			}
-			return path
-		})}
-		r.ruled.Store(last)
-	}
-	return last.rules
 }
 
 // Fingerprint tells what hides notes of a vault: it is another one when the patterns or the policy
@@ -148,9 +145,23 @@ func (r *Rules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
 	if r.folder() == "" || len(call.NamedPaths()) == 0 {
 		return call, false
 	}
-	call = r.withExtensions(call)
+	// .md is added to a path that leads to no file, if it leads to a note with it. A note that is
+	// hidden does not exist: the path stays.
+	completed, err := call.WithNoteExtensions(func(asked string) string {
+		if strings.HasSuffix(asked, noteExtension) || r.isFile(asked) || !r.isFile(asked+noteExtension) {
+			return asked
+		}
+		name, err := r.names.Name(asked + noteExtension)
+		if err != nil || r.hides()(name) {
+			return asked
+		}
+		return asked + noteExtension
+	})
+	if err == nil { // otherwise it is too long with it
+		call = completed
+	}
 	var others []string
-	named, err := call.WithPaths(func(path string) string {
+	named, err = call.WithPaths(func(path string) string {
 		name, err := r.names.Name(path)
 		if err != nil || name == path {
 			return path // what cannot be found out, the embedded program says
@@ -169,25 +180,6 @@ func (r *Rules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
 
 // noteExtension is what callers leave out of a path.
 const noteExtension = ".md"
-
-// withExtensions returns the call with .md added to a path that leads to no file, if it leads
-// to a note with it. A note that is hidden is not there: the path stays.
-func (r *Rules) withExtensions(call allowlist.Call) allowlist.Call {
-	completed, err := call.WithNoteExtensions(func(asked string) string {
-		if strings.HasSuffix(asked, noteExtension) || r.isFile(asked) || !r.isFile(asked+noteExtension) {
-			return asked
-		}
-		name, err := r.names.Name(asked + noteExtension)
-		if err != nil || r.hides()(name) {
-			return asked
-		}
-		return asked + noteExtension
-	})
-	if err != nil {
-		return call // too long with it
-	}
-	return completed
-}
 
 // Narrowing returns the levels to which notes of the vault narrow access to themselves, by their paths:
 // of the notes at some paths, or of all. ok is false where that is not known: then any note may be
