@@ -35,7 +35,7 @@ type Param struct {
 	Effect   tiers.Effect // what a call with it does at least, Unknown if it changes nothing
 	Shows    bool
 	Refused  string // why it is never passed on, "" when it is
-	Rare     bool   // left out of [Command.Brief]
+	Rare     bool   // left out of a brief signature
 	Terse    bool   // written there without its choices
 }
 
@@ -100,21 +100,17 @@ func (r *row) describe() Command {
 	return c
 }
 
+// Ellipsis marks that a brief signature leaves out parameters.
+const Ellipsis = "…"
+
 // Signature writes the command and its parameters as one short line:
 //
 //	tasks [path= done format=json|tsv|csv]
 //
-// Required parameters are before the brackets. Parameters for which allowed is false are left out.
-func (c Command) Signature(allowed func(Param) bool) string { return c.signature(allowed, false) }
-
-// Brief is [Command.Signature] with an ellipsis in place of the parameters that are rarely needed, and
-// without those that only show something in the app. The help of the command lists them all.
-func (c Command) Brief(allowed func(Param) bool) string { return c.signature(allowed, true) }
-
-// Ellipsis marks that [Command.Brief] leaves out parameters.
-const Ellipsis = "…"
-
-func (c Command) signature(allowed func(Param) bool, brief bool) string {
+// Required parameters are before the brackets. Parameters for which allowed is false are left out. A
+// brief one has an ellipsis in place of the parameters that are rarely needed, and is without those
+// that only show something in the app. The help of the command lists them all.
+func (c Command) Signature(allowed func(Param) bool, brief bool) string {
 	var required, optional []string
 	more := false
 	for _, p := range c.Params {

@@ -77,8 +77,8 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 		"read":       "read [file= path= …]",
 	} {
 		c, err := Describe(name)
-		if err != nil || c.Brief(all) != want {
-			t.Errorf("%q, %v, want %q", c.Brief(all), err, want)
+		if err != nil || c.Signature(all, true) != want {
+			t.Errorf("%q, %v, want %q", c.Signature(all, true), err, want)
 		}
 	}
 	for c := range Commands() {
@@ -108,7 +108,7 @@ func TestSignature(t *testing.T) {
 	for _, test := range tests {
 		c, err := Describe(test.name)
 		require.NoError(t, err)
-		assert.Equal(t, c.Signature(test.allowed), test.want)
+		assert.Equal(t, c.Signature(test.allowed, false), test.want)
 	}
 }
 

@@ -92,8 +92,14 @@ func (p *param) check(v Value) (text, reason string) {
 		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || unprintable(r) {
 			return v.text, fmt.Sprintf("is %q, want exactly one printable character", quote.Short(v.text))
 		}
-	case kindURL:
-		return v.text, checkURL(v.text)
+	case kindURL: // other schemes reach local files, other programs or the app's own commands
+		if len(v.text) > maxURLBytes {
+			return v.text, fmt.Sprintf("is longer than %d bytes", maxURLBytes)
+		}
+		u, err := url.Parse(v.text)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(v.text) >= 0 {
+			return v.text, fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Short(v.text))
+		}
 	case kindWord:
 		if find(v.text) == nil {
 			reason := fmt.Sprintf("unknown command %q", quote.Short(v.text))
@@ -190,19 +196,6 @@ func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 func checkDate(s string) string {
 	if _, err := day.Parse(s); err != nil {
 		return fmt.Sprintf("invalid date %q: %s", quote.Short(s), err)
-	}
-	return ""
-}
-
-// checkURL accepts absolute web addresses only: other schemes reach local files,
-// other programs or the app's own commands.
-func checkURL(s string) string {
-	if len(s) > maxURLBytes {
-		return fmt.Sprintf("is longer than %d bytes", maxURLBytes)
-	}
-	u, err := url.Parse(s)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(s) >= 0 {
-		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Short(s))
 	}
 	return ""
 }

@@ -93,17 +93,9 @@ func hintForLine(line string) string {
 	if len(words) == 1 {
 		return fmt.Sprintf("did you mean %q?", r.name)
 	}
-	return "put the parameters into params: " + r.written(words[1:])
-}
-
-// maxLine is the longest command line for which the call is written out.
-const maxLine = 400
-
-// written is the call of a command with some words, as the JSON arguments of the tool.
-func (r *row) written(words []string) string {
 	params := map[string]any{}
 	var rest []string
-	for _, word := range words {
+	for _, word := range words[1:] {
 		key, value, found := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		switch p := r.param(key); {
 		case found:
@@ -125,12 +117,12 @@ func (r *row) written(words []string) string {
 	if i := slices.IndexFunc(free, func(name string) bool { return r.param(name) != nil && params[name] == nil }); i >= 0 && len(rest) > 0 {
 		params[free[i]] = strings.Join(rest, " ")
 	}
-	text, err := quote.JSON(map[string]any{"command": r.name, "params": params})
-	if err != nil {
-		return ""
-	}
-	return text
+	text, _ := quote.JSON(map[string]any{"command": r.name, "params": params}) // strings and booleans always marshal
+	return "put the parameters into params: " + text
 }
+
+// maxLine is the longest command line for which the call is written out.
+const maxLine = 400
 
 // splitLine splits a line at blanks outside of quotation marks.
 func splitLine(line string) (words []string) {

@@ -38,8 +38,33 @@ func Parse(name string, params Params) (Call, error) {
 		}
 	}
 	slices.SortFunc(call.args, compareArgs)
-	if err := call.checkGroups(); err != nil {
+	for i := range r.params {
+		if p := &r.params[i]; p.required && !call.has(p.name) {
+			err := call.refuse(CodeMissingParam, p.name, "is required")
+			err.hint = "give " + p.name + "= with " + p.wants()
+			return Call{}, err
+		}
+	}
+	for _, group := range r.oneOf {
+		if !slices.ContainsFunc(group, call.has) {
+			return Call{}, call.refuse(CodeMissingParam, "", "requires "+orList(group))
+		}
+	}
+	for _, group := range r.exclusive {
+		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !call.has(key) })
+		if len(given) < 2 {
+			continue
+		}
+		err := call.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
+		if err.hint = fmt.Sprintf("leave %q or %q out", given[1], given[0]); slices.Contains(given, "file") && slices.Contains(given, "path") {
+			err.hint = "path alone names the note"
+		}
 		return Call{}, err
+	}
+	for _, n := range r.needs {
+		if call.has(n.param) && !slices.ContainsFunc(n.with, call.has) {
+			return Call{}, call.refuse(CodeMissingParam, n.param, "requires "+orList(n.with))
+		}
 	}
 	return call, nil
 }
@@ -111,39 +136,6 @@ func (c *Call) take(key string, v Value) error {
 		}
 	}
 	c.shows = c.shows || slices.Contains(c.row.shows, key)
-	return nil
-}
-
-// checkGroups checks which parameters are required, and which go together.
-func (c *Call) checkGroups() error {
-	for i := range c.row.params {
-		if p := &c.row.params[i]; p.required && !c.has(p.name) {
-			err := c.refuse(CodeMissingParam, p.name, "is required")
-			err.hint = "give " + p.name + "= with " + p.wants()
-			return err
-		}
-	}
-	for _, group := range c.row.oneOf {
-		if !slices.ContainsFunc(group, c.has) {
-			return c.refuse(CodeMissingParam, "", "requires "+orList(group))
-		}
-	}
-	for _, group := range c.row.exclusive {
-		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !c.has(key) })
-		if len(given) < 2 {
-			continue
-		}
-		err := c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
-		if err.hint = fmt.Sprintf("leave %q or %q out", given[1], given[0]); slices.Contains(given, "file") && slices.Contains(given, "path") {
-			err.hint = "path alone names the note"
-		}
-		return err
-	}
-	for _, n := range c.row.needs {
-		if c.has(n.param) && !slices.ContainsFunc(n.with, c.has) {
-			return c.refuse(CodeMissingParam, n.param, "requires "+orList(n.with))
-		}
-	}
 	return nil
 }
 

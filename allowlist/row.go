@@ -76,7 +76,7 @@ type param struct {
 	least, most  int64    // bounds of a number; a most of 0 is maxNumber
 	refused      string   // why it is never passed on although the CLI knows it
 	embeddedOnly bool     // the app would ignore it and work on another note than the one named
-	rare         bool     // left out of [Command.Brief]
+	rare         bool     // left out of a brief signature
 	terse        bool     // its choices are left out there
 	ofFolder     bool     // a destination of a folder, whose name has no extension
 	more         bool     // the limit of a command that prints few rows without it

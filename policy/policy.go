@@ -77,17 +77,6 @@ func (c Confirm) String() string {
 	return fmt.Sprintf("confirm(%d)", uint8(c))
 }
 
-// asksBefore describes in a dry run which changes require approval.
-func (c Confirm) asksBefore() string {
-	switch c {
-	case ConfirmNever:
-		return "nothing"
-	case ConfirmDestructive:
-		return "deleting, overwriting, publishing"
-	}
-	return "every change"
-}
-
 // Secrets says what is done with keys, tokens and passwords in answers.
 type Secrets uint8
 

@@ -55,7 +55,11 @@ var rules = [...]rule{
 			return strings.Join(names, ", "), names != nil
 		}},
 	{name: "confirm", check: confirmed, pass: func(p Policy, s subject) string {
-		return effectAndLoss(s) + ", requires approval: " + p.Confirm.asksBefore()
+		loss := "" // the reason if the effect is worse than that of the command
+		if s.loses != "" {
+			loss = " (it " + s.loses + ")"
+		}
+		return "effect " + s.effect.String() + loss + ", requires approval: " + [...]string{"every change", "deleting, overwriting, publishing", "nothing"}[p.confirm()]
 	}},
 	{name: RulePrivate, looks: "properties and tags of private notes", settings: []string{"private-property", "private-tags"},
 		about: func(s subject) bool { return s.notes },
@@ -215,14 +219,6 @@ func carriesNothing(p Policy, _ subject) *Denial {
 		return nil
 	}
 	return deny(CodeUnconfirmed, RuleRemoteLinks, p.Carries+"; requires user approval", "the user can set remote-links to allow")
-}
-
-// effectAndLoss is the effect, with the reason if it is worse than that of the command.
-func effectAndLoss(s subject) string {
-	if s.loses == "" {
-		return "effect " + s.effect.String()
-	}
-	return "effect " + s.effect.String() + " (it " + s.loses + ")"
 }
 
 func changes(s subject) string {

@@ -51,20 +51,15 @@ func narrower(a, b Scope) Scope {
 
 const scopeRule = "scope"
 
-// scopeOf returns the scope that a subject requires.
-func scopeOf(s subject) Scope {
-	switch {
-	case leaves(s), s.effect.WorseThan(tiers.Writes):
-		return ScopeDestructive
-	case s.effect.Mutates(), s.shows:
-		return ScopeWrite
-	}
-	return ScopeRead
-}
-
 // scopeSuffices denies what the access token was not issued for.
 func scopeSuffices(p Policy, s subject) *Denial {
-	needs := scopeOf(s)
+	needs := ScopeRead
+	switch {
+	case leaves(s), s.effect.WorseThan(tiers.Writes):
+		needs = ScopeDestructive
+	case s.effect.Mutates(), s.shows:
+		needs = ScopeWrite
+	}
 	if p.Scope == ScopeNone || needs <= p.Scope && p.Scope <= ScopeDestructive {
 		return nil
 	}

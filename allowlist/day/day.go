@@ -7,6 +7,7 @@
 package day
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -80,43 +81,36 @@ func Read(text string, now time.Time, toward Direction) (Span, error) {
 
 // Resolve returns the days that the words mean at a moment, in its time zone.
 func (w Words) Resolve(now time.Time, toward Direction) Span {
-	first, last := w.dates(dateOf(now), toward)
-	return Span{startOf(first, now.Location()), startOf(last, now.Location())}
-}
-
-// dates returns the first and the last day.
-func (w Words) dates(today date, toward Direction) (first, last date) {
-	at := today
+	at := dateOf(now)
 	if w.anchor != (date{}) {
 		at = w.anchor
-	}
-	if w.weekday != noWeekday {
-		at = w.weekday.near(at, toward, w.offset)
-		return at, at
 	}
 	offset := w.offset
 	if !w.signed && toward == Past {
 		offset = -offset
 	}
-	switch w.unit {
-	case days:
+	var first, last date // the zero last is first
+	switch {
+	case w.weekday != noWeekday:
+		first = w.weekday.near(at, toward, w.offset)
+	case w.unit == days:
 		first = at.add(offset)
-	case weeks:
+	case w.unit == weeks:
 		first = at.add(7 * offset)
-	case months:
+	case w.unit == months:
 		first = at.addMonths(offset)
-	case years:
+	case w.unit == years:
 		first = at.addMonths(12 * offset)
-	case wholeWeek:
+	case w.unit == wholeWeek:
 		first = at.monday().add(7 * offset)
-		return first, first.add(6)
-	case wholeMonth:
+		last = first.add(6)
+	case w.unit == wholeMonth:
 		first = date{at.year, at.month, 1}.addMonths(offset)
-		return first, first.addMonths(1).add(-1)
-	case wholeYear:
-		return date{at.year + offset, time.January, 1}, date{at.year + offset, time.December, 31}
+		last = first.addMonths(1).add(-1)
+	case w.unit == wholeYear:
+		first, last = date{at.year + offset, time.January, 1}, date{at.year + offset, time.December, 31}
 	}
-	return first, first
+	return Span{startOf(first, now.Location()), startOf(cmp.Or(last, first), now.Location())}
 }
 
 // Ago returns how many days before today a span began, at the moment that it was

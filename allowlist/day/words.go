@@ -51,24 +51,17 @@ func relative(text string) (Words, bool) {
 	if w := weekdayOf(text); w != noWeekday {
 		return Words{weekday: w}, true
 	}
-	if w, ok := besides(strings.ReplaceAll(text, "-", " ")); ok {
-		return w, true
+	// "last monday" and "next week"
+	which, name, _ := strings.Cut(strings.ReplaceAll(text, "-", " "), " ")
+	if offset, known := map[string]int{"last": -1, "previous": -1, "this": 0, "next": 1}[which]; known {
+		if w := weekdayOf(name); w != noWeekday && offset != 0 {
+			return Words{weekday: w, offset: offset, signed: true}, true
+		}
+		if whole, known := map[string]unit{"week": wholeWeek, "month": wholeMonth, "year": wholeYear}[name]; known {
+			return Words{unit: whole, offset: offset, signed: true}, true
+		}
 	}
 	return distance(text)
-}
-
-// besides reads "last monday" and "next week".
-func besides(text string) (Words, bool) {
-	which, name, ok := strings.Cut(text, " ")
-	offset, known := map[string]int{"last": -1, "previous": -1, "this": 0, "next": 1}[which]
-	if !ok || !known {
-		return Words{}, false
-	}
-	if w := weekdayOf(name); w != noWeekday && offset != 0 {
-		return Words{weekday: w, offset: offset, signed: true}, true
-	}
-	whole, known := map[string]unit{"week": wholeWeek, "month": wholeMonth, "year": wholeYear}[name]
-	return Words{unit: whole, offset: offset, signed: true}, known
 }
 
 var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}

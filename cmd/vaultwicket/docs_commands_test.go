@@ -47,7 +47,7 @@ var tierTexts = map[tiers.Tier]string{
 func commandSection(t *testing.T, c allowlist.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n%s.\n\n", c.Name, c.Summary)
-	fmt.Fprintf(&b, "    %s\n\n", c.Signature(func(allowlist.Param) bool { return true }))
+	fmt.Fprintf(&b, "    %s\n\n", c.Signature(func(allowlist.Param) bool { return true }, false))
 	fmt.Fprintf(&b, "%s\n", strings.Join(commandFacts(c), " · "))
 	if len(c.Params) > 0 {
 		b.WriteString("\n" + tableHead("parameter", "takes", ""))

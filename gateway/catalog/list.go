@@ -45,10 +45,10 @@ func List(vaults []Vault) (listing []Listing) {
 }
 
 // Signature shows the command with its enabled parameters, or of [Explain] with all.
-func (l Listing) Signature() string { return l.Command.Signature(l.shows) }
+func (l Listing) Signature() string { return l.Command.Signature(l.shows, false) }
 
 // Brief is Signature without the parameters that are rarely needed.
-func (l Listing) Brief() string { return l.Command.Brief(l.shows) }
+func (l Listing) Brief() string { return l.Command.Signature(l.shows, true) }
 
 func (l Listing) shows(p allowlist.Param) bool {
 	at := slices.IndexFunc(l.Params, func(own allowlist.Param) bool { return own.Name == p.Name })

@@ -144,7 +144,17 @@ type pattern struct {
 func newPatterns(text string) patterns {
 	p := patterns{any: &gitignore.Matcher{}}
 	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {
-		line = withoutEnd(strings.TrimSuffix(line, "\r"))
+		line = strings.TrimSuffix(line, "\r")
+		end := 0 // without the blanks that have no backslash before them
+		for at := 0; at < len(line); at++ {
+			if line[at] == '\\' {
+				at++
+			} else if line[at] == ' ' {
+				continue
+			}
+			end = min(at+1, len(line))
+		}
+		line = line[:end]
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -171,35 +181,18 @@ func newPatterns(text string) patterns {
 	return p
 }
 
-// withoutEnd returns a line without the blanks at its end that have no backslash before them.
-func withoutEnd(line string) string {
-	end := 0
-	for i := 0; i < len(line); i++ {
-		if line[i] == '\\' {
-			i++
-		} else if line[i] == ' ' {
-			continue
-		}
-		end = min(i+1, len(line))
-	}
-	return line[:end]
-}
-
 // decides returns the line that decides about a name, nil if none matches.
 func (p patterns) decides(name string, folder bool) *pattern {
 	if !p.any.MatchPath(name, true) {
 		return nil
 	}
 	for i := range slices.Backward(p.lines) {
-		if p.lines[i].match(name, folder) {
-			return &p.lines[i]
+		// The line matches this name itself, not a folder around it. The library has every line as one
+		// about folders: such a line matches everything in a folder, and the folder itself only as a folder.
+		one := &p.lines[i]
+		if (folder || !one.folders) && one.matcher.MatchPath(name, true) && !one.matcher.MatchPath(name, false) {
+			return one
 		}
 	}
 	return nil
-}
-
-// match reports whether a line matches this name itself, not a folder around it. The library has every line as
-// one about folders: such a line matches everything in a folder, and the folder itself only as a folder.
-func (p *pattern) match(name string, folder bool) bool {
-	return (folder || !p.folders) && p.matcher.MatchPath(name, true) && !p.matcher.MatchPath(name, false)
 }
