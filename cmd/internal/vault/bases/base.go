@@ -119,10 +119,8 @@ const (
 	None
 )
 
+// modeNames are the keys of the modes in a base file.
 var modeNames = [...]string{All: "and", Any: "or", None: "not"}
-
-// String returns the key of the mode in a base file.
-func (m Mode) String() string { return modeNames[m] }
 
 // Holds reports whether a row passes; nil passes every row. Parts are evaluated from left to
 // right until the result is known. An expression that fails is false.
@@ -175,7 +173,7 @@ func (f *Filter) String() string {
 	if f.Expression != nil {
 		return f.Expression.Source()
 	}
-	text := f.Mode.String() + "("
+	text := modeNames[f.Mode] + "("
 	for i, part := range f.Parts {
 		if i > 0 {
 			text += ", "
@@ -294,19 +292,12 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 				return formula.OfMoment(m)
 			}
 		}
-		if isAddress(text) {
-			return formula.OfURL(text)
+		if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n") {
+			if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
+				return formula.OfURL(text)
+			}
 		}
 		return formula.OfText(text)
 	}
 	return formula.Value{}
-}
-
-// isAddress reports whether a text is an absolute URL.
-func isAddress(text string) bool {
-	if !strings.Contains(text, "://") || strings.ContainsAny(text, " \t\n") {
-		return false
-	}
-	u, err := url.Parse(text)
-	return err == nil && u.Scheme != "" && u.Host != ""
 }

@@ -3,6 +3,7 @@ package bases
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -47,7 +48,21 @@ func (t *Table) Print(format string) string {
 			lines = append(lines, row.Path)
 		}
 	case Markdown:
-		lines = t.markdown()
+		records := t.texts()
+		widths := make([]int, len(t.Columns))
+		for _, record := range records {
+			for i, cell := range record {
+				record[i] = inTable.Replace(cell)
+				widths[i] = max(widths[i], minWidth, displayWidth(record[i]))
+			}
+		}
+		dashes := make([]string, len(widths))
+		for i, w := range widths {
+			dashes[i] = strings.Repeat("-", w)
+		}
+		for _, record := range slices.Insert(records, 1, dashes) {
+			lines = append(lines, tableLine(record, widths))
+		}
 	default:
 		return t.json(textJSON)
 	}
@@ -79,28 +94,6 @@ var inLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
 var inTable = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
 
 const minWidth = 3 // of a column, so that its dashes are a delimiter
-
-func (t *Table) markdown() (lines []string) {
-	records := t.texts()
-	widths := make([]int, len(t.Columns))
-	for _, record := range records {
-		for i, cell := range record {
-			record[i] = inTable.Replace(cell)
-			widths[i] = max(widths[i], minWidth, displayWidth(record[i]))
-		}
-	}
-	dashes := make([]string, len(widths))
-	for i, w := range widths {
-		dashes[i] = strings.Repeat("-", w)
-	}
-	for n, record := range records {
-		lines = append(lines, tableLine(record, widths))
-		if n == 0 {
-			lines = append(lines, tableLine(dashes, widths))
-		}
-	}
-	return lines
-}
 
 // tableLine centres the cells; an odd blank goes to the right.
 func tableLine(cells []string, widths []int) string {
@@ -149,6 +142,20 @@ func (t *Table) json(cell func(formula.Value) []byte) string {
 	if len(t.Rows) == 0 {
 		return "[]"
 	}
+	// Of two columns with the same label the later value replaces the earlier one.
+	keys := [][]byte{quoted("path")}
+	places := make([]int, len(t.Columns)) // of the values of a row
+	known := map[string]int{"path": 0}
+	for i, c := range t.Columns {
+		place, ok := known[c.Label]
+		if !ok {
+			place = len(keys)
+			known[c.Label] = place
+			keys = append(keys, quoted(c.Label))
+		}
+		places[i] = place
+	}
+	values := make([][]byte, len(keys))
 	var out bytes.Buffer
 	out.WriteByte('[')
 	for i, row := range t.Rows {
@@ -156,41 +163,23 @@ func (t *Table) json(cell func(formula.Value) []byte) string {
 			out.WriteByte(',')
 		}
 		out.WriteString("\n  {")
-		for j, field := range t.fields(row, cell) {
+		values[0] = quoted(row.Path)
+		for j, place := range places {
+			values[place] = cell(row.Cells[j])
+		}
+		for j, value := range values {
 			if j > 0 {
 				out.WriteByte(',')
 			}
 			out.WriteString("\n    ")
-			out.Write(quoted(field.key))
+			out.Write(keys[j])
 			out.WriteString(": ")
-			out.Write(field.json)
+			out.Write(value)
 		}
 		out.WriteString("\n  }")
 	}
 	out.WriteString("\n]")
 	return out.String()
-}
-
-type field struct {
-	key  string
-	json []byte
-}
-
-// fields returns the path and the cells of a row. Of two with the same label the later value
-// replaces the earlier one.
-func (t *Table) fields(row Row, cell func(formula.Value) []byte) []field {
-	fields := []field{{"path", quoted(row.Path)}}
-	at := map[string]int{"path": 0}
-	for i, c := range t.Columns {
-		json := cell(row.Cells[i])
-		if place, known := at[c.Label]; known {
-			fields[place].json = json
-			continue
-		}
-		at[c.Label] = len(fields)
-		fields = append(fields, field{c.Label, json})
-	}
-	return fields
 }
 
 func quoted(text string) []byte { return frontmatter.AppendQuoted(nil, text) }
@@ -223,11 +212,8 @@ func (t *Table) JSON(d Details) string {
 	if d.Summaries {
 		answer.Summaries = summariesJSON(t.Summaries, cell)
 	}
-	if d.Explain && t.Explain != nil {
-		answer.Explain = &explainJSON{Files: t.Explain.Files, Steps: t.Explain.Steps, Filters: []filterJSON{}}
-		for _, f := range t.Explain.Filters {
-			answer.Explain.Filters = append(answer.Explain.Filters, filterJSON{f.Statement, f.Asked, f.Dropped, f.Failed, f.Error})
-		}
+	if d.Explain {
+		answer.Explain = t.Explain
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -243,7 +229,7 @@ type detailed struct {
 	Total     int             `json:"total"` // rows without limit and offset
 	Groups    []groupJSON     `json:"groups,omitempty"`
 	Summaries []summaryJSON   `json:"summaries,omitempty"`
-	Explain   *explainJSON    `json:"explain,omitempty"`
+	Explain   *Explanation    `json:"explain,omitempty"`
 }
 
 type groupJSON struct {
@@ -264,19 +250,4 @@ func summariesJSON(all []Summary, cell func(formula.Value) []byte) []summaryJSON
 		out = append(out, summaryJSON{s.ID, s.Name, cell(s.Value)})
 	}
 	return out
-}
-
-// explainJSON is an [Explanation] in JSON.
-type explainJSON struct {
-	Files   int          `json:"files"`
-	Filters []filterJSON `json:"filters"`
-	Steps   int          `json:"steps"`
-}
-
-type filterJSON struct {
-	Filter  string `json:"filter"`
-	Asked   int    `json:"asked"`
-	Dropped int    `json:"dropped"`
-	Failed  int    `json:"failed,omitempty"`
-	Error   string `json:"error,omitempty"`
 }

@@ -30,15 +30,42 @@ func Read(text []byte) (*Base, error) {
 			case "filters":
 				r.base.Filter = r.filter(v, "Unable to parse filters: ")
 			case "formulas":
-				r.formulas(v)
+				r.programs(v, "formulas", "Formula values must be strings. Value for property %s is not.", r.base.Formulas)
 			case "properties":
-				r.properties(v)
-			case "display":
-				r.display(v)
+				if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+					r.fatal(v.Line(), "Invalid properties configuration.")
+				}
+				for _, field := range v.Fields() {
+					r.base.Properties = append(r.base.Properties, field.Key)
+					if field.Value.Kind() != frontmatter.Map && field.Value.Kind() != frontmatter.Null {
+						r.fatal(field.Line, `Invalid property config for "%s".`, field.Key)
+					} else if name, ok := field.Value.Fields().Lookup("displayName"); ok && name.Value.Kind() != frontmatter.Null {
+						r.base.Labels[field.Key] = name.Value.String()
+					}
+				}
+			case "display": // the display names of the older file format
+				r.checkObject(v, "display")
+				for _, field := range v.Fields() {
+					if field.Value.Kind() != frontmatter.String {
+						r.fatal(field.Line, "Display values must be strings. Value for property \"%s\" is not.", field.Key)
+					} else if _, named := r.base.Labels[field.Key]; !named {
+						r.base.Labels[field.Key] = field.Value.Text()
+					}
+				}
 			case "summaries":
-				r.summaries(v)
+				r.programs(v, "summaries", "Summary values must be strings. Value for %s is not.", r.base.Summaries)
 			case "views":
-				r.readViews(v)
+				if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
+					r.fatal(v.Line(), "Views must be an array")
+				}
+				for i, item := range v.List() {
+					if item.Kind() != frontmatter.Map {
+						r.fatal(item.Line(), `"view" items must be a YAML object, however item %d is not`, i+1)
+						continue
+					}
+					r.base.Views = append(r.base.Views, r.view(item, i+1))
+					r.views = append(r.views, item.Line())
+				}
 			}
 		}
 	default:
@@ -52,7 +79,7 @@ func Read(text []byte) (*Base, error) {
 // reader collects a base and its problems.
 type reader struct {
 	base *Base
-	// lines are the lines of formulas and summaries, by "formula x" and "summary x";
+	// lines are the lines of formulas and summaries, by "formulas x" and "summaries x";
 	// views are the lines of the views.
 	lines map[string]int
 	views []int
@@ -126,96 +153,34 @@ func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	return nil
 }
 
-// isObject reports whether a value is a mapping or null, and adds the problem if not.
-func (r *reader) isObject(v frontmatter.Value, key string) bool {
+// checkObject adds the problem of a value that is neither a mapping nor null.
+func (r *reader) checkObject(v frontmatter.Value, key string) {
 	if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
 		r.fatal(v.Line(), `"%s" must be a object`, key) // sic
-		return false
 	}
-	return true
 }
 
-func (r *reader) formulas(v frontmatter.Value) {
-	if !r.isObject(v, "formulas") {
-		return
-	}
+// programs reads formulas or summaries. notText is the sentence about a value that is not one.
+func (r *reader) programs(v frontmatter.Value, key, notText string, programs map[string]*formula.Program) {
+	r.checkObject(v, key)
 	for _, field := range v.Fields() {
-		r.lines["formula "+field.Key] = field.Line
+		r.lines[key+" "+field.Key] = field.Line
 		if field.Value.Kind() == frontmatter.String {
-			r.base.Formulas[field.Key] = r.expression(field.Value, fmt.Sprintf("Formula %q: ", field.Key))
+			programs[field.Key] = r.expression(field.Value, whereOf(key, field.Key))
 			continue
 		}
-		text := fmt.Sprintf("Formula values must be strings. Value for property %s is not.", field.Key)
+		text := fmt.Sprintf(notText, field.Key)
 		r.warn(field.Line, "%s", text)
-		r.base.Formulas[field.Key] = formula.Broken(text)
+		programs[field.Key] = formula.Broken(text)
 	}
 }
 
-func (r *reader) properties(v frontmatter.Value) {
-	if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
-		r.fatal(v.Line(), "Invalid properties configuration.")
-		return
+// whereOf names a formula or a summary in a problem.
+func whereOf(key, name string) string {
+	if key == "formulas" {
+		return fmt.Sprintf("Formula %q: ", name)
 	}
-	for _, field := range v.Fields() {
-		r.base.Properties = append(r.base.Properties, field.Key)
-		if field.Value.Kind() != frontmatter.Map && field.Value.Kind() != frontmatter.Null {
-			r.fatal(field.Line, `Invalid property config for "%s".`, field.Key)
-			continue
-		}
-		if name, ok := field.Value.Fields().Lookup("displayName"); ok && name.Value.Kind() != frontmatter.Null {
-			r.base.Labels[field.Key] = name.Value.String()
-		}
-	}
-}
-
-// display reads the display names of the older file format.
-func (r *reader) display(v frontmatter.Value) {
-	if !r.isObject(v, "display") {
-		return
-	}
-	for _, field := range v.Fields() {
-		if field.Value.Kind() != frontmatter.String {
-			r.fatal(field.Line, "Display values must be strings. Value for property \"%s\" is not.", field.Key)
-			continue
-		}
-		if _, named := r.base.Labels[field.Key]; !named {
-			r.base.Labels[field.Key] = field.Value.Text()
-		}
-	}
-}
-
-func (r *reader) summaries(v frontmatter.Value) {
-	if !r.isObject(v, "summaries") {
-		return
-	}
-	for _, field := range v.Fields() {
-		r.lines["summary "+field.Key] = field.Line
-		if field.Value.Kind() != frontmatter.String {
-			text := fmt.Sprintf("Summary values must be strings. Value for %s is not.", field.Key)
-			r.warn(field.Line, "%s", text)
-			r.base.Summaries[field.Key] = formula.Broken(text)
-			continue
-		}
-		r.base.Summaries[field.Key] = r.expression(field.Value, fmt.Sprintf("Summary %q: ", field.Key))
-	}
-}
-
-func (r *reader) readViews(v frontmatter.Value) {
-	if v.Kind() == frontmatter.Null {
-		return
-	}
-	if v.Kind() != frontmatter.List {
-		r.fatal(v.Line(), "Views must be an array")
-		return
-	}
-	for i, item := range v.List() {
-		if item.Kind() != frontmatter.Map {
-			r.fatal(item.Line(), `"view" items must be a YAML object, however item %d is not`, i+1)
-			continue
-		}
-		r.base.Views = append(r.base.Views, r.view(item, i+1))
-		r.views = append(r.views, item.Line())
-	}
+	return fmt.Sprintf("Summary %q: ", name)
 }
 
 // view reads a view. A missing name is only a warning: files written by hand often lack it.
@@ -313,14 +278,14 @@ func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
 // exist, and formulas that need their own value, as warnings.
 func (r *reader) references() {
 	for _, name := range slices.Sorted(maps.Keys(r.base.Formulas)) {
-		line := r.lines["formula "+name]
-		r.inProgram(fmt.Sprintf("Formula %q: ", name), r.base.Formulas[name], line)
+		line := r.lines["formulas "+name]
+		r.inProgram(whereOf("formulas", name), r.base.Formulas[name], line)
 		if r.needs(name, name, map[string]bool{}) {
 			r.warn(line, "Formula %q: %s", name, formula.Cycle)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.base.Summaries)) {
-		r.inProgram(fmt.Sprintf("Summary %q: ", name), r.base.Summaries[name], r.lines["summary "+name])
+		r.inProgram(whereOf("summaries", name), r.base.Summaries[name], r.lines["summaries "+name])
 	}
 	r.inFilter("Filters: ", r.base.Filter)
 	for i, v := range r.base.Views {
@@ -345,7 +310,7 @@ func (r *reader) references() {
 			}
 		}
 		for _, s := range v.Summaries {
-			if _, own := r.base.Summaries[s.Name]; !own && !formula.IsSummary(s.Name) {
+			if _, own := r.base.Summaries[s.Name]; !own && formula.Summary(s.Name) == nil {
 				r.warn(line, "%sno summary is called %q", where, s.Name)
 			}
 		}
@@ -361,24 +326,24 @@ func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
 	seen[name] = true
 	found := false
 	syntax.Walk(p.Node(), func(n syntax.Node) {
-		if of, ok := formulaOf(n); ok && !found {
+		if of, ok := nameIn("formula", n); ok && !found {
 			found = of == wanted || r.needs(of, wanted, seen)
 		}
 	})
 	return found
 }
 
-// formulaOf returns the name in formula.x or formula["x"].
-func formulaOf(n syntax.Node) (string, bool) {
+// nameIn returns the name in space.x or space["x"].
+func nameIn(space string, n syntax.Node) (string, bool) {
 	switch n := n.(type) {
 	case *syntax.Member:
 		of, ok := n.X.(*syntax.Name)
-		return n.Name, ok && of.Text == "formula"
+		return n.Name, ok && of.Text == space
 	case *syntax.Index:
 		of, isName := n.X.(*syntax.Name)
 		key, isText := n.Key.(*syntax.String)
-		if isName && isText && of.Text == "formula" {
-			return key.Value, true
+		if isName && isText {
+			return key.Value, of.Text == space
 		}
 	}
 	return "", false
@@ -396,33 +361,25 @@ func (r *reader) inFilter(where string, f *Filter) {
 	}
 }
 
+// inProgram reports formulas and functions that an expression refers to and that do not exist.
 func (r *reader) inProgram(where string, p *formula.Program, line int) {
 	if p.Node() == nil {
 		return
 	}
 	syntax.Walk(p.Node(), func(n syntax.Node) {
-		text, at := r.unknown(n)
-		if text == "" {
+		problem := Problem{Line: line, Expression: p.Source()}
+		call, isCall := n.(*syntax.Call)
+		if name, ok := nameIn("formula", n); ok && r.base.Formulas[name] == nil {
+			problem.Text, problem.Position = fmt.Sprintf("%sno formula is called %q", where, name), syntax.Units(p.Source(), n.Position())
+		} else if !isCall {
+			return
+		} else if name, ok := call.Function.(*syntax.Name); ok && !formula.IsFunction(name.Text) {
+			problem.Text, problem.Position = where+`Cannot find function "`+name.Text+`"`, syntax.Units(p.Source(), name.Position())
+		} else {
 			return
 		}
-		r.base.Problems = append(r.base.Problems, Problem{Line: line, Text: where + text, Position: syntax.Units(p.Source(), at), Expression: p.Source()})
+		r.base.Problems = append(r.base.Problems, problem)
 	})
-}
-
-// unknown describes a reference of a node that does not exist, and its place in bytes; ""
-// if there is none.
-func (r *reader) unknown(n syntax.Node) (text string, at int) {
-	if name, ok := formulaOf(n); ok && r.base.Formulas[name] == nil {
-		return fmt.Sprintf("no formula is called %q", name), n.Position()
-	}
-	call, ok := n.(*syntax.Call)
-	if !ok {
-		return "", 0
-	}
-	if name, ok := call.Function.(*syntax.Name); ok && !formula.IsFunction(name.Text) {
-		return `Cannot find function "` + name.Text + `"`, name.Position()
-	}
-	return "", 0
 }
 
 // Implied is what a note needs to pass the filters of a view, as far as they require it
@@ -490,7 +447,33 @@ func (i *Implied) from(n syntax.Node) {
 			i.equal(n.Y, n.X)
 		}
 	case *syntax.Call:
-		i.called(n)
+		// file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and file.hasLink(link("x"))
+		method, ok := n.Function.(*syntax.Member)
+		if !ok || len(n.Args) == 0 {
+			return
+		}
+		first := n.Args[0]
+		if link, ok := first.(*syntax.Call); ok && method.Name == "hasLink" && len(link.Args) > 0 {
+			if f, ok := link.Function.(*syntax.Name); ok && f.Text == "link" {
+				first = link.Args[0]
+			}
+		}
+		v, isLiteral := literal(first)
+		if !isLiteral || v.Kind() != formula.String {
+			return
+		}
+		of, _ := method.X.(*syntax.Name)
+		onFile := of != nil && of.Text == "file"
+		property, isProperty := propertyName(method.X)
+		switch {
+		case onFile && method.Name == "inFolder":
+			i.Folder = v.Text()
+		case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
+			i.Links = append(i.Links, v.Text())
+		case onFile && method.Name == "hasTag",
+			method.Name == "contains" && (isProperty && property == "tags" || isFileMember(method.X, "tags")):
+			i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
+		}
 	}
 }
 
@@ -509,37 +492,6 @@ func (i *Implied) equal(x, y syntax.Node) {
 	}
 }
 
-// called adds those of file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and
-// file.hasLink(link("x")).
-func (i *Implied) called(n *syntax.Call) {
-	method, ok := n.Function.(*syntax.Member)
-	if !ok || len(n.Args) == 0 {
-		return
-	}
-	first := n.Args[0]
-	if link, ok := first.(*syntax.Call); ok && method.Name == "hasLink" && len(link.Args) > 0 {
-		if f, ok := link.Function.(*syntax.Name); ok && f.Text == "link" {
-			first = link.Args[0]
-		}
-	}
-	v, isLiteral := literal(first)
-	if !isLiteral || v.Kind() != formula.String {
-		return
-	}
-	of, _ := method.X.(*syntax.Name)
-	onFile := of != nil && of.Text == "file"
-	property, isProperty := propertyName(method.X)
-	switch {
-	case onFile && method.Name == "inFolder":
-		i.Folder = v.Text()
-	case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
-		i.Links = append(i.Links, v.Text())
-	case onFile && method.Name == "hasTag",
-		method.Name == "contains" && (isProperty && property == "tags" || isFileMember(method.X, "tags")):
-		i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
-	}
-}
-
 func isFileMember(n syntax.Node, name string) bool {
 	m, ok := n.(*syntax.Member)
 	if !ok || m.Name != name {
@@ -551,24 +503,10 @@ func isFileMember(n syntax.Node, name string) bool {
 
 // propertyName returns the name in x, note.x or note["x"].
 func propertyName(n syntax.Node) (string, bool) {
-	switch n := n.(type) {
-	case *syntax.Name:
-		switch n.Text {
-		case "file", "note", "formula", "this":
-			return "", false
-		}
-		return n.Text, true
-	case *syntax.Member:
-		of, ok := n.X.(*syntax.Name)
-		return n.Name, ok && of.Text == "note"
-	case *syntax.Index:
-		of, isName := n.X.(*syntax.Name)
-		key, isText := n.Key.(*syntax.String)
-		if isName && isText && of.Text == "note" {
-			return key.Value, true
-		}
+	if name, ok := n.(*syntax.Name); ok {
+		return name.Text, !slices.Contains([]string{"file", "note", "formula", "this"}, name.Text)
 	}
-	return "", false
+	return nameIn("note", n)
 }
 
 func literal(n syntax.Node) (formula.Value, bool) {

@@ -47,24 +47,52 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 		}
 	}
 
-	rows := r.sorted(v, r.passing(v, counts))
+	// By path if the view sorts them, which keeps that order for equal rows, otherwise by name.
+	var places []int32
+	if len(v.Sort) == 0 {
+		places = r.source.ByName()
+	}
+	var rows []ranked
+	for i := range r.source.Files {
+		if places != nil {
+			i = int(places[i])
+		}
+		row := r.session.Row(r.source.Files[i])
+		if r.session.Forgetting(func() bool { return r.passes(row, counts) }) {
+			rows = append(rows, ranked{Row: row})
+		}
+		if r.session.Err() != nil {
+			break
+		}
+	}
+	r.sort(v, rows)
 	table.Total = len(rows)
 	rows = rows[min(r.query.Offset, len(rows)):]
 	if v.Limit > 0 {
 		rows = rows[:min(v.Limit, len(rows))]
 	}
 	for _, row := range rows {
-		table.Rows = append(table.Rows, Row{row.Entry().Path(), r.cells(row.Row, table.Columns)})
+		cells := make([]formula.Value, len(table.Columns))
+		for i, c := range table.Columns {
+			if c.Expression != nil {
+				cells[i] = row.Eval(c.Expression)
+			} else {
+				cells[i] = row.Cell(c.ID)
+			}
+			if !r.session.Keep(cells[i]) {
+				break
+			}
+		}
+		table.Rows = append(table.Rows, Row{row.Entry().Path(), cells})
 	}
 	table.Groups = r.groups(v, rows)
 	table.Summaries = r.summaries(v, rows)
 	if r.query.Explain {
-		table.Explain = &Explanation{Files: len(r.source.Files), Steps: r.session.Steps()}
+		table.Explain = &Explanation{Files: len(r.source.Files), Filters: []FilterCount{}, Steps: r.session.Steps()}
 		for _, c := range counts {
 			table.Explain.Filters = append(table.Explain.Filters, c.FilterCount)
 		}
 	}
-
 	if err := r.session.Err(); err != nil {
 		return nil, err
 	}
@@ -113,33 +141,7 @@ type ranked struct {
 	keys  []formula.Value
 }
 
-// passing returns the rows that pass all statements: by path if the view sorts them, which
-// keeps that order for equal rows, otherwise by name.
-func (r *run) passing(v View, statements []*statement) []ranked {
-	var rows []ranked
-	each := func(e formula.Entry) bool {
-		row := r.session.Row(e)
-		if r.session.Forgetting(func() bool { return r.passes(row, statements) }) {
-			rows = append(rows, ranked{Row: row})
-		}
-		return r.session.Err() == nil
-	}
-	if len(v.Sort) > 0 {
-		for _, e := range r.source.Files {
-			if !each(e) {
-				break
-			}
-		}
-		return rows
-	}
-	for _, place := range r.source.ByName() {
-		if !each(r.source.Files[place]) {
-			break
-		}
-	}
-	return rows
-}
-
+// passes reports whether a row passes all statements.
 func (r *run) passes(row *formula.Row, statements []*statement) bool {
 	for _, s := range statements {
 		s.Asked++
@@ -158,10 +160,10 @@ func (r *run) passes(row *formula.Row, statements []*statement) bool {
 	return true
 }
 
-// sorted puts rows into groups and into order.
-func (r *run) sorted(v View, rows []ranked) []ranked {
+// sort puts rows into groups and into order.
+func (r *run) sort(v View, rows []ranked) {
 	if v.Group == nil && len(v.Sort) == 0 {
-		return rows
+		return
 	}
 	for i := range rows {
 		if v.Group != nil {
@@ -187,7 +189,6 @@ func (r *run) sorted(v View, rows []ranked) []ranked {
 		}
 		return 0
 	})
-	return rows
 }
 
 // uncheckMissing sets a missing checkbox to unchecked. A key is a checkbox if it is a boolean
@@ -219,21 +220,6 @@ func (r *run) valueOf(row *formula.Row, key Key) (v formula.Value) {
 	}
 	r.session.Keep(v)
 	return v
-}
-
-func (r *run) cells(row *formula.Row, columns []Column) []formula.Value {
-	cells := make([]formula.Value, len(columns))
-	for i, c := range columns {
-		if c.Expression != nil {
-			cells[i] = row.Eval(c.Expression)
-		} else {
-			cells[i] = row.Cell(c.ID)
-		}
-		if !r.session.Keep(cells[i]) {
-			break
-		}
-	}
-	return cells
 }
 
 // groups returns the runs of sorted rows with the same key.
@@ -268,7 +254,9 @@ func (r *run) summaries(v View, rows []ranked) []Summary {
 		}
 		summary := Summary{ID: s.Property, Name: s.Name}
 		if own := r.base.Summaries[s.Name]; own == nil {
-			summary.Value = formula.Summarize(s.Name, values)
+			if of := formula.Summary(s.Name); of != nil {
+				summary.Value = of(values)
+			}
 		} else if summary.Value = formula.OfList(values); !summary.Value.IsError() {
 			summary.Value = r.session.Row(nil).EvalValues(own, summary.Value)
 		}
@@ -343,19 +331,20 @@ type Summary struct {
 
 // Explanation are the counts of a query.
 type Explanation struct {
-	Files   int // candidates for rows
-	Filters []FilterCount
-	Steps   int
+	Files   int           `json:"files"` // candidates for rows
+	Filters []FilterCount `json:"filters"`
+	Steps   int           `json:"steps"`
 }
 
 // FilterCount is how many rows a statement was evaluated for and how many it dropped. A row
 // that is dropped is not tested against later statements.
 type FilterCount struct {
-	Statement      string
-	Asked, Dropped int
+	Statement string `json:"filter"`
+	Asked     int    `json:"asked"`
+	Dropped   int    `json:"dropped"`
 	// Failed is how many of the dropped rows failed with an error; Error is the first one.
-	Failed int
-	Error  string
+	Failed int    `json:"failed,omitempty"`
+	Error  string `json:"error,omitempty"`
 }
 
 // UnknownView is the error for a view that a base does not have.

@@ -55,38 +55,33 @@ func (m *Memory) Forget() {
 	m.index, m.columns, m.byName = nil, nil, nil
 }
 
-// New returns the vault of a query.
+// New returns the vault of a query. It reuses the properties of files that have not changed
+// since the previous index.
 func (m *Memory) New(c Config) *Vault {
-	v := &Vault{Config: c, memory: m, files: make([]file, len(c.Index.Files))}
-	columns := m.columnsOf(c.Index)
-	for i, f := range c.Index.Files {
+	x := c.Index
+	m.mu.Lock()
+	if m.index != x {
+		columns := make([]column, len(x.Files))
+		if m.index != nil {
+			known := make(map[*index.File]*column, len(m.index.Files))
+			for i, f := range m.index.Files {
+				known[f] = &m.columns[i]
+			}
+			for i, f := range x.Files {
+				if c := known[f]; c != nil {
+					columns[i].properties.Store(c.properties.Load())
+				}
+			}
+		}
+		m.index, m.columns, m.byName = x, columns, nil
+	}
+	columns := m.columns
+	m.mu.Unlock()
+	v := &Vault{Config: c, memory: m, files: make([]file, len(x.Files))}
+	for i, f := range x.Files {
 		v.files[i] = file{vault: v, place: int32(i), indexed: f, column: &columns[i]}
 	}
 	return v
-}
-
-// columnsOf returns the properties of the files of an index. It reuses those of files that
-// have not changed since the previous index.
-func (m *Memory) columnsOf(x *index.Index) []column {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.index == x {
-		return m.columns
-	}
-	columns := make([]column, len(x.Files))
-	if m.index != nil {
-		known := make(map[*index.File]*column, len(m.index.Files))
-		for i, f := range m.index.Files {
-			known[f] = &m.columns[i]
-		}
-		for i, f := range x.Files {
-			if c := known[f]; c != nil {
-				columns[i].properties.Store(c.properties.Load())
-			}
-		}
-	}
-	m.index, m.columns, m.byName = x, columns, nil
-	return columns
 }
 
 // Source returns the files of the vault for [Base.Run].
@@ -151,6 +146,7 @@ func (v *Vault) resolve(target, from string) formula.Entry {
 	return nil
 }
 
+// backlinks are shown by the names of the files.
 func (v *Vault) backlinks(of formula.Entry) formula.Value {
 	f, ok := of.(*file)
 	if !ok {
@@ -160,7 +156,9 @@ func (v *Vault) backlinks(of formula.Entry) formula.Value {
 	return formula.OfUnmade(len(edges), func() []formula.Value {
 		links := make([]formula.Value, len(edges))
 		for i, edge := range edges {
-			links[i] = v.files[edge.Place].link()
+			from := &v.files[edge.Place]
+			full := from.Path()
+			links[i] = formula.OfLinkTo(from, strings.TrimSuffix(path.Base(full), path.Ext(full)))
 		}
 		return links
 	})
@@ -223,12 +221,6 @@ type file struct {
 }
 
 func (f *file) Path() string { return f.indexed.Path.String() }
-
-// link returns a link to the file that is shown by its name.
-func (f *file) link() formula.Value {
-	full := f.Path()
-	return formula.OfLinkTo(f, strings.TrimSuffix(path.Base(full), path.Ext(full)))
-}
 
 func (f *file) Size() int64 {
 	if f.indexed.Stamp != (system.Stamp{}) {

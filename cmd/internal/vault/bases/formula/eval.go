@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf16"
 
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 	"vaultwicket/cmd/internal/vault/regex"
@@ -36,7 +37,21 @@ func (e *evaluation) eval(n syntax.Node, s *scope) Value {
 		}
 		return e.row.made(OfList(items))
 	case *syntax.Unary:
-		return e.unary(n, s)
+		switch v := e.eval(n.X, s); {
+		case v.IsError():
+			return v
+		case n.Op == syntax.Not:
+			return OfBool(!v.Truthy())
+		case v.kind == Null:
+			return v
+		case v.kind == Number:
+			return OfNumber(-v.number)
+		case v.kind == Duration:
+			span, _ := v.Span()
+			return OfSpan(span.times(-1))
+		default:
+			return failure("Invalid operator between Number and " + v.kind.String())
+		}
 	case *syntax.Binary:
 		return e.binary(n, s)
 	case *syntax.Member:
@@ -52,9 +67,20 @@ func (e *evaluation) eval(n syntax.Node, s *scope) Value {
 	return Value{} // null, and an empty expression
 }
 
+// name returns the value of a name that is bound in the scope, or the meaning that it has in every
+// expression.
 func (e *evaluation) name(n *syntax.Name, s *scope) Value {
-	if v, ok := s.lookup(n.Text); ok {
-		return v
+	for ; s != nil; s = s.outer {
+		switch {
+		case s.inLambda && n.Text == "value":
+			return s.element
+		case s.inLambda && n.Text == "index":
+			return OfNumber(float64(s.index))
+		case s.hasAcc && n.Text == "acc":
+			return s.acc
+		case s.values != nil && n.Text == "values":
+			return *s.values
+		}
 	}
 	switch namespace(n) {
 	case "file":
@@ -72,24 +98,6 @@ func (e *evaluation) name(n *syntax.Name, s *scope) Value {
 		return OfFields(f)
 	}
 	return e.row.Property(n.Text)
-}
-
-func (e *evaluation) unary(n *syntax.Unary, s *scope) Value {
-	switch v := e.eval(n.X, s); {
-	case v.IsError():
-		return v
-	case n.Op == syntax.Not:
-		return OfBool(!v.Truthy())
-	case v.kind == Null:
-		return v
-	case v.kind == Number:
-		return OfNumber(-v.number)
-	case v.kind == Duration:
-		span, _ := v.Span()
-		return OfSpan(span.times(-1))
-	default:
-		return failure("Invalid operator between Number and " + v.kind.String())
-	}
 }
 
 // binary evaluates from left to right. The chain of left operands, which may be long, is walked
@@ -219,8 +227,12 @@ func (r *Row) field(of Value, name string) Value {
 			return OfNumber(float64(part(m.Time)))
 		}
 	case Duration:
-		span, _ := of.Span()
-		if n, ok := span.Field(name, r.Now); ok {
+		if divisors, known := lengths[strings.ToLower(name)]; known {
+			span, _ := of.Span()
+			n := span.Milliseconds(r.Now) // months and days are counted from now
+			for _, by := range divisors {
+				n /= by
+			}
 			return OfNumber(n)
 		}
 	case List:
@@ -229,7 +241,11 @@ func (r *Row) field(of Value, name string) Value {
 		}
 	default:
 		if of.Kind().isText() && name == "length" {
-			return OfNumber(float64(unitLength(of.Text())))
+			n := 0
+			for _, c := range of.Text() {
+				n += max(1, utf16.RuneLen(c)) // in UTF-16 code units, as in JavaScript
+			}
+			return OfNumber(float64(n))
 		}
 	}
 	return failure(`Cannot find "` + name + `" on type ` + of.Kind().String())
@@ -286,7 +302,26 @@ func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 	defer func() { e.row.depth-- }()
 	switch f := n.Function.(type) {
 	case *syntax.Name:
-		return e.global(f.Text, n.Args, s)
+		if f.Text == "if" {
+			// It evaluates the condition and one of the branches.
+			if v := countArgs("if", len(n.Args), 2, 3); v.IsError() {
+				return v
+			}
+			switch condition := e.eval(n.Args[0], s); {
+			case condition.IsError():
+				return condition
+			case condition.Truthy():
+				return e.eval(n.Args[1], s)
+			case len(n.Args) == 3:
+				return e.eval(n.Args[2], s)
+			}
+			return Value{}
+		}
+		global, known := allTables().globals[f.Text]
+		if !known {
+			return failure(`Cannot find function "` + f.Text + `"`)
+		}
+		return e.apply(global, &call{evaluation: e, name: f.Text, nodes: n.Args, scope: s})
 	case *syntax.Member:
 		on := e.eval(f.X, s)
 		return e.method(on, f.Name, n.Args, s)
@@ -295,29 +330,6 @@ func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 		return v
 	}
 	return failure(`Cannot find function ""`)
-}
-
-func (e *evaluation) global(name string, args []syntax.Node, s *scope) Value {
-	if name == "if" {
-		// It evaluates the condition and one of the branches.
-		if v := countArgs("if", len(args), 2, 3); v.IsError() {
-			return v
-		}
-		switch condition := e.eval(args[0], s); {
-		case condition.IsError():
-			return condition
-		case condition.Truthy():
-			return e.eval(args[1], s)
-		case len(args) == 3:
-			return e.eval(args[2], s)
-		}
-		return Value{}
-	}
-	f, known := allTables().globals[name]
-	if !known {
-		return failure(`Cannot find function "` + name + `"`)
-	}
-	return e.apply(f, &call{evaluation: e, name: name, nodes: args, scope: s})
 }
 
 // countArgs returns an error for too few or too many arguments.
@@ -447,8 +459,8 @@ func makeTables() (all tables) {
 		"link":       {params: []param{{"path", Null}, {"display", Null}}, required: 1, run: (*call).link},
 		"file":       one("path", Null, (*call).file),
 		"image":      one("path", Null, (*call).image),
-		"icon":       one("name", Null, textual(ofIcon)),
-		"html":       one("html", Null, textual(ofHTML)),
+		"icon":       one("name", Null, textual(func(name string) Value { return Value{kind: Icon, text: name} })),
+		"html":       one("html", Null, textual(func(text string) Value { return Value{kind: HTML, text: text} })),
 		"escapeHTML": one("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
 		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
 	}

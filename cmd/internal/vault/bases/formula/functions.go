@@ -2,6 +2,7 @@ package formula
 
 import (
 	"math"
+	"math/big"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/moment"
@@ -160,14 +161,25 @@ func numberMethods() map[string]function {
 	return map[string]function{
 		"abs": of(math.Abs), "ceil": of(math.Ceil), "floor": of(math.Floor),
 		"round": {params: digits, run: func(c *call) Value {
-			return OfNumber(round(c.on.Num(), int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))))
+			n, decimals := c.on.Num(), int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))
+			if decimals == 0 {
+				return OfNumber(roundHalfUp(n))
+			}
+			scale := math.Pow(10, float64(decimals))
+			if rounded := roundHalfUp(n*scale) / scale; !math.IsNaN(rounded) {
+				return OfNumber(rounded)
+			}
+			return c.on
 		}},
 		"toFixed": {params: []param{{"precision", Number}}, required: 1, run: func(c *call) Value {
-			n := c.arg(0).Num()
-			if !(n >= 0 && n <= maxDigits) {
+			n, decimals := c.on.Num(), c.arg(0).Num()
+			switch {
+			case !(decimals >= 0 && decimals <= maxDigits):
 				return failure("toFixed() digits argument must be between 0 and 100")
+			case math.IsNaN(n) || math.Abs(n) >= 1e21: // written in exponential form
+				return OfText(c.on.Text())
 			}
-			return OfText(fixed(c.on.Num(), int(n)))
+			return OfText(new(big.Rat).SetFloat64(n).FloatString(int(decimals))) // the exact value, halves away from zero
 		}},
 	}
 }
@@ -188,6 +200,12 @@ func dateMethods() map[string]function {
 		"format": {params: []param{{"format", String}}, required: 1, run: of(func(c *call, m Moment) Value {
 			return bounded(moment.Format(m.Time, c.arg(0).Text()))
 		})},
-		"relative": {run: of(func(c *call, m Moment) Value { return OfText(m.relative(c.row.Now)) })},
+		"relative": {run: of(func(c *call, m Moment) Value {
+			s := difference(c.row.Now, m.Time)
+			if s.Months > 0 || s.Millis > 0 {
+				return OfText("in " + s.humanize())
+			}
+			return OfText(s.humanize() + " ago")
+		})},
 	}
 }

@@ -3,6 +3,7 @@ package formula
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 func listMethods() map[string]function {
@@ -59,7 +60,9 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 			return false, false
 		}
 		if item.Kind() == Tag && wanted.Kind().isText() {
-			if isTagOrBelow(item.Text(), wanted.Text()) {
+			// The "#" is optional in both, and case is ignored.
+			tag, above := strings.ToLower(bareTag(item.Text())), strings.ToLower(bareTag(wanted.Text()))
+			if above != "" && (tag == above || strings.HasPrefix(tag, above+"/")) {
 				return true, true
 			}
 			continue
@@ -177,10 +180,9 @@ func (c *call) unique() Value {
 	return OfList(kept)
 }
 
-// summary is a method that reduces the numbers of a list to one; null without numbers. all is
-// the length of the list.
+// summary is a method that reduces the numbers of a list to one.
 func summary(of func(numbers []float64, all int) float64) function {
-	return function{run: func(c *call) Value { return summarize(c.on.Items(), of) }}
+	return function{run: func(c *call) Value { return numeric(of)(c.on.Items()) }}
 }
 
 func sum(numbers []float64, _ int) float64 {
@@ -241,20 +243,24 @@ var summaries = map[string]func([]Value) Value{
 	"Unique":    unique,
 }
 
-// IsSummary reports whether the app has a built-in summary with that name.
-func IsSummary(name string) bool { return summaries[name] != nil }
+// Summary returns the built-in summary of the app with that name, nil if there is none.
+func Summary(name string) func(values []Value) Value { return summaries[name] }
 
-// Summarize applies a built-in summary to the values of a column. It returns null for an
-// unknown name.
-func Summarize(name string, values []Value) Value {
-	if of := summaries[name]; of != nil {
-		return of(values)
+// numeric reduces the numbers among values to one; null without numbers. all is the number of
+// values.
+func numeric(of func(numbers []float64, all int) float64) func([]Value) Value {
+	return func(values []Value) Value {
+		var numbers []float64
+		for _, v := range values {
+			if v.Kind() == Number {
+				numbers = append(numbers, v.Num())
+			}
+		}
+		if len(numbers) == 0 {
+			return Value{}
+		}
+		return OfNumber(of(numbers, len(values)))
 	}
-	return Value{}
-}
-
-func numeric(of func([]float64, int) float64) func([]Value) Value {
-	return func(values []Value) Value { return summarize(values, of) }
 }
 
 // rangeOf is the difference between the least and the greatest number, or the duration between
@@ -262,7 +268,7 @@ func numeric(of func([]float64, int) float64) func([]Value) Value {
 func rangeOf(values []Value) Value {
 	first, ok := extremeDate(values, -1).Moment()
 	if !ok {
-		return summarize(values, func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) })
+		return numeric(func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) })(values)
 	}
 	last, _ := extremeDate(values, 1).Moment()
 	return OfSpan(Span{Millis: float64(last.Time.UnixMilli() - first.Time.UnixMilli())})
@@ -289,17 +295,4 @@ func unique(values []Value) Value {
 		}
 	}
 	return OfNumber(float64(len(known)))
-}
-
-func summarize(items []Value, of func(numbers []float64, all int) float64) Value {
-	var numbers []float64
-	for _, item := range items {
-		if item.Kind() == Number {
-			numbers = append(numbers, item.Num())
-		}
-	}
-	if len(numbers) == 0 {
-		return Value{}
-	}
-	return OfNumber(of(numbers, len(items)))
 }

@@ -12,14 +12,10 @@ import (
 	"vaultwicket/cmd/internal/vault/order"
 )
 
-// calculate returns a op b. An operand that is an error is the result; an invalid operation is
-// an error with the app's sentence.
+// calculate returns a op b, neither of which is an error. An invalid operation is an error with
+// the app's sentence.
 func (w *World) calculate(op syntax.Operator, a, b Value) Value {
 	switch {
-	case a.kind == Error:
-		return a
-	case b.kind == Error:
-		return b
 	case a.kind == Number && b.kind == Number:
 		switch op {
 		case syntax.Add:
@@ -252,7 +248,16 @@ func (w *World) Equal(a, b Value) bool {
 		y, isY := w.Duration(b)
 		return isX && isY && x.Milliseconds(w.Now) == y.Milliseconds(w.Now)
 	case a.kind == Object && b.kind == Object:
-		return w.equalObjects(a.Fields(), b.Fields())
+		x, y := a.Fields(), b.Fields()
+		if len(x.Keys) != len(y.Keys) {
+			return false
+		}
+		for i, key := range x.Keys {
+			if other, found := y.find(key); !found || !w.Equal(x.Values[i], other) {
+				return false
+			}
+		}
+		return true
 	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
 		return w.equalFiles(a, b)
 	case a.kind == Tag || b.kind == Tag:
@@ -265,19 +270,6 @@ func (w *World) Equal(a, b Value) bool {
 	x, isX := a.asNumber()
 	y, isY := b.asNumber()
 	return isX && isY && x == y
-}
-
-func (w *World) equalObjects(a, b *Fields) bool {
-	if len(a.Keys) != len(b.Keys) {
-		return false
-	}
-	for i, key := range a.Keys {
-		other, found := b.find(key)
-		if !found || !w.Equal(a.Values[i], other) {
-			return false
-		}
-	}
-	return true
 }
 
 // equalFiles compares the files that links and files refer to; unresolved links are compared as
@@ -308,10 +300,14 @@ func (w *World) equalFiles(a, b Value) bool {
 
 // meant returns the file that v is or links to, nil if there is none.
 func (w *World) meant(v Value) Entry {
-	if t, ok := v.Target(); ok {
-		return w.Follow(t)
+	t, isLink := v.Target()
+	switch {
+	case !isLink:
+		return v.Entry()
+	case w.Resolve == nil:
+		return nil
 	}
-	return v.Entry()
+	return w.Resolve(t.Text, t.From)
 }
 
 // pathOf returns a link target without its heading or block.
@@ -337,13 +333,6 @@ func ParseLink(text, from string) (Target, bool) {
 
 // bareTag returns a tag without its "#".
 func bareTag(tag string) string { return strings.TrimPrefix(tag, "#") }
-
-// isTagOrBelow reports whether tag is the wanted one or nested in it. A "#" is optional in
-// both, and case is ignored.
-func isTagOrBelow(tag, wanted string) bool {
-	tag, wanted = strings.ToLower(bareTag(tag)), strings.ToLower(bareTag(wanted))
-	return wanted != "" && (tag == wanted || strings.HasPrefix(tag, wanted+"/"))
-}
 
 // asNumber converts v as JavaScript does in a comparison with a number.
 func (v Value) asNumber() (float64, bool) {

@@ -285,23 +285,6 @@ type scope struct {
 	values   *Value // of a summary
 }
 
-// lookup returns the value of a name that is bound in the scope.
-func (s *scope) lookup(name string) (Value, bool) {
-	for ; s != nil; s = s.outer {
-		switch {
-		case s.inLambda && name == "value":
-			return s.element, true
-		case s.inLambda && name == "index":
-			return OfNumber(float64(s.index)), true
-		case s.hasAcc && name == "acc":
-			return s.acc, true
-		case s.values != nil && name == "values":
-			return *s.values, true
-		}
-	}
-	return Value{}, false
-}
-
 // evaluation is the evaluation of one expression.
 type evaluation struct {
 	row     *Row

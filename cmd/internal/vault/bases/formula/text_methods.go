@@ -26,8 +26,12 @@ func textMethods() map[string]function {
 		"lower":       {run: func(c *call) Value { return bounded(lower(c.on.Text())) }},
 		"title":       {run: func(c *call) Value { return bounded(title(c.on.Text())) }},
 		"trim":        {run: func(c *call) Value { return OfText(strings.TrimFunc(c.on.Text(), IsSpace)) }},
-		"reverse":     {run: func(c *call) Value { return bounded(reverseText(c.on.Text())) }},
-		"repeat":      {params: []param{{"count", Number}}, required: 1, run: (*call).repeat},
+		"reverse": {run: func(c *call) Value {
+			units := utf16.Encode([]rune(c.on.Text())) // a surrogate pair becomes two U+FFFD
+			slices.Reverse(units)
+			return bounded(string(utf16.Decode(units)))
+		}},
+		"repeat": {params: []param{{"count", Number}}, required: 1, run: (*call).repeat},
 		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
 			return OfText(sliceText(c.on.Text(), c.arg(0).Num(), c.arg(1).Num(), len(c.args) > 1))
 		}},
@@ -131,42 +135,42 @@ func (c *call) split() Value {
 }
 
 func (c *call) replace() Value {
-	text, pattern, with := c.on.Text(), c.arg(0), c.arg(1).Text()
-	if pattern.Kind() == RegExp {
-		return c.replaceMatches(pattern, text, with)
+	text, wanted, with := c.on.Text(), c.arg(0), c.arg(1).Text()
+	if wanted.Kind() == RegExp {
+		// The first match, or with the flag g all, is replaced by an expanded template.
+		var out strings.Builder
+		end, fits, found := 0, true, wanted.ref.(*pattern)
+		put, _ := regex.NewTemplate(found.compiled, with, true)
+		failed := c.row.eachMatch(wanted, text, strings.Contains(found.flags, "g"), func(m *regex.Match) bool {
+			start, length := m.ByteRange()
+			out.WriteString(text[end:start])
+			end = start + length
+			fits = put.WriteTo(&out, text, m, maxText)
+			return fits
+		})
+		switch {
+		case failed.IsError():
+			return failed
+		case !fits:
+			return tooLong
+		}
+		out.WriteString(text[end:])
+		return bounded(out.String())
 	}
-	if pattern.IsNull() {
-		return checked(c.name, param{"pattern", String}, pattern)
+	if wanted.IsNull() {
+		return checked(c.name, param{"pattern", String}, wanted)
 	}
-	wanted := pattern.Text()
-	if grown := strings.Count(text, wanted) * (len(with) - len(wanted)); len(text)+grown > maxText {
+	old := wanted.Text()
+	if grown := strings.Count(text, old) * (len(with) - len(old)); len(text)+grown > maxText {
 		return tooLong
 	}
-	return OfText(strings.ReplaceAll(text, wanted, with))
+	return OfText(strings.ReplaceAll(text, old, with))
 }
 
-// Lengths and offsets of texts are in UTF-16 code units, as in JavaScript.
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-func unitLength(s string) int {
-	n := 0
-	for _, r := range s {
-		n += max(1, utf16.RuneLen(r))
-	}
-	return n
-}
-
-// sliceText is slice() of a text. Half of a surrogate pair becomes U+FFFD.
+// sliceText is slice() of a text. Offsets are in UTF-16 code units, as in JavaScript; half of a
+// surrogate pair becomes U+FFFD.
 func sliceText(s string, from, to float64, hasEnd bool) string {
-	if isASCII(s) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		start, end := bounds(len(s), from, to, hasEnd)
 		return s[start:end]
 	}
@@ -196,13 +200,6 @@ func bound(length int, at float64) int {
 		return length
 	}
 	return int(at)
-}
-
-// reverseText reverses the code units of a text. A surrogate pair becomes two U+FFFD.
-func reverseText(s string) string {
-	units := utf16.Encode([]rune(s))
-	slices.Reverse(units)
-	return string(utf16.Decode(units))
 }
 
 // lower is toLowerCase() of JavaScript, which keeps the dot of İ.
@@ -241,7 +238,10 @@ func (v Value) Text() string {
 		return "![](" + v.text + ")"
 	}
 	if t, ok := v.Target(); ok {
-		return t.String()
+		if t.Display == "" {
+			return "[[" + t.Text + "]]"
+		}
+		return "[[" + t.Text + "|" + t.Display + "]]"
 	}
 	switch ref := v.ref.(type) {
 	case Moment:
@@ -258,14 +258,6 @@ func (v Value) Text() string {
 		return "/" + ref.body + "/" + ref.flags
 	}
 	return ""
-}
-
-// String returns the link as a wikilink.
-func (t Target) String() string {
-	if t.Display == "" {
-		return "[[" + t.Text + "]]"
-	}
-	return "[[" + t.Text + "|" + t.Display + "]]"
 }
 
 // join returns the texts of items with separator between them; that of null is
@@ -426,18 +418,6 @@ func ParseNumber(text string) (float64, bool) {
 	return number, err == nil || math.IsInf(number, 0)
 }
 
-// round rounds half towards positive infinity to a number of decimals.
-func round(number float64, decimals int) float64 {
-	if decimals == 0 {
-		return roundHalfUp(number)
-	}
-	scale := math.Pow(10, float64(decimals))
-	if rounded := roundHalfUp(number*scale) / scale; !math.IsNaN(rounded) {
-		return rounded
-	}
-	return number
-}
-
 // roundHalfUp is Math.round: adding a half would round 0.49999999999999994 to 1.
 func roundHalfUp(number float64) float64 {
 	floor := math.Floor(number)
@@ -445,16 +425,6 @@ func roundHalfUp(number float64) float64 {
 		return floor + 1
 	}
 	return floor
-}
-
-// fixed is toFixed(): the exact value rounded to 0 to 100 decimals, halves away from zero.
-// Numbers from 1e21 on are written in exponential form.
-func fixed(number float64, decimals int) string {
-	if math.IsNaN(number) || math.IsInf(number, 0) || math.Abs(number) >= 1e21 {
-		return OfNumber(number).Text()
-	}
-	exact := new(big.Rat).SetFloat64(number)
-	return exact.FloatString(decimals)
 }
 
 // IsSpace reports whether trim() of JavaScript removes r.
@@ -488,28 +458,6 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 		return r.ended()
 	}
 	return Value{}
-}
-
-// replaceMatches replaces the first match, or with the flag g all, by an expanded template.
-func (c *call) replaceMatches(re Value, text, template string) Value {
-	var out strings.Builder
-	end, fits, found := 0, true, re.ref.(*pattern)
-	put, _ := regex.NewTemplate(found.compiled, template, true)
-	failed := c.row.eachMatch(re, text, strings.Contains(found.flags, "g"), func(m *regex.Match) bool {
-		start, length := m.ByteRange()
-		out.WriteString(text[end:start])
-		end = start + length
-		fits = put.WriteTo(&out, text, m, maxText)
-		return fits
-	})
-	switch {
-	case failed.IsError():
-		return failed
-	case !fits:
-		return tooLong
-	}
-	out.WriteString(text[end:])
-	return bounded(out.String())
 }
 
 // splitMatches splits text at the matches. As in JavaScript, groups are parts of their own, and

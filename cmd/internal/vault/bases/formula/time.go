@@ -76,9 +76,27 @@ func parseDashed(text string, zone *time.Location) (Moment, bool) {
 // parseClock parses HH:mm, HH:mm:ss or HH:mm:ss.fff and an optional zone, Z or ±hh:mm. The
 // result is in the location of date.
 func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bool) {
-	clock, offset, zoned, ok := cutZone(text)
-	if !ok {
-		return time.Time{}, false
+	clock, isUTC := strings.CutSuffix(text, "Z")
+	if i := strings.LastIndexAny(text, "+-"); isUTC {
+		zone = time.UTC
+	} else if i >= 0 {
+		hours, minutes, _ := strings.Cut(text[i+1:], ":")
+		if len(hours) == 4 {
+			hours, minutes = hours[:2], hours[2:]
+		}
+		h, err := strconv.Atoi(hours)
+		m := 0
+		if err == nil && minutes != "" {
+			m, err = strconv.Atoi(minutes)
+		}
+		if err != nil || len(hours) != 2 || h > 23 || m < 0 || m > 59 {
+			return time.Time{}, false
+		}
+		offset := h*3600 + m*60 // in seconds
+		if text[i] == '-' {
+			offset = -offset
+		}
+		clock, zone = text[:i], time.FixedZone("", offset)
 	}
 	seconds, fraction, _ := strings.Cut(clock, ".")
 	parts := strings.Split(seconds, ":")
@@ -101,40 +119,9 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 		}
 		millis, _ = strconv.Atoi((fraction + "00")[:3]) // only digits
 	}
-	if zoned {
-		zone = time.FixedZone("", offset)
-	}
 	y, month, d := date.Date()
 	t := time.Date(y, month, d, numbers[0], numbers[1], numbers[2], millis*int(time.Millisecond), zone)
 	return t.In(date.Location()), true
-}
-
-// cutZone returns a clock without its zone, and the zone's offset in seconds.
-func cutZone(text string) (clock string, offset int, zoned, ok bool) {
-	if clock, ok := strings.CutSuffix(text, "Z"); ok {
-		return clock, 0, true, true
-	}
-	i := strings.LastIndexAny(text, "+-")
-	if i < 0 {
-		return text, 0, false, true
-	}
-	hours, minutes, _ := strings.Cut(text[i+1:], ":")
-	if len(hours) == 4 {
-		hours, minutes = hours[:2], hours[2:]
-	}
-	h, err := strconv.Atoi(hours)
-	m := 0
-	if err == nil && minutes != "" {
-		m, err = strconv.Atoi(minutes)
-	}
-	if err != nil || len(hours) != 2 || h > 23 || m < 0 || m > 59 {
-		return "", 0, false, false
-	}
-	offset = h*3600 + m*60
-	if text[i] == '-' {
-		offset = -offset
-	}
-	return text[:i], offset, true, true
 }
 
 // addMonths adds calendar months. A day that the month does not have becomes its last day.
@@ -266,17 +253,6 @@ var lengths = map[string][]float64{
 	"hours": {millisPerHour}, "minutes": {millisPerMinute}, "seconds": {millisPerSecond}, "milliseconds": {},
 }
 
-// Field returns s in a unit, "years" to "milliseconds", ignoring case; months and days are
-// counted from now.
-func (s Span) Field(name string, now time.Time) (n float64, known bool) {
-	by, known := lengths[strings.ToLower(name)]
-	n = s.Milliseconds(now)
-	for _, part := range by {
-		n /= part
-	}
-	return n, known
-}
-
 // humanize returns the absolute value of s in words, with the thresholds of moment.js.
 func (s Span) humanize() string {
 	amount := func(f float64) float64 { return roundHalfUp(math.Abs(f)) }
@@ -302,15 +278,6 @@ func (s Span) humanize() string {
 		}
 	}
 	return fmt.Sprintf("%.0f years", amount(calendar/12))
-}
-
-// relative returns the distance of m from now in words.
-func (m Moment) relative(now time.Time) string {
-	s := difference(now, m.Time)
-	if s.Months > 0 || s.Millis > 0 {
-		return "in " + s.humanize()
-	}
-	return s.humanize() + " ago"
 }
 
 // difference returns the duration between two times in whole calendar months and a rest.

@@ -90,12 +90,6 @@ func OfBool(truth bool) Value {
 	return Value{kind: Boolean}
 }
 
-// ofHTML returns an HTML text.
-func ofHTML(text string) Value { return Value{kind: HTML, text: text} }
-
-// ofIcon returns an icon by name.
-func ofIcon(name string) Value { return Value{kind: Icon, text: name} }
-
 // ofImage returns an image by path or URL.
 func ofImage(source string) Value { return Value{kind: Image, text: source} }
 
@@ -342,21 +336,10 @@ type World struct {
 	Resolve func(target, from string) Entry
 }
 
-// zone is the local zone.
-func (w *World) zone() *time.Location { return w.Now.Location() }
-
-// Follow returns the file that a link leads to, nil if none.
-func (w *World) Follow(t Target) Entry {
-	if w.Resolve == nil {
-		return nil
-	}
-	return w.Resolve(t.Text, t.From)
-}
-
 // Date returns v as a date if it is one or a text that is one.
 func (w *World) Date(v Value) (Moment, bool) {
 	if v.kind == String {
-		return parseDate(v.text, w.zone())
+		return parseDate(v.text, w.Now.Location())
 	}
 	return v.Moment()
 }

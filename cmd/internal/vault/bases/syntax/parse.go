@@ -55,7 +55,16 @@ func (p *parser) advance() {
 	if p.nodes > maxNodes {
 		panic(p.fail(p.token.at, "an expression has at most "+strconv.Itoa(maxNodes)+" parts"))
 	}
-	p.token = p.next()
+	for p.at < len(p.source) {
+		r, size := utf8.DecodeRuneInString(p.source[p.at:])
+		if !unicode.IsSpace(r) && r != '\ufeff' {
+			break
+		}
+		p.at += size
+	}
+	p.token = p.read()
+	isSymbol := p.token.kind == symbol
+	p.operand = p.token.kind != end && !isSymbol || isSymbol && (p.token.text == ")" || p.token.text == "]")
 }
 
 // binary are the binary operators with their precedence.
@@ -234,19 +243,6 @@ type lexer struct {
 
 // symbols has longer ones before their prefixes.
 var symbols = []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]", ",", "."}
-
-func (l *lexer) next() token {
-	for l.at < len(l.source) {
-		r, size := utf8.DecodeRuneInString(l.source[l.at:])
-		if !unicode.IsSpace(r) && r != '\ufeff' {
-			break
-		}
-		l.at += size
-	}
-	t := l.read()
-	l.operand = t.kind != end && t.kind != symbol || t.text == ")" && t.kind == symbol || t.text == "]" && t.kind == symbol
-	return t
-}
 
 func (l *lexer) read() token {
 	start, rest := l.at, l.source[l.at:]
