@@ -47,8 +47,8 @@ func newNeedle(text string, exact bool) *needle {
 	}
 	n := &needle{ascii: true}
 	for _, r := range text {
-		n.runes = append(n.runes, fold(r))
-		n.ascii = n.ascii && fold(r) < utf8.RuneSelf
+		n.runes = append(n.runes, trigram.Fold(r))
+		n.ascii = n.ascii && trigram.Fold(r) < utf8.RuneSelf
 	}
 	n.text = []byte(string(n.runes))
 	n.grams = trigram.WordOf(n.text)
@@ -93,7 +93,7 @@ func (n *needle) each(text []byte, try func(start, end int) verdict) {
 		try(0, 0)
 	case n.exact:
 		eachExact(text, n.text, try)
-	case n.ascii && !holdsStrays(text, n.strayK, n.strayI):
+	case n.ascii && !(n.strayK && bytes.Contains(text, []byte(kelvin)) || n.strayI && bytes.Contains(text, []byte(dottedI))):
 		n.eachASCII(text, try)
 	default:
 		n.eachRune(text, try)
@@ -239,7 +239,7 @@ func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, o
 
 // sameRune reports whether a decoded rune folds to wanted. An invalid byte does not.
 func sameRune(r rune, size int, wanted rune) bool {
-	return fold(r) == wanted && (r != utf8.RuneError || size > 1)
+	return trigram.Fold(r) == wanted && (r != utf8.RuneError || size > 1)
 }
 
 // pair is two bytes of an ASCII needle and their offsets in it.
@@ -302,9 +302,6 @@ func (p pair) each(text []byte, size int, try func(start int) bool) {
 	}
 }
 
-// fold lower-cases a character as [trigram.Fold] does.
-func fold(r rune) rune { return trigram.Fold(r) }
-
 func foldByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + ('a' - 'A')
@@ -313,20 +310,20 @@ func foldByte(c byte) byte {
 }
 
 const (
-	dottedI = 'İ' // folds to an ASCII letter, and no other character folds to it
-	kelvin  = '\u212a'
+	dottedI = "İ" // folds to an ASCII letter, and no other character folds to it
+	kelvin  = "\u212a"
 )
 
 // variants returns every character that folds to the same one as r.
 func variants(r rune) []rune {
-	same := []rune{fold(r)}
+	same := []rune{trigram.Fold(r)}
 	for v := unicode.SimpleFold(same[0]); v != same[0]; v = unicode.SimpleFold(v) {
-		if fold(v) == same[0] {
+		if trigram.Fold(v) == same[0] {
 			same = append(same, v)
 		}
 	}
 	if same[0] == 'i' {
-		same = append(same, dottedI)
+		same = append(same, []rune(dottedI)...)
 	}
 	return same
 }
@@ -341,7 +338,7 @@ func foldAll(text []byte) (folded []byte, from []int) {
 		if r == utf8.RuneError && size == 1 {
 			folded = append(folded, text[at])
 		} else {
-			folded = utf8.AppendRune(folded, fold(r))
+			folded = utf8.AppendRune(folded, trigram.Fold(r))
 		}
 		for len(from) < len(folded) {
 			from = append(from, at)
@@ -351,11 +348,6 @@ func foldAll(text []byte) (folded []byte, from []int) {
 	return folded, append(from, len(text))
 }
 
-// holdsStrays reports whether text has characters outside ASCII that fold to k or i.
-func holdsStrays(text []byte, k, i bool) bool {
-	return k && bytes.Contains(text, []byte(string(kelvin))) || i && bytes.Contains(text, []byte(string(dottedI)))
-}
-
 func foldString(text string) []byte {
-	return append([]byte{}, strings.Map(fold, text)...)
+	return append([]byte{}, strings.Map(trigram.Fold, text)...)
 }

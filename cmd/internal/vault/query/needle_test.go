@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -80,8 +81,8 @@ func naivePlaces(text, wanted string, choice verdict) []int {
 
 func TestEveryCharacterIsFoundInAllItsCases(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
-		require.Equal(t, fold(r), unicode.ToLower(r), "%U folds to", r)
-		assert.That(t, fold(r) == r || slices.Contains(variants(fold(r)), r), "%U is no variant of %U", r, fold(r))
+		require.Equal(t, trigram.Fold(r), unicode.ToLower(r), "%U folds to", r)
+		assert.That(t, trigram.Fold(r) == r || slices.Contains(variants(trigram.Fold(r)), r), "%U is no variant of %U", r, trigram.Fold(r))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -439,23 +438,6 @@ func (v *valueTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 func (v *valueTerm) possible([]byte) bool { return true }
 func (v *valueTerm) needsText() bool      { return true }
 
-// newValueWord handles the words with a special meaning: null, TRUE, FALSE, <5 and >5. ok is
-// false for a comparison without a number.
-func newValueWord(w words) (*valueTerm, bool) {
-	switch {
-	case strings.EqualFold(w.raw, "null"):
-		return &valueTerm{pattern: w, only: true, fits: func(v Value) bool { return v.Kind == Nothing }}, true
-	case strings.EqualFold(w.raw, "true"), strings.EqualFold(w.raw, "false"):
-		return &valueTerm{pattern: w, fits: func(v Value) bool { return v.Kind == Truth && strings.EqualFold(v.Text, w.raw) }}, true
-	case w.raw[0] == '<', w.raw[0] == '>':
-		limit, err := strconv.ParseFloat(w.raw[1:], 64)
-		return &valueTerm{pattern: w, only: true, fits: func(v Value) bool {
-			return v.Kind == Number && (w.raw[0] == '<' && v.Number < limit || w.raw[0] == '>' && v.Number > limit)
-		}}, err == nil
-	}
-	return &valueTerm{pattern: w}, true
-}
-
 // tag is a tag with its "#" and its offset in the text, -1 for one in the frontmatter.
 type tag struct {
 	text []byte
@@ -471,8 +453,15 @@ type tagTerm struct {
 func (t *tagTerm) match(s *search, in scope) bool {
 	found := false
 	for _, tag := range s.tagsOf() {
-		if !in.whole && (tag.at < in.start || tag.at >= in.end) || !t.fits(s, tag.text) {
+		if !in.whole && (tag.at < in.start || tag.at >= in.end) {
 			continue
+		}
+		if t.name == nil {
+			if !(&term{pattern: t.pattern}).foundIn(s, tag.text) {
+				continue
+			}
+		} else if rest, ok := bytes.CutPrefix(foldString(string(tag.text[1:])), t.name); !ok || len(rest) > 0 && len(t.name) > 0 && rest[0] != '/' {
+			continue // neither the wanted tag nor one nested in it
 		}
 		found = true
 		if tag.at >= 0 {
@@ -483,16 +472,6 @@ func (t *tagTerm) match(s *search, in scope) bool {
 		}
 	}
 	return found
-}
-
-// fits reports whether a tag is the wanted one or nested in it.
-func (t *tagTerm) fits(s *search, text []byte) bool {
-	if t.name == nil {
-		return (&term{pattern: t.pattern}).foundIn(s, text)
-	}
-	have := foldString(string(text[1:]))
-	rest, ok := bytes.CutPrefix(have, t.name)
-	return ok && (len(rest) == 0 || len(t.name) == 0 || rest[0] == '/')
 }
 
 // foresee cannot exclude a match: a tag in the frontmatter may be escaped.

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -120,9 +121,7 @@ func (p *parser) term(set setting) node {
 		}
 		return &part{operator: op, kind: k}
 	}
-	if name := p.unknownOperator(set); name != "" {
-		p.noOperator(name)
-	}
+	p.refuseUnknown(set)
 	return p.leaf(set)
 }
 
@@ -171,13 +170,21 @@ func (p *parser) leaf(set setting) node {
 	var found pattern
 	switch p.text[p.at] {
 	case '"':
-		raw := p.quoted()
-		text, found = raw, phrase{words{needle: newNeedle(set.composed(raw), set.exact), raw: raw}}
+		text = p.quoted()
+		found = phrase{words{needle: newNeedle(set.composed(text), set.exact), raw: text}}
 	case '/':
 		found = p.regex(set.exact)
 	default:
-		raw := p.word(set)
-		text, found = raw, words{needle: newNeedle(set.composed(raw), set.exact), raw: raw}
+		ends := `()"`
+		if set.field == inValues {
+			ends = `()"[]`
+		}
+		for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
+			_, size := utf8.DecodeRuneInString(p.text[p.at:])
+			p.at += size
+		}
+		text = p.text[start:p.at]
+		found = words{needle: newNeedle(set.composed(text), set.exact), raw: text}
 	}
 	switch set.field {
 	case inTags:
@@ -189,31 +196,28 @@ func (p *parser) leaf(set setting) node {
 		}
 		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}
 	case inValues:
-		w, ok := found.(words)
-		if !ok {
-			return &valueTerm{pattern: found}
+		v := &valueTerm{pattern: found}
+		if _, ok := found.(words); !ok {
+			return v
 		}
-		v, ok := newValueWord(w)
-		if !ok {
-			p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", w.raw), "write a number directly behind < or >, or quotes for the text")
+		// Words with a special meaning: null, TRUE, FALSE, <5 and >5.
+		switch {
+		case strings.EqualFold(text, "null"):
+			v.only, v.fits = true, func(v Value) bool { return v.Kind == Nothing }
+		case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
+			v.fits = func(v Value) bool { return v.Kind == Truth && strings.EqualFold(v.Text, text) }
+		case text[0] == '<', text[0] == '>':
+			limit, err := strconv.ParseFloat(text[1:], 64)
+			if err != nil {
+				p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", text), "write a number directly behind < or >, or quotes for the text")
+			}
+			v.only, v.fits = true, func(v Value) bool {
+				return v.Kind == Number && (text[0] == '<' && v.Number < limit || text[0] == '>' && v.Number > limit)
+			}
 		}
 		return v
 	}
 	return &term{pattern: found, field: set.field}
-}
-
-// word reads up to a character that ends a word.
-func (p *parser) word(set setting) string {
-	ends := `()"`
-	if set.field == inValues {
-		ends = `()"[]`
-	}
-	start := p.at
-	for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
-		_, size := utf8.DecodeRuneInString(p.text[p.at:])
-		p.at += size
-	}
-	return p.text[start:p.at]
 }
 
 // quoted reads a phrase.
@@ -250,24 +254,19 @@ func (p *parser) regex(exact bool) *regexTerm {
 	if source == "" {
 		p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is not one")
 	}
-	re, err := newRegex(source, p.flags(), exact)
+	flags := p.at
+	for ; !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0; p.at++ {
+		c := p.text[p.at]
+		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[flags:p.at], c) >= 0 {
+			p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too")
+		}
+	}
+	re, err := newRegex(source, p.text[flags:p.at], exact)
 	if err != nil {
 		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
 		p.fail(start, "regex_bad", "not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "), "write it as in JavaScript, or put the text in quotes if it is not one")
 	}
 	return re
-}
-
-func (p *parser) flags() string {
-	start := p.at
-	for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
-		c := p.text[p.at]
-		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[start:p.at], c) >= 0 {
-			p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too")
-		}
-		p.at++
-	}
-	return p.text[start:p.at]
 }
 
 // atEnd reports whether the next character closes the group, or the query ends.
@@ -409,32 +408,35 @@ var Operators = []string{
 	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
 }
 
-// unknownOperator returns a name before a colon that looks like an operator but is none,
-// otherwise "". It reads nothing.
-func (p *parser) unknownOperator(set setting) string {
+// refuseUnknown fails if a name before a colon looks like an operator but is none, with advice.
+func (p *parser) refuseUnknown(set setting) {
 	if set.field != anywhere && set.field != inText {
-		return ""
+		return
 	}
 	rest := p.text[p.at:]
 	size := strings.IndexFunc(rest, func(r rune) bool { return r != '-' && r != '_' && r != '.' && !isASCIILetter(r) })
-	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 {
-		return "" // a single letter names a drive
+	if size < 2 || rest[size] != ':' || size+1 == len(rest) || strings.IndexByte(" \t\r\n/\\:)", rest[size+1]) >= 0 || rest[:size] == "OR" {
+		return // a single letter names a drive
 	}
-	if name := rest[:size]; name != "OR" {
-		return name
-	}
-	return ""
-}
-
-// noOperator fails for an unknown operator, with advice.
-func (p *parser) noOperator(name string) {
-	value := p.text[p.at+len(name)+1:]
+	name, value := rest[:size], rest[size+1:]
 	if end := strings.IndexAny(value, " ()"); end > 0 {
 		value = value[:end]
 	}
-	lower, list := strings.ToLower(name), "operators: "+strings.Join(Operators, ": ")+":"
+	lower, advice := strings.ToLower(name), fmt.Sprintf("did you mean the property \"[%s:%s]\"?", quote.Short(name), quote.Short(value))
+	meant := quote.Nearest(lower, Operators)
+	for operator, others := range otherNames {
+		if slices.Contains(others, lower) {
+			meant = operator
+		}
+	}
+	switch {
+	case slices.Contains(dates, lower):
+		advice = "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="
+	case meant != "":
+		advice = fmt.Sprintf("did you mean %q?", meant+":"+quote.Short(value))
+	}
 	p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Short(name)+":"),
-		mend(lower, quote.Short(name), quote.Short(value))+"; "+list+"; [name:value] finds a property, quotes a text")
+		advice+"; operators: "+strings.Join(Operators, ": ")+":; [name:value] finds a property, quotes a text")
 }
 
 // CodeNoOperator is the code of a [ParseError] about an operator that does not exist.
@@ -458,21 +460,4 @@ var otherNames = map[string][]string{
 var dates = []string{
 	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created", "ctime", "on", "newer", "older", "last-modified", "file.mtime",
 	"file.ctime", "modified_at", "updated_at", "created_at",
-}
-
-// mend returns the advice for an unknown operator.
-func mend(lower, name, value string) string {
-	if slices.Contains(dates, lower) {
-		return "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="
-	}
-	meant := quote.Nearest(lower, Operators)
-	for operator, others := range otherNames {
-		if slices.Contains(others, lower) {
-			meant = operator
-		}
-	}
-	if meant != "" {
-		return fmt.Sprintf("did you mean %q?", meant+":"+value)
-	}
-	return fmt.Sprintf("did you mean the property \"[%s:%s]\"?", name, value)
 }

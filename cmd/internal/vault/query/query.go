@@ -385,18 +385,17 @@ func (s *search) tagsOf() []tag {
 	}
 	s.hasTags = true
 	for _, p := range s.propertiesOf() {
-		if strings.EqualFold(p.Name, "tags") {
-			var tags []tag
-			for _, v := range p.Values {
-				name := strings.TrimPrefix(v.Text, "#")
-				unfit := func(r rune) bool {
-					return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
-				}
-				if v.Kind == Words && name != "" && !strings.ContainsFunc(name, unfit) {
-					tags = append(tags, tag{text: []byte("#" + name), at: -1})
-				}
+		if !strings.EqualFold(p.Name, "tags") {
+			continue
+		}
+		for _, v := range p.Values {
+			name := strings.TrimPrefix(v.Text, "#")
+			unfit := func(r rune) bool {
+				return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
 			}
-			s.tags = append(s.tags, tags...)
+			if v.Kind == Words && name != "" && !strings.ContainsFunc(name, unfit) {
+				s.tags = append(s.tags, tag{text: []byte("#" + name), at: -1})
+			}
 		}
 	}
 	for _, t := range s.scanOf().Tags {

@@ -80,25 +80,16 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 		_ = r.linear.each(b, r.source, text, visit) // the query tells of the end of its budget
 		return
 	}
-	_ = r.eachBacktracking(b, text, many, visit)
-}
-
-// largeText is the size above which the backtracking engine processes one text at a time: it
-// takes five times the size.
-const largeText = 256 << 10
-
-// eachBacktracking visits the matches until visit returns false.
-func (r *regexTerm) eachBacktracking(b *budget.Budget, text []byte, many bool, visit func(start, end int) bool) error {
 	if len(text) > largeText {
 		r.alone.Lock()
 		defer r.alone.Unlock()
 	}
 	size := int64(len(text)) * 5
-	if err := b.Hold(size); err != nil {
-		return err
+	if b.Hold(size) != nil {
+		return
 	}
 	defer b.Release(size)
-	return b.Match(r.source, func(left time.Duration) error {
+	_ = b.Match(r.source, func(left time.Duration) error {
 		full := regex.Within(r.full(), left)
 		if many {
 			return regex.EachPlace(full, string(text), visit)
@@ -110,6 +101,10 @@ func (r *regexTerm) eachBacktracking(b *budget.Budget, text []byte, many bool, v
 		return err
 	})
 }
+
+// largeText is the size above which the backtracking engine processes one text at a time: it
+// takes five times the size.
+const largeText = 256 << 10
 
 // endsLinesSimply reports whether text has no line end of JavaScript other than "\n".
 func endsLinesSimply(text []byte) bool {
@@ -187,15 +182,29 @@ func instructions(re *syntax.Regexp) int {
 // are those of [budget.Budget.Match].
 func (l *linear) each(b *budget.Budget, source string, text []byte, visit func(start, end int) bool) error {
 	for at, behind := 0, -1; at <= len(text); {
+		re, group, from := l.first, 0, 0
+		if at > 0 { // what is before decides whether a word or a line begins
+			_, size := utf8.DecodeLastRune(text[:at])
+			re, group, from = l.onward(), 2, at-size
+		}
+		rest := text[from:]
 		var place []int
-		err := b.Match(source, func(left time.Duration) (err error) {
-			place, err = l.next(b, left, text, at)
-			return err
+		err := b.Match(source, func(left time.Duration) error {
+			if len(rest) <= littleWork/l.size {
+				place = re.FindSubmatchIndex(rest)
+				return nil
+			}
+			begun := time.Now()
+			in := &interruptible{text: rest, every: lookEvery/l.size + 1, over: func() bool { return b.Err() != nil || time.Since(begun) >= left }}
+			if place = re.FindReaderSubmatchIndex(in); in.stopped {
+				return errStopped
+			}
+			return nil
 		})
 		if err != nil || place == nil {
 			return err
 		}
-		start, end := place[0], place[1]
+		start, end := from+place[group], from+place[group+1]
 		isNew := start < end || start != behind
 		behind = end
 		if end == at {
@@ -208,28 +217,6 @@ func (l *linear) each(b *budget.Budget, source string, text []byte, visit func(s
 		}
 	}
 	return nil
-}
-
-// next returns the first match at or after an offset, nil if there is none.
-func (l *linear) next(b *budget.Budget, left time.Duration, text []byte, at int) (place []int, err error) {
-	re, group, from := l.first, 0, 0
-	if at > 0 { // what is before decides whether a word or a line begins
-		_, size := utf8.DecodeLastRune(text[:at])
-		re, group, from = l.onward(), 2, at-size
-	}
-	if rest := text[from:]; len(rest) <= littleWork/l.size {
-		place = re.FindSubmatchIndex(rest)
-	} else {
-		begun := time.Now()
-		in := &interruptible{text: rest, every: lookEvery/l.size + 1, over: func() bool { return b.Err() != nil || time.Since(begun) >= left }}
-		if place = re.FindReaderSubmatchIndex(in); in.stopped {
-			return nil, errStopped
-		}
-	}
-	if place == nil {
-		return nil, nil
-	}
-	return []int{from + place[group], from + place[group+1]}, nil
 }
 
 var errStopped = errors.New("the match was stopped")
@@ -277,79 +264,80 @@ const (
 	lineEnds   = `\n\r\x{2028}\x{2029}`
 )
 
-// run translates and reports whether it succeeded.
+// run translates characters, classes, escapes and starts of groups, and reports whether it
+// succeeded.
 func (t *translator) run() bool {
 	for t.at < len(t.source) {
-		if !t.step() {
-			return false
-		}
-	}
-	return true
-}
-
-// step translates a character, a class, an escape, or the start of a group.
-func (t *translator) step() bool {
-	c := t.source[t.at]
-	switch c {
-	case '\\':
-		r, class, size := readEscape(t.source[t.at:])
-		if size == 0 {
-			return false
-		}
-		t.at += size
-		switch class {
-		case 0:
-			return t.literal(r)
-		case 's':
-			t.out.WriteString("[" + spaceClass + "]")
-		case 'S':
-			t.out.WriteString("[^" + spaceClass + "]")
+		c := t.source[t.at]
+		switch c {
+		case '\\':
+			r, class, size := readEscape(t.source[t.at:])
+			if size == 0 {
+				return false
+			}
+			t.at += size
+			switch class {
+			case 0:
+				if !t.literal(r) {
+					return false
+				}
+			case 's':
+				t.out.WriteString("[" + spaceClass + "]")
+			case 'S':
+				t.out.WriteString("[^" + spaceClass + "]")
+			default:
+				t.out.WriteString(`\` + string(class))
+			}
+			continue
+		case '[':
+			if !t.class() {
+				return false
+			}
+			continue
+		case '(':
+			rest := t.source[t.at+1:]
+			t.out.WriteString("(?:")
+			switch {
+			case strings.HasPrefix(rest, "?:"):
+				t.at += len("(?:")
+			case strings.HasPrefix(rest, "?<") && !strings.HasPrefix(rest, "?<=") && !strings.HasPrefix(rest, "?<!"):
+				t.at += len("(") + strings.IndexByte(rest, '>') + 1
+			case strings.HasPrefix(rest, "?"):
+				return false
+			default:
+				t.at++
+			}
+			continue
+		case '{':
+			size := repetition(t.source[t.at:])
+			if size == 0 {
+				t.out.WriteString(`\{`)
+				break
+			}
+			t.out.WriteString(t.source[t.at : t.at+size])
+			t.at += size
+			continue
+		case '.':
+			if t.dotAll {
+				t.out.WriteString("(?s:.)")
+			} else {
+				t.out.WriteString("[^" + lineEnds + "]")
+			}
+		case '^', '$':
+			t.anchored = true
+			t.out.WriteString("(?m:" + string(c) + ")")
+		case ')', '|', '*', '+', '?':
+			t.out.WriteByte(c)
 		default:
-			t.out.WriteString(`\` + string(class))
+			r, size := utf8.DecodeRuneInString(t.source[t.at:])
+			t.at += size
+			if !t.literal(r) {
+				return false
+			}
+			continue
 		}
-		return true
-	case '[':
-		return t.class()
-	case '(':
-		rest := t.source[t.at+1:]
-		t.out.WriteString("(?:")
-		switch {
-		case strings.HasPrefix(rest, "?:"):
-			t.at += len("(?:")
-		case strings.HasPrefix(rest, "?<") && !strings.HasPrefix(rest, "?<=") && !strings.HasPrefix(rest, "?<!"):
-			t.at += len("(") + strings.IndexByte(rest, '>') + 1
-		case strings.HasPrefix(rest, "?"):
-			return false
-		default:
-			t.at++
-		}
-		return true
-	case '{':
-		size := repetition(t.source[t.at:])
-		if size == 0 {
-			t.out.WriteString(`\{`)
-			break
-		}
-		t.out.WriteString(t.source[t.at : t.at+size])
-		t.at += size
-		return true
-	case '.':
-		if t.dotAll {
-			t.out.WriteString("(?s:.)")
-		} else {
-			t.out.WriteString("[^" + lineEnds + "]")
-		}
-	case '^', '$':
-		t.anchored = true
-		t.out.WriteString("(?m:" + string(c) + ")")
-	case ')', '|', '*', '+', '?':
-		t.out.WriteByte(c)
-	default:
-		r, size := utf8.DecodeRuneInString(t.source[t.at:])
-		t.at += size
-		return t.literal(r)
+		t.at++
 	}
-	t.at++
 	return true
 }
 
@@ -379,18 +367,20 @@ func isWordByte(c byte) bool { return joins(rune(c)) || c < ' ' || c == ' ' }
 // cases returns the characters that a literal matches; ok is false outside alphabets with
 // simple case.
 func (t *translator) cases(r rune) ([]rune, bool) {
-	other := unicode.SimpleFold(r)
 	switch {
-	case t.exact || isASCIILetter(r) || other == r || r == 'ß' || r == 'ſ':
-	case r < 0xc0 || r > 0x17f && r < 0x391 || r > 0x3c9 && r < 0x400 || r > 0x52f || unicode.SimpleFold(other) != r:
-		return nil, false
-	default:
-		return []rune{r, other}, true
-	}
-	if !t.exact && isASCIILetter(r) {
+	case t.exact:
+		return []rune{r}, true
+	case isASCIILetter(r):
 		return []rune{r, r ^ 0x20}, true
 	}
-	return []rune{r}, true
+	other := unicode.SimpleFold(r)
+	switch {
+	case other == r || r == 'ß' || r == 'ſ':
+		return []rune{r}, true
+	case r < 0xc0 || r > 0x17f && r < 0x391 || r > 0x3c9 && r < 0x400 || r > 0x52f || unicode.SimpleFold(other) != r:
+		return nil, false
+	}
+	return []rune{r, other}, true
 }
 
 func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
@@ -452,8 +442,15 @@ func readHex(text string, digits int) (r rune, class byte, size int) {
 	return r, 0, 2 + digits
 }
 
-// class writes a character class.
+// class writes a character class: characters, ranges and escapes.
 func (t *translator) class() bool {
+	read := func(text string) (r rune, class byte, size int) {
+		if strings.HasPrefix(text, `\`) {
+			return readEscape(text)
+		}
+		r, size = utf8.DecodeRuneInString(text)
+		return r, 0, size
+	}
 	rest := t.source[t.at+1:]
 	t.out.WriteByte('[')
 	if after, ok := strings.CutPrefix(rest, "^"); ok {
@@ -464,72 +461,49 @@ func (t *translator) class() bool {
 		return false
 	}
 	for !strings.HasPrefix(rest, "]") {
-		size := t.classItem(rest)
+		low, class, size := read(rest)
 		if size == 0 {
 			return false
 		}
-		rest = rest[size:]
-	}
-	t.out.WriteByte(']')
-	t.at = len(t.source) - len(rest) + 1
-	return true
-}
-
-// classItem writes a character, a range or an escape, and returns its length; 0 if it cannot be
-// translated.
-func (t *translator) classItem(text string) int {
-	read := func(text string) (r rune, class byte, size int) {
-		if strings.HasPrefix(text, `\`) {
-			return readEscape(text)
-		}
-		r, size = utf8.DecodeRuneInString(text)
-		return r, 0, size
-	}
-	low, class, size := read(text)
-	if size == 0 {
-		return 0
-	}
-	ranged := len(text) > size+1 && text[size] == '-' && text[size+1] != ']'
-	if class != 0 {
+		high, ranged := low, len(rest) > size+1 && rest[size] == '-' && rest[size+1] != ']'
 		switch {
+		case class == 0 && ranged:
+			to, kind, more := read(rest[size+1:])
+			if more == 0 || kind != 0 {
+				return false
+			}
+			high = to
+			size += 1 + more
+		case class == 0:
 		case ranged || class == 'b' || class == 'B' || class == 'S':
-			return 0
+			return false
 		case class == 's':
 			t.out.WriteString(spaceClass)
 		default:
 			t.out.WriteString(`\` + string(class))
 		}
-		return size
-	}
-	if !ranged {
-		return t.classRunes(size, low, low)
-	}
-	high, class, more := read(text[size+1:])
-	if more == 0 || class != 0 {
-		return 0
-	}
-	return t.classRunes(size+1+more, low, high)
-}
-
-// classRunes writes a range in both cases.
-func (t *translator) classRunes(size int, low, high rune) int {
-	if low == high {
-		same, ok := t.cases(low)
-		if !ok {
-			return 0
+		rest = rest[size:]
+		switch {
+		case class != 0:
+		case low == high:
+			same, ok := t.cases(low)
+			if !ok {
+				return false
+			}
+			t.inClass(same...)
+		case t.exact:
+			t.classRange(low, high)
+		case high >= utf8.RuneSelf:
+			return false
+		default:
+			t.classRange(low, high)
+			t.classRange(max(low, 'a')-0x20, min(high, 'z')-0x20)
+			t.classRange(max(low, 'A')+0x20, min(high, 'Z')+0x20)
 		}
-		t.inClass(same...)
-		return size
 	}
-	if !t.exact && high >= utf8.RuneSelf {
-		return 0
-	}
-	t.classRange(low, high)
-	if !t.exact {
-		t.classRange(max(low, 'a')-0x20, min(high, 'z')-0x20)
-		t.classRange(max(low, 'A')+0x20, min(high, 'Z')+0x20)
-	}
-	return size
+	t.out.WriteByte(']')
+	t.at = len(t.source) - len(rest) + 1
+	return true
 }
 
 func (t *translator) classRange(low, high rune) {

@@ -114,27 +114,21 @@ func (s *search) splitSections(ends func(level, next int) bool) []span {
 		}
 		starts = append(starts, at)
 	}
-	all := sectionSpans(starts, len(text), func(i, j int) bool { return ends(headings[i].Level, headings[j].Level) })
-	if first := append(starts, len(text))[0]; first > 0 || len(starts) == 0 {
-		return slices.Insert(all, 0, span{0, first})
-	}
-	return all
-}
-
-// sectionSpans returns the section of each heading. Open sections are on a stack, so that deep
-// headings do not take quadratic time.
-func sectionSpans(starts []int, size int, ends func(i, j int) bool) []span {
-	spans := make([]span, len(starts))
+	// Open sections are on a stack, so that deep headings do not take quadratic time.
+	all := make([]span, len(starts))
 	var open []int
 	for j, start := range starts {
-		spans[j] = span{start, size}
-		for len(open) > 0 && ends(open[len(open)-1], j) {
-			spans[open[len(open)-1]].end = start
+		all[j] = span{start, len(text)}
+		for len(open) > 0 && ends(headings[open[len(open)-1]].Level, headings[j].Level) {
+			all[open[len(open)-1]].end = start
 			open = open[:len(open)-1]
 		}
 		open = append(open, j)
 	}
-	return spans
+	if first := append(starts, len(text))[0]; first > 0 || len(starts) == 0 {
+		return slices.Insert(all, 0, span{0, first})
+	}
+	return all
 }
 
 // splitTasks returns the text of each task whose mark is wanted: after the box, to the end of
@@ -160,68 +154,56 @@ func (s *search) splitTasks(wanted func(mark rune) bool) []span {
 // quotes, tables, and whole fences of code, math and comments. The text before body is one
 // block.
 func splitBlocks(text []byte, body int) []span {
-	b := blockSplitter{text: text}
+	var done []span
+	var current span
+	isOpen := false     // current is a block that may go on
+	depth := 0          // of the quote that current is in
+	wasHeading := false // current is a heading
+	var until []byte    // what ends the fence that current is; empty if it is none
+	finish := func() {
+		if isOpen {
+			done = append(done, current)
+		}
+		isOpen, until, wasHeading, depth = false, nil, false, 0
+	}
 	if body = min(body, len(text)); body > 0 {
-		b.done = append(b.done, span{0, body})
+		done = append(done, span{0, body})
 	}
 	for at := body; at < len(text); {
-		end := at + lineLength(text[at:])
-		b.line(span{at, end})
+		start, end := at, at+lineLength(text[at:])
 		at = end + 1
-	}
-	b.finish()
-	return b.done
-}
-
-// blockSplitter processes a text line by line.
-type blockSplitter struct {
-	text    []byte
-	done    []span
-	current span
-	open    bool // current is a block that may go on
-
-	depth   int    // of the quote that current is in
-	heading bool   // current is a heading
-	until   []byte // what ends the fence that current is; empty if it is none
-}
-
-func (b *blockSplitter) line(at span) {
-	if len(b.until) > 0 {
-		rest, depth := unquote(b.text[at.start:at.end], b.depth)
-		if depth == b.depth {
-			b.current.end = at.end
-			closes := bytes.Contains(rest, b.until)
-			if b.until[0] == '`' || b.until[0] == '~' {
-				closes = len(rest) >= len(b.until) && len(bytes.Trim(rest, string(b.until[:1]))) == 0
+		line := text[start:end]
+		if len(until) > 0 {
+			if rest, inner := unquote(line, depth); inner == depth {
+				current.end = end
+				closes := bytes.Contains(rest, until)
+				if until[0] == '`' || until[0] == '~' {
+					closes = len(rest) >= len(until) && len(bytes.Trim(rest, string(until[:1]))) == 0
+				}
+				if closes {
+					finish()
+				}
+				continue
 			}
-			if closes {
-				b.finish()
-			}
-			return
+			finish()
 		}
-		b.finish()
+		rest, inner := unquote(line, maxDepth)
+		if len(rest) == 0 && inner == 0 {
+			finish()
+			continue
+		}
+		fence, heading := opens(rest), isHeading(rest)
+		if len(fence) > 0 || heading || wasHeading || inner != depth || isItem(rest) {
+			finish()
+		}
+		if !isOpen {
+			current.start, isOpen = start, true
+		}
+		current.end = end
+		depth, until, wasHeading = inner, fence, heading
 	}
-	rest, depth := unquote(b.text[at.start:at.end], maxDepth)
-	if len(rest) == 0 && depth == 0 {
-		b.finish()
-		return
-	}
-	until, heading := opens(rest), isHeading(rest)
-	if len(until) > 0 || heading || b.heading || depth != b.depth || isItem(rest) {
-		b.finish()
-	}
-	if !b.open {
-		b.current.start, b.open = at.start, true
-	}
-	b.current.end = at.end
-	b.depth, b.until, b.heading = depth, until, heading
-}
-
-func (b *blockSplitter) finish() {
-	if b.open {
-		b.done = append(b.done, b.current)
-	}
-	b.open, b.until, b.heading, b.depth = false, nil, false, 0
+	finish()
+	return done
 }
 
 // unquote removes up to most quote marks, and surrounding blanks.

@@ -97,7 +97,14 @@ const gather = 0x0102040810204080
 func (m *maker) collect(text []byte) bool {
 	have := 0 // bytes from the chunk before
 	for len(text) > 0 {
-		part := text[:chunkSize(text)]
+		part := text
+		if len(text) > chunk {
+			end := chunk
+			for end > chunk-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+				end-- // a chunk does not split a character
+			}
+			part = text[:end]
+		}
 		text = text[len(part):]
 		// Lower case, eight bytes at a time where the text is ASCII.
 		for at := 0; at < len(part); {
@@ -223,18 +230,6 @@ const (
 	maxChunk = chunk + chunk/2 + wordSize
 )
 
-// chunkSize returns the size of the next chunk, which does not split a character.
-func chunkSize(text []byte) int {
-	if len(text) <= chunk {
-		return len(text)
-	}
-	end := chunk
-	for end > chunk-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return end
-}
-
 // foldWords lower-cases words of eight bytes up to the first that is not ASCII, and returns
 // their length.
 func foldWords(to, text []byte) (length int) {
@@ -249,15 +244,11 @@ func foldWords(to, text []byte) (length int) {
 	return length
 }
 
-// foldRune lower-cases the first character and returns its length before and after. An invalid
-// byte is copied.
+// foldRune lower-cases the first character, which is not ASCII, and returns its length before and
+// after. An invalid byte is copied.
 func (m *maker) foldRune(to, text []byte) (size, folded int) {
 	first := text[0]
-	switch {
-	case first < utf8.RuneSelf:
-		to[0] = lower[first]
-		return 1, 1
-	case first >= 0xc2 && first < 0xe0 && len(text) > 1 && text[1]&0xc0 == 0x80:
+	if first >= 0xc2 && first < 0xe0 && len(text) > 1 && text[1]&0xc0 == 0x80 {
 		if m.short == nil {
 			m.short = shortRunes()
 		}
