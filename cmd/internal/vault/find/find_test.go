@@ -36,9 +36,9 @@ func (n notes) vault() (*Index, Vault) {
 
 // with returns the index in which notes are changed and others gone.
 func (x *Index) with(n notes, gone []string) *Index {
-	next, err := x.Update(func(yield func(Doc) bool) {
+	next, err := x.Update(func(add func(Doc)) {
 		for _, path := range slices.Sorted(keys(n)) {
-			yield(docOf(path, n[path]))
+			add(docOf(path, n[path]))
 		}
 	}, gone)
 	if err != nil {
@@ -324,7 +324,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	gone := slices.Sorted(keys(n))
 	x, err = load(append(saved[:len(saved)-1], 'x'), "test")
 	require.NoError(t, err)
-	if _, err := x.Update(func(func(Doc) bool) {}, gone[:len(gone)/2]); !errors.Is(err, ErrDamaged) {
+	if _, err := x.Update(func(func(Doc)) {}, gone[:len(gone)/2]); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged index is merged: %v", err)
 	}
 }

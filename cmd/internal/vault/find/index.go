@@ -100,8 +100,6 @@ type building struct {
 // maxForms bounds the memory of a builder for written words.
 const maxForms = 1 << 17
 
-func newBuilder() *builder { return &builder{ids: map[string]int{}, forms: map[string][]int{}} }
-
 // idsOf returns the ids of the forms of a written word.
 func (b *builder) idsOf(written string) []int {
 	if ids, known := b.forms[written]; known {
@@ -190,15 +188,6 @@ func appendPosting(to []byte, step, count int, in fields) []byte {
 	return append(to, byte(count)|0x80, byte(in))
 }
 
-func (b *builder) segment() *segment {
-	slices.SortFunc(b.words, func(x, y building) int { return cmp.Compare(x.word, y.word) })
-	w := writer{segment: segment{files: slices.Clone(b.files), words: make([]string, 0, len(b.words)), letters: make([]uint32, 0, len(b.words)), ends: make([]uint32, 0, len(b.words))}}
-	for _, of := range b.words {
-		w.add(of.word, of.postings)
-	}
-	return w.done()
-}
-
 // writer makes a segment of words in their order.
 type writer struct {
 	segment
@@ -271,7 +260,7 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 		if p.saved != nil {
 			whole := *p
 			var err error
-			if whole.postings, err = p.saved.read(0, p.saved.size()); err != nil {
+			if whole.postings, err = p.saved.read(0, uint32(p.saved.from.Size())); err != nil {
 				return nil, err
 			}
 			whole.saved = nil
@@ -368,12 +357,9 @@ func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string)
 
 // Update returns an index in which docs replace what x has of their paths, and that has
 // nothing of the paths in gone. Its error is [ErrDamaged].
-func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) (*Index, error) {
-	b := newBuilder()
-	docs(func(d Doc) bool {
-		b.add(d)
-		return true
-	})
+func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) {
+	b := &builder{ids: map[string]int{}, forms: map[string][]int{}}
+	docs(b.add)
 	next := &Index{segments: slices.Clone(x.segments)}
 	for _, dead := range x.dead {
 		copied := make(map[int]bool, len(dead))
@@ -394,7 +380,13 @@ func (x *Index) Update(docs func(yield func(Doc) bool), gone []string) (*Index, 
 		kill(f.path)
 	}
 	if len(b.files) > 0 {
-		next.segments, next.dead = append(next.segments, b.segment()), append(next.dead, map[int]bool{})
+		slices.SortFunc(b.words, func(x, y building) int { return cmp.Compare(x.word, y.word) })
+		n := len(b.words)
+		w := writer{segment: segment{files: slices.Clone(b.files), words: make([]string, 0, n), letters: make([]uint32, 0, n), ends: make([]uint32, 0, n)}}
+		for _, of := range b.words {
+			w.add(of.word, of.postings)
+		}
+		next.segments, next.dead = append(next.segments, w.done()), append(next.dead, map[int]bool{})
 	}
 	if err := next.compact(); err != nil {
 		return nil, err

@@ -158,8 +158,8 @@ func (l *vocabulary) answer(t *term) {
 	if l.frequency(t.word) > 0 {
 		t.answers = append(t.answers, answer{word: t.word, weight: 1})
 	}
-	for _, other := range respelled(t.word) {
-		if l.frequency(other) > 0 {
+	for _, pair := range []string{"ae", "oe", "ue"} { // an umlaut that is written with two letters
+		if other := strings.ReplaceAll(t.word, pair, pair[:1]); other != t.word && l.frequency(other) > 0 {
 			t.answers = append(t.answers, answer{other, spellingWeight, "other spelling of"})
 		}
 	}
@@ -168,7 +168,13 @@ func (l *vocabulary) answer(t *term) {
 	}
 	switch first, size := utf8.DecodeRuneInString(t.word); {
 	case isIdeographic(first) && size == len(t.word):
-		l.addPairs(t)
+		for _, s := range l.x.segments { // the bigrams of a single ideograph
+			for _, w := range s.words {
+				if len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word) && !t.has(w) && l.frequency(w) > 0 {
+					t.answers = append(t.answers, answer{word: w, weight: 1})
+				}
+			}
+		}
 	case len(t.word) >= 5 && ascii:
 		l.addParts(t)
 	}
@@ -179,34 +185,18 @@ func (l *vocabulary) answer(t *term) {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(l.frequency(b.word), l.frequency(a.word)), cmp.Compare(a.word, b.word))
 	})
 	t.answers = t.answers[:min(len(t.answers), maxAnswers)]
-	t.files = l.any(t.answers)
-	t.idf = math.Log(1 + (float64(l.files)-float64(t.files)+0.5)/(float64(t.files)+0.5)) // as of BM25
-}
-
-// any returns how many visible files have one of some words.
-func (l *vocabulary) any(words []answer) (n int) {
 	for i, s := range l.x.segments {
 		has := make([]bool, len(s.files))
-		for _, a := range words {
+		for _, a := range t.answers {
 			for _, p := range l.postings(i, a.word) {
 				if !has[p.place] {
 					has[p.place] = true
-					n++
+					t.files++
 				}
 			}
 		}
 	}
-	return n
-}
-
-// respelled returns a word without the e of an umlaut that is written with two letters.
-func respelled(word string) (others []string) {
-	for _, pair := range []string{"ae", "oe", "ue"} {
-		if strings.Contains(word, pair) {
-			others = append(others, strings.ReplaceAll(word, pair, pair[:1]))
-		}
-	}
-	return others
+	t.idf = math.Log(1 + (float64(l.files)-float64(t.files)+0.5)/(float64(t.files)+0.5)) // as of BM25
 }
 
 func (t *term) has(word string) bool {
@@ -264,17 +254,6 @@ func (l *vocabulary) addForms(t *term) {
 					t.answers = append(t.answers, answer{s.words[i], formWeight, "word form of"})
 					break
 				}
-			}
-		}
-	}
-}
-
-// addPairs adds the bigrams of a single ideograph.
-func (l *vocabulary) addPairs(t *term) {
-	for _, s := range l.x.segments {
-		for _, w := range s.words {
-			if len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word) && !t.has(w) && l.frequency(w) > 0 {
-				t.answers = append(t.answers, answer{word: w, weight: 1})
 			}
 		}
 	}

@@ -113,8 +113,6 @@ type blocks struct {
 	sums string
 }
 
-func (b *blocks) size() uint32 { return uint32(b.from.Size()) }
-
 // read returns a part. Its error is [ErrDamaged].
 func (b *blocks) read(from, to uint32) (string, error) {
 	if from >= to {

@@ -67,28 +67,23 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 			}
 		}
 	}
-	r.cut(c.Text, start, end)
-	return max(best, 0)
-}
-
-// cut sets the section, of which a long one begins with the line of its first mark.
-func (r *Result) cut(text string, from, to int) {
-	if to-from > MaxSection {
+	if end-start > MaxSection { // it begins with the line of its first mark
 		if len(r.Marks) > 0 {
-			begin := strings.LastIndexByte(text[from:from+r.Marks[0].Start], '\n') + 1
+			begin := strings.LastIndexByte(c.Text[start:start+r.Marks[0].Start], '\n') + 1
 			if r.Marks[0].Start-begin > maxLine { // a line as long as a book
-				begin = runeStart(text[from:to], r.Marks[0].Start-maxLine)
+				begin = runeStart(c.Text[start:end], r.Marks[0].Start-maxLine)
 			}
 			for i := range r.Marks {
 				r.Marks[i] = Mark{r.Marks[i].Start - begin, r.Marks[i].End - begin}
 			}
-			from += begin
+			start += begin
 		}
-		to = from + runeStart(text[from:to], min(to-from, MaxSection))
-		r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > to-from })
+		end = start + runeStart(c.Text[start:end], min(end-start, MaxSection))
+		r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > end-start })
 	}
-	r.Section, r.Line = strings.Clone(text[from:to]), 1+strings.Count(text[:from], "\n")
+	r.Section, r.Line = strings.Clone(c.Text[start:end]), 1+strings.Count(c.Text[:start], "\n")
 	r.Heading = strings.Clone(r.Heading)
+	return max(best, 0)
 }
 
 // section returns the weight of a section: BM25 over its words, and a bonus for the shortest run

@@ -208,7 +208,10 @@ func parts(written string) (words []string, whole string) {
 	part(len(written))
 	for _, p := range cut {
 		if first, _ := utf8.DecodeRuneInString(p); isIdeographic(first) {
-			words = append(words, bigrams(p)...)
+			runes := []rune(norm.NFKC.String(p))
+			for i := range max(len(runes)-1, 1) {
+				words = append(words, string(runes[i:min(i+2, len(runes))]))
+			}
 		} else if w := fold(p); w != "" && len(w) <= maxWord {
 			words = append(words, w)
 		}
@@ -242,17 +245,6 @@ func isPlain(written string) bool {
 // isIdeographic reports whether a rune is of a script that writes words without spaces.
 func isIdeographic(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
-}
-
-func bigrams(run string) (pairs []string) {
-	runes := []rune(norm.NFKC.String(run))
-	if len(runes) == 1 {
-		return []string{string(runes)}
-	}
-	for i := range len(runes) - 1 {
-		pairs = append(pairs, string(runes[i:i+2]))
-	}
-	return pairs
 }
 
 // letters are those that have no decomposition into a base letter and a mark.

@@ -44,16 +44,6 @@ func (k *Store) saver() *saver {
 	return s
 }
 
-// memory is what an index remembers. A process for one call makes no filters: a later search
-// makes them of the texts in the cache.
-func (s *saver) memory() index.Memory {
-	m := index.Memory{Learn: s.Learn, Learned: s.learned, NoFilters: !s.filters, Sparse: s.shelf != nil}
-	if s.hasAny() {
-		m.Recall = s.Recall
-	}
-	return m
-}
-
 func (s *saver) hasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
 
 // find returns the record of a note in the cache file.
@@ -186,21 +176,4 @@ func (k *Store) walking(from View) *saver {
 		s.cache = s.cache.Share()
 	}
 	return s
-}
-
-// walkedOver ends a search that walking began. New texts are kept if all notes were seen.
-func (k *Store) walkedOver(s *saver, whole bool) {
-	if k.Resident {
-		if s.cache != nil {
-			_ = s.cache.Close()
-		}
-		return
-	}
-	if !whole {
-		s.discard()
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.adopt(s.save())
 }

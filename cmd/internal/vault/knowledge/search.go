@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,8 +71,18 @@ func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 		from.Tally.Done()
 	})
 	w.visitKept(from)
-	whole := err == nil && from.Ctx.Err() == nil && s.Folder == (disk.Path{})
-	k.walkedOver(w.saver, whole)
+	switch {
+	case k.Resident:
+		if w.saver.cache != nil {
+			_ = w.saver.cache.Close()
+		}
+	case err != nil || from.Ctx.Err() != nil || s.Folder != (disk.Path{}): // not all notes were seen
+		w.saver.discard()
+	default:
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.adopt(w.saver.save())
+	}
 	return err
 }
 
@@ -435,24 +444,4 @@ func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
 		next++
 		return next - 1, old.Files[next-1] == f
 	}
-}
-
-// updateWithFilters returns an update of the cache that adds the filters that were made;
-// nil if there are none.
-func (k *Store) updateWithFilters() *cache.Update {
-	k.keep.RLock()
-	defer k.keep.RUnlock()
-	if !slices.ContainsFunc(k.aimed.files, func(f aimedFile) bool { return f.isMade }) {
-		return nil
-	}
-	update := k.cache.Update()
-	for i := range k.aimed.files {
-		switch f := &k.aimed.files[i]; {
-		case f.isMade:
-			update.AddFilter(f.path.String(), f.record, string(f.filter))
-		case f.record.HasFacts() || f.record.HasText():
-			update.Keep(f.path.String(), f.record)
-		}
-	}
-	return update
 }

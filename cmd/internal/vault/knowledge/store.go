@@ -200,43 +200,37 @@ func (k *Store) StateIfCurrent(from View) (number uint64, ok bool) {
 // look brings the index up to date. It is called under the lock.
 func (k *Store) look(from View) (*index.Index, error) {
 	before := k.last
-	x, err := k.lookAtChanges(from)
-	if k.last != before {
-		k.changes++
-	}
-	return x, err
-}
-
-func (k *Store) lookAtChanges(from View) (*index.Index, error) {
+	defer func() {
+		if k.last != before {
+			k.changes++
+		}
+	}()
 	k.attend(from)
 	k.asked = true
 	told := changes{all: true}
-	if k.watcher != nil && k.settled(from) {
-		told = k.watcher.take()
+	if k.watcher != nil {
+		// All changes before the call have to be reported where the text of a note hides it.
+		settled := from.Judge == "" || from.Settled != nil && from.Settled.Load()
+		if !settled {
+			settled = k.watcher.settle(k.place)
+			if from.Settled != nil {
+				from.Settled.Store(settled)
+			}
+		}
+		if settled {
+			told = k.watcher.take()
+		}
 	}
 	switch {
 	case k.last == nil || told.all:
 		return k.lookAtAll(from)
-	case !told.none():
+	case len(told.paths) > 0:
 		x, err := k.last.Update(k.folder, told.paths, index.Memory{}, from.Now())
 		k.last = x // nil after an error: changes are reported once
 		k.behind += len(told.paths)
 		return x, err
 	}
 	return k.last, nil
-}
-
-// settled reports whether all changes before the call have been reported. It matters where the text of
-// a note hides it.
-func (k *Store) settled(from View) bool {
-	if from.Judge == "" || from.Settled != nil && from.Settled.Load() {
-		return true
-	}
-	settled := k.watcher.settle(k.place)
-	if from.Settled != nil {
-		from.Settled.Store(settled)
-	}
-	return settled
 }
 
 func (k *Store) lookAtAll(from View) (*index.Index, error) {
@@ -252,7 +246,12 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 			}()
 		}
 	}
-	x, err := index.Build(k.folder, k.last, s.memory(), from.Now(), from.Tally)
+	// A process for one call makes no filters: a later search makes them of the texts in the cache.
+	memory := index.Memory{Learn: s.Learn, Learned: s.learned, NoFilters: !s.filters, Sparse: s.shelf != nil}
+	if s.hasAny() {
+		memory.Recall = s.Recall
+	}
+	x, err := index.Build(k.folder, k.last, memory, from.Now(), from.Tally)
 	k.last = x
 	if err != nil {
 		s.discard()
@@ -328,8 +327,14 @@ func (k *Store) follow(w *watcher, from View) {
 			rest.Reset(quiet)
 		case <-rest.C:
 			k.refresh(w, from)
-		case <-verify.C:
-			k.verify(w, from)
+		case <-verify.C: // a change may not have been reported
+			k.mu.Lock()
+			if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
+				k.asked = false
+				k.changes++
+				_, _ = k.lookAtAll(from) // an error is returned at the next call
+			}
+			k.mu.Unlock()
 		}
 	}
 }
@@ -361,17 +366,6 @@ func (k *Store) refresh(w *watcher, from View) {
 	}
 }
 
-// verify looks at every file, in case a change was not reported.
-func (k *Store) verify(w *watcher, from View) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
-		k.asked = false
-		k.changes++
-		_, _ = k.lookAtAll(from) // an error is returned at the next call
-	}
-}
-
 // Touch notes a change by a call of this process: the next call has to see it.
 func (k *Store) Touch(path disk.Path) {
 	if w := k.told.Load(); w != nil {
@@ -381,7 +375,11 @@ func (k *Store) Touch(path disk.Path) {
 
 // Close saves what is new, and closes what is open.
 func (k *Store) Close() {
-	k.words.close()
+	k.words.turn.Lock()
+	k.words.save()
+	k.words.forget()
+	k.words.folder = nil
+	k.words.turn.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closing = true
@@ -414,12 +412,28 @@ func (k *Store) release() {
 // index stays, with names, links, words and the filters of searches. Filters that are not in the
 // cache file are put there.
 func (k *Store) Rest() {
-	k.words.rest()
+	k.words.turn.Lock()
+	k.words.save() // the index stays in memory: to load it takes longer than a question
+	k.words.turn.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.resting = true
 	k.awaitSaving()
-	if update := k.updateWithFilters(); update != nil {
+	var update *cache.Update
+	k.keep.RLock()
+	if slices.ContainsFunc(k.aimed.files, func(f aimedFile) bool { return f.isMade }) {
+		update = k.cache.Update()
+		for i := range k.aimed.files {
+			switch f := &k.aimed.files[i]; {
+			case f.isMade:
+				update.AddFilter(f.path.String(), f.record, string(f.filter))
+			case f.record.HasFacts() || f.record.HasText():
+				update.Keep(f.path.String(), f.record)
+			}
+		}
+	}
+	k.keep.RUnlock()
+	if update != nil {
 		if next, err := update.Commit(); err == nil {
 			k.adopt(next)
 		}

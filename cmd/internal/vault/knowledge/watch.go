@@ -30,8 +30,6 @@ type changes struct {
 	all bool
 }
 
-func (c changes) none() bool { return !c.all && len(c.paths) == 0 }
-
 // watcher notes which files of a folder change, until it is closed. It promises one thing:
 // a change is named soon after it, or take says that anything may have changed. It may
 // name what did not change. It is safe for concurrent use.

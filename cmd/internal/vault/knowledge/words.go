@@ -47,8 +47,13 @@ const wordsEnd = ".words"
 // or the budget of the call. What was read until then serves the next call. Where the saved index is damaged, another one
 // is made, and ask is called again.
 func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool, ask func(*find.View) error) error {
+	current := func() (*find.View, error) { return k.wordsInTurn(from, x, filters, excluded) }
+	if k.Resident {
+		inTurn := current
+		current = func() (*find.View, error) { return untilDone(from.Ctx, inTurn) }
+	}
 	for again := false; ; again = true {
-		view, err := k.currentWords(from, x, filters, excluded)
+		view, err := current()
 		if err == nil {
 			err = ask(view)
 		}
@@ -60,13 +65,6 @@ func (k *Store) Words(from View, x *index.Index, filters string, excluded func(p
 		_ = k.words.place.Write(nil) // or it is damaged again
 		k.words.turn.Unlock()
 	}
-}
-
-func (k *Store) currentWords(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
-	if !k.Resident {
-		return k.wordsInTurn(from, x, filters, excluded)
-	}
-	return untilDone(from.Ctx, func() (*find.View, error) { return k.wordsInTurn(from, x, filters, excluded) })
 }
 
 func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
@@ -84,9 +82,7 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 		w.of, w.view = nil, nil
 		var err error
 		read := 0
-		next, damaged := w.index.Update(func(add func(find.Doc) bool) {
-			read, err = k.eachDoc(from, x, changed, add)
-		}, gone)
+		next, damaged := w.index.Update(func(add func(find.Doc)) { read, err = k.eachDoc(from, x, changed, add) }, gone)
 		if damaged != nil {
 			return nil, cmp.Or(err, damaged)
 		}
@@ -152,21 +148,6 @@ func (w *words) load() *find.Index {
 
 func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }
 
-// rest saves what is new. The index stays in memory: to load it takes longer than a question.
-func (w *words) rest() {
-	w.turn.Lock()
-	defer w.turn.Unlock()
-	w.save()
-}
-
-func (w *words) close() {
-	w.turn.Lock()
-	defer w.turn.Unlock()
-	w.save()
-	w.forget()
-	w.folder = nil
-}
-
 // stale returns the paths of files that the index of words does not have as they are, and of those
 // that are gone.
 func (w *words) stale(x *index.Index) (changed, gone []string) {
@@ -213,7 +194,7 @@ func StampOf(f *index.File) (stamp uint64) {
 }
 
 // eachDoc reads files and adds them one by one. It returns how many it has added.
-func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find.Doc) bool) (read int, err error) {
+func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find.Doc)) (read int, err error) {
 	var mu sync.Mutex
 	missing := make(map[string]bool, len(files))
 	for _, p := range files {

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,35 +85,15 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 // Elsewhere is the host of another machine, "" for this one.
 func (e Endpoint) Elsewhere() string { return e.host }
 
-// Reach is what of the network the process needs: one port, 0 for none, and the addresses of names.
-func (e Endpoint) Reach() (port uint16, names bool) { return e.port, e.named }
-
-// client reaches the address of the endpoint, whatever an URL says.
-func (e Endpoint) client() *http.Client {
-	if e.secure {
-		_, _ = x509.SystemCertPool() // is read now: the process may not be able to later
-	}
-	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
-	return httpguard.Client(&http.Transport{
-		DisableKeepAlives: !e.secure, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, e.address)
-		},
-	})
-}
-
 // vectors returns the vector of each text. Its errors name no text.
-func (e Endpoint) vectors(ctx context.Context, client *http.Client, wait time.Duration, texts []string) ([]vector, error) {
+func (e Endpoint) vectors(ctx context.Context, client *http.Client, wait time.Duration, texts []string) (list []vector, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %v", wait))
 	defer cancel()
-	list, err := e.ask(ctx, client, texts)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return list, err
-}
-
-func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) ([]vector, error) {
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
 	body, err := json.Marshal(map[string]any{"model": e.model, "input": texts})
 	if err != nil {
 		return nil, err
@@ -151,7 +130,7 @@ func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) 
 	case err != nil || json.Unmarshal(data, &reply) != nil:
 		return nil, errors.New("the answer has no vectors as JSON")
 	}
-	list := make([]vector, len(texts))
+	list = make([]vector, len(texts))
 	for _, d := range reply.Data {
 		if d.Index < 0 || d.Index >= len(list) || list[d.Index].Values != nil || !list[d.Index].quantise(d.Embedding) {
 			return nil, errors.New("the answer has wrong vectors")

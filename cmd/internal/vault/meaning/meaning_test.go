@@ -285,7 +285,7 @@ func TestWhichServersThereAre(t *testing.T) {
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = cmp.Or(e.Elsewhere(), "here")
-			if _, named := e.Reach(); named {
+			if e.named {
 				got += " named"
 			}
 			got += " " + e.address + " " + e.url

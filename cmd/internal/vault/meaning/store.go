@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,6 +21,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -98,13 +102,22 @@ func New(of, keyFile string) *Store {
 			s.broken = errors.New("the file of embeddings-key-file cannot be used") // its place is not for agents
 		}
 	}
-	s.client = s.endpoint.client()
+	if s.endpoint.secure {
+		_, _ = x509.SystemCertPool() // is read now: the process may not be able to later
+	}
+	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
+	s.client = httpguard.Client(&http.Transport{
+		DisableKeepAlives: !s.endpoint.secure, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, s.endpoint.address) // whatever an URL says
+		},
+	})
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 
 // Reach is what of the network the process needs: one port, 0 for none, and the addresses of names.
-func (s *Store) Reach() (port uint16, names bool) { return s.endpoint.Reach() }
+func (s *Store) Reach() (port uint16, names bool) { return s.endpoint.port, s.endpoint.named }
 
 // Elsewhere is the host of another machine that is the server, "" for this one, and the name of its model.
 func (s *Store) Elsewhere() (host, model string) { return s.endpoint.host, s.endpoint.model }

@@ -64,10 +64,16 @@ func Open(dir, vault, program string) *Cache {
 			c.table = t
 			return c
 		}
-		if p := c.place.openPack(t.pack, t.length); p != nil {
-			c.table, c.pack = t, p
-			return c
+		file, err := openRegular(c.place.random(t.pack, packEnd), os.O_RDONLY)
+		if err != nil {
+			continue
 		}
+		if info, err := file.Stat(); err != nil || uint64(info.Size()) < t.length {
+			file.Close() // it is not as long as its table says
+			continue
+		}
+		c.table, c.pack = t, newPack(t.pack, file)
+		return c
 	}
 	return c
 }
@@ -363,20 +369,6 @@ func (p place) readTable(limit int64) ([]byte, sight) {
 		return nil, sight{size: unreadable}
 	}
 	return data, sightOf(data, info.Size())
-}
-
-// openPack opens a pack for reading; it is nil unless the pack is as long as its table
-// says.
-func (p place) openPack(id packID, length uint64) *pack {
-	file, err := openRegular(p.random(id, packEnd), os.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-	if info, err := file.Stat(); err != nil || uint64(info.Size()) < length {
-		file.Close()
-		return nil
-	}
-	return newPack(id, file)
 }
 
 // replacing waits while another process reads the table: on Windows that denies a rename

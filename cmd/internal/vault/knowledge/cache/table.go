@@ -104,19 +104,6 @@ const (
 
 var order = binary.LittleEndian
 
-func appendEntry(b []byte, e entry) []byte {
-	b = order.AppendUint64(b, uint64(e.stamp.Size))
-	b = order.AppendUint64(b, uint64(e.stamp.Modified))
-	b = order.AppendUint64(b, uint64(e.stamp.Changed))
-	b = order.AppendUint64(b, e.stamp.Inode)
-	for _, s := range e.spans {
-		b = order.AppendUint64(b, s.at)
-		b = order.AppendUint32(b, s.size)
-		b = order.AppendUint32(b, s.sum)
-	}
-	return b
-}
-
 func (t *table) stamp(i int) system.Stamp {
 	b := t.entries[i*entrySize:]
 	return system.Stamp{
@@ -181,7 +168,15 @@ func makeTable(generation [16]byte, p packID, length uint64, vault, program stri
 		b = order.AppendUint32(b, uint32(end))
 	}
 	for _, it := range items {
-		b = appendEntry(b, it.entry)
+		b = order.AppendUint64(b, uint64(it.stamp.Size))
+		b = order.AppendUint64(b, uint64(it.stamp.Modified))
+		b = order.AppendUint64(b, uint64(it.stamp.Changed))
+		b = order.AppendUint64(b, it.stamp.Inode)
+		for _, s := range it.spans {
+			b = order.AppendUint64(b, s.at)
+			b = order.AppendUint32(b, s.size)
+			b = order.AppendUint32(b, s.sum)
+		}
 	}
 	for _, it := range items {
 		b = append(b, it.path...)
@@ -325,32 +320,20 @@ func (c *Cache) each(records []Record, what part, visit func(i int, data []byte,
 	processors.Each(len(all), 1, func(n, _ int) {
 		scratch := scratches.Get().(*scratch)
 		defer scratch.put()
-		scratch.bytes = c.readRun(all[n], scratch.bytes, func(p piece, data []byte, ok bool) {
-			if !ok || checksum(data) != p.sum {
-				records[p.i].harm(what)
-				data, ok = nil, false
-			}
-			visit(p.i, data, ok)
-		})
-	})
-}
-
-// readRun reads one run into buf, calls visit for each of its pieces, and returns the
-// buffer that it was read into. ok is false for a piece that cannot be read.
-func (c *Cache) readRun(run []piece, buf []byte, visit func(p piece, data []byte, ok bool)) []byte {
-	from, end := run[0].at, uint64(0)
-	for _, p := range run {
-		end = max(end, p.end())
-	}
-	buf = resize(buf, int(end-from))
-	got, _ := c.pack.file.ReadAt(buf, int64(from)) // what is missing is found below
-	for _, p := range run {
-		start, end := p.at-from, p.end()-from
-		if end > uint64(got) {
-			visit(p, nil, false)
-			continue
+		run, from, most := all[n], all[n][0].at, uint64(0)
+		for _, p := range run {
+			most = max(most, p.end())
 		}
-		visit(p, buf[start:end:end], true)
-	}
-	return buf
+		scratch.bytes = resize(scratch.bytes, int(most-from))
+		got, _ := c.pack.file.ReadAt(scratch.bytes, int64(from)) // what is missing is found below
+		for _, p := range run {
+			start, end := p.at-from, p.end()-from
+			if end > uint64(got) || checksum(scratch.bytes[start:end]) != p.sum {
+				records[p.i].harm(what)
+				visit(p.i, nil, false)
+				continue
+			}
+			visit(p.i, scratch.bytes[start:end:end], true)
+		}
+	})
 }

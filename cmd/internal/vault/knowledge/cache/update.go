@@ -272,6 +272,10 @@ func (u *Update) save() (*Cache, error) {
 // ones are left out.
 func (u *Update) compact(items []item) (err error) {
 	old := u.writer
+	from := old.base
+	if old.file != nil {
+		from = &pack{file: old.file}
+	}
 	w := newWriter(old.place, nil, 0, old.limit)
 	var buf []byte
 	for i := range items {
@@ -280,7 +284,11 @@ func (u *Update) compact(items []item) (err error) {
 			if err != nil || !s.isKept() {
 				continue
 			}
-			data, ok := old.read(*s, buf)
+			if from == nil {
+				*s = nothing
+				continue
+			}
+			data, ok := from.read(*s, buf)
 			if !ok {
 				*s = nothing
 				continue
@@ -437,17 +445,6 @@ func (w *writer) open() (err error) {
 	}
 	w.file = file
 	return nil
-}
-
-// read returns the bytes of s, as [pack.read] does.
-func (w *writer) read(s span, buf []byte) ([]byte, bool) {
-	if w.file != nil {
-		return (&pack{file: w.file}).read(s, buf)
-	}
-	if w.base != nil {
-		return w.base.read(s, buf)
-	}
-	return nil, false
 }
 
 // finish returns the pack for reading, nil if there is none. The bytes after the end were

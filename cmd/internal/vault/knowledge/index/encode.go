@@ -192,18 +192,6 @@ func (p packed) list(n int) reader {
 	return newReader(r.string())
 }
 
-// eachLink visits the links of the note. The link that visit gets changes after it.
-func (p packed) eachLink(visit func(*markdown.Link)) {
-	r, l := p.list(linkList.place), last{}
-	var link markdown.Link // one for all: each takes memory of its own otherwise
-	count, _ := r.readCount(linkList.least)
-	for range count {
-		link = markdown.Link{}
-		readLink(&r, &l, &link)
-		visit(&link)
-	}
-}
-
 func readLink(r *reader, at *last, l *markdown.Link) {
 	form := r.uint()
 	l.Style, l.Embed = markdown.LinkStyle(form>>linkStyle), form&linkEmbeds != 0

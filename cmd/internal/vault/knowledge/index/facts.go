@@ -37,9 +37,6 @@ func (f *Found) appendBinary(b []byte) []byte {
 	return appendProperties(b, f.Properties)
 }
 
-// Known reports whether there are facts.
-func (f Facts) Known() bool { return f != "" }
-
 // Found returns everything at once.
 func (f Facts) Found() *Found {
 	packed, r := f.open()
@@ -85,8 +82,13 @@ func (f Facts) BodyTags() []markdown.Tag { return listOf(f, tagList) }
 func (f Facts) Tags() []string {
 	note, r := f.open()
 	var tags []string
-	if mayNameTags(r.rest()) {
-		tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
+	// Most notes have no property that may be called "tags", in any case, and this is asked of all.
+	packed := r.rest()
+	for i := 1; i < len(packed); i++ {
+		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
+			tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
+			break
+		}
 	}
 	r, l := note.list(tagList.place), last{}
 	count, _ := r.readCount(tagList.least)
@@ -96,17 +98,6 @@ func (f Facts) Tags() []string {
 		l.read(&r)
 	}
 	return tags
-}
-
-// mayNameTags reports whether one of the packed properties may be called "tags", in any
-// case. Most notes have none, and this is checked for all.
-func mayNameTags(packed string) bool {
-	for i := 1; i < len(packed); i++ {
-		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
-			return true
-		}
-	}
-	return false
 }
 
 // Links returns all links, those of the properties first.
@@ -132,7 +123,14 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 			visit(&link.Link)
 		}
 	}
-	note.eachLink(visit)
+	r, l := note.list(linkList.place), last{}
+	var link markdown.Link // one for all: each takes memory of its own otherwise
+	count, _ := r.readCount(linkList.least)
+	for range count {
+		link = markdown.Link{}
+		readLink(&r, &l, &link)
+		visit(&link)
+	}
 }
 
 // Read returns the facts of a text as the file at a path; "" if files of that kind have
@@ -234,7 +232,7 @@ type File struct {
 }
 
 func newFile(path disk.Path, s system.Stamp, facts Facts, settled bool) *File {
-	f := &File{Path: path, Stamp: s, settled: settled, hasFacts: facts.Known()}
+	f := &File{Path: path, Stamp: s, settled: settled, hasFacts: facts != ""}
 	f.facts.Store(&facts)
 	return f
 }

@@ -169,7 +169,13 @@ func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
 				m.places = append(m.places, int32(place))
 				return
 			}
-			m.lost = append(m.lost, Missing{unresolvedKey(link), 1, lookup.KeyOf(link.Path, source)})
+			// The app lists a missing target by its path as written, without the extension .md. The slash
+			// with which a canvas names a path of the vault was added by readCanvas.
+			key := strings.TrimSuffix(link.Path, ".md")
+			if !strings.HasPrefix(link.Target, "/") {
+				key = strings.TrimPrefix(key, "/")
+			}
+			m.lost = append(m.lost, Missing{key, 1, lookup.KeyOf(link.Path, source)})
 		})
 		slices.Sort(m.places)
 		slices.SortFunc(m.lost, func(a, b Missing) int { return cmp.Compare(a.Key, b.Key) })
@@ -195,15 +201,4 @@ func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
 		r.missing.all = append(r.missing.all, lost)
 	}
 	r.missing.end()
-}
-
-// unresolvedKey is the name under which the app lists a missing target: the path without
-// its extension .md, spelled as written. The slash with which a canvas names a path of the
-// vault was added by readCanvas.
-func unresolvedKey(link *markdown.Link) string {
-	key := strings.TrimSuffix(link.Path, ".md")
-	if !strings.HasPrefix(link.Target, "/") {
-		return strings.TrimPrefix(key, "/")
-	}
-	return key
 }

@@ -282,7 +282,8 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 		if err != nil {
 			continue
 		}
-		if from := (byPath{folder, folder.Judging(nil), path}); from.isThere() {
+		from := byPath{folder, folder.Judging(nil), path}
+		if _, err := from.Stamp(); err == nil {
 			l.add(l.at(path, from))
 			continue
 		}
@@ -305,11 +306,6 @@ func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
 type byPath struct {
 	folder, unjudged *disk.Folder
 	path             disk.Path
-}
-
-func (b byPath) isThere() bool {
-	_, err := b.Stamp()
-	return err == nil
 }
 
 func (b byPath) Stamp() (system.Stamp, error) { return b.unjudged.Stamp(b.path) }

@@ -173,7 +173,7 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(v.dir, "shut.md"), 0))
 	x := v.build(nil)
 	place, ok := x.Place("shut.md")
-	if !ok || x.Files[place].Facts().Known() || edges(x) != "open.md>shut.md*1" {
+	if !ok || x.Files[place].Facts() != "" || edges(x) != "open.md>shut.md*1" {
 		t.Errorf("shut.md is there: %v; the graph is %s", ok, edges(x))
 	}
 }
@@ -235,7 +235,7 @@ func TestFactsSayWhatWasFound(t *testing.T) {
 	for _, text := range samples {
 		want := ReadNote([]byte(text))
 		got := Read(note, []byte(text))
-		if !got.Known() || !reflect.DeepEqual(got.Found(), want) {
+		if got == "" || !reflect.DeepEqual(got.Found(), want) {
 			t.Errorf("%q: %+v, want %+v", text, got.Found(), want)
 		}
 		if !reflect.DeepEqual(got.Tasks(), want.Tasks) || !reflect.DeepEqual(got.Properties(), want.Properties) {
@@ -250,9 +250,9 @@ func TestFactsSayWhatWasFound(t *testing.T) {
 		}
 	}
 	picture, _ := disk.ParsePath("a.png")
-	assert.That(t, !Read(picture, []byte("[[x]]")).Known() && !IsRead(picture) && IsRead(note), "a picture has facts")
+	assert.That(t, Read(picture, []byte("[[x]]")) == "" && !IsRead(picture) && IsRead(note), "a picture has facts")
 	none := Facts("")
-	assert.That(t, !none.Known() && none.Tasks() == nil && none.Tags() == nil && none.Links() == nil && none.Properties() == nil, "nothing says something")
+	assert.That(t, none == "" && none.Tasks() == nil && none.Tags() == nil && none.Links() == nil && none.Properties() == nil, "nothing says something")
 }
 
 // FuzzFacts takes arbitrary bytes for facts, as a cache file could hold them.
