@@ -503,14 +503,3 @@ func (f *Folder) renamed(from, p Path) (Path, error) {
 	}
 	return Path{text: named.text[:len(named.text)-len(named.base())] + p.base()}, nil
 }
-
-// mayBecome returns the error of a path that the file from may not get: an invisible one,
-// or one that differs from the name on the disk, unless it is another spelling of its own
-// name.
-func (f *Folder) mayBecome(from, to Path) error {
-	renamed, err := f.renamed(from, to)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (renamed != to || !f.sees(to, false)) {
-		return closed(to)
-	}
-	return err
-}

@@ -53,8 +53,13 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	if f.IsClosed(from) {
 		return ErrChanged // as if it were gone
 	}
-	if err := f.mayBecome(from, to); err != nil || from != to && f.IsClosed(to) {
-		return cmp.Or(err, closed(to))
+	// An invisible path is refused, and one that differs from the name on the disk, unless it is another
+	// spelling of the own name of the file.
+	switch renamed, err := f.renamed(from, to); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (renamed != to || !f.sees(to, false) || from != to && f.IsClosed(to)):
+		return closed(to)
+	case err != nil:
+		return err
 	}
 	if reason := unportable(to.base()); reason != "" {
 		return &Refusal{Path: to.base(), Reason: reason}

@@ -164,7 +164,7 @@ func (r rooted) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 		return nil, system.Stamp{}, err
 	}
 	defer file.Close()
-	return readStamped(file, buf, MaxNote)
+	return readStamped(file, name, buf, MaxNote)
 }
 
 // readAll reads the file name, if it is not larger than the limit in bytes.

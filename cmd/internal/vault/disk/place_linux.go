@@ -118,7 +118,7 @@ func (d descriptor) read(name string, buf []byte) ([]byte, system.Stamp, error) 
 		return nil, system.Stamp{}, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
-	return readStamped(openFile{fd, name, d.single}, buf, MaxNote)
+	return readStamped(openFile{fd, name, d.single}, name, buf, MaxNote)
 }
 
 // Where the parts of a struct linux_dirent64 begin; they are the same on every processor.
@@ -208,8 +208,6 @@ func (f openFile) Read(text []byte) (int, error) {
 	}
 	return n, nil
 }
-
-func (f openFile) title() string { return f.name }
 
 func stampOfStat(stat *unix.Stat_t) system.Stamp {
 	return system.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}

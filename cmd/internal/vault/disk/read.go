@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -152,10 +151,7 @@ type opened interface {
 	io.Reader
 	// stamp returns the state of the file at that moment.
 	stamp() (system.Stamp, error)
-	title() string
 }
-
-func (f *File) title() string { return f.Info.Name() }
 
 func (f *File) stamp() (system.Stamp, error) {
 	info, err := f.Stat()
@@ -166,20 +162,20 @@ func (f *File) stamp() (system.Stamp, error) {
 }
 
 func readAll(file *File, limit int64) ([]byte, error) {
-	text, _, err := readStamped(file, nil, limit)
+	text, _, err := readStamped(file, file.Info.Name(), nil, limit)
 	return text, err
 }
 
-// readStamped reads a file into the memory of buf, if that is large enough. The size that
-// the file claims saves the read that only finds its end; the second look tells whether
+// readStamped reads a file, of that name in errors, into the memory of buf, if that is large enough.
+// The size that the file claims saves the read that only finds its end; the second look tells whether
 // that was the whole of it, and one state of it.
-func readStamped(file opened, buf []byte, limit int64) ([]byte, system.Stamp, error) {
+func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, system.Stamp, error) {
 	before, err := file.stamp()
 	if err != nil {
 		return nil, system.Stamp{}, err
 	}
 	if before.Size > limit {
-		return nil, system.Stamp{}, &SizeError{Path: file.title(), Size: before.Size, Limit: limit}
+		return nil, system.Stamp{}, &SizeError{Path: name, Size: before.Size, Limit: limit}
 	}
 	text := slices.Grow(buf[:0], int(before.Size))
 	for int64(len(text)) < before.Size {
@@ -208,7 +204,7 @@ func readStamped(file opened, buf []byte, limit int64) ([]byte, system.Stamp, er
 	text = append(text, more...)
 	size := int64(len(text))
 	if size > limit {
-		return nil, system.Stamp{}, &SizeError{Path: file.title(), Size: size, Limit: limit}
+		return nil, system.Stamp{}, &SizeError{Path: name, Size: size, Limit: limit}
 	}
 	if after != before || size != before.Size {
 		return text, system.Stamp{}, nil
@@ -221,7 +217,7 @@ func (f *File) TooLarge() error {
 	if f.Info.Size() <= MaxNote {
 		return nil
 	}
-	return &SizeError{Path: f.title(), Size: f.Info.Size(), Limit: MaxNote}
+	return &SizeError{Path: f.Info.Name(), Size: f.Info.Size(), Limit: MaxNote}
 }
 
 // SizeError says that a file is larger than this package handles, in bytes.
@@ -312,19 +308,6 @@ func (f *Folder) Series(texts map[Path][]byte) (g *Folder, end func(made bool) e
 		each.Wait()
 		return err
 	}
-}
-
-// take returns the temporary file that was prepared for a note, "" if none was for this text and
-// mode. It is in the folder of the note.
-func (s *series) take(p Path, text []byte, perm fs.FileMode) (temp string) {
-	if s == nil {
-		return ""
-	}
-	if one := s.ready[p]; one.perm == perm && bytes.Equal(one.text, text) {
-		temp = one.temp
-		delete(s.ready, p)
-	}
-	return temp
 }
 
 // work runs functions in up to waiting goroutines.

@@ -143,8 +143,6 @@ type scene struct {
 	grows     string
 }
 
-func (s *scene) title() string { return "n.md" }
-
 func (s *scene) stamp() (system.Stamp, error) {
 	state := s.stamps[min(s.looks, len(s.stamps)-1)]
 	s.looks++
@@ -203,7 +201,7 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := test.file.stamps[0]
-			text, state, err := readStamped(&test.file, nil, 8)
+			text, state, err := readStamped(&test.file, "n.md", nil, 8)
 			if string(text) != test.want || test.file.reads != test.reads {
 				t.Errorf("read %q in %d reads", text, test.file.reads)
 			}

@@ -206,27 +206,20 @@ type sharedPlace struct {
 // work does jobs until there are none and none can come.
 func (w *parallelWalk) work() {
 	for {
-		j, ok := w.next()
-		if !ok {
+		w.mu.Lock()
+		for len(w.jobs) == 0 && w.open > 0 {
+			w.more.Wait()
+		}
+		last := len(w.jobs) - 1
+		if last < 0 {
+			w.mu.Unlock()
 			return
 		}
+		j := w.jobs[last]
+		w.jobs = w.jobs[:last]
+		w.mu.Unlock()
 		w.do(j)
 	}
-}
-
-func (w *parallelWalk) next() (job, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.jobs) == 0 && w.open > 0 {
-		w.more.Wait()
-	}
-	if len(w.jobs) == 0 {
-		return job{}, false
-	}
-	last := len(w.jobs) - 1
-	j := w.jobs[last]
-	w.jobs = w.jobs[:last]
-	return j, true
 }
 
 func (w *parallelWalk) do(j job) {
@@ -240,26 +233,22 @@ func (w *parallelWalk) do(j job) {
 			w.more.Broadcast()
 		}
 	}()
-	if len(j.files) == 0 {
-		w.enter(j.in.place, j.folder)
-	}
 	for _, path := range j.files {
 		if w.lists(j.in.place, path) {
 			w.visit(Entry{Path: path, at: j.in.place, in: w.in})
 		}
 	}
-}
-
-// enter visits a folder and finds the jobs in it. One that vanished or cannot be entered
-// counts as empty.
-func (w *parallelWalk) enter(parent place, path Path) {
-	if visited, _ := w.found(path, true); visited {
-		w.visit(Entry{Path: path, IsDir: true, at: parent, in: w.in})
+	if len(j.files) > 0 {
+		return
 	}
-	sub, err := parent.step(path.base())
+	if visited, _ := w.found(j.folder, true); visited {
+		w.visit(Entry{Path: j.folder, IsDir: true, at: j.in.place, in: w.in})
+	}
+	sub, err := j.in.step(j.folder.base())
 	if err == nil {
-		err = w.folder(sub, path)
+		err = w.folder(sub, j.folder)
 	}
+	// One that vanished or cannot be entered counts as empty.
 	if err != nil && !IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -336,7 +336,9 @@ func (b *note) trimmed(place int) markdown.Span {
 		if start == at.End {
 			continue
 		}
-		if !isIdle(bytes.TrimPrefix(block[start:ends[len(ends)-1]], []byte(b.indent()))) {
+		// A blank line, a comment or the end of the document may be no part of the value above it.
+		line := bytes.TrimRight(bytes.TrimPrefix(block[start:ends[len(ends)-1]], []byte(b.indent())), " \t\r\n")
+		if len(line) > 0 && line[0] != '#' && string(line) != "..." {
 			break
 		}
 		ends = append(ends, start)
@@ -345,13 +347,6 @@ func (b *note) trimmed(place int) markdown.Span {
 		return n > 0 && !b.reads(splice(block, markdown.Span{Start: ends[n], End: at.End}, ""))
 	})
 	return markdown.Span{Start: at.Start, End: ends[kept-1]}
-}
-
-// isIdle reports whether a line, without the blanks in front of every key, may be no part of the
-// value above it: a blank one, a comment, or the end of the document.
-func isIdle(line []byte) bool {
-	line = bytes.TrimRight(line, " \t\r\n")
-	return len(line) == 0 || line[0] == '#' || string(line) == "..."
 }
 
 // reads reports whether another block has the same properties.

@@ -88,7 +88,12 @@ func ParseDocument(text []byte) (Value, error) {
 
 // readBlock returns the value of a text and the line on which it begins.
 func readBlock(text []byte, lines bool) (v Value, line int, err error) {
-	if isEmpty(string(text)) {
+	empty := true // but for blank lines and comments
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimLeft(line, " \t\r\n")
+		empty = empty && (len(line) == 0 || line[0] == '#')
+	}
+	if empty {
 		return Value{}, 0, nil
 	}
 	document, err := load(shield(text))
@@ -111,17 +116,6 @@ func load(block []byte) (document yaml.Node, err error) {
 		}
 	}
 	return document, err
-}
-
-// isEmpty reports whether block consists of blank lines and comments.
-func isEmpty(block string) bool {
-	for line := range strings.Lines(block) {
-		line = strings.TrimLeft(line, " \t\r\n")
-		if line != "" && line[0] != '#' {
-			return false
-		}
-	}
-	return true
 }
 
 // malformed takes the line and the reason from an error of the library.
@@ -162,7 +156,27 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 		}
 		v = Value{kind: List, more: list}
 	case n.Kind == yaml.MappingNode:
-		v, err = b.fields(n, depth)
+		fields := make(Properties, 0, len(n.Content)/2)
+		seen := map[scalarKey]bool{}
+		at := map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name, err := b.key(n.Content[i], seen)
+			if err != nil {
+				return Value{}, err
+			}
+			field, err := b.value(n.Content[i+1], depth-1)
+			if err != nil {
+				return Value{}, err
+			}
+			// Keys that differ in type alone, such as 1 and "1", are one as text.
+			if place, ok := at[name]; ok {
+				fields[place].Value = field
+				continue
+			}
+			at[name] = len(fields)
+			fields = append(fields, Property{name, field, n.Content[i].Line})
+		}
+		v = Value{kind: Map, more: fields}
 	default:
 		v = scalar(n)
 	}
@@ -170,31 +184,6 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 		v.line = int32(n.Line)
 	}
 	return v, err
-}
-
-func (b *builder) fields(n *yaml.Node, depth int) (Value, error) {
-	fields := make(Properties, 0, len(n.Content)/2)
-	seen := map[scalarKey]bool{}
-	at := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		name, err := b.key(key, seen)
-		if err != nil {
-			return Value{}, err
-		}
-		v, err := b.value(value, depth-1)
-		if err != nil {
-			return Value{}, err
-		}
-		// Keys that differ in type alone, such as 1 and "1", are one as text.
-		if place, ok := at[name]; ok {
-			fields[place].Value = v
-			continue
-		}
-		at[name] = len(fields)
-		fields = append(fields, Property{name, v, key.Line})
-	}
-	return Value{kind: Map, more: fields}, nil
 }
 
 // scalarKey is what makes two keys of a map the same.
@@ -271,11 +260,13 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 			w.out.WriteString("[]")
 			return nil
 		}
-		for i, node := range n.Content {
-			w.separate(i, "[ ")
+		opening := "[ "
+		for _, node := range n.Content {
+			w.out.WriteString(opening)
 			if err := w.node(node, depth-1); err != nil {
 				return err
 			}
+			opening = ", "
 		}
 		w.out.WriteString(" ]")
 		return nil
@@ -284,9 +275,11 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 			w.out.WriteString("{}")
 			return nil
 		}
+		opening := "{ "
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
-			w.separate(i, "{ ")
+			w.out.WriteString(opening)
+			opening = ", "
 			if key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode {
 				w.out.WriteString("? ")
 			}
@@ -313,14 +306,6 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 		w.out.WriteString(n.Value)
 	}
 	return nil
-}
-
-// separate writes the text before an element: opening before the first.
-func (w *keyWriter) separate(i int, opening string) {
-	if i > 0 {
-		opening = ", "
-	}
-	w.out.WriteString(opening)
 }
 
 // YAML returns the properties as lines of YAML, as the app writes them after a change:
@@ -508,20 +493,16 @@ func doubleQuoted(text string) string {
 			out.WriteByte('\\')
 			out.WriteRune(r)
 		case r < ' ':
-			out.WriteString(yamlEscape(r))
+			const named, letters = "\x00\a\b\t\n\v\f\r\x1b", "0abtnvfre"
+			if n := strings.IndexRune(named, r); n >= 0 {
+				out.WriteString(`\` + letters[n:n+1])
+			} else {
+				out.WriteString(`\x` + strconv.FormatInt(0x100|int64(r), 16)[1:])
+			}
 		default:
 			out.WriteRune(r)
 		}
 	}
 	out.WriteByte('"')
 	return out.String()
-}
-
-// yamlEscape returns the escape of a control character in double quotes.
-func yamlEscape(r rune) string {
-	const named, letters = "\x00\a\b\t\n\v\f\r\x1b", "0abtnvfre"
-	if n := strings.IndexRune(named, r); n >= 0 {
-		return `\` + letters[n:n+1]
-	}
-	return `\x` + strconv.FormatInt(0x100|int64(r), 16)[1:]
 }

@@ -56,9 +56,32 @@ func rewriteTexts(block []byte, concerned func(key string) bool, change func(tex
 			r.value(root.Content[i+1])
 		}
 	}
-	edited = r.apply()
-	got, err := Parse(edited)
-	if err == nil && same(got, r.expected(properties, concerned)) {
+	// The edits are in the order of the block, except for those of aliases.
+	at := 0
+	for _, p := range r.edits {
+		if p.Start < at {
+			return block, 0, append(r.left, r.done...) // no note has this: a value within another
+		}
+		edited = append(append(edited, block[at:p.Start]...), p.text...)
+		at = p.End
+	}
+	edited = append(edited, block[at:]...)
+	want := slices.Clone(properties)
+	for i := range want {
+		if !concerned(want[i].Key) {
+			continue
+		}
+		value := &want[i].Value
+		*value = r.renamed(*value)
+		if value.kind == List {
+			elements := slices.Clone(value.List())
+			for n := range elements {
+				elements[n] = r.renamed(elements[n])
+			}
+			value.more = elements
+		}
+	}
+	if got, err := Parse(edited); err == nil && same(got, want) {
 		return edited, len(r.edits), r.left
 	}
 	return block, 0, append(r.left, r.done...)
@@ -99,7 +122,23 @@ func (r *rewriter) value(n *yaml.Node) {
 	r.seen[n] = true
 	switch n.Kind {
 	case yaml.ScalarNode:
-		r.scalar(n)
+		value := scalar(n)
+		if value.kind != String {
+			return
+		}
+		text := r.change(value.text, n.Line)
+		if text == "" {
+			return
+		}
+		it := textAt{value.text, n.Line}
+		at, written, ok := r.place(n, value.text, text)
+		if !ok {
+			r.left = append(r.left, it)
+			return
+		}
+		r.texts[value.text] = text
+		r.edits = append(r.edits, patch{at, written})
+		r.done = append(r.done, it)
 	case yaml.SequenceNode:
 		for _, element := range n.Content {
 			if element.Kind == yaml.ScalarNode || element.Kind == yaml.AliasNode && element.Alias.Kind == yaml.ScalarNode {
@@ -107,27 +146,6 @@ func (r *rewriter) value(n *yaml.Node) {
 			}
 		}
 	}
-}
-
-// scalar changes the string that a value is, if it is to be changed.
-func (r *rewriter) scalar(n *yaml.Node) {
-	value := scalar(n)
-	if value.kind != String {
-		return
-	}
-	text := r.change(value.text, n.Line)
-	if text == "" {
-		return
-	}
-	it := textAt{value.text, n.Line}
-	at, written, ok := r.place(n, value.text, text)
-	if !ok {
-		r.left = append(r.left, it)
-		return
-	}
-	r.texts[value.text] = text
-	r.edits = append(r.edits, patch{at, written})
-	r.done = append(r.done, it)
 }
 
 // place returns the span of a string in the block, and how another is written there.
@@ -176,41 +194,7 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
 }
 
-// apply returns the block with all edits made. They are in the order of the block, except
-// for those of aliases.
-func (r *rewriter) apply() []byte {
-	out, at := []byte(nil), 0
-	for _, p := range r.edits {
-		if p.Start < at {
-			return nil // no note has this: a value within another
-		}
-		out = append(append(out, r.block[at:p.Start]...), p.text...)
-		at = p.End
-	}
-	return append(out, r.block[at:]...)
-}
-
-// expected returns the properties that the rewritten block should have.
-func (r *rewriter) expected(p Properties, concerned func(key string) bool) Properties {
-	out := make(Properties, len(p))
-	for i, property := range p {
-		if !concerned(property.Key) {
-			out[i] = property
-			continue
-		}
-		property.Value = r.renamed(property.Value)
-		if property.Value.kind == List {
-			elements := make([]Value, len(property.Value.List()))
-			for n, element := range property.Value.List() {
-				elements[n] = r.renamed(element)
-			}
-			property.Value.more = elements
-		}
-		out[i] = property
-	}
-	return out
-}
-
+// renamed returns a value as the rewritten block should have it.
 func (r *rewriter) renamed(v Value) Value {
 	if other, ok := r.texts[v.text]; ok && v.kind == String {
 		v.text = other

@@ -204,31 +204,18 @@ func joinSurrogates(text string) (joined string, ok bool) {
 		if !found {
 			return out.String(), ok
 		}
-		if r := surrogatePair(rest); r != utf8.RuneError {
-			out.WriteRune(r)
-			text, ok = rest[len(`d83d\ude00`):], true
-			continue
+		if size := len(`d83d\ude00`); len(rest) >= size && rest[4:6] == `\u` {
+			high, errHigh := strconv.ParseUint(rest[:4], 16, 16)
+			low, errLow := strconv.ParseUint(rest[6:size], 16, 16)
+			if r := utf16.DecodeRune(rune(high), rune(low)); errHigh == nil && errLow == nil && r != utf8.RuneError {
+				out.WriteRune(r)
+				text, ok = rest[size:], true
+				continue
+			}
 		}
 		out.WriteString(`\u`)
 		text = rest
 	}
-}
-
-// surrogatePair returns the character whose escaped surrogates are at the start of text, the
-// first without its mark.
-func surrogatePair(text string) rune {
-	if len(text) < len(`d83d\ude00`) || text[4:6] != `\u` {
-		return utf8.RuneError
-	}
-	high, err := strconv.ParseUint(text[:4], 16, 16)
-	if err != nil {
-		return utf8.RuneError
-	}
-	low, err := strconv.ParseUint(text[6:10], 16, 16)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return utf16.DecodeRune(rune(high), rune(low))
 }
 
 // The names of types in parameters, where they are not those of [Type].
@@ -316,7 +303,11 @@ func list(typed string) Value {
 		for at := 0; at <= len(typed); at++ {
 			switch {
 			case at == len(typed) || typed[at] == ',':
-				elements = append(elements, unquoted(strings.TrimSpace(typed[begun:at])))
+				element := strings.TrimSpace(typed[begun:at])
+				if inner, ok := strings.CutPrefix(element, `"`); ok && inner != "" && strings.IndexByte(inner, '"') == len(inner)-1 {
+					element = inner[:len(inner)-1]
+				}
+				elements = append(elements, element)
 				begun = at + 1
 			case typed[at] == '"' && strings.TrimSpace(typed[begun:at]) == "":
 				if end := strings.IndexByte(typed[at+1:], '"'); end >= 0 {
@@ -332,14 +323,6 @@ func list(typed string) Value {
 		v.more = append(v.List(), text(element))
 	}
 	return v
-}
-
-// unquoted returns an element without the quotation marks around it.
-func unquoted(element string) string {
-	if inner, ok := strings.CutPrefix(element, `"`); ok && strings.IndexByte(inner, '"') == len(inner)-1 && inner != "" {
-		return inner[:len(inner)-1]
-	}
-	return element
 }
 
 // ListOf returns the list of some values.

@@ -29,9 +29,37 @@ func (p *Parser) simple(block []byte) (Properties, bool) {
 		p.properties = make(Properties, 0, min(bytes.Count(block, []byte("\n")), usual))
 	}
 	r := simpleReader{rest: string(block), properties: p.properties[:0]}
+	open := false     // the last key has no value yet
+	var items []Value // of its list
+	indent := 0       // of the items
 	for r.rest != "" {
-		if !r.readLine() {
+		line := r.next()
+		text := strings.TrimLeft(line, " ")
+		switch {
+		case line == "" || line[0] == '#':
+		case text == "":
 			return nil, false
+		case open && strings.HasPrefix(text, "- "): // an element of a list with a line of its own
+			v, ok := simpleScalar(strings.Trim(text[len("- "):], " "))
+			own := len(line) - len(text)
+			if !ok || len(items) > 0 && own != indent {
+				return nil, false
+			}
+			items, indent = append(items, v), own
+			r.properties[len(r.properties)-1].Value = Value{kind: List, more: items}
+		default:
+			key, rest, ok := strings.Cut(line, ":")
+			if text != line || !ok || !r.isNew(key) || rest != "" && rest[0] != ' ' {
+				return nil, false
+			}
+			place := r.line
+			rest = strings.Trim(rest, " ")
+			v, ok := r.value(rest)
+			if !ok {
+				return nil, false
+			}
+			r.properties = append(r.properties, Property{key, v, place})
+			open, items = rest == "", nil
 		}
 	}
 	if len(r.properties) == 0 {
@@ -70,10 +98,6 @@ type simpleReader struct {
 	rest       string
 	line       int // the number of the current line
 	properties Properties
-
-	open   bool    // the last key has no value yet
-	items  []Value // of its list
-	indent int     // of the items
 }
 
 // next returns the next line without its end.
@@ -84,49 +108,8 @@ func (r *simpleReader) next() string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-func (r *simpleReader) readLine() bool {
-	line := r.next()
-	text := strings.TrimLeft(line, " ")
-	switch {
-	case text == "":
-		return line == ""
-	case line[0] == '#':
-		return true
-	case strings.HasPrefix(text, "- ") && r.open:
-		return r.item(text[len("- "):], len(line)-len(text))
-	}
-	return text == line && r.property(line)
-}
-
-// item reads an element of a list with a line of its own.
-func (r *simpleReader) item(text string, indent int) bool {
-	if len(r.items) > 0 && indent != r.indent {
-		return false
-	}
-	v, ok := simpleScalar(strings.Trim(text, " "))
-	if !ok {
-		return false
-	}
-	r.items, r.indent = append(r.items, v), indent
-	r.properties[len(r.properties)-1].Value = Value{kind: List, more: r.items}
-	return true
-}
-
-// property reads a key and the rest of its line.
-func (r *simpleReader) property(line string) bool {
-	key, text, ok := strings.Cut(line, ":")
-	if !ok || !r.isNew(key) || text != "" && text[0] != ' ' {
-		return false
-	}
-	place := r.line
-	v, ok := r.value(strings.Trim(text, " "))
-	r.properties = append(r.properties, Property{key, v, place})
-	return ok
-}
-
 // value reads the rest of the line of a key, and the lines of a literal text.
 func (r *simpleReader) value(text string) (Value, bool) {
-	r.open, r.items = text == "", nil
 	switch {
 	case text == "":
 		return Value{}, true

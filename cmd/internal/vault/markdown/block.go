@@ -39,15 +39,6 @@ func (s *scanner) touch(k kind, start, end int) {
 	s.before, s.top, s.blanked = s.top, section{k, Span{start, end}}, false
 }
 
-// headingLevel returns the number of marks that make line a heading, or 0.
-func headingLevel(line []byte) int {
-	n := run(line, '#')
-	if n > 6 || n < len(line) && !isBlank(line[n]) {
-		return 0
-	}
-	return n
-}
-
 // heading reads an ATX heading. One in a quote or a list item is rendered as a heading by
 // the app, but missing in its index.
 func (s *scanner) heading(at, end, level int) {
@@ -126,11 +117,20 @@ func isRule(line []byte) bool {
 	return marks >= 3
 }
 
-// task notes the task whose list mark is at mark and whose box would be at box, and reads
-// the rest of the line; it reports false if there is none.
+// task notes the task whose list mark is at mark and whose box, one character in brackets followed by
+// white space or the end of the line, would be at box, and reads the rest of the line; it reports
+// false if there is none.
 func (s *scanner) task(mark, box, end int) bool {
-	inner, closing, ok := boxed(s.text[box:end])
-	if !ok {
+	line := s.text[box:end]
+	if len(line) < 3 || line[0] != '[' {
+		return false
+	}
+	inner, size := utf8.DecodeRune(line[1:])
+	closing := 1 + size
+	if closing >= len(line) || line[closing] != ']' {
+		return false
+	}
+	if next, _ := utf8.DecodeRune(line[closing+1:]); closing+1 < len(line) && !isSpace(next) {
 		return false
 	}
 	at := Span{box + 1, box + closing}
@@ -141,21 +141,6 @@ func (s *scanner) task(mark, box, end int) bool {
 	text.trim(s.text)
 	s.beginParagraph(mark, text.start, end)
 	return true
-}
-
-// boxed reads the box of a task: one character in brackets, followed by white space or the
-// end of the line. It returns the character and where the closing bracket is.
-func boxed(line []byte) (inner rune, closing int, ok bool) {
-	if len(line) < 3 || line[0] != '[' {
-		return 0, 0, false
-	}
-	inner, size := utf8.DecodeRune(line[1:])
-	closing = 1 + size
-	if closing >= len(line) || line[closing] != ']' {
-		return 0, 0, false
-	}
-	next, _ := utf8.DecodeRune(line[closing+1:])
-	return inner, closing, closing+1 == len(line) || isSpace(next)
 }
 
 // raw is an open block whose lines are no Markdown: it ends at its own mark, with the

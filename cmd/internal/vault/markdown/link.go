@@ -143,7 +143,9 @@ func (s *scanner) closeBracket(at int, line segment) int {
 		}
 		s.brackets.size = kept
 	}
-	if len(target) == 0 || isExternal(target) {
+	colon := bytes.IndexByte(target, ':')
+	isExternal := colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) }) // it begins with a scheme
+	if len(target) == 0 || isExternal {
 		return end
 	}
 	link := Link{
@@ -152,12 +154,6 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	}
 	s.addLink(link, s.decode(target), open.embed)
 	return end
-}
-
-// isExternal reports whether target begins with a scheme.
-func isExternal(target []byte) bool {
-	colon := bytes.IndexByte(target, ':')
-	return colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) })
 }
 
 // reader reads the target of an inline link. It looks at no byte twice; at is how far it

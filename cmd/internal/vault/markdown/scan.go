@@ -246,7 +246,7 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 	line := s.text[at:end]
 	switch line[0] {
 	case '#':
-		if level := headingLevel(line); level > 0 {
+		if level := run(line, '#'); level <= 6 && (level == len(line) || isBlank(line[level])) {
 			s.enter(matched)
 			s.heading(at, end, level)
 			return

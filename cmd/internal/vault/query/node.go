@@ -24,7 +24,6 @@ type node interface {
 	foresee(s *search, text trigram.Filter) Outlook
 	// cost ranks nodes: cheap ones are tried first.
 	cost() cost
-	needsText() bool
 	// write appends the node as query text.
 	write(to []byte) []byte
 }
@@ -59,8 +58,6 @@ func (g *group) cost() cost {
 	}
 	return most
 }
-
-func (g *group) needsText() bool { return slices.ContainsFunc(g.terms, node.needsText) }
 
 func (g *group) match(s *search, in scope) bool {
 	before, found := len(s.found), !g.any
@@ -128,8 +125,7 @@ func (n not) foresee(s *search, text trigram.Filter) Outlook {
 	return Always - n.term.foresee(s, text)
 }
 
-func (n not) cost() cost      { return n.term.cost() }
-func (n not) needsText() bool { return n.term.needsText() }
+func (n not) cost() cost { return n.term.cost() }
 
 func (n not) write(to []byte) []byte {
 	return writeInside(append(to, '-'), n.term, !isGroup(n.term))
@@ -311,8 +307,6 @@ func (t *term) cost() cost {
 	return t.pattern.cost()
 }
 
-func (t *term) needsText() bool { return t.field != inName && t.field != inPath }
-
 // words is a word of the query, which also matches inside words.
 type words struct {
 	needle *needle
@@ -395,7 +389,6 @@ func (p *property) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 
 func (p *property) possible([]byte) bool { return true }
 func (p *property) cost() cost           { return looksAtIndex }
-func (p *property) needsText() bool      { return true }
 
 func (p *property) write(to []byte) []byte {
 	to = append(to, '[')
@@ -436,7 +429,6 @@ func (v *valueTerm) match(s *search, in scope) bool {
 func (v *valueTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 
 func (v *valueTerm) possible([]byte) bool { return true }
-func (v *valueTerm) needsText() bool      { return true }
 
 // tag is a tag with its "#" and its offset in the text, -1 for one in the frontmatter.
 type tag struct {
@@ -479,4 +471,3 @@ func (t *tagTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 
 func (t *tagTerm) possible([]byte) bool { return true }
 func (t *tagTerm) cost() cost           { return max(looksAtIndex, t.pattern.cost()) }
-func (t *tagTerm) needsText() bool      { return true }

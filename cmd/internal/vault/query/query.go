@@ -136,7 +136,7 @@ func (q *Query) Foresee(n Note, text trigram.Filter) Outlook {
 }
 
 // NeedsText reports whether Match needs the text of a note; otherwise it calls only Path.
-func (q *Query) NeedsText() bool { return q.root != nil && q.root.needsText() }
+func (q *Query) NeedsText() bool { return q.root != nil && q.root.cost() > looksAtPath }
 
 // Err returns the error of the budget that ended the search, nil if none did. With an error the
 // results are incomplete.

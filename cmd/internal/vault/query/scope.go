@@ -45,8 +45,7 @@ func (p *part) foresee(s *search, text trigram.Filter) Outlook {
 	return min(Perhaps, p.node.foresee(s, text))
 }
 
-func (p *part) cost() cost      { return max(splitsText, p.node.cost()) }
-func (p *part) needsText() bool { return true }
+func (p *part) cost() cost { return max(splitsText, p.node.cost()) }
 
 // divide calls do for each piece of a range, clipped to it, until it returns false.
 func (s *search) divide(k kind, within span, do func(span) bool) {

@@ -68,23 +68,15 @@ func renameBetween(source windows.Handle, from string, target windows.Handle, to
 	// FAT and systems before Windows 10 know the older class alone.
 	err = errno(setName(file, target, to, flags, windows.FileRenameInformation))
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && flags&windows.FILE_RENAME_REPLACE_IF_EXISTS != 0 {
-		return whyDenied(target, to, err)
+		// The answer is the same for a file that is open in another program and for one that may not be written.
+		file, other := openToRename(target, to)
+		if other == nil {
+			windows.CloseHandle(file)
+		} else if other = errno(other); IsInUse(other) {
+			return other
+		}
 	}
 	return err
-}
-
-// whyDenied returns why a file cannot be replaced: the answer is the same for one
-// that is open in another program and for one that may not be written.
-func whyDenied(dir windows.Handle, name string, denied error) error {
-	file, err := openToRename(dir, name)
-	if err == nil {
-		windows.CloseHandle(file)
-		return denied
-	}
-	if err = errno(err); IsInUse(err) {
-		return err
-	}
-	return denied
 }
 
 // openToRename opens a file, or a link itself.
