@@ -19,28 +19,21 @@ func TestTheZeroCallIsGoodForNothing(t *testing.T) {
 		t.Errorf("the zero call says something: %+v", c)
 	}
 	assert.That(t, c.UsesOpenNote(), "the zero call names a target")
-	if !reflect.DeepEqual(c.Reply(), Reply{}) {
-		t.Errorf("the zero call has the reply %+v", c.Reply())
-	}
-	if _, given := c.Param("path"); given {
-		t.Error("the zero call has a parameter")
-	}
-	if aimed, err := c.In("Work"); err != nil || aimed.Valid() {
-		t.Errorf("the zero call aimed at a vault: valid %v, %v", aimed.Valid(), err)
-	}
+	assert.That(t, reflect.DeepEqual(c.Reply(), Reply{}), "the zero call has the reply %+v", c.Reply())
+	_, given := c.Param("path")
+	assert.That(t, !given, "the zero call has a parameter")
+	aimed, err := c.In("Work")
+	assert.That(t, err == nil && !aimed.Valid(), "the zero call aimed at a vault: valid %v, %v", aimed.Valid(), err)
 }
 
 func TestACallSaysWhatItCarries(t *testing.T) {
 	call := mustParse(t, "create", Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true), "newtab": Flag(false)})
-	if value, given := call.Param("path"); value != "A.md" || !given {
-		t.Errorf("path %q, %v", value, given)
-	}
-	if value, given := call.Param("open"); value != "" || !given {
-		t.Errorf("open %q, %v", value, given)
-	}
-	if _, given := call.Param("newtab"); given {
-		t.Error("a flag that is false was given")
-	}
+	value, given := call.Param("path")
+	assert.That(t, value == "A.md" && given, "path %q, %v", value, given)
+	value, given = call.Param("open")
+	assert.That(t, value == "" && given, "open %q, %v", value, given)
+	_, given = call.Param("newtab")
+	assert.That(t, !given, "a flag that is false was given")
 	want := Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true)}
 	got := call.Params()
 	assert.That(t, reflect.DeepEqual(got, want), "got %v, want %v", got, want)
@@ -140,12 +133,10 @@ func TestACallCanBeUsedInParallel(t *testing.T) {
 			for range 200 {
 				aimed, err := call.In("Work")
 				assert.That(t, err == nil && aimed.String() == want, "%v, %v", aimed, err)
-				if _, err := aimed.Line(ToEmbedded("linux")); err != nil {
-					t.Error(err)
-				}
-				if again, err := Parse("create", call.Params()); err != nil || again.Reply().Kind != Confirmation {
-					t.Error(again, err)
-				}
+				_, err = aimed.Line(ToEmbedded("linux"))
+				assert.NoError(t, err)
+				again, err := Parse("create", call.Params())
+				assert.That(t, err == nil && again.Reply().Kind == Confirmation, "%v %v", again, err)
 				assert.That(t, len(slices.Collect(Commands())) == len(Names()), "the table changed")
 			}
 		})

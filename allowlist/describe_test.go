@@ -60,9 +60,8 @@ func TestADescriptionIsACopy(t *testing.T) {
 		commands[0].Tier = tiers.V0
 		commands[0].Params[0].Refused = "x"
 	}
-	if _, err := Parse("tasks", Params{"format": Text("--copy")}); code(err) != CodeBadValue {
-		t.Errorf("a changed description opened a value: %v", err)
-	}
+	_, err := Parse("tasks", Params{"format": Text("--copy")})
+	assert.Equal(t, code(err), CodeBadValue, "a changed description opened a value: %v", err)
 	assert.Equal(t, Names()[0], "help", "the first name became")
 }
 
@@ -77,9 +76,7 @@ func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 		"read":       "read [file= path= …]",
 	} {
 		c, err := Describe(name)
-		if err != nil || c.Signature(all, true) != want {
-			t.Errorf("%q, %v, want %q", c.Signature(all, true), err, want)
-		}
+		assert.That(t, err == nil && c.Signature(all, true) == want, "%q, %v, want %q", c.Signature(all, true), err, want)
 	}
 	for c := range Commands() {
 		for _, p := range c.Params {

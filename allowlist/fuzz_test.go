@@ -92,9 +92,7 @@ func FuzzParse(f *testing.F) {
 			require.That(t, known && !strings.HasPrefix(item, "-") && !strings.ContainsRune(item, 0), "item %d is %q", i, item)
 		}
 		again, err := Parse(name, call.Params())
-		if err != nil || !slices.Equal(again.Items(), call.Items()) {
-			t.Fatalf("%q parsed again: %q, %v", call.Items(), again.Items(), err)
-		}
+		require.That(t, err == nil && slices.Equal(again.Items(), call.Items()), "%q parsed again: %q, %v", call.Items(), again.Items(), err)
 		require.That(t, call.Effect() == again.Effect() && call.Shows() == again.Shows(), "%v parsed again has another effect", call)
 	})
 }
@@ -131,9 +129,7 @@ func FuzzArgvRoundTrip(f *testing.F) {
 			if line.StdinParam != "" {
 				got[line.StdinParam] = Text(line.Stdin)
 			}
-			if !reflect.DeepEqual(got, call.Params()) {
-				t.Fatalf("%q reads as %v, want %v", line.Argv, got, call.Params())
-			}
+			require.That(t, reflect.DeepEqual(got, call.Params()), "%q reads as %v, want %v", line.Argv, got, call.Params())
 			require.That(t, carrier.embedded || !rewritten(strings.Join(line.Argv, "|")), "%q would be rewritten", line.Argv)
 		}
 	})

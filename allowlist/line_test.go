@@ -59,9 +59,8 @@ func TestTheNarrowestCarrierCountsAllItems(t *testing.T) {
 	call, err := call.In(strings.Repeat("é", maxNameBytes/2))
 	require.NoError(t, err)
 	for name, carrier := range carriers {
-		if _, err := call.Line(carrier); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := call.Line(carrier)
+		assert.NoError(t, err, "%s", name)
 	}
 	// No row has texts enough to pass the limit of one item and not that of
 	// all, so the limit is asked directly.
@@ -90,12 +89,10 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 		{"characters outside the basic plane count twice", strings.Repeat("😀", windowsLine/2), CodeContentTooLong},
 	}
 	for _, test := range tests {
-		if _, err := long(test.text).Line(ToEmbedded("windows")); code(err) != test.want {
-			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
-		}
-		if _, err := long(test.text).Line(ToEmbedded("linux")); err != nil {
-			t.Errorf("%s, on linux: %v", test.sentence, err)
-		}
+		_, err := long(test.text).Line(ToEmbedded("windows"))
+		assert.Equal(t, code(err), test.want, "%s: got %v, want", test.sentence, err)
+		_, err = long(test.text).Line(ToEmbedded("linux"))
+		assert.NoError(t, err, "%s, on linux", test.sentence)
 	}
 	// Quotes around each item and a blank after it count too.
 	for units, fits := range map[int]bool{29_999: true, 30_000: true, 30_001: false} {
@@ -123,9 +120,8 @@ func TestDelicateText(t *testing.T) {
 			want = CodeContentUnsafe
 		}
 		for _, goos := range []string{"linux", "darwin", "windows", ""} {
-			if _, err := call.Line(ToApp(goos)); code(err) != want {
-				t.Errorf("%q to the app on %q: got %v, want %q", text, goos, err, want)
-			}
+			_, err := call.Line(ToApp(goos))
+			assert.Equal(t, code(err), want, "%q to the app on %q: got %v, want", text, goos, err)
 			line, err := call.Line(ToEmbedded(goos))
 			assert.That(t, err == nil, "%q to the embedded program on %q: %v", text, goos, err)
 			onStdin := line.StdinParam == "content" && line.Stdin == text
@@ -206,9 +202,8 @@ func TestTheVaultComesFirst(t *testing.T) {
 	line, err := aimed.Line(ToApp("linux"))
 	assert.That(t, err == nil && slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}), "got %q, %v", line.Argv, err)
 	for _, vault := range []string{"", "a\nb", "a\x00b", "\xff", "a\u202eb", strings.Repeat("x", maxNameBytes+1)} {
-		if aimed, err := call.In(vault); code(err) != CodeBadValue || aimed.Valid() {
-			t.Errorf("the vault %q: got %v", vault, err)
-		}
+		aimed, err := call.In(vault)
+		assert.That(t, code(err) == CodeBadValue && !aimed.Valid(), "the vault %q: got %v", vault, err)
 	}
 }
 
@@ -216,9 +211,8 @@ func TestAVaultNameIsNotRewritten(t *testing.T) {
 	call, err := mustParse(t, "files", nil).In(`C:\notes`)
 	require.NoError(t, err)
 	for name, carrier := range carriers {
-		if _, err := call.Line(carrier); code(err) != CodeContentUnsafe {
-			t.Errorf("%s: got %v", name, err)
-		}
+		_, err := call.Line(carrier)
+		assert.Equal(t, code(err), CodeContentUnsafe, "%s: got %v", name, err)
 	}
 }
 
@@ -234,16 +228,13 @@ func TestAnExtensionNeverReachesTheApp(t *testing.T) {
 		if carrier.embedded && (err != nil || !slices.Equal(line.Argv, []string{"template:insert", "name=A", "path=B.md"})) {
 			t.Errorf("%s: %q, %v", name, line.Argv, err)
 		}
-		if !carrier.embedded && (code(err) != CodeTargetRequired || line.Argv != nil) {
-			t.Errorf("%s: %q, %v", name, line.Argv, err)
-		}
+		assert.That(t, carrier.embedded || (code(err) == CodeTargetRequired && line.Argv == nil), "%s: %q, %v", name, line.Argv, err)
 	}
 }
 
 func TestTheZeroCallHasNoLine(t *testing.T) {
 	for name, carrier := range carriers {
-		if line, err := (Call{}).Line(carrier); code(err) != CodeUnknownCommand || line.Argv != nil {
-			t.Errorf("%s: %q, %v", name, line.Argv, err)
-		}
+		line, err := (Call{}).Line(carrier)
+		assert.That(t, code(err) == CodeUnknownCommand && line.Argv == nil, "%s: %q, %v", name, line.Argv, err)
 	}
 }

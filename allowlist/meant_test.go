@@ -120,9 +120,8 @@ func TestANameGivesWayToAPath(t *testing.T) {
 		if !reflect.DeepEqual(at.Params(), want) || at.Vault() != "Work" || at.Effect() != call.Effect() || at.Shows() != call.Shows() {
 			t.Errorf("%s: became %v, want %v", call, at, want)
 		}
-		if _, ok := at.Named(); ok {
-			t.Errorf("%s still names its note", at)
-		}
+		_, ok := at.Named()
+		assert.That(t, !ok, "%s still names its note", at)
 		named++
 	})
 	assert.That(t, named >= 10, "only %d commands name a note", named)
@@ -130,17 +129,14 @@ func TestANameGivesWayToAPath(t *testing.T) {
 
 func TestOnlyANoteThatIsNamedGetsAPath(t *testing.T) {
 	for _, call := range []Call{{}, mustParse(t, "read", Params{"path": Text("A.md")}), mustParse(t, "base:query", Params{"file": Text("Books.base")})} {
-		if name, ok := call.Named(); ok {
-			t.Errorf("%v names %q", call, name)
-		}
+		name, ok := call.Named()
+		assert.That(t, !ok, "%v names %q", call, name)
 		var wrong *ParseError
-		if _, err := call.At("B.md"); !errors.As(err, &wrong) {
-			t.Errorf("%v: %v", call, err)
-		}
+		_, err := call.At("B.md")
+		assert.That(t, errors.As(err, &wrong), "%v: %v", call, err)
 	}
 	for _, path := range []string{"", "../B.md", ".obsidian/B.md", "a\x00b"} {
-		if at, err := mustParse(t, "read", Params{"file": Text("A")}).At(path); err == nil {
-			t.Errorf("%q became %v", path, at)
-		}
+		at, err := mustParse(t, "read", Params{"file": Text("A")}).At(path)
+		assert.That(t, err != nil, "%q became %v", path, at)
 	}
 }

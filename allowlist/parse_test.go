@@ -177,9 +177,7 @@ func TestParse(t *testing.T) {
 	for _, test := range tests {
 		call, err := Parse(test.name, test.params)
 		assert.That(t, code(err) == test.want, "%s: got %v, want %q", test.sentence, err, test.want)
-		if call.Valid() != (err == nil) {
-			t.Errorf("%s: valid %v with the error %v", test.sentence, call.Valid(), err)
-		}
+		assert.That(t, call.Valid() == (err == nil), "%s: valid %v with the error %v", test.sentence, call.Valid(), err)
 	}
 }
 
@@ -348,9 +346,8 @@ func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 
 func TestAFlagHasNoValue(t *testing.T) {
 	for _, on := range []Value{Flag(true), Text("true")} {
-		if value, given := mustParse(t, "files", Params{"total": on}).Param("total"); value != "" || !given {
-			t.Errorf("%v: %q, %v", on, value, given)
-		}
+		value, given := mustParse(t, "files", Params{"total": on}).Param("total")
+		assert.That(t, value == "" && given, "%v: %q, %v", on, value, given)
 	}
 }
 
@@ -362,9 +359,8 @@ func TestEscalationNeverLowers(t *testing.T) {
 	}
 	for key, want := range map[string]tiers.Effect{"shows": tiers.Writes, "writes": tiers.Writes, "destroys": tiers.Destroys, "other": tiers.Writes} {
 		call := Call{row: r, effect: r.effect}
-		if err := call.take(key, Flag(true)); err != nil || call.effect != want {
-			t.Errorf("%s: %v, want %v (%v)", key, call.effect, want, err)
-		}
+		err := call.take(key, Flag(true))
+		assert.That(t, err == nil && call.effect == want, "%s: %v, want %v (%v)", key, call.effect, want, err)
 	}
 }
 

@@ -120,9 +120,8 @@ func TestPathVectorsThroughParse(t *testing.T) {
 		if v.As == "folder" && value != "/" {
 			want = strings.TrimSuffix(value, "/")
 		}
-		if got, _ := call.Param(parser.param); got != want {
-			t.Errorf("%s: got %q, want %q", v.As, got, want)
-		}
+		got, _ := call.Param(parser.param)
+		assert.Equal(t, got, want, "%s", v.As)
 	}
 }
 
@@ -179,9 +178,7 @@ func TestDeviceNames(t *testing.T) {
 		others = append(others, "a."+name, "a "+name, " "+name)
 	}
 	for _, name := range others {
-		if deviceName(name) || canonicalPath("a/"+name) != "" {
-			t.Errorf("%q is a device: %q", name, canonicalPath("a/"+name))
-		}
+		assert.That(t, !deviceName(name) && canonicalPath("a/"+name) == "", "%q is a device: %q", name, canonicalPath("a/"+name))
 	}
 }
 
@@ -244,9 +241,7 @@ func FuzzCanonicalPath(f *testing.F) {
 			require.That(t, reason == "" && again == folder, "folder %q becomes %q and then %q, %s", p, folder, again, reason)
 		}
 		for _, accepts := range placeChecks {
-			if accepts(p) == "" && (strings.ContainsAny(p, "\\\x00") || strings.Contains("/"+p+"/", "/../")) {
-				t.Fatalf("%q was accepted", p)
-			}
+			require.That(t, accepts(p) != "" || (!strings.ContainsAny(p, "\\\x00") && !strings.Contains("/"+p+"/", "/../")), "%q was accepted", p)
 		}
 		if canonicalPath(p) != "" {
 			return
@@ -289,12 +284,9 @@ func TestRespelled(t *testing.T) {
 		call, err = call.In("Home")
 		require.NoError(t, err)
 		got, err := call.WithPaths(upper)
-		if err != nil || sortedItems(got) != "vault=Home "+test.want {
-			t.Errorf("%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
-		}
-		if same, err := call.WithPaths(func(path string) string { return path }); err != nil || same.String() != call.String() {
-			t.Errorf("%s becomes %s, %v", call, same, err)
-		}
+		assert.That(t, err == nil && sortedItems(got) == "vault=Home "+test.want, "%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
+		same, err := call.WithPaths(func(path string) string { return path })
+		assert.That(t, err == nil && same.String() == call.String(), "%s becomes %s, %v", call, same, err)
 	}
 }
 
@@ -316,7 +308,6 @@ func sortedItems(c Call) string {
 func TestRespelledToAHiddenPlace(t *testing.T) {
 	call, err := Parse("read", Params{"path": Text("x/app.json")})
 	require.NoError(t, err)
-	if got, err := call.WithPaths(func(string) string { return ".obsidian/app.json" }); err == nil || got.Valid() {
-		t.Errorf("%s, %v", got, err)
-	}
+	got, err := call.WithPaths(func(string) string { return ".obsidian/app.json" })
+	assert.That(t, err != nil && !got.Valid(), "%s, %v", got, err)
 }

@@ -44,9 +44,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber || p.kind == kindAge) != (p.least != 0 || p.most != 0) {
 				t.Errorf("%s: choices or bounds do not go with its kind", where)
 			}
-			if p.required && (p.refused != "" || p.kind == kindFlag) {
-				t.Errorf("%s is required and cannot be given", where)
-			}
+			assert.That(t, !p.required || (p.refused == "" && p.kind != kindFlag), "%s is required and cannot be given", where)
 		}
 	})
 }
@@ -245,15 +243,12 @@ func compareGolden(t *testing.T, name, got string) {
 func TestNamesAreMatchedExactly(t *testing.T) {
 	for _, name := range []string{"", " read", "read ", "Read", "READ", "rea", "reads", "daily:", "daily:read\n", "daily:read\x00", "daily :read",
 		"daily/read", "delete:permanent", "--help", "-read", "vault=Work", "read path=A.md", "ｒead", "re\u200dad", "rand\u043em"} {
-		if _, err := Parse(name, nil); code(err) != CodeUnknownCommand {
-			t.Errorf("%q: got %v", name, err)
-		}
-		if _, err := ParseWords(name, nil); code(err) != CodeUnknownCommand {
-			t.Errorf("%q as a word: got %v", name, err)
-		}
-		if _, err := Describe(name); code(err) != CodeUnknownCommand {
-			t.Errorf("%q described: got %v", name, err)
-		}
+		_, err := Parse(name, nil)
+		assert.Equal(t, code(err), CodeUnknownCommand, "%q: got %v", name, err)
+		_, err = ParseWords(name, nil)
+		assert.Equal(t, code(err), CodeUnknownCommand, "%q as a word: got %v", name, err)
+		_, err = Describe(name)
+		assert.Equal(t, code(err), CodeUnknownCommand, "%q described: got %v", name, err)
 	}
 }
 
@@ -261,9 +256,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 // the program, which is a tenth of a millisecond: see shared.go.
 func TestVariablesCallNothing(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
+	require.That(t, err == nil && len(files) != 0, "%v %v", files, err)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

@@ -132,9 +132,7 @@ func TestTheTableSaysWhatTheCatalogueSays(t *testing.T) {
 			}
 			key := entry.Name + " " + fact
 			seen[key] = true
-			if deviations[key] == "" {
-				t.Errorf("%s: the catalogue says %q, the table %q", key, theirs[fact], ours[fact])
-			}
+			assert.That(t, deviations[key] != "", "%s: the catalogue says %q, the table %q", key, theirs[fact], ours[fact])
 		}
 	}
 	for key := range deviations {

@@ -30,9 +30,8 @@ func BenchmarkRun(b *testing.B) {
 	r, p := runnerFor(b, Config{}, benchProgram)
 	permit := mustPermit("version", nil)
 	for b.Loop() {
-		if _, err := r.Run(b.Context(), permit, p); err != nil {
-			b.Fatal(err)
-		}
+		_, err := r.Run(b.Context(), permit, p)
+		require.NoError(b, err)
 	}
 }
 
@@ -46,9 +45,8 @@ func BenchmarkOverhead(b *testing.B) {
 		begun := time.Now()
 		bareStart(b)
 		between := time.Now()
-		if _, err := r.Run(b.Context(), permit, p); err != nil {
-			b.Fatal(err)
-		}
+		_, err := r.Run(b.Context(), permit, p)
+		require.NoError(b, err)
 		bare, ours = append(bare, between.Sub(begun)), append(ours, time.Since(between))
 	}
 	slices.Sort(bare)

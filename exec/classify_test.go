@@ -180,9 +180,7 @@ func TestFalseFriends(t *testing.T) {
 			q := asked(t, tt.call, tt.params)
 			q.windows = false // where a blank first line is that of the client
 			v := q.judge(answer{stdout: tt.text})
-			if codeOfVerdict(v) != "" || v.stdout != tt.text {
-				t.Errorf("%q, stdout %q", codeOfVerdict(v), v.stdout)
-			}
+			assert.That(t, codeOfVerdict(v) == "" && v.stdout == tt.text, "%q, stdout %q", codeOfVerdict(v), v.stdout)
 		})
 	}
 }
@@ -314,9 +312,7 @@ func FuzzClassify(f *testing.F) {
 			}
 			v := q.judge(a)
 			checkVerdict(t, q, v)
-			if v.cut && (v.gap < 0 || v.gap > len(v.stdout)) {
-				t.Errorf("gap %d in %d bytes", v.gap, len(v.stdout))
-			}
+			assert.That(t, !v.cut || (v.gap >= 0 && v.gap <= len(v.stdout)), "gap %d in %d bytes", v.gap, len(v.stdout))
 			if q.reply.Kind == allowlist.Content && v.stdout != "" && v.stdout != "[]" && !strings.HasSuffix(stdout, v.stdout) {
 				t.Errorf("%s: %q became %q", q.name, stdout, v.stdout)
 			}
@@ -377,9 +373,7 @@ func TestWarningsOfTheRuntime(t *testing.T) {
 		"(electron) 'x' is deprecated", "(node:4711) Warning: x",
 	}
 	for _, line := range lines {
-		if !isErrorNoise(line) || isNoise(line) {
-			t.Errorf("%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
-		}
+		assert.That(t, isErrorNoise(line) && !isNoise(line), "%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
 	}
 	assert.That(t, !isErrorNoise("[draft] ERROR: x"), "a line of a person was taken for noise")
 }

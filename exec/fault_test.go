@@ -84,9 +84,8 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 	hang := part{Argv: []string{"delete", "path=a.md"}, Do: "hang"}
 	t.Run("by the limit", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{Timeout: faultLimit}, probed, hang)
-		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeOutcomeUnknown {
-			t.Error(err)
-		}
+		_, err := r.Run(t.Context(), permit, p)
+		assert.Equal(t, codeOf(err), CodeOutcomeUnknown, "%v", err)
 	})
 	t.Run("by the caller", func(t *testing.T) {
 		r, p, path := appRunner(t, Config{}, probed, hang)
@@ -95,21 +94,18 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 			marked(t, path)
 			cancel()
 		}()
-		if _, err := r.Run(ctx, permit, p); codeOf(err) != CodeOutcomeUnknown {
-			t.Error(err)
-		}
+		_, err := r.Run(ctx, permit, p)
+		assert.Equal(t, codeOf(err), CodeOutcomeUnknown, "%v", err)
 	})
 	t.Run("not when only the probe was started", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{Timeout: faultLimit}, part{Argv: []string{"version"}, Do: "hang"})
-		if out, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeTimeout || out.ExitCode != process.NoExit {
-			t.Error(out.ExitCode, err)
-		}
+		out, err := r.Run(t.Context(), permit, p)
+		assert.That(t, codeOf(err) == CodeTimeout && out.ExitCode == process.NoExit, "%v %v", out.ExitCode, err)
 	})
 	t.Run("a crash says that the change may have been made", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{}, probed, part{Argv: hang.Argv, Do: "crash"})
-		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeCrashed || !strings.Contains(hintOf(err), "may have been made") {
-			t.Error(err, hintOf(err))
-		}
+		_, err := r.Run(t.Context(), permit, p)
+		assert.That(t, codeOf(err) == CodeCrashed && strings.Contains(hintOf(err), "may have been made"), "%v %v", err, hintOf(err))
 	})
 }
 
@@ -120,9 +116,8 @@ func TestCancelOfAReadingCall(t *testing.T) {
 		marked(t, path)
 		cancel()
 	}()
-	if _, err := r.Run(ctx, mustPermit("version", nil), p); codeOf(err) != CodeCancelled {
-		t.Error(err)
-	}
+	_, err := r.Run(ctx, mustPermit("version", nil), p)
+	assert.Equal(t, codeOf(err), CodeCancelled, "%v", err)
 }
 
 func TestCancelInTheQueue(t *testing.T) {
@@ -136,9 +131,8 @@ func TestCancelInTheQueue(t *testing.T) {
 	marked(t, path)
 	waiting, cancelCall := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancelCall()
-	if out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p); codeOf(err) != CodeTimeout || out.ExitCode != process.NoExit {
-		t.Errorf("in the queue: status %d, %v", out.ExitCode, err)
-	}
+	out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p)
+	assert.That(t, codeOf(err) == CodeTimeout && out.ExitCode == process.NoExit, "in the queue: status %d, %v", out.ExitCode, err)
 	cancel()
 	assert.Equal(t, codeOf(<-first), CodeCancelled)
 }
@@ -181,9 +175,8 @@ func TestProgramsThatCannotStart(t *testing.T) {
 		path := filepath.Join(dir, "obsidian")
 		writeProgram(t, path, text)
 		r, p := runnerFor(t, Config{}, path)
-		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != want || out.ExitCode != process.NoExit {
-			t.Errorf("%q: status %d, %v", text, out.ExitCode, err)
-		}
+		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+		assert.That(t, codeOf(err) == want && out.ExitCode == process.NoExit, "%q: status %d, %v", text, out.ExitCode, err)
 	}
 }
 
@@ -202,9 +195,8 @@ func TestThousandCallsLeaveNothingBehind(t *testing.T) {
 	r, p := runnerFor(t, Config{}, quick(t))
 	permit := mustPermit("read", params{"path": "a.md"})
 	call := func() {
-		if out, err := r.Run(t.Context(), permit, p); err != nil || out.Stdout != "x\n" {
-			t.Fatalf("%q, %v", out.Stdout, err)
-		}
+		out, err := r.Run(t.Context(), permit, p)
+		require.That(t, err == nil && out.Stdout == "x\n", "%q, %v", out.Stdout, err)
 	}
 	call()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)

@@ -116,14 +116,12 @@ func TestOwnedByAnotherUser(t *testing.T) {
 	}
 	path := place(t, "obsidian", harmless, 0o755)
 	require.NoError(t, os.Chown(path, 4711, 4711))
-	if _, err := New(Config{CLI: path}).App(); codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), "another user") {
-		t.Error(err)
-	}
+	_, err := New(Config{CLI: path}).App()
+	assert.That(t, codeOf(err) == CodeUnsuitable && strings.Contains(err.Error(), "another user"), "%v", err)
 	require.NoError(t, os.Chown(path, 0, 4711))
 	require.NoError(t, os.Chmod(path, 0o775))
-	if _, err := New(Config{CLI: path}).App(); codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), "group") {
-		t.Error(err)
-	}
+	_, err = New(Config{CLI: path}).App()
+	assert.That(t, codeOf(err) == CodeUnsuitable && strings.Contains(err.Error(), "group"), "%v", err)
 }
 
 func TestWorkingFolder(t *testing.T) {
@@ -143,9 +141,8 @@ func TestWorkingFolder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(tt.work)
 			r := New(Config{CLI: path, Getenv: func(name string) string { return map[string]string{"HOME": tt.home}[name] }})
-			if _, err := r.App(); codeOf(err) != tt.want {
-				t.Errorf("%v; want %q", err, tt.want)
-			}
+			_, err := r.App()
+			assert.Equal(t, codeOf(err), tt.want, "%v; want", err)
 		})
 	}
 }
@@ -188,9 +185,7 @@ func TestSearch(t *testing.T) {
 			set := map[string]string{"PATH": tt.path, "HOME": tt.home}
 			r := New(Config{CLI: tt.cli, Getenv: func(name string) string { return set[name] }})
 			p, err := r.App()
-			if p.Path() != tt.want || codeOf(err) != tt.code {
-				t.Errorf("%q, %v; want %q, %q", p.Path(), err, tt.want, tt.code)
-			}
+			assert.That(t, p.Path() == tt.want && codeOf(err) == tt.code, "%q, %v; want %q, %q", p.Path(), err, tt.want, tt.code)
 			if again, errAgain := r.App(); again != p || (err == nil) != (errAgain == nil) {
 				t.Errorf("the second time %q, %v", again.Path(), errAgain)
 			}
@@ -203,9 +198,7 @@ func TestSearch(t *testing.T) {
 
 func TestWellKnownPlacesAreAbsolute(t *testing.T) {
 	for _, path := range wellKnown(func(string) string { return "relative" }) {
-		if !filepath.IsAbs(path) || runtime.GOOS == "linux" && strings.HasPrefix(path, "relative") {
-			t.Errorf("%q", path)
-		}
+		assert.That(t, filepath.IsAbs(path) && (runtime.GOOS != "linux" || !strings.HasPrefix(path, "relative")), "%q", path)
 	}
 }
 
@@ -215,9 +208,8 @@ func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 	r := New(Config{CLI: filepath.Join(folder, programs.File("obsidian")), Self: "/nowhere/vaultwicket"})
 	require.That(t, !r.HasApp(), "there is an app")
 	programs.Self(t, folder, "obsidian")
-	if _, err := r.App(); err != nil || !r.HasApp() {
-		t.Errorf("not found: %v", err)
-	}
+	_, err := r.App()
+	assert.That(t, err == nil && r.HasApp(), "not found: %v", err)
 }
 
 // The app may know a vault by an id, or by another name than that of its folder.
@@ -238,9 +230,8 @@ func TestTheEmbeddedCLIIsGivenItsOwnName(t *testing.T) {
 		if vault == "" {
 			want = slices.Delete(want, 3, 4)
 		}
-		if got, err := p.Command(call); err != nil || !slices.Equal(got.Args, want) {
-			t.Errorf("vault=%s: got %q, %v, want %q", vault, got.Args, err, want)
-		}
+		got, err := p.Command(call)
+		assert.That(t, err == nil && slices.Equal(got.Args, want), "vault=%s: got %q, %v, want %q", vault, got.Args, err, want)
 	}
 }
 
@@ -260,8 +251,7 @@ func TestParseRelease(t *testing.T) {
 		assert.That(t, slices.Equal(got, strings.Fields(want)), "%q: %q", line, got)
 	}
 	for _, line := range []string{"", "1.12", "v1.12.7", "1.12.7.1", "1.12.7-beta", " 1.12.7", "1.12.7 (installer 1.12)", "1.12.7 (installer 1.12.7", "1..7", "1.12.7\n1.12.8", "Obsidian 1.12.7"} {
-		if _, ok := parseRelease(line); ok {
-			t.Errorf("%q was taken for a version", line)
-		}
+		_, ok := parseRelease(line)
+		assert.That(t, !ok, "%q was taken for a version", line)
 	}
 }

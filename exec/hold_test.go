@@ -17,17 +17,14 @@ func TestOneLargeAnswerAtATime(t *testing.T) {
 	const kept = 1 << 20
 	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker", "worker")
 	first := r.Hold()
-	if out, err := r.Run(WithHold(t.Context(), first), reads("flood.md"), p); err != nil || len(out.Stdout) != kept {
-		t.Fatal(len(out.Stdout), err)
-	}
-	if out, err := r.Run(t.Context(), reads("a.md"), p); err != nil || out.Stdout == "" {
-		t.Errorf("a small answer: %q, %v", out.Stdout, err)
-	}
+	out, err := r.Run(WithHold(t.Context(), first), reads("flood.md"), p)
+	require.That(t, err == nil && len(out.Stdout) == kept, "%v %v", len(out.Stdout), err)
+	out, err = r.Run(t.Context(), reads("a.md"), p)
+	assert.That(t, err == nil && out.Stdout != "", "a small answer: %q, %v", out.Stdout, err)
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := r.Run(short, reads("flood.md"), p); codeOf(err) != CodeTimeout {
-		t.Errorf("a second large answer: %v", err)
-	}
+	_, err = r.Run(short, reads("flood.md"), p)
+	assert.Equal(t, codeOf(err), CodeTimeout, "a second large answer: %v", err)
 	waits := make(chan error)
 	go func() {
 		_, err := r.Run(t.Context(), reads("flood.md"), p)

@@ -236,9 +236,8 @@ func checkPlayed(t testing.TB, path string, s script) {
 		assert.That(t, planned, "run %d of the fake client was not planned: %s", i, run)
 	}
 	for _, p := range s.Parts {
-		if line, _ := json.Marshal(p.Argv); !slices.Contains(runs, string(line)) {
-			t.Errorf("a part of the fake client was never played: %s", line)
-		}
+		line, _ := json.Marshal(p.Argv)
+		assert.That(t, slices.Contains(runs, string(line)), "a part of the fake client was never played: %s", line)
 	}
 }
 

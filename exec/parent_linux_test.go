@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -45,10 +46,8 @@ func TestChildrenEndWithAKilledGateway(t *testing.T) {
 
 func TestTheLifelineOfAChildHolds(t *testing.T) {
 	r, p, path := embeddedRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "lifeline"}}})
-	if _, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != CodeTimeout {
-		t.Error(err)
-	}
-	if _, err := os.Stat(path + ".ended"); err == nil {
-		t.Error("the child saw the end of a lifeline that is open")
-	}
+	_, err := r.Run(t.Context(), mustPermit("version", nil), p)
+	assert.Equal(t, codeOf(err), CodeTimeout, "%v", err)
+	_, err = os.Stat(path + ".ended")
+	assert.That(t, err != nil, "the child saw the end of a lifeline that is open")
 }

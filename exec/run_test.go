@@ -141,18 +141,16 @@ func cold(command, tail string) string {
 func TestProbeIsAskedOnce(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, probed, readX, readX, readX)
 	together(3, func() {
-		if out, err := r.Run(t.Context(), reads("a.md"), p); err != nil || out.Stdout != "x\n" {
-			t.Errorf("%q, %v", out.Stdout, err)
-		}
+		out, err := r.Run(t.Context(), reads("a.md"), p)
+		assert.That(t, err == nil && out.Stdout == "x\n", "%q, %v", out.Stdout, err)
 	})
 }
 
 func TestProbeIsAskedAgain(t *testing.T) {
 	ask := func(t *testing.T, r *Runner, p Program, want string) {
 		t.Helper()
-		if _, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != want || want == "" && err != nil {
-			t.Fatalf("%v, want %q", err, want)
-		}
+		_, err := r.Run(t.Context(), reads("a.md"), p)
+		require.That(t, codeOf(err) == want && (want != "" || err == nil), "%v, want %q", err, want)
 	}
 	t.Run("after the app was closed", func(t *testing.T) {
 		closed := part{Argv: readX.Argv, Err: []byte(textNotRunning + "\n"), Exit: 1}
@@ -200,20 +198,16 @@ func TestOldInstallerIsANotice(t *testing.T) {
 
 func TestNothingIsRunUnjudged(t *testing.T) {
 	r, p, _ := appRunner(t, Config{})
-	if _, err := r.Run(t.Context(), policy.Permit{}, p); !errors.Is(err, ErrNoPermit) {
-		t.Errorf("zero permit: %v", err)
-	}
-	if out, err := r.Run(t.Context(), mustPermit("version", nil), Program{}); !errors.Is(err, ErrNoProgram) || out.ExitCode != process.NoExit {
-		t.Errorf("zero program: %v, status %d", err, out.ExitCode)
-	}
-	if _, err := r.Serve(t.Context(), policy.ServerPermit{}); !errors.Is(err, ErrNoPermit) {
-		t.Errorf("zero server permit: %v", err)
-	}
+	_, err := r.Run(t.Context(), policy.Permit{}, p)
+	assert.ErrorIs(t, err, ErrNoPermit, "zero permit")
+	out, err := r.Run(t.Context(), mustPermit("version", nil), Program{})
+	assert.That(t, errors.Is(err, ErrNoProgram) && out.ExitCode == process.NoExit, "zero program: %v, status %d", err, out.ExitCode)
+	_, err = r.Serve(t.Context(), policy.ServerPermit{})
+	assert.ErrorIs(t, err, ErrNoPermit, "zero server permit")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if out, err := r.Run(ctx, mustPermit("version", nil), p); codeOf(err) != CodeCancelled || out.ExitCode != process.NoExit {
-		t.Errorf("ended context: %v, status %d", err, out.ExitCode)
-	}
+	out, err = r.Run(ctx, mustPermit("version", nil), p)
+	assert.That(t, codeOf(err) == CodeCancelled && out.ExitCode == process.NoExit, "ended context: %v, status %d", err, out.ExitCode)
 }
 
 // failing is what the embedded program prints on standard error when it fails.
@@ -309,13 +303,11 @@ func TestCommandStartsNothing(t *testing.T) {
 	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
 	want := []string{"vault", folder, "--stdin", "content", "--write", "--facts", "append", "path=a.md"}
 	assert.That(t, err == nil && got.Path == self && slices.Equal(got.Args, want) && got.Stdin == `\n` && got.StdinParam == "content", "%+v, %v", got, err)
-	if _, err := (Program{backend: appBackend}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call()); codeOf(err) != "content_unsafe" {
-		t.Errorf("unsafe content for the app: %v", err)
-	}
+	_, err = (Program{backend: appBackend}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
+	assert.Equal(t, codeOf(err), "content_unsafe", "unsafe content for the app: %v", err)
 	for _, folder := range []string{"", filepath.Join(folder, "missing"), "/etc/hostname"} {
-		if _, err := r.Embedded(folder); codeOf(err) != CodeVaultNotFound {
-			t.Errorf("folder %q: %v", folder, err)
-		}
+		_, err := r.Embedded(folder)
+		assert.Equal(t, codeOf(err), CodeVaultNotFound, "folder %q: %v", folder, err)
 	}
 }
 
@@ -327,9 +319,8 @@ func TestQueueOfTheApp(t *testing.T) {
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})
 	r, p := runnerFor(t, Config{}, path)
 	together(calls, func() {
-		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
-			t.Errorf("status %d, %v", out.ExitCode, err)
-		}
+		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+		assert.That(t, err == nil && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
 	})
 	runs := logged(path)
 	assert.That(t, len(runs) == calls, "%d runs", len(runs))
@@ -343,9 +334,8 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}, read}})
 	r, p := runnerFor(t, Config{}, path)
 	together(calls, func() {
-		if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != "vault_starting" || out.ExitCode != 0 {
-			t.Errorf("status %d, %v", out.ExitCode, err)
-		}
+		out, err := r.Run(t.Context(), reads("a.md"), p)
+		assert.That(t, codeOf(err) == "vault_starting" && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
 	})
 	reads := 0
 	for _, run := range logged(path) {
@@ -360,9 +350,8 @@ func TestEmbeddedRunsInParallel(t *testing.T) {
 	const calls = 4
 	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
 	together(calls, func() {
-		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
-			t.Errorf("status %d, %v", out.ExitCode, err)
-		}
+		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+		assert.That(t, err == nil && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
 	})
 }
 

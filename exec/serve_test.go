@@ -31,16 +31,13 @@ func TestServe(t *testing.T) {
 	r, permit, _ := serverRunner(t, "server", 0)
 	p, err := r.Serve(t.Context(), permit)
 	require.NoError(t, err)
-	if _, err := io.WriteString(p.In, "hello\n"); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(p.Out).ReadString('\n'); err != nil || line != "hello\n" {
-		t.Errorf("%q, %v", line, err)
-	}
+	_, err = io.WriteString(p.In, "hello\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(p.Out).ReadString('\n')
+	assert.That(t, err == nil && line == "hello\n", "%q, %v", line, err)
 	p.In.Close()
-	if rest, err := io.ReadAll(p.Out); err != nil || len(rest) > 0 {
-		t.Errorf("%q, %v", rest, err)
-	}
+	rest, err := io.ReadAll(p.Out)
+	assert.That(t, err == nil && len(rest) == 0, "%q, %v", rest, err)
 	assert.NoError(t, p.Wait())
 	p.Stop()
 }
@@ -52,9 +49,8 @@ func TestServeEnds(t *testing.T) {
 		require.NoError(t, err)
 		pid := marked(t, path)
 		p.Stop()
-		if err := p.Wait(); err != nil || !gone(pid) {
-			t.Errorf("%v, gone %v", err, gone(pid))
-		}
+		err = p.Wait()
+		assert.That(t, err == nil && gone(pid), "%v, gone %v", err, gone(pid))
 	})
 	t.Run("with its context", func(t *testing.T) {
 		r, permit, path := serverRunner(t, "server", 0)
@@ -63,9 +59,8 @@ func TestServeEnds(t *testing.T) {
 		require.NoError(t, err)
 		pid := marked(t, path)
 		cancel()
-		if err := p.Wait(); err != nil || !gone(pid) {
-			t.Errorf("%v, gone %v", err, gone(pid))
-		}
+		err = p.Wait()
+		assert.That(t, err == nil && gone(pid), "%v, gone %v", err, gone(pid))
 	})
 	t.Run("with a status", func(t *testing.T) {
 		r, permit, _ := serverRunner(t, "", 4)
@@ -82,9 +77,8 @@ func TestServeEnds(t *testing.T) {
 	t.Run("before it begins", func(t *testing.T) {
 		for _, self := range []string{"relative", "/no/such/program"} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			if _, err := New(Config{Self: self}).Serve(ctx, everything.Server("/vault")); codeOf(err) != CodeNotFound {
-				t.Errorf("%s: %v", self, err)
-			}
+			_, err := New(Config{Self: self}).Serve(ctx, everything.Server("/vault"))
+			assert.Equal(t, codeOf(err), CodeNotFound, "%s: %v", self, err)
 			cancel()
 		}
 	})
@@ -132,16 +126,13 @@ func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 		"to begin a change":  embedded.WithOptions(WriteOptions{Task: Begin}),
 		"to look at the end": embedded.WithOptions(WriteOptions{Task: End}),
 	} {
-		if _, err := r.Preview(context.Background(), preview, p); !errors.Is(err, ErrNoPermit) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := r.Preview(context.Background(), preview, p)
+		assert.ErrorIs(t, err, ErrNoPermit, "%s", name)
 	}
-	if _, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan})); !errors.Is(err, ErrNoPermit) {
-		t.Errorf("the zero preview: %v", err)
-	}
-	if _, err := r.Preview(context.Background(), preview, embedded.WithOptions(WriteOptions{Task: Plan})); err == nil || errors.Is(err, ErrNoPermit) {
-		t.Errorf("the plan itself: %v", err)
-	}
+	_, err = r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan}))
+	assert.ErrorIs(t, err, ErrNoPermit, "the zero preview")
+	_, err = r.Preview(context.Background(), preview, embedded.WithOptions(WriteOptions{Task: Plan}))
+	assert.That(t, err != nil && !errors.Is(err, ErrNoPermit), "the plan itself: %v", err)
 }
 
 func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
@@ -175,9 +166,7 @@ func TestWorkersAreCountedWithTheirMemory(t *testing.T) {
 	assert.Equal(t, r.Children(), (Children{}), "before the first call")
 	pidOf(t, r, p)
 	got := r.Children()
-	if got.Workers != 1 || got.Processes != 0 || got.WorkerMemory <= 0 && runtime.GOOS == "linux" {
-		t.Errorf("after a call: %+v", got)
-	}
+	assert.That(t, got.Workers == 1 && got.Processes == 0 && (got.WorkerMemory > 0 || runtime.GOOS != "linux"), "after a call: %+v", got)
 	r.Close()
 	assert.Equal(t, r.Children(), (Children{}), "after the end")
 }
@@ -206,9 +195,8 @@ func TestAWatcherIsToldOfEveryRun(t *testing.T) {
 	for _, path := range []string{"a.md", "crash.md"} {
 		_, _ = r.Run(ctx, reads(path), p)
 	}
-	if _, err := r.Run(ctx, reads("a.md"), Program{}); err == nil {
-		t.Error("a program that is none runs")
-	}
+	_, err := r.Run(ctx, reads("a.md"), Program{})
+	assert.That(t, err != nil, "a program that is none runs")
 	want := []string{"me embedded 0 ", "me embedded -1 cli_crashed", "me  -1 internal"}
 	assert.That(t, slices.Equal(w.told, want), "told %q, want %q", w.told, want)
 }

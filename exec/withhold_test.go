@@ -236,36 +236,30 @@ func TestMoreOfAnAnswer(t *testing.T) {
 			t.Errorf("%d bytes from %d: %q, %v; want %q, %v", tt.atLeast, tt.from, got, err, tt.want, tt.err)
 		}
 	}
-	if got, err := keptBy(t, r, p, "kept/wrong.md").More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
-		t.Errorf("of an answer that is not kept any more: %q, %v", got, err)
-	}
+	got, err := keptBy(t, r, p, "kept/wrong.md").More(t.Context(), 0, 1)
+	assert.That(t, got == "" && errors.Is(err, ErrNotKept), "of an answer that is not kept any more: %q, %v", got, err)
 	// The time limit applies to a part as to a call, and so does a cancellation.
-	if _, err := kept.More(t.Context(), 4, 1); codeOf(err) != CodeTimeout {
-		t.Errorf("a part that does not come: %v", err)
-	}
+	_, err = kept.More(t.Context(), 4, 1)
+	assert.Equal(t, codeOf(err), CodeTimeout, "a part that does not come: %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := keptBy(t, r, p, "kept.md").More(ctx, 0, 1); codeOf(err) != CodeCancelled {
-		t.Errorf("a part that no one wants: %v", err)
-	}
+	_, err = keptBy(t, r, p, "kept.md").More(ctx, 0, 1)
+	assert.Equal(t, codeOf(err), CodeCancelled, "a part that no one wants: %v", err)
 }
 
 // With its worker goes what it kept.
 func TestWhatIsKeptGoesWithTheWorker(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker", "worker")
 	kept := keptBy(t, r, p, "kept.md")
-	if _, err := r.Run(t.Context(), reads("leave.md"), p); codeOf(err) != CodeCrashed {
-		t.Fatal(err)
-	}
+	_, err := r.Run(t.Context(), reads("leave.md"), p)
+	require.Equal(t, codeOf(err), CodeCrashed, "%v", err)
 	for range 2 { // another worker does not have it
-		if got, err := kept.More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
-			t.Errorf("%q, %v", got, err)
-		}
+		got, err := kept.More(t.Context(), 0, 1)
+		assert.That(t, got == "" && errors.Is(err, ErrNotKept), "%q, %v", got, err)
 		pidOf(t, r, p)
 	}
 	kept = keptBy(t, r, p, "kept.md")
 	r.Close()
-	if got, err := kept.More(t.Context(), 0, 1); got != "" || !errors.Is(err, ErrNotKept) {
-		t.Errorf("after the end: %q, %v", got, err)
-	}
+	got, err := kept.More(t.Context(), 0, 1)
+	assert.That(t, got == "" && errors.Is(err, ErrNotKept), "after the end: %q, %v", got, err)
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,9 +90,8 @@ func TestOneWorkerAnswersManyCalls(t *testing.T) {
 	})
 	r.Close()
 	assert.That(t, gone(pid), "the worker outlives its runner")
-	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeCancelled || out.ExitCode != process.NoExit {
-		t.Errorf("after the end: %v", err)
-	}
+	out, err := r.Run(t.Context(), reads("a.md"), p)
+	assert.That(t, codeOf(err) == CodeCancelled && out.ExitCode == process.NoExit, "after the end: %v", err)
 	r.Close()
 	runs := len(logged(path))
 	assert.That(t, runs == 1, "%d processes", runs)
@@ -109,9 +107,8 @@ func TestEachVaultHasItsWorker(t *testing.T) {
 	other := p
 	other.folder = t.TempDir()
 	first := pidOf(t, r, p)
-	if out, err := r.Run(t.Context(), reads("a.md"), other); err == nil && out.Stdout == strconv.Itoa(first)+"\n" {
-		t.Error("one worker serves two vaults")
-	}
+	out, err := r.Run(t.Context(), reads("a.md"), other)
+	assert.That(t, err != nil || out.Stdout != strconv.Itoa(first)+"\n", "one worker serves two vaults")
 	assert.Equal(t, len(logged(p.path)), 2, "runs")
 	_ = os.Truncate(p.path+".log", int64(len(logged(p.path)[0])+1)) // the fake knows one vault only
 }
@@ -194,18 +191,16 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := inFlight(ctx, t, r, writes("hang.md"), p, path, 1)
 		cancel()
-		if got := <-ended; codeOf(got.err) != CodeCancelled || !gone(pid) {
-			t.Errorf("%v, gone %v", got.err, gone(pid))
-		}
+		got := <-ended
+		assert.That(t, codeOf(got.err) == CodeCancelled && gone(pid), "%v, gone %v", got.err, gone(pid))
 	})
 	t.Run("before it began", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker")
 		pidOf(t, r, p)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := r.Run(ctx, reads("a.md"), p); codeOf(err) != CodeCancelled && err != nil {
-			t.Error(err)
-		}
+		_, err := r.Run(ctx, reads("a.md"), p)
+		assert.That(t, codeOf(err) == CodeCancelled || err == nil, "%v", err)
 	})
 }
 
@@ -218,12 +213,10 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 		cancelled := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
 		other := inFlight(t.Context(), t, r, permit, p, path, 2)
 		cancel()
-		if got := <-other; got.err != nil || got.Stdout != "answered\n" {
-			t.Errorf("%q, %v", got.Stdout, got.err)
-		}
-		if got := <-cancelled; codeOf(got.err) != CodeCancelled {
-			t.Errorf("the call that was cancelled: %v", got.err)
-		}
+		got := <-other
+		assert.That(t, got.err == nil && got.Stdout == "answered\n", "%q, %v", got.Stdout, got.err)
+		got = <-cancelled
+		assert.Equal(t, codeOf(got.err), CodeCancelled, "the call that was cancelled: %v", got.err)
 	}
 }
 
@@ -235,33 +228,28 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	hung := inFlight(ctx, t, r, reads("hang.md"), p, path, 1)
 	written := inFlight(t.Context(), t, r, writes("finishes.md"), p, path, 2)
 	cancel()
-	if got := <-hung; codeOf(got.err) != CodeCancelled || gone(pid) {
-		t.Errorf("the call that was cancelled: %v, the worker is gone: %v", got.err, gone(pid))
-	}
+	got := <-hung
+	assert.That(t, codeOf(got.err) == CodeCancelled && !gone(pid), "the call that was cancelled: %v, the worker is gone: %v", got.err, gone(pid))
 	again := pidOf(t, r, p)
 	assert.That(t, again != pid, "the next call is asked of the same worker")
 	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
-	if got := <-written; got.err != nil || got.Stdout != "written\n" {
-		t.Errorf("the change: %q, %v", got.Stdout, got.err)
-	}
+	got = <-written
+	assert.That(t, got.err == nil && got.Stdout == "written\n", "the change: %q, %v", got.Stdout, got.err)
 	within(t, 20*time.Second, "the end of the worker", func() bool { return gone(pid) })
 }
 
 func TestWorkersThatAreNone(t *testing.T) {
 	for _, do := range []string{"worker of another version", "worker of another folder", "no worker"} {
 		r, p, _ := residentRunner(t, Config{}, do)
-		if out, err := r.Run(t.Context(), writes("a.md"), p); codeOf(err) != CodeUnsuitable || out.ExitCode != process.NoExit || hintOf(err) == "" {
-			t.Errorf("%s: %v", do, err)
-		}
+		out, err := r.Run(t.Context(), writes("a.md"), p)
+		assert.That(t, codeOf(err) == CodeUnsuitable && out.ExitCode == process.NoExit && hintOf(err) != "", "%s: %v", do, err)
 	}
 	r, p, path := residentRunner(t, Config{Timeout: faultLimit}, "silent worker")
 	begun := time.Now()
-	if _, err := r.Run(t.Context(), writes("a.md"), p); codeOf(err) != CodeTimeout {
-		t.Error(err)
-	}
-	if took := time.Since(begun); took > faultLimit+promise+busyness || len(logged(path)) > 0 && !gone(marked(t, path)) {
-		t.Errorf("came back after %v", took)
-	}
+	_, err := r.Run(t.Context(), writes("a.md"), p)
+	assert.Equal(t, codeOf(err), CodeTimeout, "%v", err)
+	took := time.Since(begun)
+	assert.That(t, took <= faultLimit+promise+busyness && (len(logged(path)) == 0 || gone(marked(t, path))), "came back after %v", took)
 	within(t, 5*time.Second, "run of the fake", func() bool { return len(logged(path)) > 0 })
 }
 
@@ -270,9 +258,8 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	defer r.Close()
 	p, err := r.Embedded(t.TempDir())
 	require.NoError(t, err)
-	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeNotFound || out.ExitCode != process.NoExit {
-		t.Error(err)
-	}
+	out, err := r.Run(t.Context(), reads("a.md"), p)
+	assert.That(t, codeOf(err) == CodeNotFound && out.ExitCode == process.NoExit, "%v", err)
 }
 
 func TestAMovedVaultHasAnotherWorker(t *testing.T) {
@@ -318,9 +305,8 @@ func TestAPipeThatAnotherProcessHolds(t *testing.T) {
 	r, p, path := residentRunner(t, Config{Timeout: 20 * time.Second}, "worker")
 	pidOf(t, r, p)
 	os.Remove(path + ".mark")
-	if _, err := r.Run(t.Context(), reads("holder.md"), p); codeOf(err) != CodeCrashed {
-		t.Error(err)
-	}
+	_, err := r.Run(t.Context(), reads("holder.md"), p)
+	assert.Equal(t, codeOf(err), CodeCrashed, "%v", err)
 	pid := marked(t, path)
 	within(t, 5*time.Second, "end of the group", func() bool { return gone(pid) })
 }
@@ -368,9 +354,8 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r.pool.limits.checkHealth = 10 * time.Millisecond
 		r.pool.limits.full = 90 << 20
 		pid := 0
-		if out, err := r.Run(t.Context(), reads("grow.md"), p); err != nil || out.Stdout != "grown\n" {
-			t.Fatalf("%q, %v", out.Stdout, err)
-		}
+		out, err := r.Run(t.Context(), reads("grow.md"), p)
+		require.That(t, err == nil && out.Stdout == "grown\n", "%q, %v", out.Stdout, err)
 		pid = marked(t, p.path)
 		within(t, 5*time.Second, "end of the large worker", func() bool { return gone(pid) })
 	})
@@ -379,9 +364,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r.pool.limits.checkHealth = 10 * time.Millisecond
 		r.pool.limits.stopAbove = 1
 		_, err := r.Run(t.Context(), reads("hang.md"), p)
-		if codeOf(err) != CodeCrashed || !strings.Contains(err.Error(), "memory") && !strings.Contains(err.Error(), "again") {
-			t.Error(err)
-		}
+		assert.That(t, codeOf(err) == CodeCrashed && (strings.Contains(err.Error(), "memory") || strings.Contains(err.Error(), "again")), "%v", err)
 		assert.That(t, gone(marked(t, path)), "the worker lives on")
 	})
 }
@@ -412,14 +395,12 @@ func TestThousandResidentCallsLeaveNothingBehind(t *testing.T) {
 func TestResidentRunIsStillUnderAPermit(t *testing.T) {
 	r := New(Config{Self: "/self", Resident: true})
 	defer r.Close()
-	if _, err := r.Run(t.Context(), policy.Permit{}, Program{}); !errors.Is(err, ErrNoPermit) {
-		t.Error(err)
-	}
+	_, err := r.Run(t.Context(), policy.Permit{}, Program{})
+	assert.ErrorIs(t, err, ErrNoPermit)
 }
 
 func TestMemoryOf(t *testing.T) {
-	if used := process.MemoryOf(os.Getpid()); runtime.GOOS == "linux" && (used < 1<<20 || used > 8<<30) {
-		t.Errorf("this process uses %d bytes", used)
-	}
+	used := process.MemoryOf(os.Getpid())
+	assert.That(t, runtime.GOOS != "linux" || (used >= 1<<20 && used <= 8<<30), "this process uses %d bytes", used)
 	assert.That(t, process.MemoryOf(-1) == 0, "no process uses memory")
 }

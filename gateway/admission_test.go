@@ -45,9 +45,8 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, tt.limits }).
 				embedded(`--facts vault=Work daily:path => D.md\n`, `--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 			for n := range tt.passes {
-				if got := f.gateway.Do(context.Background(), tt.request); !got.OK {
-					t.Fatalf("call %d: %+v", n, got.Error)
-				}
+				got := f.gateway.Do(context.Background(), tt.request)
+				require.That(t, got.OK, "call %d: %+v", n, got.Error)
 			}
 			got := f.gateway.Do(context.Background(), tt.request)
 			if tt.setting == "" {
@@ -61,9 +60,8 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 			if err != nil || wait <= 0 || wait > time.Hour+time.Second {
 				t.Errorf("come back in %q", got.Error.Hint)
 			}
-			if app, own := f.called(); len(app)+len(own) != tt.passes {
-				t.Errorf("%d programs were started for %d calls", len(app)+len(own), tt.passes)
-			}
+			app, own := f.called()
+			assert.That(t, len(app)+len(own) == tt.passes, "%d programs were started for %d calls", len(app)+len(own), tt.passes)
 		})
 	}
 }
@@ -96,9 +94,8 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 			if (plan.Error == nil) != (want == "") || plan.Error != nil && plan.Error.Code != want {
 				t.Errorf("DryRun: %+v, want %q", plan.Error, want)
 			}
-			if codes := g.DoBatch(context.Background(), batch).Failures(); (len(codes) == 0) != (want == "") || len(codes) > 0 && codes[0] != want {
-				t.Errorf("DoBatch: %q, want %q", codes, want)
-			}
+			codes := g.DoBatch(context.Background(), batch).Failures()
+			assert.That(t, (len(codes) == 0) == (want == "") && (len(codes) == 0 || codes[0] == want), "DoBatch: %q, want %q", codes, want)
 		}
 	}
 	check("")
@@ -121,9 +118,8 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if change {
 			place, req = f.gateway.vaults[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
 		}
-		if _, err := place.Acquire(t.Context(), "else"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := place.Acquire(t.Context(), "else")
+		require.NoError(t, err)
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(context.Background(), req) }()
 		for f.gateway.Load().Waiting == 0 {
@@ -169,18 +165,15 @@ func TestSeveralVaults(t *testing.T) {
 	f.config.Vaults = []Served{{Vault{Name: "Work", Folder: f.vault}, f.config.Policy}, {Vault{Name: "Home", ID: "0123456789abcdef", Folder: t.TempDir()}, second}}
 	f.gateway = New(f.config)
 	f.embedded(`--facts vault=Work daily:path => D.md\n`)
-	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); !got.OK || got.Vault != "Work" {
-		t.Errorf("the default: %+v", got)
-	}
-	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: "Work"}); !got.OK {
-		t.Errorf("by name: %+v", got)
-	}
+	got := f.gateway.Do(context.Background(), Request{Command: "daily:path"})
+	assert.That(t, got.OK && got.Vault == "Work", "the default: %+v", got)
+	got = f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: "Work"})
+	assert.That(t, got.OK, "by name: %+v", got)
 	append := Request{Command: "daily:append", Params: params("content", "x")}
 	for _, name := range []string{"Home", "0123456789abcdef", f.config.Vaults[1].Folder} {
 		append.Vault = name
-		if got := f.gateway.Do(context.Background(), append); code(got) != "mutations_off" {
-			t.Errorf("%s: %+v", name, got.Error)
-		}
+		got := f.gateway.Do(context.Background(), append)
+		assert.Equal(t, code(got), "mutations_off", "%s: %+v", name, got.Error)
 	}
 	for _, name := range []string{"home", "Hom", "x", "/"} {
 		got := f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: name})
@@ -205,9 +198,8 @@ func TestAnUnusableStateFolderIsNoPause(t *testing.T) {
 	if code(got) != "state_unavailable" || !strings.Contains(got.Error.Message, "not a directory") || strings.Contains(got.Error.Message+got.Error.Hint, file) {
 		t.Errorf("%+v", got.Error)
 	}
-	if app, own := f.called(); len(app)+len(own) > 0 {
-		t.Errorf("started %q %q", app, own)
-	}
+	app, own := f.called()
+	assert.That(t, len(app)+len(own) <= 0, "started %q %q", app, own)
 }
 
 func TestCallsAtOnce(t *testing.T) {
@@ -232,14 +224,12 @@ func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
 	late := Request{Command: "read", Params: params("path", "N.md"), Taken: time.Now().Add(-f.gateway.runner.Timeout())}
 	got := f.gateway.Do(t.Context(), late)
 	assert.That(t, code(got) == "timeout" && got.Error.Hint != "" && got.ExitCode == -1, "%+v", got)
-	if _, own := f.called(); len(own) > 0 {
-		t.Errorf("started %q", own)
-	}
+	_, own := f.called()
+	assert.That(t, len(own) == 0, "started %q", own)
 	ctx, cancel := f.gateway.admission.WithDeadline(t.Context(), late.Taken, time.Minute)
 	defer cancel()
-	if until, _ := ctx.Deadline(); time.Until(until) < 50*time.Second {
-		t.Errorf("%v are left", time.Until(until))
-	}
+	until, _ := ctx.Deadline()
+	assert.That(t, time.Until(until) >= 50*time.Second, "%v are left", time.Until(until))
 }
 
 // A page of a note that did not change is not read again, however long the note is;

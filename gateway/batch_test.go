@@ -193,31 +193,25 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	conditional := operation("c2", "append", "content", "x", "path", "N.md")
 	conditional.HashFrom = Reference{"c1", "hash"}
 	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), conditional}})
-	if err != nil {
-		t.Fatal(at, err)
-	}
+	require.That(t, err == nil, "%v %v", at, err)
 	r := batchRun{batchPlan: plan, results: []Result{{OK: true, Hash: "0123456789abcdef"}, {}}}
-	if request, err := r.resolve(1); err != nil || request.ExpectHash != "0123456789abcdef" {
-		t.Errorf("%+v, %v", request, err)
-	}
+	request, err := r.resolve(1)
+	assert.That(t, err == nil && request.ExpectHash == "0123456789abcdef", "%+v, %v", request, err)
 	plan.steps[0].wanted, r.outputs = true, make([]output, 2)
 	take := func(result Result) {
 		r.results[0], r.outputs[0] = result, r.referred(0, result)
 	}
 	take(Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}})
 	for field, want := range map[string]string{"stdout": "a\nb", "vault": "Work", "change.id": "20261121T083000.000000000Z-00aa", "hash": "", "path": ""} {
-		if got, err := r.field(Reference{"c1", field}, 1); got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v", field, got, err)
-		}
+		got, err := r.field(Reference{"c1", field}, 1)
+		assert.That(t, got == want && (err == nil) == (want != ""), "%s: %q, %v", field, got, err)
 	}
 	take(Result{OK: true, raw: "half", missingPart: "the rest"})
-	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil {
-		t.Error("half an output is taken for the whole")
-	}
+	_, err = r.field(Reference{"c1", "stdout"}, 1)
+	assert.That(t, err != nil, "half an output is taken for the whole")
 	take(Result{OK: true, raw: strings.Repeat("x", maxReferred)})
-	if got, err := r.field(Reference{"c1", "stdout"}, 1); err != nil || len(got) != maxReferred {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
+	got, err := r.field(Reference{"c1", "stdout"}, 1)
+	assert.That(t, err == nil && len(got) == maxReferred, "%d bytes, %v", len(got), err)
 	take(Result{OK: true, raw: strings.Repeat("x", maxReferred+1)})
 	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil || failure.Of(err).Code != "content_too_long" || failure.Of(err).Hint == "" || len(r.outputs[0].text) > 0 {
 		t.Errorf("%v, %d bytes are kept", err, len(r.outputs[0].text))
@@ -253,9 +247,8 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 				continue
 			}
 			_, err := allowlist.Parse(c.Name, allowlist.Params{p.Name: allowlist.Text(text)})
-			if wrong, ok := err.(*allowlist.ParseError); ok && wrong.Code() == allowlist.CodeBadValue {
-				t.Errorf("%s %s: %v", c.Name, p.Name, err)
-			}
+			wrong, ok := err.(*allowlist.ParseError)
+			assert.That(t, !ok || wrong.Code() != allowlist.CodeBadValue, "%s %s: %v", c.Name, p.Name, err)
 		}
 	}
 }
@@ -269,15 +262,11 @@ func TestStages(t *testing.T) {
 		operation("4", "read").taking("path", "3", "path"), operation("5", "read").taking("path", "0", "path"),
 		operation("6", "create", "path", "N.md"), operation("7", "create", "path", "O.md"),
 	}})
-	if err != nil {
-		t.Fatal(at, err)
-	}
+	require.That(t, err == nil, "%v %v", at, err)
 	assert.Equal(t, fmt.Sprint(plan.stages()), "[[0 1] [2] [3] [4 5] [6] [7]]")
 	app := newFixture(t, nil)
 	plan, at, err = app.gateway.vaults[0].planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
-	if err != nil {
-		t.Fatal(at, err)
-	}
+	require.That(t, err == nil, "%v %v", at, err)
 	assert.Equal(t, fmt.Sprint(plan.stages()), "[[0] [1] [2]]", "what moves the focus runs with a read")
 }
 
@@ -288,18 +277,15 @@ func TestACancelledBatchBeginsNothingMore(t *testing.T) {
 	cancel()
 	got := f.gateway.DoBatch(ctx, Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "tags")}})
 	assert.That(t, !got.OK && got.Error != nil && got.Error.Code == "cancelled" && got.Summary.OK == 0, "got %s", outcome(got))
-	if _, own := f.called(); len(own) > 0 {
-		t.Errorf("called %q", own)
-	}
+	_, own := f.called()
+	assert.That(t, len(own) == 0, "called %q", own)
 }
 
 func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, embeddedOnly).embedded(readsN, createsN)
 	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
-	if err != nil {
-		t.Fatal(at, err)
-	}
+	require.That(t, err == nil, "%v %v", at, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ctx = frame.WithProgress(ctx, func(c frame.Progress) {
 		if c.Done == 1 {
@@ -318,9 +304,8 @@ func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
 	}})
 	want := "c1=ok c2=error(not_found) c3=skipped c4=skipped"
 	assert.That(t, outcome(got) == want, "got %s, want %s", outcome(got), want)
-	if _, own := f.called(); slices.ContainsFunc(own, func(line string) bool { return strings.Contains(line, "O.md") }) {
-		t.Errorf("called %q", own)
-	}
+	_, own := f.called()
+	assert.That(t, !slices.ContainsFunc(own, func(line string) bool { return strings.Contains(line, "O.md") }), "called %q", own)
 }
 
 // TestABatchCountsItsOperations: the count is of those that are done, and what an operation
@@ -360,9 +345,7 @@ func TestTakingBack(t *testing.T) {
 	} {
 		f := newFixture(t, embeddedOnly).embedded(test.answer)
 		plan, at, err := f.gateway.vaults[0].planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
-		if err != nil {
-			t.Fatal(at, err)
-		}
+		require.That(t, err == nil, "%v %v", at, err)
 		r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
 		r.undoOne(context.Background(), 0)
 		got := r.report(context.Background())
@@ -381,9 +364,8 @@ func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
 	if !first.OK || !second.OK || outcome(first) != outcome(second) || second.Results[1].Result.Stdout != "text\n" || len(second.Notices) != 1 {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
-	if _, own := f.called(); len(own) != 2 {
-		t.Errorf("called %q", own)
-	}
+	_, own := f.called()
+	assert.Equal(t, len(own), 2, "called %q", own)
 	for name, change := range map[string]func(*Batch){
 		"another order":     func(b *Batch) { b.Operations = append(b.Operations, operation("c3", "tags")) },
 		"atomic":            func(b *Batch) { b.Atomic = true },
@@ -654,9 +636,8 @@ func TestAnAnsweredBatchIsNotAskedAbout(t *testing.T) {
 	if !first.OK || !again.OK || asked != 1 || f.published() != 1 || len(again.Notices) == 0 {
 		t.Errorf("asked %d times, published %d times: %+v, then %+v", asked, f.published(), first, again)
 	}
-	if got := logOf(t, f); !strings.HasSuffix(got, "end publish:add; end batch") {
-		t.Errorf("the log is %s", got)
-	}
+	got := logOf(t, f)
+	assert.That(t, strings.HasSuffix(got, "end publish:add; end batch"), "the log is %s", got)
 	batch.Operations[0].ClientID = "other"
 	if got := f.gateway.DoBatch(t.Context(), batch); got.OK || asked != 2 {
 		t.Errorf("another batch under the key: %+v, asked %d times", got, asked)

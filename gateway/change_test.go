@@ -90,13 +90,11 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 		t.Errorf("text into an image that no one looks at: %+v", got.Error)
 	}
 	request.ExpectHash = "0123456789abcdef"
-	if got := f.gateway.Do(context.Background(), request); code(got) != "vault_not_found" {
-		t.Errorf("with a hash that no one can compare: %+v", got.Error)
-	}
+	got = f.gateway.Do(context.Background(), request)
+	assert.Equal(t, code(got), "vault_not_found", "with a hash that no one can compare: %+v", got.Error)
 	request.ExpectHash, request.IdempotencyKey = "", "k"
-	if got := f.gateway.Do(context.Background(), request); code(got) != "bad_request" {
-		t.Errorf("with a key that no one can keep: %+v", got.Error)
-	}
+	got = f.gateway.Do(context.Background(), request)
+	assert.Equal(t, code(got), "bad_request", "with a key that no one can keep: %+v", got.Error)
 }
 
 func TestOneWriterAtATime(t *testing.T) {
@@ -150,9 +148,8 @@ func TestAChangeAcrossTheVaultHoldsUpNoOtherWriter(t *testing.T) {
 			}
 			release()
 		}
-		if got := <-done; !got.OK {
-			t.Errorf("%s: %+v", tt.name, got.Error)
-		}
+		got := <-done
+		assert.That(t, got.OK, "%s: %+v", tt.name, got.Error)
 		if !tt.waits {
 			release()
 		}
@@ -178,9 +175,8 @@ func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
 	if !first.OK || !second.OK || second.Stdout != first.Stdout || !strings.Contains(strings.Join(second.Notices, " "), "first time") {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
-	if _, own := f.called(); !slices.Equal(own, []string{line}) {
-		t.Errorf("called %q", own)
-	}
+	_, own := f.called()
+	assert.EqualSlices(t, own, []string{line}, "called")
 	other := request
 	other.Params = params("path", "A.md", "content", "y")
 	got := f.gateway.Do(context.Background(), other)

@@ -74,13 +74,11 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	req := Request{Command: "publish:add", Params: params("path", "a.md")}
 	f.approve(f.gateway.Do(t.Context(), req))
 	write("what nobody has seen")
-	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || f.published() > 0 {
-		t.Errorf("another text: %+v", got)
-	}
+	got := f.gateway.Do(t.Context(), req)
+	assert.That(t, code(got) == "unconfirmed" && f.published() <= 0, "another text: %+v", got)
 	write("harmless")
-	if got := f.gateway.Do(t.Context(), req); code(got) != "" || f.published() != 1 {
-		t.Errorf("the text that was there: %+v", got)
-	}
+	got = f.gateway.Do(t.Context(), req)
+	assert.That(t, code(got) == "" && f.published() == 1, "the text that was there: %+v", got)
 
 	var asked consent.Question
 	req.Ask = func(_ context.Context, q consent.Question) consent.Reply {
@@ -88,14 +86,12 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 		write("meanwhile")
 		return consent.Yes
 	}
-	if got := f.gateway.Do(t.Context(), req); code(got) != "conflict" || f.published() != 1 {
-		t.Errorf("changed under the question: %+v", got)
-	}
+	got = f.gateway.Do(t.Context(), req)
+	assert.That(t, code(got) == "conflict" && f.published() == 1, "changed under the question: %+v", got)
 	assert.That(t, asked.Destructive && asked.Folder == "" && strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\""), "asked %+v", asked)
 	req.Ask = replies(consent.Yes, &asked)
-	if got := f.gateway.Do(t.Context(), req); code(got) != "" || f.published() != 2 {
-		t.Errorf("accepted: %+v", got)
-	}
+	got = f.gateway.Do(t.Context(), req)
+	assert.That(t, code(got) == "" && f.published() == 2, "accepted: %+v", got)
 }
 
 // Where it is not known what a call would change, a yes is for that call alone.
@@ -104,14 +100,12 @@ func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
 	f := openAsking(t, func(c *Config) { c.Vault.Folder = "" })
 	var asked consent.Question
 	req := Request{Command: "append", Params: params("path", "In/a.md", "content", "x"), Ask: replies(consent.YesHere, &asked)}
-	if got := f.gateway.Do(t.Context(), req); code(got) != "" || asked.Folder != "" || asked.Path != "In/a.md" {
-		t.Fatalf("got %+v, asked %+v", got, asked)
-	}
+	got := f.gateway.Do(t.Context(), req)
+	require.That(t, code(got) == "" && asked.Folder == "" && asked.Path == "In/a.md", "got %+v, asked %+v", got, asked)
 	asked = consent.Question{}
 	req.Ask = replies(consent.No, &asked)
-	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || asked.Command != "append" {
-		t.Errorf("got %+v, asked %+v", got, asked)
-	}
+	got = f.gateway.Do(t.Context(), req)
+	assert.That(t, code(got) == "unconfirmed" && asked.Command == "append", "got %+v, asked %+v", got, asked)
 }
 
 // An answer that is none of the known ones is no yes.
@@ -164,9 +158,8 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 	seen := map[[32]byte]string{}
 	add := func(what string, at *vaultGateway, p Plan, q consent.Question) {
 		digest := at.digestOfQuestion(p, q)
-		if before, twice := seen[digest]; twice {
-			t.Errorf("%s has the digest of %s", what, before)
-		}
+		before, twice := seen[digest]
+		assert.That(t, !twice, "%s has the digest of %s", what, before)
 		seen[digest] = what
 	}
 	file := consent.PlannedFile{Path: "a.md", Before: "00"}
@@ -246,9 +239,8 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmWrites }).embedded(answers...)
 		require.NoError(t, os.WriteFile(filepath.Join(f.vault, "N.md"), []byte("text"), 0o600))
 		f.gateway.DoBatch(t.Context(), Batch{Request: Request{Ask: yes}, Operations: []Operation{{ClientID: "a", Request: replace}, {ClientID: "b", Request: undo}}})
-		if _, embedded := f.called(); len(embedded) != 4 {
-			t.Errorf("want two plans and two writes: %q", embedded)
-		}
+		_, embedded := f.called()
+		assert.Equal(t, len(embedded), 4, "want two plans and two writes: %q", embedded)
 	})
 }
 

@@ -274,9 +274,8 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"daily:path", "daily:append"} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
-		if _, err := f.gateway.running.Acquire(t.Context(), "else"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.gateway.running.Acquire(t.Context(), "else")
+		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		got := f.gateway.Do(ctx, Request{Command: command, Params: contentFor(command)})
@@ -287,9 +286,8 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	if _, err := f.gateway.vaults[0].writing.Acquire(t.Context(), "else"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.gateway.vaults[0].writing.Acquire(t.Context(), "else")
+	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	assert.Equal(t, code(f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")})), "cancelled", "code")
@@ -337,21 +335,18 @@ func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
 func TestAKeyIsCarriedOutOnce(t *testing.T) {
 	kept := keyJournal(t)
 	call, other := keyDigest(sha256.Sum256([]byte("call"))), keyDigest(sha256.Sum256([]byte("other")))
-	if got := recallKey(kept, "k", call); got != nil {
-		t.Fatalf("recalled %q before the call", got)
-	}
+	got := recallKey(kept, "k", call)
+	require.That(t, got == nil, "recalled %q before the call", got)
 	claim, answer, err := takeKey(kept, "me", "k", call)
 	require.That(t, err == nil && answer == nil && claim.ID != "", "got the claim %q, %q, %v", claim.ID, answer, err)
 	expectKeyCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
 	require.NoError(t, claim.Settle(keyRemember, "done"))
-	if _, answer, err := takeKey(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
-		t.Errorf("the second time it is %q, %v", answer, err)
-	}
+	_, answer, err = takeKey(kept, "me", "k", call)
+	assert.That(t, string(answer) == `"done"` && err == nil, "the second time it is %q, %v", answer, err)
 	assert.Equal(t, string(recallKey(kept, "k", call)), `"done"`, "recalled")
 	expectKeyCode(t, kept, "k", other, failure.CodeBadRequest)
-	if got := recallKey(kept, "k", other); got != nil {
-		t.Errorf("recalled %q for another call", got)
-	}
+	got = recallKey(kept, "k", other)
+	assert.That(t, got == nil, "recalled %q for another call", got)
 }
 
 // What was not carried out may be tried again, and what is unknown may not.

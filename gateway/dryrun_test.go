@@ -144,9 +144,8 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 	var out bytes.Buffer
 	c := exec.Command(shell, "-c", line)
 	c.Stdout = &out
-	if err := c.Run(); err != nil || out.String() != "100%\n'x' \\n" || strings.Contains(line, "\n") {
-		t.Errorf("%s gave %q (%v)", line, out.String(), err)
-	}
+	err = c.Run()
+	assert.That(t, err == nil && out.String() == "100%\n'x' \\n" && !strings.Contains(line, "\n"), "%s gave %q (%v)", line, out.String(), err)
 }
 
 func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {

@@ -101,9 +101,8 @@ var outcomes = []struct {
 func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
 	t.Parallel()
 	own := filepath.Join(t.TempDir(), "vaultwicket")
-	if out, err := osexec.Command("go", "build", "-o", own, "vaultwicket/cmd/vaultwicket").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	out, err := osexec.Command("go", "build", "-o", own, "vaultwicket/cmd/vaultwicket").CombinedOutput()
+	require.That(t, err == nil, "build: %v\n%s", err, out)
 	for _, test := range outcomes {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -68,9 +68,8 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	}
 	assert.That(t, seen == 60, "the pages are numbered up to %d, the last is %+v", seen, page.Truncated)
 	assert.Equal(t, got, whole, "the pages are")
-	if _, own := f.called(); len(own) != calls {
-		t.Errorf("%d programs were started for %d pages: each has to be looked at again", len(own), calls)
-	}
+	_, own := f.called()
+	assert.That(t, len(own) == calls, "%d programs were started for %d pages: each has to be looked at again", len(own), calls)
 }
 
 func TestRowsOfJSONStayJSON(t *testing.T) {
@@ -136,11 +135,10 @@ func TestAChangedSourceInJSONIsTold(t *testing.T) {
 	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 1, Keep: true}
 	req.Params["counts"] = allowlist.Flag(true)
 	next := following(t, req, f.gateway.Do(context.Background(), req))
-	if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) != 0 {
-		t.Errorf("nothing has changed: %+v", got)
-	}
-	f.embedded(asked + `[{"tag": "#a","count": 4},{"tag": "#b","count": 2}]\n`)
 	got := f.gateway.Do(context.Background(), next)
+	assert.That(t, got.OK && len(got.Notices) == 0, "nothing has changed: %+v", got)
+	f.embedded(asked + `[{"tag": "#a","count": 4},{"tag": "#b","count": 2}]\n`)
+	got = f.gateway.Do(context.Background(), next)
 	if !got.OK || got.Stdout != `[{"tag":"#b"}]` || len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "has changed since its first page") {
 		t.Errorf("a field that is not shown has changed: %+v", got)
 	}
@@ -162,9 +160,8 @@ func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
 	got := f.gateway.Do(context.Background(), next)
 	assert.That(t, got.OK && got.Stdout != "" && strings.Contains(whole, got.Stdout) && len(got.Notices) == 0, "got %+v", got)
 	f.embedded(`--unless ` + state + ` --facts vault=Work files => Another.md\n`)
-	if got := f.gateway.Do(context.Background(), next); !got.OK || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 1 {
-		t.Errorf("another answer: %+v", got)
-	}
+	got = f.gateway.Do(context.Background(), next)
+	assert.That(t, got.OK && strings.Contains(whole, got.Stdout) && len(got.Notices) == 1, "another answer: %+v", got)
 }
 
 // A note may be hidden between two pages, and the kept answer name it.
@@ -176,17 +173,15 @@ func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 	for _, patterns := range []string{"/Folder/\n", "/Other/\n", ""} {
 		req := paged("files")
 		next := following(t, req, f.gateway.Do(context.Background(), req))
-		if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) > 0 {
-			t.Fatalf("%q: got %+v", patterns, got)
-		}
+		got := f.gateway.Do(context.Background(), next)
+		require.That(t, got.OK && len(got.Notices) == 0, "%q: got %+v", patterns, got)
 		change := func() error { return os.WriteFile(file, []byte(patterns), 0o600) }
 		if patterns == "" {
 			change = func() error { return os.Remove(file) }
 		}
 		require.NoError(t, change())
-		if got := f.gateway.Do(context.Background(), next); code(got) != "not_found" || got.Stdout != "" {
-			t.Errorf("%q: got %+v", patterns, got)
-		}
+		got = f.gateway.Do(context.Background(), next)
+		assert.That(t, code(got) == "not_found" && got.Stdout == "", "%q: got %+v", patterns, got)
 	}
 }
 
@@ -200,9 +195,8 @@ func TestAPageOfARandomNoteIsOfThatNote(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	got := f.gateway.Do(context.Background(), next)
 	assert.That(t, got.OK && len(got.Notices) == 0 && strings.Contains(text, got.Stdout), "got %+v", got)
-	if _, own := f.called(); len(own) != 1 {
-		t.Errorf("started %q", own)
-	}
+	_, own := f.called()
+	assert.Equal(t, len(own), 1, "started %q", own)
 }
 
 func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
@@ -253,9 +247,8 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 		got := f.gateway.Do(context.Background(), next)
 		require.That(t, got.OK, "got %+v", got.Error)
 	}
-	if got := f.gateway.Do(context.Background(), next); code(got) != "rate_limited" {
-		t.Errorf("pages do not count: %+v", got.Error)
-	}
+	got := f.gateway.Do(context.Background(), next)
+	assert.Equal(t, code(got), "rate_limited", "pages do not count: %+v", got.Error)
 	f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
 	next.Caller = "another" // whose calls are not used up
 	assert.That(t, !f.gateway.Do(context.Background(), next).OK, "what was read under an earlier policy is still kept")
@@ -272,9 +265,8 @@ func TestOnlyWhatWasReadIsKept(t *testing.T) {
 	f.embedded(answer)
 	req := paged("files")
 	req.Keep = false
-	if got := f.gateway.Do(context.Background(), req); !got.OK || got.Truncated == nil || got.Truncated.Cursor != "" {
-		t.Errorf("kept for no one: %+v", got.Truncated)
-	}
+	got = f.gateway.Do(context.Background(), req)
+	assert.That(t, got.OK && got.Truncated != nil && got.Truncated.Cursor == "", "kept for no one: %+v", got.Truncated)
 }
 
 func TestPagesOfWritesAreRefused(t *testing.T) {
@@ -286,13 +278,11 @@ func TestPagesOfWritesAreRefused(t *testing.T) {
 		{Command: "files", Fields: []string{"path"}},
 		{Command: "files", Limit: -2},
 	} {
-		if got := f.gateway.Do(context.Background(), req); code(got) != "bad_request" && code(got) != "bad_value" || got.Error.Hint == "" {
-			t.Errorf("%+v: got %+v", req, got.Error)
-		}
+		got := f.gateway.Do(context.Background(), req)
+		assert.That(t, (code(got) == "bad_request" || code(got) == "bad_value") && got.Error.Hint != "", "%+v: got %+v", req, got.Error)
 	}
-	if app, own := f.called(); len(app)+len(own) > 0 {
-		t.Errorf("started %q %q", app, own)
-	}
+	app, own := f.called()
+	assert.That(t, len(app)+len(own) <= 0, "started %q %q", app, own)
 }
 
 // The first page was of another vault than the default one; its cursor says so.
@@ -308,9 +298,8 @@ func TestACursorKnowsItsVault(t *testing.T) {
 	next := following(t, req, f.gateway.Do(context.Background(), req))
 	for vault, want := range map[string]string{"": "", "Work": "", "Home": "bad_request"} {
 		next.Vault = vault
-		if got := f.gateway.Do(context.Background(), next); code(got) != want || want == "" && got.Vault != "Work" {
-			t.Errorf("vault %q: got %+v, %+v", vault, got, got.Error)
-		}
+		got := f.gateway.Do(context.Background(), next)
+		assert.That(t, code(got) == want && (want != "" || got.Vault == "Work"), "vault %q: got %+v, %+v", vault, got, got.Error)
 	}
 }
 
@@ -341,12 +330,10 @@ func TestTheRestIsOneAnswer(t *testing.T) {
 	first := f.gateway.Do(context.Background(), req)
 	rest := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, MaxOutput: 1 << 20})
 	assert.That(t, rest.OK && first.Stdout+rest.Stdout == whole && rest.Truncated.Cursor == "", "got %+v", rest)
-	if got := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, Caller: "else"}); code(got) != "not_found" {
-		t.Errorf("got %+v", got.Error)
-	}
-	if got := f.gateway.Do(context.Background(), Request{Cursor: "x"}); code(got) != "bad_value" {
-		t.Errorf("got %+v", got.Error)
-	}
+	got := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, Caller: "else"})
+	assert.Equal(t, code(got), "not_found", "%+v", got.Error)
+	got = f.gateway.Do(context.Background(), Request{Cursor: "x"})
+	assert.Equal(t, code(got), "bad_value", "%+v", got.Error)
 }
 
 // TestTheFirstPageOfALongNoteSaysHowToReadLess: a page of rows within a limit does not.
@@ -455,9 +442,8 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("\"\n", 5000)
-	if got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pages.Limit{}); err != nil || next != (pages.Position{}) || got.Stdout != whole || got.Stderr != whole {
-		t.Errorf("got %d bytes, %v", len(got.Stdout), err)
-	}
+	got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pages.Limit{})
+	assert.That(t, err == nil && next == (pages.Position{}) && got.Stdout == whole && got.Stderr == whole, "got %d bytes, %v", len(got.Stdout), err)
 }
 
 func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
@@ -557,9 +543,8 @@ func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
 			r := f.gateway.Do(context.Background(), test.request)
 			said := strings.Join(r.Notices, "\n")
 			if r.Error != nil {
-				if said += r.Error.Hint; strings.Contains(said, "\n") || !strings.Contains(r.Error.Message, "Gone") {
-					t.Errorf("%+v", r.Error)
-				}
+				said += r.Error.Hint
+				assert.That(t, !strings.Contains(said, "\n") && strings.Contains(r.Error.Message, "Gone"), "%+v", r.Error)
 			}
 			assert.That(t, strings.Contains(said, findsMore) == test.advised, "says %q, %+v", said, r.Error)
 		})

@@ -94,9 +94,8 @@ func (f *fixture) startsOf(t *testing.T, c allowlist.Command) (starts int) {
 			t.Errorf("%s, %s on %s: started %d programs, and the log says %+v", c.Name, name, f.config.Backend, started, added)
 		}
 		ends := slices.ContainsFunc(added, func(l audit.Line) bool { return l.Kind == "end" && l.Exit != nil && l.Call == added[0].Call })
-		if allowed := slices.ContainsFunc(added, func(l audit.Line) bool { return l.Decision == "allow" }); allowed && !ends {
-			t.Errorf("%s, %s: no end in %+v", c.Name, name, added)
-		}
+		allowed := slices.ContainsFunc(added, func(l audit.Line) bool { return l.Decision == "allow" })
+		assert.That(t, !allowed || ends, "%s, %s: no end in %+v", c.Name, name, added)
 	}
 	return starts
 }
@@ -194,12 +193,10 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			spoil(t, f)
 			got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")})
 			assert.That(t, code(got) == "state_unavailable" && strings.Contains(got.Error.Message, "audit"), "got %+v", got.Error)
-			if app, own := f.called(); len(app)+len(own) > 0 {
-				t.Errorf("started %q %q", app, own)
-			}
-			if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); !got.OK {
-				t.Errorf("a read is held up: %+v", got.Error)
-			}
+			app, own := f.called()
+			assert.That(t, len(app)+len(own) <= 0, "started %q %q", app, own)
+			got = f.gateway.Do(context.Background(), Request{Command: "daily:path"})
+			assert.That(t, got.OK, "a read is held up: %+v", got.Error)
 		})
 	}
 }
@@ -223,9 +220,8 @@ func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
 		t.Errorf("allowed: %+v and %+v", allowed, end)
 	}
 	assert.That(t, unknown.Decision == "deny" && unknown.Code == "unknown_command", "unknown: %+v", unknown)
-	if _, err := json.Marshal(lines); err != nil {
-		t.Error(err)
-	}
+	_, err := json.Marshal(lines)
+	assert.NoError(t, err)
 }
 
 // A request for a vault that is none is refused like every other, in the log too.

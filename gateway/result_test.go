@@ -82,9 +82,8 @@ func TestRejectAndFault(t *testing.T) {
 	got := Reject("x", failure.New("bad_request", "write it so", "argument is wrong"))
 	assert.That(t, !got.OK && got.ExitCode == -1 && got.Error.Code == "bad_request" && got.Error.Hint == "write it so", "got %+v", got)
 	assert.Equal(t, Fault("x").Error.Code, "internal")
-	if got := Reject(strings.Repeat("é", 500), errors.New("x")); len(got.Command) > quote.Limit+len("…") || !utf8.ValidString(got.Command) {
-		t.Errorf("the command is %d bytes", len(got.Command))
-	}
+	got = Reject(strings.Repeat("é", 500), errors.New("x"))
+	assert.That(t, len(got.Command) <= quote.Limit+len("…") && utf8.ValidString(got.Command), "the command is %d bytes", len(got.Command))
 }
 
 func TestEveryCodeHasAClass(t *testing.T) {
@@ -134,9 +133,8 @@ func TestEveryWayOutIsCleaned(t *testing.T) {
 		plan := f.gateway.DryRun(context.Background(), req)
 		for _, out := range []any{result, plan} {
 			text := texts(t, out)
-			if _, report := clean.Text(text); !report.None() {
-				t.Errorf("%q: %q", req.Command, text)
-			}
+			_, report := clean.Text(text)
+			assert.That(t, report.None(), "%q: %q", req.Command, text)
 		}
 	}
 	assert.Contains(t, f.gateway.DryRun(context.Background(), Request{Command: "daily:append", Params: params("content", "x")}).Diff, `\u{202e}`, "the difference")

@@ -137,19 +137,16 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	}
 	f := newFixture(t, nil).embedded(plan...).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n",
 		`vault=Work file path=Note.md => Error: File "Note.md" not found.\n`, `vault=Work create path=Note.md => Created: Note.md\n`)
-	if got := f.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")}); !got.OK || got.Path != "Note.md" {
-		t.Errorf("got %+v, %+v", got, got.Error)
-	}
+	got := f.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
+	assert.That(t, got.OK && got.Path == "Note.md", "got %+v, %+v", got, got.Error)
 	taken := newFixture(t, nil).embedded(`--plan --facts vault=Work create name=Note => exit 1 already_exists Error: File "Note.md" already exists.\n`)
-	if got := taken.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")}); code(got) != "already_exists" {
-		t.Errorf("got %+v", got.Error)
-	}
-	if app, _ := taken.called(); len(app) > 0 {
-		t.Errorf("the app was asked %q", app)
-	}
+	got = taken.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
+	assert.Equal(t, code(got), "already_exists", "%+v", got.Error)
+	app, _ := taken.called()
+	assert.That(t, len(app) == 0, "the app was asked %q", app)
 	// Without the folder it is not known where the app would make it.
 	blind := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n")
-	got := blind.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
+	got = blind.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")})
 	assert.That(t, code(got) == "ambiguous" && strings.Contains(got.Error.Hint, "path=") && !strings.Contains(got.Error.Hint, "overwrite"), "got %+v", got.Error)
 }
 
@@ -164,9 +161,8 @@ func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
 		got := f.gateway.Do(context.Background(), request)
 		assert.That(t, code(got) == policy.CodeAccess && strings.Contains(got.Error.Hint, "set backend to auto"), "%s %v: %+v", request.Command, request.Params, got.Error)
 	}
-	if app, own := f.called(); len(app)+len(own) > 0 {
-		t.Errorf("called %q and %q", app, own)
-	}
+	app, own := f.called()
+	assert.That(t, len(app)+len(own) <= 0, "called %q and %q", app, own)
 }
 
 func TestAPinnedVaultIsTheOneThatTheAppMeans(t *testing.T) {
@@ -175,22 +171,19 @@ func TestAPinnedVaultIsTheOneThatTheAppMeans(t *testing.T) {
 	f := newFixture(t, pin)
 	f.app(versionLine, "vault=Work vault info=path => "+f.vault+`\n`, "vault=Work tags => #a\\n")
 	for range 2 {
-		if got := f.gateway.Do(context.Background(), Request{Command: "tags"}); !got.OK {
-			t.Fatalf("%+v", got.Error)
-		}
+		got := f.gateway.Do(context.Background(), Request{Command: "tags"})
+		require.That(t, got.OK, "%+v", got.Error)
 	}
-	if app, _ := f.called(); !slices.Equal(withoutProbe(app), []string{"vault=Work vault info=path", "vault=Work tags", "vault=Work tags"}) {
-		t.Errorf("asked %q", app)
-	}
+	app, _ := f.called()
+	assert.EqualSlices(t, withoutProbe(app), []string{"vault=Work vault info=path", "vault=Work tags", "vault=Work tags"}, "asked %q", app)
 
 	other := newFixture(t, pin).app(versionLine, "vault=Work vault info=path => /somewhere/else\\n", "vault=Work tags => #secret\\n")
 	for range 2 {
 		got := other.gateway.Do(context.Background(), Request{Command: "tags"})
 		assert.That(t, code(got) == "vault_not_found" && !strings.Contains(got.Stdout, "secret") && strings.Contains(got.Error.Message, "/somewhere/else"), "got %+v", got)
 	}
-	if app, _ := other.called(); slices.Contains(app, "vault=Work tags") {
-		t.Errorf("asked %q", app)
-	}
+	app, _ = other.called()
+	assert.That(t, !slices.Contains(app, "vault=Work tags"), "asked %q", app)
 }
 
 func withoutProbe(calls []string) []string {
@@ -240,9 +233,8 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 			if test.called != "" {
 				want = append(want, test.called)
 			}
-			if app, own := f.called(); !slices.Equal(app, want) || len(own) > 0 {
-				t.Errorf("called %q and %q, want %q", app, own, want)
-			}
+			app, own := f.called()
+			assert.That(t, slices.Equal(app, want) && len(own) == 0, "called %q and %q, want %q", app, own, want)
 		})
 	}
 }

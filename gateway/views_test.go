@@ -63,9 +63,8 @@ func TestOnlyWhatCanBeAnsweredIsListed(t *testing.T) {
 			if l.Enabled() != (want == "") || e.Allowed != l.Enabled() || e.Code != want || (e.Why == "") != (want == "") || (e.Hint == "") != (want == "") {
 				t.Errorf("%s: %s: %+v, want the code %q", test.name, l.Name, e.Entry, want)
 			}
-			if _, open := f.gateway.Enabled(l.Name); open != l.Enabled() {
-				t.Errorf("%s: %s: open for typed tools: %v", test.name, l.Name, open)
-			}
+			_, open := f.gateway.Enabled(l.Name)
+			assert.Equal(t, open, l.Enabled(), "%s: %s: open for typed tools", test.name, l.Name)
 		}
 	}
 }
@@ -134,31 +133,23 @@ func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600))
 	}
 	list, more, err := f.gateway.AccessBelow("", "")
-	if err != nil || more {
-		t.Fatal(more, err)
-	}
+	require.That(t, err == nil && !more, "%v %v", more, err)
 	seen := map[string]notes.Access{}
 	for _, a := range list {
 		seen[a.Path] = a
 	}
-	if a := seen["Private"]; a.Level != "none" || a.Rule != "Private" || a.Read.Allowed {
-		t.Errorf("%+v", a)
-	}
-	if a := seen["Old"]; a.Ignored == nil || a.Ignored.Line != 1 || a.Read.Allowed {
-		t.Errorf("%+v", a)
-	}
-	if a := seen["Work"]; a.Level != "r" || !a.Read.Allowed || a.Change.Allowed {
-		t.Errorf("%+v", a)
-	}
-	if _, _, err := f.gateway.AccessBelow("", "../"); err == nil {
-		t.Error("folders outside of the vault")
-	}
+	a := seen["Private"]
+	assert.That(t, a.Level == "none" && a.Rule == "Private" && !a.Read.Allowed, "%+v", a)
+	a = seen["Old"]
+	assert.That(t, a.Ignored != nil && a.Ignored.Line == 1 && !a.Read.Allowed, "%+v", a)
+	a = seen["Work"]
+	assert.That(t, a.Level == "r" && a.Read.Allowed && !a.Change.Allowed, "%+v", a)
+	_, _, err = f.gateway.AccessBelow("", "../")
+	assert.That(t, err != nil, "folders outside of the vault")
 	for path, text := range map[string]string{"Private/a.md": "secret", "Work/a.md": "milk"} {
 		sum := sha256.Sum256([]byte(text))
 		got, ok := f.gateway.NoteWithHash("", path, hex.EncodeToString(sum[:]))
-		if ok != (path == "Work/a.md") || ok && got != text {
-			t.Errorf("%s: %q, %v", path, got, ok)
-		}
+		assert.That(t, ok == (path == "Work/a.md") && (!ok || got == text), "%s: %q, %v", path, got, ok)
 	}
 }
 
@@ -205,9 +196,8 @@ func TestExplainShowsWhatIsClosedToo(t *testing.T) {
 	t.Parallel()
 	c, err := gatewayWith(policy.Policy{}).Explain("task")
 	assert.That(t, err == nil && c.Denial != nil && strings.Contains(c.Signature(), "toggle"), "got %+v, %v", c, err)
-	if _, err := gatewayWith(policy.Policy{}).Explain("tusk"); err == nil {
-		t.Error("an unknown command is explained")
-	}
+	_, err = gatewayWith(policy.Policy{}).Explain("tusk")
+	assert.That(t, err != nil, "an unknown command is explained")
 }
 
 func paramNames(c allowlist.Command) string {
@@ -284,9 +274,8 @@ func TestReadsOnly(t *testing.T) {
 		r := f.gateway.Do(t.Context(), test.request)
 		assert.That(t, !r.OK && r.ExitCode == -1 && r.Error.Code == test.code, "%s: done: %+v", name, r)
 	}
-	if app, embedded := f.called(); len(app)+len(embedded) > 0 {
-		t.Errorf("started %q, %q", app, embedded)
-	}
+	app, embedded := f.called()
+	assert.That(t, len(app)+len(embedded) <= 0, "started %q, %q", app, embedded)
 }
 
 // firstOfErrors lets a missing error be looked at like one.
@@ -309,9 +298,8 @@ func TestReadsOnlyKeepsToTheTable(t *testing.T) {
 		}
 		want := c.Effect == tiers.Reads && !c.Shows && !c.Sends
 		_, err := f.gateway.vaults[0].Plan(Request{Command: c.Name, ReadsOnly: true})
-		if refused := err != nil && strings.Contains(err.Error(), "more than read"); want && refused || !want && err == nil {
-			t.Errorf("%s, effect %v: %v", c.Name, c.Effect, err)
-		}
+		refused := err != nil && strings.Contains(err.Error(), "more than read")
+		assert.That(t, (!want || !refused) && (want || err != nil), "%s, effect %v: %v", c.Name, c.Effect, err)
 		if want {
 			reads++
 		}
@@ -345,9 +333,8 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	}
 	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
 	assert.That(t, batch.OK && batch.Results[0].Result.Stdout == got.Stdout, "batch: %+v", batch)
-	if app, own := f.called(); len(app)+len(own) > 0 {
-		t.Errorf("started %q and %q", app, own)
-	}
+	app, own := f.called()
+	assert.That(t, len(app)+len(own) <= 0, "started %q and %q", app, own)
 }
 
 // TestHelpForOneCommandIsDecidedLikeAnyCall: it is judged like every call. Without a
@@ -357,9 +344,8 @@ func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 	t.Parallel()
 	closed := newFixture(t, func(c *Config) { c.Policy.Disable = []string{"help"} })
 	req := Request{Command: "help", Params: params("command", "read")}
-	if got := closed.gateway.Do(t.Context(), req); code(got) != "command_disabled" || got.Stdout != "" {
-		t.Errorf("disabled: %+v", got)
-	}
+	got := closed.gateway.Do(t.Context(), req)
+	assert.That(t, code(got) == "command_disabled" && got.Stdout == "", "disabled: %+v", got)
 	dry := closed.gateway.DryRun(t.Context(), req)
 	assert.That(t, !dry.OK && len(dry.Notices) == 0, "disabled, dry run: %+v", dry)
 	off := newFixture(t, func(c *Config) { c.Disabled = true })
@@ -367,13 +353,12 @@ func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 	open := newFixture(t, func(c *Config) {
 		c.Policy.Ceiling, c.Policy.Mutations, c.Policy.Disable = tiers.V0, false, []string{"random"}
 	})
-	got := open.gateway.Do(t.Context(), Request{Command: "help"})
+	got = open.gateway.Do(t.Context(), Request{Command: "help"})
 	if !got.OK || got.Backend != "" || !strings.Contains(got.Stdout, "\ndaily:read: ") || strings.Contains(got.Stdout, "daily:append") || strings.Contains(got.Stdout, "\nrandom: ") || strings.Contains(got.Stdout, "\nsearch") {
 		t.Errorf("help alone: %+v", got)
 	}
-	if app, own := open.called(); len(app)+len(own) > 0 {
-		t.Errorf("started %q and %q", app, own)
-	}
+	app, own := open.called()
+	assert.That(t, len(app)+len(own) <= 0, "started %q and %q", app, own)
 	assert.Equal(t, code(open.gateway.Do(t.Context(), Request{Command: "help", Params: params("command", "reed")})), "bad_value", "no command")
 }
 
@@ -479,9 +464,8 @@ func TestStatusLooksAndStartsNothing(t *testing.T) {
 		if !got.Enabled || got.Paused || got.Limits.Parallel != admission.DefaultParallel || !slices.Equal(got.Vaults[0].Backends, tt.want) {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
-		if app, own := f.called(); len(app)+len(own) > 0 {
-			t.Errorf("%s: started %q and %q", tt.name, app, own)
-		}
+		app, own := f.called()
+		assert.That(t, len(app)+len(own) <= 0, "%s: started %q and %q", tt.name, app, own)
 	}
 }
 
@@ -538,13 +522,11 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 	assert.Equal(t, strings.Count(list("limit=1").Stdout, "\n"), 1, "one is asked for")
 	undo := begin("me", "a.md", "", first)
 	require.NoError(t, kept.MarkUndone(first, undo))
-	if got := list().Stdout; strings.Contains(got, first) || strings.Contains(got, undo) || !strings.Contains(got, second) {
-		t.Errorf("after an undo: %q", got)
-	}
+	got := list().Stdout
+	assert.That(t, !strings.Contains(got, first) && !strings.Contains(got, undo) && strings.Contains(got, second), "after an undo: %q", got)
 	if got := f.gateway.Do(t.Context(), Request{Command: "undo:list", Caller: "somebody else"}); got.Stdout != "No change of yours can be undone.\n" || !got.OK {
 		t.Errorf("another caller: %+v", got)
 	}
-	if app, own := f.called(); len(app)+len(own) > 0 {
-		t.Errorf("started %q and %q", app, own)
-	}
+	app, own := f.called()
+	assert.That(t, len(app)+len(own) <= 0, "started %q and %q", app, own)
 }

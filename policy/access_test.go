@@ -143,9 +143,7 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 					if wanted := wantedAccess(call, place); wanted != "" && (want == "" || want == "unconfirmed" || want == "command_disabled" && call.Shows()) {
 						want = wanted
 					}
-					if code(err) != want {
-						t.Fatalf("%v (%s, confirm %v, gates %04b): %q, want %q", call, places[place], confirm, gates, code(err), want)
-					}
+					require.Equal(t, code(err), want, "%v (%s, confirm %v, gates %04b)", call, places[place], confirm, gates)
 					if permit.Valid() && permit.Access() != rules.String() {
 						t.Fatalf("%v: the permit goes with the rules %q", call, permit.Access())
 					}
@@ -320,9 +318,8 @@ func TestDenialsByAccessRead(t *testing.T) {
 func TestPatternsWantATarget(t *testing.T) {
 	for _, name := range []string{"outline", "read", "backlinks"} {
 		call := mustParse(t, name, nil)
-		if _, err := with(widest(), access.Rules{}, true).Decide(call).Permit(); code(err) != "target_required" {
-			t.Errorf("%v: %v", call, err)
-		}
+		_, err := with(widest(), access.Rules{}, true).Decide(call).Permit()
+		assert.Equal(t, code(err), "target_required", "%v: %v", call, err)
 	}
 }
 
@@ -339,9 +336,7 @@ func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
 		"both":     {with(widest(), placesRules(t), true), nothing},
 	} {
 		for _, v := range test.policy.Judge(call) {
-			if v.Rule == "access" && (v.Why != test.want || v.Verdict != policy.Pass) {
-				t.Errorf("%s: %v %s", name, v.Verdict, v.Why)
-			}
+			assert.That(t, v.Rule != "access" || (v.Why == test.want && v.Verdict == policy.Pass), "%s: %v %s", name, v.Verdict, v.Why)
 		}
 	}
 }
@@ -376,9 +371,7 @@ func TestConfined(t *testing.T) {
 			"ignoring": {with(widest(), access.Rules{}, true), test.ignores}, "both": {with(widest(), restricting, true), test.ignoresRestricted},
 		} {
 			permit, err := c.policy.Decide(call).Permit()
-			if err != nil || permit.Confined() != c.want {
-				t.Errorf("%s, %s: confined %v, %v", test.line, name, permit.Confined(), err)
-			}
+			assert.That(t, err == nil && permit.Confined() == c.want, "%s, %s: confined %v, %v", test.line, name, permit.Confined(), err)
 		}
 	}
 }
@@ -397,9 +390,8 @@ func BenchmarkDecide(b *testing.B) {
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Decide(call).Permit(); err != nil {
-					b.Fatal(err)
-				}
+				_, err := p.Decide(call).Permit()
+				require.NoError(b, err)
 			}
 		})
 		b.Run(name+"/parsed", func(b *testing.B) {

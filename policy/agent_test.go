@@ -169,9 +169,7 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 					plain := c
 					plain.needs = access.None // lists and explain are about no note
 					listed := wantedOfAll([]drawn{server[name], own[name], rights[name]}, plain, note) != "deny"
-					if err != nil || (p.Lists(row) == nil) != listed {
-						t.Errorf("%s, %s: listed %v, want %v", name, c.command, p.Lists(row), listed)
-					}
+					assert.That(t, err == nil && (p.Lists(row) == nil) == listed, "%s, %s: listed %v, want %v", name, c.command, p.Lists(row), listed)
 				}
 				if got := verdictOf(p, call); got != want {
 					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got, want, server[name], own[name], rights[name])

@@ -88,9 +88,8 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 	} {
 		for _, rule := range rules {
 			v := rule.judge(Policy{MinVersion: test.set}, subject{since: test.since})
-			if want := "requires Obsidian " + test.want.String() + " or newer"; v.Rule == "version" && v.Why != want {
-				t.Errorf("%q, want %q", v.Why, want)
-			}
+			want := "requires Obsidian " + test.want.String() + " or newer"
+			assert.That(t, v.Rule != "version" || v.Why == want, "%q, want %q", v.Why, want)
 		}
 	}
 }
@@ -98,10 +97,8 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 // Neither half of a permit is worth anything.
 func TestHalfAPermitIsWorthless(t *testing.T) {
 	assert.That(t, !(Permit{&grant{}}).Valid() && !(Preview{grant: &grant{}}).Valid(), "a permit for the zero call")
-	if s := (ServerPermit{folder: "F"}); s.Valid() || s.Args() != nil {
-		t.Error("a server without a policy")
-	}
-	if s := (ServerPermit{policy: &Policy{}}); s.Valid() || s.Args() != nil {
-		t.Error("a server without a folder")
-	}
+	s := (ServerPermit{folder: "F"})
+	assert.That(t, !s.Valid() && s.Args() == nil, "a server without a policy")
+	s = (ServerPermit{policy: &Policy{}})
+	assert.That(t, !s.Valid() && s.Args() == nil, "a server without a folder")
 }

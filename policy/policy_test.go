@@ -116,9 +116,8 @@ func TestTheSpaceReachesEveryAnswer(t *testing.T) {
 
 func TestTheZeroPolicyGrantsNothing(t *testing.T) {
 	for _, call := range everyCall(t) {
-		if permit, err := (policy.Policy{}).Decide(call).Permit(); permit.Valid() || err == nil {
-			t.Errorf("%v is granted", call)
-		}
+		permit, err := (policy.Policy{}).Decide(call).Permit()
+		assert.That(t, !permit.Valid() && err != nil, "%v is granted", call)
 	}
 }
 
@@ -214,9 +213,8 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 				step.open(&p)
 			}
 		}
-		if permit, err := p.Decide(call).Permit(); permit.Valid() != granted {
-			t.Errorf("%v in the end: %v", call, err)
-		}
+		permit, err := p.Decide(call).Permit()
+		assert.Equal(t, permit.Valid(), granted, "%v in the end: %v", call, err)
 	}
 }
 
@@ -260,9 +258,8 @@ func TestJudgeIsComplete(t *testing.T) {
 				looks := !call.TouchesNoNote() && (rule != "remote-links" || call.Effect().Mutates() && !p.RemoteLinks)
 				require.That(t, looks == slices.Contains(names, rule), "%v: rules %v", call, names)
 			}
-			if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(policy.TextRules(), name) }); !slices.Equal(names, order) {
-				t.Fatalf("%v: rules %v", call, names)
-			}
+			names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(policy.TextRules(), name) })
+			require.That(t, slices.Equal(names, order), "%v: rules %v", call, names)
 			var denial *policy.Denial
 			if _, err := p.Decide(call).Permit(); errors.As(err, &denial) && denial.Rule != first || (err == nil) != (first == "") {
 				t.Errorf("%v: Judge refuses by %q, Decide by %v", call, first, err)
@@ -279,9 +276,8 @@ func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
 	var denial *policy.Denial
 	require.That(t, errors.As(err, &denial) && denial.NeedsApproval() && denial.Code() == "unconfirmed", "got %v", err)
 	p.Mutations = false
-	if _, err = p.Decide(ask).Permit(); !errors.As(err, &denial) || denial.NeedsApproval() {
-		t.Errorf("a yes would lift %v", err)
-	}
+	_, err = p.Decide(ask).Permit()
+	assert.That(t, errors.As(err, &denial) && !denial.NeedsApproval(), "a yes would lift %v", err)
 }
 
 func TestDenialsRead(t *testing.T) {
@@ -374,15 +370,13 @@ func TestDenialsNameTheSetting(t *testing.T) {
 		assert.That(t, errors.As(err, &denial) && denial.Setting == test.setting, "%s: %+v, want the setting %q", test.line, denial, test.setting)
 	}
 	var denial *policy.Denial
-	if _, err := widest().Decide(allowlist.Call{}).Permit(); !errors.As(err, &denial) || denial.Setting != "" {
-		t.Errorf("the zero call: %+v", denial)
-	}
+	_, err := widest().Decide(allowlist.Call{}).Permit()
+	assert.That(t, errors.As(err, &denial) && denial.Setting == "", "the zero call: %+v", denial)
 }
 
 func TestParseConfirmSaysWhatIsRight(t *testing.T) {
-	if _, err := policy.ParseConfirm("always"); err == nil || err.Error() != `invalid value "always" for confirm: want never, destructive or writes` {
-		t.Errorf("got %v", err)
-	}
+	_, err := policy.ParseConfirm("always")
+	assert.That(t, err != nil && err.Error() == `invalid value "always" for confirm: want never, destructive or writes`, "got %v", err)
 }
 
 // Saving a layout of panes changes the app, but nothing leaves the machine.
@@ -417,21 +411,16 @@ pass version: requires Obsidian 1.12.7 or newer
 pass confirm: effect read, requires approval: nothing
 pass secrets: keys, tokens and passwords: block
 pass suspicious: signs of injection: ask`
-	if got := says("read path=A.md"); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	assert.Equal(t, says("read path=A.md"), want)
 	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Version{1, 13, 0}
 	got := says("web url=https://example.org")
 	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "requires approval: deleting, overwriting, publishing"} {
 		assert.That(t, strings.Contains(got, line), "%q is not in\n%s", line, got)
 	}
 	p.Confirm = policy.ConfirmWrites
-	if got := says("daily:append content=x"); !strings.Contains(got, "ask confirm: ") || !strings.Contains(got, "deny mutations: ") {
-		t.Errorf("got\n%s", got)
-	}
-	if got := says("read"); !strings.Contains(got, "requires approval: every change") {
-		t.Errorf("got\n%s", got)
-	}
+	got = says("daily:append content=x")
+	assert.That(t, strings.Contains(got, "ask confirm: ") && strings.Contains(got, "deny mutations: "), "got\n%s", got)
+	assert.Contains(t, says("read"), "requires approval: every change")
 }
 
 func TestVerdictsExplainWhatIsOff(t *testing.T) {
@@ -457,9 +446,8 @@ func TestMinVersion(t *testing.T) {
 	}
 	for _, old := range []tiers.Version{{}, {1, 12, 1}, {1, 11, 9}, {0, 99, 99}, {-1, 0, 0}} {
 		p.MinVersion = old
-		if _, err := p.Decide(mustParse(t, "version", nil)).Permit(); code(err) != policy.CodeVersion {
-			t.Errorf("set %v: got %v", old, err)
-		}
+		_, err := p.Decide(mustParse(t, "version", nil)).Permit()
+		assert.Equal(t, code(err), policy.CodeVersion, "set %v: got %v", old, err)
 	}
 }
 
@@ -467,15 +455,12 @@ func TestConfirmHasNames(t *testing.T) {
 	for c, name := range map[policy.Confirm]string{policy.ConfirmWrites: "writes", policy.ConfirmDestructive: "destructive", policy.ConfirmNever: "never", 3: "confirm(3)", 255: "confirm(255)"} {
 		assert.That(t, c.String() == name, "%d is called %q", c, c)
 		got, err := policy.ParseConfirm(name)
-		if c <= policy.ConfirmNever && (got != c || err != nil) {
-			t.Errorf("%q is read as %v, %v", name, got, err)
-		}
+		assert.That(t, c > policy.ConfirmNever || (got == c && err == nil), "%q is read as %v, %v", name, got, err)
 		assert.That(t, c <= policy.ConfirmNever || err != nil, "%q is read as %v", name, got)
 	}
 	for _, bad := range []string{"", "Never", " never", "always", "no"} {
-		if got, err := policy.ParseConfirm(bad); err == nil || got != policy.ConfirmWrites {
-			t.Errorf("%q is read as %v", bad, got)
-		}
+		got, err := policy.ParseConfirm(bad)
+		assert.That(t, err != nil && got == policy.ConfirmWrites, "%q is read as %v", bad, got)
 	}
 }
 

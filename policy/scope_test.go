@@ -37,9 +37,7 @@ func TestAScopeOnlyNarrows(t *testing.T) {
 				denied[scope]++
 			}
 			shown := slices.ContainsFunc(p.Judge(call), func(v policy.RuleVerdict) bool { return v.Rule == "scope" })
-			if shown != (scope != policy.ScopeNone) {
-				t.Errorf("%s with the scope %d: a verdict about it is shown: %v", call.Name(), scope, shown)
-			}
+			assert.Equal(t, shown, (scope != policy.ScopeNone), "%s with the scope %d: a verdict about it is shown", call.Name(), scope)
 		}
 	}
 	assert.That(t, denied[policy.ScopeRead] > denied[policy.ScopeWrite] && denied[policy.ScopeWrite] != 0 && denied[policy.ScopeDestructive] == 0, "denied by scope: %v", denied)

@@ -79,21 +79,17 @@ func TestServerArgsReadBack(t *testing.T) {
 
 func TestTheZeroServerPermitIsWorthless(t *testing.T) {
 	var s policy.ServerPermit
-	if s.Valid() || s.Args() != nil {
-		t.Errorf("got %q", s.Args())
-	}
-	if s := widest().Server(""); s.Valid() || s.Args() != nil {
-		t.Errorf("without a folder: %q", s.Args())
-	}
+	assert.That(t, !s.Valid() && s.Args() == nil, "got %q", s.Args())
+	s = widest().Server("")
+	assert.That(t, !s.Valid() && s.Args() == nil, "without a folder: %q", s.Args())
 }
 
 // A policy that grants nothing starts no server: no such tier can be set.
 func TestAZeroPolicyStartsNoServer(t *testing.T) {
 	for _, arg := range (policy.Policy{}).Server("F").Args() {
 		if value, found := strings.CutPrefix(arg, "--tier="); found {
-			if _, err := tiers.ParseTier(value); err == nil {
-				t.Errorf("%s is a tier", value)
-			}
+			_, err := tiers.ParseTier(value)
+			assert.That(t, err != nil, "%s is a tier", value)
 		}
 	}
 }

@@ -209,9 +209,8 @@ func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
 		t.Errorf("confined %v, its path %v, guarded %v", permit.Confined(), permit.DailyPath().Confined(), permit.Guarded())
 	}
 	for path, confined := range map[string]bool{"A.md": false, "Read/A.md": false, "Hidden/A.md": true, "hidden/a.md": true} {
-		if step := permit.ReadDaily(path); !step.Valid() || step.Confined() != confined || !step.Guarded() {
-			t.Errorf("%s: confined %v, want %v", path, step.Confined(), confined)
-		}
+		step := permit.ReadDaily(path)
+		assert.That(t, step.Valid() && step.Confined() == confined && step.Guarded(), "%s: confined %v, want %v", path, step.Confined(), confined)
 	}
 	ignoring := mustDecide(t, with(widest(), access.Rules{}, true), "daily:read")
 	assert.That(t, ignoring.ReadDaily("A.md").Confined() && ignoring.Guarded(), "with an ignore file any note may be hidden")
@@ -235,9 +234,7 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 			preview := decision.Preview()
 			assert.Equal(t, preview.Valid(), want, "%s: %v: valid", name, call)
 			approved, err := decision.Approved()
-			if approved.Valid() != want || (err == nil) != want {
-				t.Errorf("%s: %v: approved %v, %v", name, call, approved.Valid(), err)
-			}
+			assert.That(t, approved.Valid() == want && (err == nil) == want, "%s: %v: approved %v, %v", name, call, approved.Valid(), err)
 			assert.That(t, !want || preview.Call().String() == call.String(), "%s: %v: the preview is of %v", name, call, preview.Call())
 			if want {
 				granted++
@@ -275,9 +272,8 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 		}
 	}
 	for _, vault := range []string{"", "A\nB", "A\x00"} {
-		if decision, err := widest().Decide(mustParse(t, "tags", nil)).In(vault); err == nil || decision.Preview().Valid() || decision.Call().Valid() {
-			t.Errorf("the vault %q is taken", vault)
-		}
+		decision, err := widest().Decide(mustParse(t, "tags", nil)).In(vault)
+		assert.That(t, err != nil && !decision.Preview().Valid() && !decision.Call().Valid(), "the vault %q is taken", vault)
 	}
 }
 
@@ -290,9 +286,8 @@ func TestTheZeroDecisionGrantsNothing(t *testing.T) {
 		assert.That(t, code(err) == policy.CodeRestricted, "got %v", err)
 	}
 	inVault, err := d.In("Work")
-	if _, denied := inVault.Permit(); err != nil || code(denied) != policy.CodeRestricted || inVault.Preview().Valid() {
-		t.Errorf("in a vault it grants something: %v", err)
-	}
+	_, denied := inVault.Permit()
+	assert.That(t, err == nil && code(denied) == policy.CodeRestricted && !inVault.Preview().Valid(), "in a vault it grants something: %v", err)
 	for _, g := range []policy.Grant{policy.Permit{}, policy.Preview{}} {
 		assert.That(t, !g.Valid() && !g.Call().Valid() && g.Access() == "" && !g.Confined() && !g.Guarded(), "%T: the zero value grants something", g)
 	}

@@ -26,9 +26,7 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	want := map[string]string{
 		"flow": "journal", "private": "agent, #private", "secrets": "block", "remote-links": "ask", "suspicious": "ask",
 	}
-	if len(want) != len(policy.TextRules()) {
-		t.Fatalf("%q", policy.TextRules())
-	}
+	require.Equal(t, len(want), len(policy.TextRules()), "%q", policy.TextRules())
 	command, err := allowlist.Describe("append")
 	require.NoError(t, err)
 	call := mustParse(t, "append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
@@ -63,8 +61,7 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		permit, err := p.Decide(call).Permit()
 		require.NoError(t, err)
 		question := p.Question()
-		if narrows := name == "on" || name == "tightened"; (permit.Access() != "") != narrows || question.Access() == "" {
-			t.Errorf("%s: %q, %q", name, permit.Access(), question.Access())
-		}
+		narrows := name == "on" || name == "tightened"
+		assert.That(t, (permit.Access() != "") == narrows && question.Access() != "", "%s: %q, %q", name, permit.Access(), question.Access())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -15,9 +16,7 @@ func TestOpens(t *testing.T) {
 		for command := range 256 {
 			c, k := rank[tiers.Tier(ceiling).String()], rank[tiers.Tier(command).String()]
 			want := c > 0 && k > 0 && k <= c
-			if got := tiers.Tier(ceiling).Opens(tiers.Tier(command)); got != want {
-				t.Fatalf("%v opens %v: %v", tiers.Tier(ceiling), tiers.Tier(command), got)
-			}
+			require.Equal(t, tiers.Tier(ceiling).Opens(tiers.Tier(command)), want, "%v opens %v", tiers.Tier(ceiling), tiers.Tier(command))
 		}
 	}
 }
@@ -33,9 +32,8 @@ func TestTierNames(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", " v0", "v0 ", "v4", "0", "all", "v０"} {
-		if got, err := tiers.ParseTier(bad); err == nil || got != tiers.None {
-			t.Errorf("%q is read as %v", bad, got)
-		}
+		got, err := tiers.ParseTier(bad)
+		assert.That(t, err != nil && got == tiers.None, "%q is read as %v", bad, got)
 	}
 }
 
@@ -69,9 +67,8 @@ func TestParseVersion(t *testing.T) {
 		assert.That(t, err == nil && got == want && got.String() == text, "%q is read as %v, %v", text, got, err)
 	}
 	for _, bad := range []string{"", "1", "1.12", "1.12.7.1", "v1.12.7", "1.12.7 ", "1.12.-7", "1.+2.7", "1.12.x", "1..7", "1.12.65536", "1.1_2.7", "1.12.7-beta"} {
-		if got, err := tiers.ParseVersion(bad); err == nil || got != (tiers.Version{}) {
-			t.Errorf("%q is read as %v", bad, got)
-		}
+		got, err := tiers.ParseVersion(bad)
+		assert.That(t, err != nil && got == (tiers.Version{}), "%q is read as %v", bad, got)
 	}
 }
 

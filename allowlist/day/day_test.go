@@ -62,13 +62,10 @@ func TestWordsOfTheDay(t *testing.T) {
 			t.Errorf("%q: %v", tt.text, err)
 			continue
 		}
-		if first, last := got.First.Format(time.DateOnly), got.Last.Format(time.DateOnly); first != tt.first || last != tt.last {
-			t.Errorf("%q: from %s to %s, want from %s to %s", tt.text, first, last, tt.first, tt.last)
-		}
+		first, last := got.First.Format(time.DateOnly), got.Last.Format(time.DateOnly)
+		assert.That(t, first == tt.first && last == tt.last, "%q: from %s to %s, want from %s to %s", tt.text, first, last, tt.first, tt.last)
 		assert.That(t, got.First.Location() == saturday.Location() && got.First.Hour() == 0, "%q begins at %s", tt.text, got.First)
-		if next := dateOf(got.Last).add(1); dateOf(got.End()) != next {
-			t.Errorf("%q ends at %s", tt.text, got.End())
-		}
+		assert.That(t, dateOf(got.End()) == dateOf(got.Last).add(1), "%q ends at %s", tt.text, got.End())
 	}
 }
 
@@ -120,13 +117,10 @@ func TestWhatIsNoDay(t *testing.T) {
 			continue
 		}
 		_, meant, _ := strings.Cut(err.Error(), "; did you mean ")
-		if tt.meant == "" && meant != "" || tt.meant != "" && meant != `"`+tt.meant+`"?` {
-			t.Errorf("%q: %v", tt.text, err)
-		}
+		assert.That(t, (tt.meant != "" || meant == "") && (tt.meant == "" || meant == `"`+tt.meant+`"?`), "%q: %v", tt.text, err)
 		if tt.meant != "" {
-			if _, err := Parse(tt.meant); err != nil {
-				t.Errorf("what is suggested for %q: %v", tt.text, err)
-			}
+			_, err := Parse(tt.meant)
+			assert.NoError(t, err, "what is suggested for %q", tt.text)
 		}
 	}
 }
@@ -135,9 +129,8 @@ func TestWhatIsNoDay(t *testing.T) {
 func TestMonthsHaveTheirLastDay(t *testing.T) {
 	end := time.Date(2024, time.March, 31, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{"-1mo": "2024-02-29", "-13mo": "2023-02-28", "+1mo": "2024-04-30", "last month": "2024-02-01", "-1y": "2023-03-31"} {
-		if got, err := Read(text, end, Past); err != nil || got.First.Format(time.DateOnly) != want {
-			t.Errorf("%q: %s, %v, want %s", text, got.First, err, want)
-		}
+		got, err := Read(text, end, Past)
+		assert.That(t, err == nil && got.First.Format(time.DateOnly) == want, "%q: %s, %v, want %s", text, got.First, err, want)
 	}
 }
 
@@ -164,9 +157,7 @@ func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 func TestAgo(t *testing.T) {
 	for text, want := range map[string]int{"today": 0, "yesterday": 1, "-2w": 14, "tomorrow": -1, "2025-11-21": 365, "this week": 5} {
 		span, err := Read(text, saturday, Past)
-		if err != nil || span.Ago(saturday) != want {
-			t.Errorf("%q: %d days ago, %v, want %d", text, span.Ago(saturday), err, want)
-		}
+		assert.That(t, err == nil && span.Ago(saturday) == want, "%q: %d days ago, %v, want %d", text, span.Ago(saturday), err, want)
 	}
 }
 

@@ -49,9 +49,7 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 	status := runApproval(t, "approvals", std)
 	require.That(t, status == terminal.ExitDone && errs.Len() <= 0, "status %d, %s", status, errs)
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
-		if (i == 0) != strings.HasPrefix(line, q.Code+"  asked ") || i > 0 && !strings.HasPrefix(line, "  ") {
-			t.Errorf("line %d is %q", i, line)
-		}
+		assert.That(t, (i == 0) == strings.HasPrefix(line, q.Code+"  asked ") && (i <= 0 || strings.HasPrefix(line, "  ")), "line %d is %q", i, line)
 	}
 	assert.That(t, strings.Contains(out.String(), `client "evil\", session \"mine", session "theirs"`), "got %s", out)
 }
@@ -64,15 +62,13 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	require.NoError(t, err)
 	person := &atConsole{}
 	std.Console = person.open("yes\n")
-	if status := runApproval(t, "approve", std, strings.ToLower(bareCode(first.Code))); status != terminal.ExitDone {
-		t.Fatalf("status %d, %s", status, errs)
-	}
+	status := runApproval(t, "approve", std, strings.ToLower(bareCode(first.Code)))
+	require.That(t, status == terminal.ExitDone, "status %d, %s", status, errs)
 	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(person.seen.String(), first.Text) || errs.Len() > 0 {
 		t.Errorf("got %s\n%s\n%s", out, errs, &person.seen)
 	}
-	if status := runApproval(t, "deny", std, second.Code); status != terminal.ExitDone {
-		t.Fatalf("status %d, %s", status, errs)
-	}
+	status = runApproval(t, "deny", std, second.Code)
+	require.That(t, status == terminal.ExitDone, "status %d, %s", status, errs)
 	for session, granted := range map[string]bool{"first": true, "second": false} {
 		grant, err := d.Redeem("Notes", consent.Digest{1}, session)
 		if (grant.State == consent.Approved) != granted || (err == nil) != granted {
@@ -115,9 +111,8 @@ func TestApproveNeedsATerminal(t *testing.T) {
 		std.In = strings.NewReader("yes\nyes\n")
 		status := runApproval(t, "approve", std, args...)
 		assert.That(t, status == want && out.Len() <= 0, "%s: status %d, want %d: %s%s", what, status, want, out, errs)
-		if grant, err := d.Redeem("Notes", consent.Digest{1}, "mine"); (grant.State == consent.Approved) || err == nil {
-			t.Fatalf("%s: it is approved", what)
-		}
+		grant, err := d.Redeem("Notes", consent.Digest{1}, "mine")
+		require.That(t, grant.State != consent.Approved && err != nil, "%s: it is approved", what)
 	}
 	refused("no terminal", terminal.ExitDenied, q.Code)
 	assert.That(t, strings.Contains(errs.String(), "error: approve requires a terminal"), "got %s", errs)

@@ -18,9 +18,8 @@ import (
 
 func TestADayHasBothItsEnds(t *testing.T) {
 	q := auditQuery{since: "2026-11-20", until: "2026-11-20"}
-	if err := q.parse(nil, time.Now()); err != nil || q.filter.Until.Sub(q.filter.Since) < 23*time.Hour {
-		t.Errorf("from %v to %v, %v", q.filter.Since, q.filter.Until, err)
-	}
+	err := q.parse(nil, time.Now())
+	assert.That(t, err == nil && q.filter.Until.Sub(q.filter.Since) >= 23*time.Hour, "from %v to %v, %v", q.filter.Since, q.filter.Until, err)
 }
 
 // plainScreen is standard output that is no terminal.
@@ -64,9 +63,8 @@ func TestSheetsHoldNoFormula(t *testing.T) {
 
 func TestAnEmptySheetHasItsColumns(t *testing.T) {
 	var out strings.Builder
-	if err := newLineSheet(&out).end(); err != nil || !strings.HasPrefix(out.String(), "seq,time,") {
-		t.Errorf("got %q, %v", out.String(), err)
-	}
+	err := newLineSheet(&out).end()
+	assert.That(t, err == nil && strings.HasPrefix(out.String(), "seq,time,"), "got %q, %v", out.String(), err)
 }
 
 func TestArraysAreJSON(t *testing.T) {
@@ -77,9 +75,8 @@ func TestArraysAreJSON(t *testing.T) {
 			require.NoError(t, array.write(audit.Line{Seq: uint64(i + 1), Client: "<a>"}))
 		}
 		var lines []audit.Line
-		if err := errors.Join(array.end(), json.Unmarshal([]byte(out.String()), &lines)); err != nil || len(lines) != n {
-			t.Errorf("%d lines come out as %q: %v", n, out.String(), err)
-		}
+		err := errors.Join(array.end(), json.Unmarshal([]byte(out.String()), &lines))
+		assert.That(t, err == nil && len(lines) == n, "%d lines come out as %q: %v", n, out.String(), err)
 	}
 }
 
@@ -98,9 +95,8 @@ func TestALongTableIsAligned(t *testing.T) {
 	for i := range 2*tableRows + 1 {
 		require.NoError(t, table.write(audit.Line{Seq: uint64(i), Kind: "end"}))
 	}
-	if err := table.end(); err != nil || strings.Count(out.String(), "\n") != 2*tableRows+1 {
-		t.Errorf("%d rows, %v", strings.Count(out.String(), "\n"), err)
-	}
+	err := table.end()
+	assert.That(t, err == nil && strings.Count(out.String(), "\n") == 2*tableRows+1, "%d rows, %v", strings.Count(out.String(), "\n"), err)
 }
 
 // The lines that are shown when there are more than were asked for are the last.

@@ -85,9 +85,8 @@ func TestFilesAreLeftToTheShell(t *testing.T) {
 func TestPrint(t *testing.T) {
 	var out strings.Builder
 	c := candidates{List: []candidate{{"a\x1b[31m\nb", "first\tone"}, {"b", ""}}, Open: true}
-	if err := c.Print(&out); err != nil || out.String() != "a[31mb\tfirstone\nb\n:6\n" {
-		t.Errorf("%q, %v", out.String(), err)
-	}
+	err := c.Print(&out)
+	assert.That(t, err == nil && out.String() == "a[31mb\tfirstone\nb\n:6\n", "%q, %v", out.String(), err)
 }
 
 func TestEveryShellHasAScript(t *testing.T) {
@@ -97,8 +96,7 @@ func TestEveryShellHasAScript(t *testing.T) {
 		}
 	}
 	for _, other := range []string{"", "tcsh", "../candidate.go"} {
-		if _, ok := completionScript(other); ok {
-			t.Errorf("%q has a script", other)
-		}
+		_, ok := completionScript(other)
+		assert.That(t, !ok, "%q has a script", other)
 	}
 }

@@ -306,18 +306,16 @@ func officialCommands() (names []string) {
 func TestAVersionIsComparedOnce(t *testing.T) {
 	folder := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"XDG_CACHE_HOME": folder, "HOME": folder}[name] }
-	if d, ok := knownDrift(getenv); ok {
-		t.Fatalf("known before: %+v", d)
-	}
+	d, ok := knownDrift(getenv)
+	require.That(t, !ok, "known before: %+v", d)
 	a := &fakeApp{version: "1.13.7 (installer 1.13.7)", help: obsidianHelp(append(officialCommands()[1:], "note:summarize", "note:summarize", "<odd>")...)}
 	for range 3 {
 		d, err := checkDrift(t.Context(), getenv, a)
 		if err != nil || d.Version != a.version || !slices.Equal(d.New, []string{"note:summarize"}) || !slices.Equal(d.Missing, officialCommands()[:1]) {
 			t.Fatalf("%+v, %v", d, err)
 		}
-		if known, ok := knownDrift(getenv); !ok || !slices.Equal(known.New, d.New) {
-			t.Errorf("known: %+v, %v", known, ok)
-		}
+		known, ok := knownDrift(getenv)
+		assert.That(t, ok && slices.Equal(known.New, d.New), "known: %+v, %v", known, ok)
 	}
 	assert.That(t, a.asked == 1, "asked %d times", a.asked)
 	a.version, a.help = "1.14.0", obsidianHelp(officialCommands()...)
@@ -325,9 +323,8 @@ func TestAVersionIsComparedOnce(t *testing.T) {
 		t.Errorf("another version: %+v, %v, asked %d times", d, err, a.asked)
 	}
 	a.version = ""
-	if _, err := checkDrift(t.Context(), getenv, a); err == nil {
-		t.Error("a closed app is no error")
-	}
+	_, err := checkDrift(t.Context(), getenv, a)
+	assert.That(t, err != nil, "a closed app is no error")
 }
 
 // What is no list of commands says nothing, and what others wrote is not shown.
@@ -341,13 +338,11 @@ func TestOtherTexts(t *testing.T) {
 	assert.EqualSlices(t, commandsIn("Commands:\r\n  files   List\r\n  read\r\n"), []string{"files", "read"}, "with CRLF")
 	folder := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"XDG_CACHE_HOME": folder, "HOME": folder}[name] }
-	if _, err := checkDrift(t.Context(), getenv, &fakeApp{version: "1", help: obsidianHelp("a")}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := checkDrift(t.Context(), getenv, &fakeApp{version: "1", help: obsidianHelp("a")})
+	require.NoError(t, err)
 	for _, text := range []string{"", "{", `{"version":"1","new":["\u001b[2J"]}`, `{"version":"","new":[]}`} {
 		require.NoError(t, os.WriteFile(driftFile(getenv), []byte(text), 0o600))
-		if d, ok := knownDrift(getenv); ok {
-			t.Errorf("%q is taken: %+v", text, d)
-		}
+		d, ok := knownDrift(getenv)
+		assert.That(t, !ok, "%q is taken: %+v", text, d)
 	}
 }

@@ -69,9 +69,8 @@ func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists 
 			Result json.RawMessage
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &answer))
-		if err := json.Unmarshal(answer.Result, &answers[answer.ID]); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		err := json.Unmarshal(answer.Result, &answers[answer.ID])
+		require.That(t, err == nil, "%s: %v", line, err)
 	}
 	return servedLists{answers[0].Instructions, answers[1].Tools, answers[2].Resources, answers[3].ResourceTemplates, answers[4].Prompts}
 }

@@ -127,9 +127,7 @@ func TestDocsNameEveryCode(t *testing.T) {
 		want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, terminal.StatusOfClass(c.Class))
 		assert.That(t, strings.Count(content, want) == 1, "%q is not there once", want)
 	}
-	if len(codeTexts) != len(failure.Codes()) {
-		t.Errorf("%d codes are explained, there are %d", len(codeTexts), len(failure.Codes()))
-	}
+	assert.That(t, len(codeTexts) == len(failure.Codes()), "%d codes are explained, there are %d", len(codeTexts), len(failure.Codes()))
 	for name, text := range codeTexts {
 		if text.meaning == "" || text.mend == "" || failure.ClassOf(name) == failure.Bug && name != "internal" {
 			t.Errorf("%s is explained as %+v", name, text)
@@ -151,9 +149,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 		encoded, err := json.Marshal(value)
 		require.NoError(t, err)
 		for _, key := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(encoded), -1) {
-			if !strings.Contains(content, "`"+key[1]+"`") {
-				t.Errorf("docs/mcp.md does not name the field %s", key[1])
-			}
+			assert.Contains(t, content, "`"+key[1]+"`", "docs/mcp.md does not name the field %s", key[1])
 		}
 	}
 	for _, name := range mcpserver.PromptNames() {
@@ -172,9 +168,8 @@ func TestDocsLinkToWhatIsThere(t *testing.T) {
 			if strings.Contains(link[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(docs, link[1])); err != nil {
-				t.Errorf("docs/%s: %v", name, err)
-			}
+			_, err := os.Stat(filepath.Join(docs, link[1]))
+			assert.NoError(t, err, "docs/%s", name)
 		}
 	}
 }

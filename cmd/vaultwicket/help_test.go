@@ -33,9 +33,8 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	_, version, _ := printed("version")
 	_, overview, _ := printed("help")
 	for _, flag := range []string{"-h", "--help"} {
-		if status, out, _ := printed(flag); status != terminal.ExitDone || out != overview {
-			t.Errorf("%s prints, with status %d\n%s", flag, status, out)
-		}
+		status, out, _ := printed(flag)
+		assert.That(t, status == terminal.ExitDone && out == overview, "%s prints, with status %d\n%s", flag, status, out)
 	}
 	for _, c := range subcommands() {
 		_, want, _ := printed("help", c.Name)
@@ -91,12 +90,10 @@ func checkExample(t *testing.T, e example, c subcommand, words []string) {
 	}
 	switch c.Name {
 	case "run", "dry-run", "explain":
-		if _, err := allowlist.Describe(plain[0]); err != nil {
-			t.Errorf("%q: %v", e.Line, err)
-		}
-		if _, err := allowlist.ParseWords(plain[0], plain[1:]); err != nil && c.Name != "explain" {
-			t.Errorf("%q: %v", e.Line, err)
-		}
+		_, err := allowlist.Describe(plain[0])
+		assert.NoError(t, err, "%q", e.Line)
+		_, err = allowlist.ParseWords(plain[0], plain[1:])
+		assert.That(t, err == nil || c.Name == "explain", "%q: %v", e.Line, err)
 	case "install", "uninstall":
 		assert.That(t, len(plain) != 1 || slices.Contains(clients.IDs(), plain[0]), "%q: unknown client", e.Line)
 	}
@@ -116,9 +113,8 @@ func TestManualPages(t *testing.T) {
 		t.Errorf("status %d\n%s", status, list)
 	}
 	folder := t.TempDir()
-	if status, _, complaint := printed("man", "--write", folder); status != terminal.ExitDone {
-		t.Fatal(complaint)
-	}
+	status, _, complaint := printed("man", "--write", folder)
+	require.Equal(t, status, terminal.ExitDone, "%v", complaint)
 	for name := range strings.FieldsSeq(list) {
 		_, page, _ := printed("man", name)
 		assert.That(t, strings.Contains(page, ".Sh NAME\n") && fileText(t, folder+"/man"+name[len(name)-1:]+"/"+name) == page, "%s is not the page that is printed", name)
@@ -193,12 +189,9 @@ Examples
   # a thing
   vaultwicket do it
 `
-	if got := c.Text(plainHelp(), f); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if got := (description{Name: "x", Summary: "y"}).Text(plainHelp(), flagLists{}); strings.Contains(got, "Flags") || strings.Contains(got, "Settings") {
-		t.Errorf("got\n%s", got)
-	}
+	assert.Equal(t, c.Text(plainHelp(), f), want)
+	got := (description{Name: "x", Summary: "y"}).Text(plainHelp(), flagLists{})
+	assert.That(t, !strings.Contains(got, "Flags") && !strings.Contains(got, "Settings"), "got\n%s", got)
 }
 
 func TestHelpOnNarrowScreens(t *testing.T) {

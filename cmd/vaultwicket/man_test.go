@@ -117,14 +117,12 @@ func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "runn", "../run", "vaultwicket.5"} {
-		if _, found := manualPageNamed(name); found {
-			t.Errorf("%q is a page", name)
-		}
+		_, found := manualPageNamed(name)
+		assert.That(t, !found, "%q is a page", name)
 	}
 	for _, name := range manualNames() {
-		if _, found := manualPageNamed(name); !found {
-			t.Errorf("%q is no page", name)
-		}
+		_, found := manualPageNamed(name)
+		assert.That(t, found, "%q is no page", name)
 	}
 }
 

@@ -229,9 +229,8 @@ func TestTheTraceOfACallerIsLogged(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &line))
 	assert.That(t, line.Session != "", "no session")
 	line.Session = ""
-	if want := (struct{ Command, Decision, Code, Backend, Surface, Session, Traceparent, Tracestate string }{
+	want := (struct{ Command, Decision, Code, Backend, Surface, Session, Traceparent, Tracestate string }{
 		"daily:read", "allow", "not_found", "embedded", "mcp", "", parent, "a=b",
-	}); line != want {
-		t.Errorf("logged %+v, want %+v", line, want)
-	}
+	})
+	assert.Equal(t, line, want, "logged")
 }

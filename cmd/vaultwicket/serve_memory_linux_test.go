@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -30,12 +29,10 @@ Anonymous:             0 kB
 7fff00000000-7fff00001000 r-xp 00000000 00:00 0                          [vdso]
 Anonymous:             0 kB
 `
-	if got, want := releasable(strings.NewReader(smaps), "/opt/a program"), []mappedSpan{{0x400000, 0xec6000}, {0xec6000, 0x196d000}}; !slices.Equal(got, want) {
-		t.Errorf("got %x, want %x", got, want)
-	}
-	if got := releasable(strings.NewReader("x\nAnonymous: 0 kB\n\n"), ""); got != nil {
-		t.Errorf("got %x", got)
-	}
+	got, want := releasable(strings.NewReader(smaps), "/opt/a program"), []mappedSpan{{0x400000, 0xec6000}, {0xec6000, 0x196d000}}
+	assert.EqualSlices(t, got, want)
+	got = releasable(strings.NewReader("x\nAnonymous: 0 kB\n\n"), "")
+	assert.That(t, got == nil, "got %x", got)
 }
 
 // The process goes on as before.

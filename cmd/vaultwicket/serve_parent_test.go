@@ -70,9 +70,8 @@ func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0", "-1", "x", "", "1.5", "99999999999"} {
-		if pid, err := parseProcessID(text); err == nil || pid != 0 {
-			t.Errorf("%q is taken as %d", text, pid)
-		}
+		pid, err := parseProcessID(text)
+		assert.That(t, err != nil && pid == 0, "%q is taken as %d", text, pid)
 	}
 }
 
@@ -128,9 +127,8 @@ func TestServeExplainsItself(t *testing.T) {
 
 func TestOnlyVariablesForThisProcessCount(t *testing.T) {
 	for _, env := range []map[string]string{{}, {"LISTEN_FDS": "1"}, {"LISTEN_PID": "7", "LISTEN_FDS": "1"}, {"LISTEN_PID": "", "LISTEN_FDS": "1"}} {
-		if l, err := passedListener(func(name string) string { return env[name] }, 42); l != nil || err != nil {
-			t.Errorf("%v gives %v, %v", env, l, err)
-		}
+		l, err := passedListener(func(name string) string { return env[name] }, 42)
+		assert.That(t, l == nil && err == nil, "%v gives %v, %v", env, l, err)
 	}
 }
 
@@ -138,16 +136,14 @@ func TestOneSocketIsTaken(t *testing.T) {
 	for _, n := range []string{"", "0", "2", "x"} {
 		env := map[string]string{"LISTEN_PID": "42", "LISTEN_FDS": n}
 		l, err := passedListener(func(name string) string { return env[name] }, 42)
-		if _, ok := errors.AsType[*terminal.UsageError](err); !ok || l != nil {
-			t.Errorf("%q sockets give %v, %v", n, l, err)
-		}
+		_, ok := errors.AsType[*terminal.UsageError](err)
+		assert.That(t, ok && l == nil, "%q sockets give %v, %v", n, l, err)
 	}
 }
 
 // A descriptor that is not open is refused, and does not end in a panic.
 func TestWhatIsNoSocketIsRefused(t *testing.T) {
 	l, err := listener(1 << 20)
-	if _, ok := errors.AsType[*terminal.UsageError](err); !ok || l != nil {
-		t.Errorf("it gives %v, %v", l, err)
-	}
+	_, ok := errors.AsType[*terminal.UsageError](err)
+	assert.That(t, ok && l == nil, "it gives %v, %v", l, err)
 }

@@ -39,26 +39,22 @@ func TestFramesArriveAsTheyWereSent(t *testing.T) {
 			require.That(t, err == nil && f.Kind == kind, "%s: kind %d, %v; want %d", name, f.Kind, err, kind)
 			return f
 		}
-		if h, err := ParseHello(next(KindHello)); err != nil || h != (Hello{Version, 7, "/a vault/ü"}) {
-			t.Errorf("%s: %+v, %v", name, h, err)
-		}
+		h, err := ParseHello(next(KindHello))
+		assert.That(t, err == nil && h == (Hello{Version, 7, "/a vault/ü"}), "%s: %+v, %v", name, h, err)
 		q, err := ParseRequest(next(KindRequest))
 		want := (Request{true, []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}})
 		assert.That(t, err == nil && reflect.DeepEqual(q, want), "%s: %+v, %v", name, q, err)
-		if f := next(KindInput); string(f.Payload) != "text" || f.ID != 1 {
-			t.Errorf("%s: %+v", name, f)
-		}
+		f := next(KindInput)
+		assert.That(t, string(f.Payload) == "text" && f.ID == 1, "%s: %+v", name, f)
 		assert.Equal(t, len(next(KindInput).Payload), 0, "%s", name)
 		next(KindCancel)
 		assert.Equal(t, len(next(KindStdout).Payload), MaxChunk, "%s, bytes", name)
 		next(KindStderr)
-		f := next(KindEnd)
-		if e, err := ParseEnd(f); err != nil || e != (End{2, true, true}) || f.ID != 1<<32-1 {
-			t.Errorf("%s: %+v, %v", name, e, err)
-		}
-		if _, err := r.Next(); err != io.EOF {
-			t.Errorf("%s: after the last frame: %v", name, err)
-		}
+		f = next(KindEnd)
+		e, err := ParseEnd(f)
+		assert.That(t, err == nil && e == (End{2, true, true}) && f.ID == 1<<32-1, "%s: %+v, %v", name, e, err)
+		_, err = r.Next()
+		assert.Equal(t, err, io.EOF, "%s: after the last frame", name)
 	}
 }
 
@@ -83,29 +79,24 @@ func TestMalformed(t *testing.T) {
 
 func TestPayloadsThatAreNone(t *testing.T) {
 	for _, payload := range []string{"", "\x02", "\x00\x05ab", "\x00\xff", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
-		if q, err := ParseRequest(Frame{Kind: KindRequest, Payload: []byte(payload)}); err == nil {
-			t.Errorf("request %q: %+v", payload, q)
-		}
+		q, err := ParseRequest(Frame{Kind: KindRequest, Payload: []byte(payload)})
+		assert.That(t, err != nil, "request %q: %+v", payload, q)
 	}
 	for _, payload := range []string{"", "\x00", "\x00\x04", "\x00\x00\x00"} {
-		if e, err := ParseEnd(Frame{Kind: KindEnd, Payload: []byte(payload)}); err == nil {
-			t.Errorf("end %q: %+v", payload, e)
-		}
+		e, err := ParseEnd(Frame{Kind: KindEnd, Payload: []byte(payload)})
+		assert.That(t, err != nil, "end %q: %+v", payload, e)
 	}
 	for _, f := range []Frame{{}, {Kind: KindHello}, {Kind: KindHello, Payload: []byte(greeting + "\x00\x00")}, {Kind: KindStdout, Payload: []byte(greeting + "\x00\x00\x00\x01\x00\x00\x00\x01")}} {
-		if h, err := ParseHello(f); err == nil {
-			t.Errorf("hello %+v: %+v", f, h)
-		}
+		h, err := ParseHello(f)
+		assert.That(t, err != nil, "hello %+v: %+v", f, h)
 	}
 }
 
 func TestWhatIsTooLongIsNotSent(t *testing.T) {
-	if _, ok := AppendRequest(nil, 1, Request{Words: []string{strings.Repeat("x", MaxRequest)}}); ok {
-		t.Error("a long request")
-	}
-	if _, ok := AppendHello(nil, Hello{Folder: strings.Repeat("x", maxHello)}); ok {
-		t.Error("a long hello")
-	}
+	_, ok := AppendRequest(nil, 1, Request{Words: []string{strings.Repeat("x", MaxRequest)}})
+	assert.That(t, !ok, "a long request")
+	_, ok = AppendHello(nil, Hello{Folder: strings.Repeat("x", maxHello)})
+	assert.That(t, !ok, "a long hello")
 }
 
 func FuzzNext(f *testing.F) {
@@ -120,9 +111,8 @@ func FuzzNext(f *testing.F) {
 		for {
 			got, err := r.Next()
 			if err != nil {
-				if malformed := (*Malformed)(nil); err != io.EOF && !errors.As(err, &malformed) {
-					t.Fatalf("an error without a type: %v", err)
-				}
+				malformed := (*Malformed)(nil)
+				require.That(t, err == io.EOF || errors.As(err, &malformed), "an error without a type: %v", err)
 				require.That(t, err != io.EOF || bytes.Equal(again, sent), "what was read is not what was sent")
 				return
 			}
@@ -132,9 +122,8 @@ func FuzzNext(f *testing.F) {
 			if q, err := ParseRequest(got); err == nil && got.Kind == KindRequest {
 				b, _ := AppendRequest(nil, got.ID, q)
 				if f, err := NewReader(bytes.NewReader(b)).Next(); err == nil {
-					if back, err := ParseRequest(f); err != nil || !reflect.DeepEqual(back, q) {
-						t.Fatalf("%+v came back as %+v, %v", q, back, err)
-					}
+					back, err := ParseRequest(f)
+					require.That(t, err == nil && reflect.DeepEqual(back, q), "%+v came back as %+v, %v", q, back, err)
 				}
 			}
 			if e, err := ParseEnd(got); err == nil && got.Kind == KindEnd && !bytes.Equal(AppendEnd(nil, got.ID, e), Append(nil, got)) {

@@ -30,9 +30,8 @@ func TestCounts(t *testing.T) {
 		"vaultwicket-progress: read 3 2", "vaultwicket-progress: secret 1 2", "vaultwicket-progress: read 1 99999999999", " vaultwicket-progress: read 1 2",
 		"vaultwicket-progress: read 1 2\n\n", "vaultwicket-facts: read 1 2",
 	} {
-		if c, ok := parseProgress(line); ok {
-			t.Errorf("%q is read as %+v", line, c)
-		}
+		c, ok := parseProgress(line)
+		assert.That(t, !ok, "%q is read as %+v", line, c)
 	}
 }
 
@@ -46,9 +45,8 @@ func TestFilter(t *testing.T) {
 		var told []Progress
 		f := NewProgressFilter(&out, func(c Progress) { told = append(told, c) })
 		for piece := range slices.Chunk([]byte(printed), size) {
-			if n, err := f.Write(piece); n != len(piece) || err != nil {
-				t.Fatal(n, err)
-			}
+			n, err := f.Write(piece)
+			require.That(t, n == len(piece) && err == nil, "%v %v", n, err)
 		}
 		require.NoError(t, f.Flush())
 		require.That(t, out.String() == want && slices.Equal(told, []Progress{{1, 2, FilesRead}, {2, 2, FilesChanged}}), "in pieces of %d bytes: %q, %v", size, out.String(), told)
@@ -60,9 +58,8 @@ func TestALongLineIsPassedOn(t *testing.T) {
 	var out strings.Builder
 	f := NewProgressFilter(&out, func(Progress) { t.Error("a count") })
 	for _, text := range []string{progressMark, strings.Repeat("1", 1000), strings.Repeat("x", 1000)} {
-		if _, err := f.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := f.Write([]byte(text))
+		require.NoError(t, err)
 	}
 	assert.That(t, out.Len() == len(progressMark)+2000 && len(f.begun) == 0, "%d bytes are passed on, %d kept", out.Len(), len(f.begun))
 }

@@ -23,9 +23,8 @@ func TestCutReport(t *testing.T) {
 		{"", "", Facts{}, Failure{}},
 	}
 	for _, tt := range tests {
-		if rest, facts, failure := CutReport(tt.stderr); rest != tt.rest || facts != tt.facts || failure != tt.failure {
-			t.Errorf("%q: %q, %+v, %+v", tt.stderr, rest, facts, failure)
-		}
+		rest, facts, failure := CutReport(tt.stderr)
+		assert.That(t, rest == tt.rest && facts == tt.facts && failure == tt.failure, "%q: %q, %+v, %+v", tt.stderr, rest, facts, failure)
 	}
 }
 
@@ -43,8 +42,7 @@ func TestAFailureIsOneShortLine(t *testing.T) {
 	} {
 		line := Failure{Code: "c", Hint: "h", Reason: reason}.Line()
 		assert.That(t, !strings.ContainsAny(line, "\r\n"), "%q is more than a line: %q", reason, line)
-		if rest, _, got := CutReport("before\n" + line + "\n"); rest != "before\n" || got != (Failure{"c", "h", want}) || !utf8.ValidString(got.Reason) {
-			t.Errorf("%q: %q, %+v", reason, rest, got)
-		}
+		rest, _, got := CutReport("before\n" + line + "\n")
+		assert.That(t, rest == "before\n" && got == (Failure{"c", "h", want}) && utf8.ValidString(got.Reason), "%q: %q, %+v", reason, rest, got)
 	}
 }

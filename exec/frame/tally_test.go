@@ -20,9 +20,7 @@ func TestWhenACountIsTold(t *testing.T) {
 			tally.Done()
 			time.Sleep(tellAfter/10 - 1)
 		}
-		if out.Len() > 0 {
-			t.Errorf("a short call tells %q", out.String())
-		}
+		assert.That(t, out.Len() <= 0, "a short call tells %q", out.String())
 		time.Sleep(100 * time.Nanosecond)
 		for range 100 {
 			tally.Done()

@@ -118,9 +118,8 @@ func TestTheEndIsToldBeforeTheExitStatusIsTaken(t *testing.T) {
 	e := c.Run(t.Context())
 	out, _ := e.Stdout.Text()
 	assert.That(t, told == 1 && e.Kind == Exited && e.Exit == 7 && out == "out\n", "told %d times, kind %d, exit %d, %q", told, e.Kind, e.Exit, out)
-	if c.Path = "/nowhere"; c.Run(t.Context()).Kind != NotStarted || told != 1 {
-		t.Error("the end of a program that was never started was told")
-	}
+	c.Path = "/nowhere"
+	assert.That(t, c.Run(t.Context()).Kind == NotStarted && told == 1, "the end of a program that was never started was told")
 }
 
 // The lifeline is open as long as this process lives: its reader sees no end.

@@ -28,23 +28,19 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		for _, piece := range rapid.SliceOf(rapid.StringN(0, 30, 60)).Draw(t, "pieces") {
 			all.WriteString(piece)
 			if rapid.Bool().Draw(t, "read") {
-				if n, err := s.ReadFrom(iotest.OneByteReader(strings.NewReader(piece))); err != nil || n != int64(len(piece)) {
-					t.Fatal(n, err)
-				}
+				n, err := s.ReadFrom(iotest.OneByteReader(strings.NewReader(piece)))
+				require.That(t, err == nil && n == int64(len(piece)), "%v %v", n, err)
 				continue
 			}
-			if n, err := s.Write([]byte(piece)); err != nil || n != len(piece) {
-				t.Fatal(n, err)
-			}
+			n, err := s.Write([]byte(piece))
+			require.That(t, err == nil && n == len(piece), "%v %v", n, err)
 		}
 		given := all.String()
 		got, gap := s.Text()
 		if s.Kept() > keep || s.Total != int64(len(given)) {
 			t.Fatalf("contains %d bytes of %d, counted %d", s.Kept(), keep, s.Total)
 		}
-		if s.Cut() != (len(given) > keep) {
-			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.Cut(), len(given), keep)
-		}
+		require.That(t, s.Cut() == (len(given) > keep), "cut %v of %d bytes, of which %d may be kept", s.Cut(), len(given), keep)
 		if !s.Cut() {
 			require.That(t, got == given && gap == 0, "%q, gap at %d; want %q", got, gap, given)
 			return
@@ -78,16 +74,14 @@ func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 func TestStreamTellsOfAFloodOnce(t *testing.T) {
 	told := 0
 	s := &Stream{keep: 8, limit: 100, flood: func() { told++ }}
-	if n, err := s.ReadFrom(io.LimitReader(ones{}, 1000)); n != 1000 || err != nil || told != 1 {
-		t.Errorf("%d bytes, %v, told %d times", n, err, told)
-	}
+	n, err := s.ReadFrom(io.LimitReader(ones{}, 1000))
+	assert.That(t, n == 1000 && err == nil && told == 1, "%d bytes, %v, told %d times", n, err, told)
 }
 
 func TestStreamPassesOnAReadError(t *testing.T) {
 	s := &Stream{keep: 8, limit: 100}
-	if _, err := s.ReadFrom(iotest.ErrReader(io.ErrClosedPipe)); err != io.ErrClosedPipe {
-		t.Error(err)
-	}
+	_, err := s.ReadFrom(iotest.ErrReader(io.ErrClosedPipe))
+	assert.Equal(t, err, io.ErrClosedPipe)
 }
 
 type ones struct{}
@@ -105,9 +99,8 @@ func TestAStreamWithoutRoom(t *testing.T) {
 	s := NewStream(1<<20, nil, func() bool { asked++; return false })
 	piece := make([]byte, smallAnswer/2)
 	for range 10 {
-		if n, err := s.Write(piece); n != len(piece) || err != nil {
-			t.Fatal(n, err)
-		}
+		n, err := s.Write(piece)
+		require.That(t, n == len(piece) && err == nil, "%v %v", n, err)
 	}
 	text, gap := s.Text()
 	if len(text) != smallAnswer || gap != smallAnswer || !s.Cut() || asked != 1 || s.Total != 5*smallAnswer {

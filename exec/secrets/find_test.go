@@ -261,22 +261,18 @@ func TestMarks(t *testing.T) {
 	assert.That(t, bytes.Equal(again, shown), "redacted twice: %s", again)
 	// What is written is the text as it was shown, changed around the marks.
 	changed := bytes.ToUpper([]byte("x")) // no mark
-	if got, err := m.Restore(nil, note)(append(changed, shown...)); err != nil || string(got) != "X"+string(note) {
-		t.Errorf("%s, %v", got, err)
-	}
+	got, err := m.Restore(nil, note)(append(changed, shown...))
+	assert.That(t, err == nil && string(got) == "X"+string(note), "%s, %v", got, err)
 	var unknown *UnknownMark
-	if _, err := m.Restore(nil, note)([]byte("‹secret:github-pat:111111›")); !errors.As(err, &unknown) || unknown.Mark != "‹secret:github-pat:111111›" {
-		t.Error(err)
-	}
-	if _, err := m.Restore(nil, []byte("another note"))(shown); !errors.As(err, &unknown) {
-		t.Error(err)
-	}
+	_, err = m.Restore(nil, note)([]byte("‹secret:github-pat:111111›"))
+	assert.That(t, errors.As(err, &unknown) && unknown.Mark == "‹secret:github-pat:111111›", "%v", err)
+	_, err = m.Restore(nil, []byte("another note"))(shown)
+	assert.That(t, errors.As(err, &unknown), "%v", err)
 	other, err := ParseMarker(m.String())
 	assert.That(t, err == nil && bytes.Equal(other.Redact(note), shown), "read again: %v", err)
 	for _, text := range []string{"redact", "redact:", "redact:zz", "allow:00", ":00"} {
-		if _, err := ParseMarker(text); err == nil {
-			t.Errorf("%q was read", text)
-		}
+		_, err := ParseMarker(text)
+		assert.That(t, err != nil, "%q was read", text)
 	}
 	binary := append([]byte{0}, note...)
 	assert.That(t, bytes.Equal(m.Redact(binary), binary), "a file that is no text was changed")
@@ -298,17 +294,14 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 		if bytes.Contains(shown, []byte(secret)) || bytes.Contains(shown, []byte("MIIEpAIB")) || bytes.Contains(shown, []byte("sunflower")) {
 			t.Errorf("%d: a secret is shown", fill)
 		}
-		if back, err := m.Restore(nil, []byte(note))(shown); err != nil || string(back) != note {
-			t.Errorf("%d: not restored: %v", fill, err)
-		}
+		back, err := m.Restore(nil, []byte(note))(shown)
+		assert.That(t, err == nil && string(back) == note, "%d: not restored: %v", fill, err)
 	}
 	binary := append(bytes.Repeat([]byte{0}, 10), bytes.Repeat([]byte(secret+"\n"), 20000)...)
-	if read, err := io.ReadAll(m.Reader(bytes.NewReader(binary), nil)); err != nil || !bytes.Equal(read, binary) {
-		t.Errorf("a file that is no text was changed: %v", err)
-	}
-	if read, err := io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF), nil)); err != io.ErrUnexpectedEOF || len(read) > 0 {
-		t.Errorf("an error: %q, %v", read, err)
-	}
+	read, err := io.ReadAll(m.Reader(bytes.NewReader(binary), nil))
+	assert.That(t, err == nil && bytes.Equal(read, binary), "a file that is no text was changed: %v", err)
+	read, err = io.ReadAll(m.Reader(iotest.ErrReader(io.ErrUnexpectedEOF), nil))
+	assert.That(t, err == io.ErrUnexpectedEOF && len(read) == 0, "an error: %q, %v", read, err)
 }
 
 // TestKeywordsAreFound compares where keywords are found with where they are, in texts made of keywords,
@@ -351,9 +344,8 @@ func TestKeywordsAreFound(t *testing.T) {
 				}
 			}
 			slices.Sort(got)
-			if slices.Sort(want); !slices.Equal(got, want) {
-				t.Fatalf("%q: %q, want %q", text, got, want)
-			}
+			slices.Sort(want)
+			require.That(t, slices.Equal(got, want), "%q: %q, want %q", text, got, want)
 		}
 	}
 }
@@ -402,14 +394,12 @@ func TestASearchIsCharged(t *testing.T) {
 			t.Errorf("%s, read: %d steps, %d bytes, %v", name, steps, len(shown), err)
 		}
 		steps = 0
-		if back, err := m.Restore(spend, text)([]byte("‹secret:github-pat:000000›")); err != io.ErrShortBuffer || back != nil {
-			t.Errorf("%s, restored: %d steps, %d bytes, %v", name, steps, len(back), err)
-		}
+		back, err := m.Restore(spend, text)([]byte("‹secret:github-pat:000000›"))
+		assert.That(t, err == io.ErrShortBuffer && back == nil, "%s, restored: %d steps, %d bytes, %v", name, steps, len(back), err)
 	}
 	prose, steps := bytes.Repeat([]byte("The boat was painted in the spring and sold before the summer.\n"), 1<<14), int64(0)
-	if _, err := m.RedactWithin(prose, func(n int64) error { steps += n; return nil }); err != nil || steps > int64(len(prose))/500 {
-		t.Errorf("prose: %d steps, %v", steps, err)
-	}
+	_, err := m.RedactWithin(prose, func(n int64) error { steps += n; return nil })
+	assert.That(t, err == nil && steps <= int64(len(prose))/500, "prose: %d steps, %v", steps, err)
 }
 
 func FuzzMarks(f *testing.F) {
@@ -419,8 +409,7 @@ func FuzzMarks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, note []byte) {
 		shown := m.Redact(note)
 		require.That(t, bytes.Count(shown, []byte("\n")) == bytes.Count(note, []byte("\n")), "%q became %q", note, shown)
-		if back, err := m.Restore(nil, note)(shown); err != nil || !bytes.Equal(back, note) {
-			t.Fatalf("%q became %q and %q (%v)", note, shown, back, err)
-		}
+		back, err := m.Restore(nil, note)(shown)
+		require.That(t, err == nil && bytes.Equal(back, note), "%q became %q and %q (%v)", note, shown, back, err)
 	})
 }

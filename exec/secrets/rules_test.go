@@ -275,8 +275,7 @@ func TestTheTableIsFresh(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile("table.go", want, 0o644))
 	}
-	if got, err := os.ReadFile("table.go"); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("table.go is not made from the rules (%v): go generate ./exec/secrets", err)
-	}
+	got, err := os.ReadFile("table.go")
+	assert.That(t, err == nil && bytes.Equal(got, want), "table.go is not made from the rules (%v): go generate ./exec/secrets", err)
 	t.Logf("%d of %d rules", taken, len(file.Rules))
 }

@@ -49,7 +49,6 @@ func TestWalk(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	visits := 0
-	if err := trust.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop }); err != stop || visits != 1 {
-		t.Errorf("stopped with %v after %d visits", err, visits)
-	}
+	err = trust.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop })
+	assert.That(t, err == stop && visits == 1, "stopped with %v after %d visits", err, visits)
 }

@@ -43,17 +43,14 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	check("paused", "paused")
 	must(RevokeAgent(state, "cursor", time.Now()))
 	check("revoked too", "agent_denied")
-	if was, err := ResumeAgent(state, "cursor"); !was || err != nil {
-		t.Errorf("%v, %v", was, err)
-	}
+	was, err := ResumeAgent(state, "cursor")
+	assert.That(t, was && err == nil, "%v, %v", was, err)
 	check("revoked", "agent_denied")
-	if was, err := RestoreAgent(state, "cursor"); !was || err != nil {
-		t.Errorf("%v, %v", was, err)
-	}
+	was, err = RestoreAgent(state, "cursor")
+	assert.That(t, was && err == nil, "%v, %v", was, err)
 	check("restored", "")
-	if was, err := RestoreAgent(state, "cursor"); was || err != nil {
-		t.Errorf("%v, %v", was, err)
-	}
+	was, err = RestoreAgent(state, "cursor")
+	assert.That(t, !was && err == nil, "%v, %v", was, err)
 	must(os.RemoveAll(state))
 	must(os.WriteFile(state, nil, 0o600))
 	assert.Equal(t, codeOf(cursor.Open()), failure.CodeState, "without a state folder")
@@ -126,11 +123,9 @@ func TestWhateverHasTheNameIsAPause(t *testing.T) {
 
 func TestResumeSaysWhetherItWasPaused(t *testing.T) {
 	state := t.TempDir()
-	if was, err := Resume(state); was || err != nil {
-		t.Errorf("%v, %v without a pause", was, err)
-	}
+	was, err := Resume(state)
+	assert.That(t, !was && err == nil, "%v, %v without a pause", was, err)
 	require.NoError(t, Pause(state, time.Now()))
-	if was, err := Resume(state); !was || err != nil || PausedSince(state) != nil {
-		t.Errorf("%v, %v after a pause", was, err)
-	}
+	was, err = Resume(state)
+	assert.That(t, was && err == nil && PausedSince(state) == nil, "%v, %v after a pause", was, err)
 }

@@ -44,9 +44,8 @@ func TestCallersAreCountedApart(t *testing.T) {
 		a := New("", Limits{Calls: 2}, false, "", nil)
 		for i := range maxCallers + 100 {
 			caller := strconv.Itoa(i)
-			if n, r := passes(func() error { return a.Call(caller) }); i < maxCallers && n != 2 || r == nil {
-				t.Fatalf("caller %d: %d pass", i, n)
-			}
+			n, r := passes(func() error { return a.Call(caller) })
+			require.That(t, (i >= maxCallers || n == 2) && r != nil, "caller %d: %d pass", i, n)
 		}
 		assert.That(t, len(a.callers) <= maxCallers+1, "%d callers are remembered", len(a.callers))
 		time.Sleep(time.Minute)
@@ -54,9 +53,8 @@ func TestCallersAreCountedApart(t *testing.T) {
 			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.callers))
 		}
 		a.Tighten(Limits{Calls: 1}, false)
-		if n, _ := passes(func() error { return a.Call("one more") }); n != 1 {
-			t.Errorf("%d pass for a new caller after the limit was tightened", n)
-		}
+		n, _ := passes(func() error { return a.Call("one more") })
+		assert.That(t, n == 1, "%d pass for a new caller after the limit was tightened", n)
 	})
 }
 
@@ -87,17 +85,14 @@ func TestLimitsOverTime(t *testing.T) {
 				require.That(t, ask() != nil, "%s: one more passes", test.name)
 			}
 			time.Sleep(test.share - time.Second/2)
-			if n, r := passes(ask); n != 0 || r.Hint() != "try again in 1s" {
-				t.Errorf("%s: %d pass before its share is over, then %+v", test.name, n, r)
-			}
+			n, r = passes(ask)
+			assert.That(t, n == 0 && r.Hint() == "try again in 1s", "%s: %d pass before its share is over, then %+v", test.name, n, r)
 			time.Sleep(time.Second)
-			if n, _ := passes(ask); n != 1 {
-				t.Errorf("%s: %d pass when its share is over", test.name, n)
-			}
+			n, _ = passes(ask)
+			assert.That(t, n == 1, "%s: %d pass when its share is over", test.name, n)
 			time.Sleep(2 * time.Hour)
-			if n, _ := passes(ask); n != test.most {
-				t.Errorf("%s: %d pass after a long time", test.name, n)
-			}
+			n, _ = passes(ask)
+			assert.That(t, n == test.most, "%s: %d pass after a long time", test.name, n)
 		})
 	}
 }
@@ -108,17 +103,15 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New("", Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
 		for minute := range 3 {
-			if n, r := passes(func() error { return a.Mutation() }); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
-				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
-			}
+			n, r := passes(func() error { return a.Mutation() })
+			require.That(t, n == 2 && strings.HasSuffix(r.Error(), "(setting rate-mutations)"), "minute %d: %d pass, then %v", minute, n, r)
 			for range 50 {
 				require.That(t, a.Mutation() != nil, "one more passes")
 			}
 			time.Sleep(time.Minute)
 		}
-		if n, r := passes(func() error { return a.Mutation() }); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
-			t.Errorf("%d pass of the one that is left, then %v", n, r)
-		}
+		n, r := passes(func() error { return a.Mutation() })
+		assert.That(t, n == 1 && strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)"), "%d pass of the one that is left, then %v", n, r)
 	})
 }
 
@@ -135,12 +128,10 @@ func TestCallsAreNoChanges(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	for _, limits := range []Limits{{}, {Calls: -1, Mutations: -1, MutationsHour: -1}} {
 		a := New("", limits, false, "", nil)
-		if n, r := passes(func() error { return anyCall(a) }); r != nil {
-			t.Errorf("%+v: %d calls, then %v", limits, n, r)
-		}
-		if n, r := passes(func() error { return a.Mutation() }); r != nil {
-			t.Errorf("%+v: %d changes, then %v", limits, n, r)
-		}
+		n, r := passes(func() error { return anyCall(a) })
+		assert.That(t, r == nil, "%+v: %d calls, then %v", limits, n, r)
+		n, r = passes(func() error { return a.Mutation() })
+		assert.That(t, r == nil, "%+v: %d changes, then %v", limits, n, r)
 	}
 }
 
@@ -190,9 +181,8 @@ func TestWaitingTimesGoOn(t *testing.T) {
 			require.NoError(t, a.Call(""))
 		}
 		a.Tighten(Limits{Calls: 6}, false)
-		if n, r := passes(func() error { return anyCall(a) }); n != 0 || r.Hint() != "try again in 11s" {
-			t.Errorf("%d pass, then %+v", n, r)
-		}
+		n, r := passes(func() error { return anyCall(a) })
+		assert.That(t, n == 0 && r.Hint() == "try again in 11s", "%d pass, then %+v", n, r)
 	})
 }
 
@@ -254,9 +244,7 @@ func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 					}
 					release()
 				}
-				if time.Since(begun) > 15*time.Second {
-					t.Errorf("a call took %v", time.Since(begun))
-				}
+				assert.That(t, time.Since(begun) <= 15*time.Second, "a call took %v", time.Since(begun))
 				ends <- err
 			}()
 		}

@@ -2,13 +2,13 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // queueOf has calls wait, one after the other, and returns who got a place in which
@@ -19,9 +19,8 @@ func queueOf(t *testing.T, size int, callers ...string) (order []string) {
 		served := make(chan string, len(callers))
 		for _, caller := range callers {
 			go func() {
-				if _, err := sem.Acquire(t.Context(), caller); err != nil {
-					t.Error(err)
-				}
+				_, err := sem.Acquire(t.Context(), caller)
+				assert.NoError(t, err)
 				served <- caller
 				time.Sleep(time.Second)
 				sem.Release(caller)
@@ -69,24 +68,19 @@ func TestTheLastPlaceIsLeftToACallerWithoutOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sem := NewSemaphore(4)
 		for _, caller := range []string{"b", "a", "a"} {
-			if _, err := sem.Acquire(t.Context(), caller); err != nil {
-				t.Fatal(err)
-			}
+			_, err := sem.Acquire(t.Context(), caller)
+			require.NoError(t, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := sem.Acquire(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the last place for a caller that has two: %v", err)
-		}
-		if _, err := sem.Acquire(t.Context(), "c"); err != nil {
-			t.Error(err)
-		}
+		_, err := sem.Acquire(ctx, "a")
+		assert.ErrorIs(t, err, context.DeadlineExceeded, "the last place for a caller that has two")
+		_, err = sem.Acquire(t.Context(), "c")
+		assert.NoError(t, err)
 		for _, caller := range []string{"a", "a", "b", "c"} {
 			sem.Release(caller)
 		}
-		if sem.Running() != 0 || len(sem.callers) != 0 {
-			t.Errorf("%d are running", sem.Running())
-		}
+		assert.That(t, sem.Running() == 0 && len(sem.callers) == 0, "%d are running", sem.Running())
 	})
 }
 
@@ -94,9 +88,8 @@ func TestTheLastPlaceIsLeftToACallerWithoutOne(t *testing.T) {
 func TestAPlaceIsNotLost(t *testing.T) {
 	for range 2000 {
 		sem := NewSemaphore(1)
-		if _, err := sem.Acquire(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := sem.Acquire(t.Context(), "a")
+		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		got := make(chan error)
 		go func() { _, err := sem.Acquire(ctx, "b"); got <- err }()
@@ -115,9 +108,8 @@ func TestAPlaceIsNotLost(t *testing.T) {
 func TestWhoWaitedIsTold(t *testing.T) {
 	for range 2000 {
 		sem := NewSemaphore(1)
-		if waited, err := sem.Acquire(t.Context(), "a"); waited || err != nil {
-			t.Fatalf("a free place: waited %v, %v", waited, err)
-		}
+		waited, err := sem.Acquire(t.Context(), "a")
+		require.That(t, !waited && err == nil, "a free place: waited %v, %v", waited, err)
 		told := make(chan bool)
 		go func() { waited, _ := sem.Acquire(t.Context(), "b"); told <- waited }()
 		for sem.Waiting() == 0 {

@@ -79,30 +79,25 @@ func TestFenceNames(t *testing.T) {
 	got, err := FenceNames([]string{"plain", `file "a \"b\" \\" not found; did you mean "c"?`, "cut \"off", `cut "at \`, ""}, bytes.NewReader(token(0xab, 1)))
 	want := []string{"plain", "file " + open + `"a \"b\" \\"` + end + " not found; did you mean " + open + `"c"` + end + "?", "cut " + open + `"off` + end, "cut " + open + `"at \` + end, ""}
 	assert.That(t, err == nil && slices.Equal(got, want), "%q, %v", got, err)
-	if got, err := FenceNames([]string{"plain"}, strings.NewReader("")); err != nil || got[0] != "plain" {
-		t.Errorf("without names: %q, %v", got, err)
-	}
-	if got, err := FenceNames([]string{`"a"`}, strings.NewReader("short")); got != nil || err == nil {
-		t.Errorf("without randomness: %q, %v", got, err)
-	}
+	got, err = FenceNames([]string{"plain"}, strings.NewReader(""))
+	assert.That(t, err == nil && got[0] == "plain", "without names: %q, %v", got, err)
+	got, err = FenceNames([]string{`"a"`}, strings.NewReader("short"))
+	assert.That(t, got == nil && err != nil, "without randomness: %q, %v", got, err)
 }
 
 func TestNoFenceWithoutRandomness(t *testing.T) {
-	if got, err := Fence("a", strings.NewReader("short")); got != "" || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("too little: %q, %v", got, err)
-	}
+	got, err := Fence("a", strings.NewReader("short"))
+	assert.That(t, got == "" && errors.Is(err, io.ErrUnexpectedEOF), "too little: %q, %v", got, err)
 	same := strings.Repeat("ab", tokenBytes)
-	if got, err := Fence(same, bytes.NewReader(bytes.Repeat([]byte{0xab}, 1000))); got != "" || !errors.Is(err, errDull) {
-		t.Errorf("always the same: %q, %v", got, err)
-	}
+	got, err = Fence(same, bytes.NewReader(bytes.Repeat([]byte{0xab}, 1000)))
+	assert.That(t, got == "" && errors.Is(err, errDull), "always the same: %q, %v", got, err)
 }
 
 func TestTwoFencesDiffer(t *testing.T) {
 	one, err := Fence("a", rand.Reader)
 	require.NoError(t, err)
-	if other, err := Fence("a", rand.Reader); one == other || err != nil {
-		t.Errorf("%q, %q, %v", one, other, err)
-	}
+	other, err := Fence("a", rand.Reader)
+	assert.That(t, one != other && err == nil, "%q, %q, %v", one, other, err)
 }
 
 func TestCleanedJSONStaysTheSameJSON(t *testing.T) {
@@ -174,8 +169,7 @@ func TestPictographsAreCalm(t *testing.T) {
 		if r == blackFlag || r >= 0x1fffe {
 			want = 0
 		}
-		if plain := kindOf(r) == plain; n != want || plain != (want > 0) || n > 0 && last != 'a' {
-			t.Errorf("%U: %d bytes, plain %v", r, n, plain)
-		}
+		plain := kindOf(r) == plain
+		assert.That(t, n == want && plain == (want > 0) && (n <= 0 || last == 'a'), "%U: %d bytes, plain %v", r, n, plain)
 	}
 }

@@ -130,9 +130,8 @@ func TestEveryCodePointInLatin(t *testing.T) {
 		if hide {
 			want = fmt.Sprintf(`a\u{%x}b`, r)
 		}
-		if got, report := Text(in); got != want || report.None() == hide || sum(report) > 1 {
-			t.Errorf("%U: %+q, %+v", r, got, report)
-		}
+		got, report := Text(in)
+		assert.That(t, got == want && report.None() != hide && sum(report) <= 1, "%U: %+q, %+v", r, got, report)
 	}
 }
 
@@ -183,9 +182,8 @@ func TestTheStartOfATextKeepsToItsBound(t *testing.T) {
 		out, read, report := Start(in, most)
 		whole, _ := Text(in)
 		if read == len(in) {
-			if again, all := Text(in); out != again || report != all {
-				t.Fatalf("Start(%+q, %d) = %+q, %+v", in, most, out, report)
-			}
+			again, all := Text(in)
+			require.That(t, out == again && report == all, "Start(%+q, %d) = %+q, %+v", in, most, out, report)
 			return
 		}
 		require.That(t, len(out) <= most && utf8.RuneStart(in[read]) && strings.HasPrefix(whole, out), "Start(%+q, %d) = %+q after %d bytes", in, most, out, read)
@@ -297,8 +295,7 @@ func TestOrdinaryWritingIsShownAsItIs(t *testing.T) {
 
 func TestOrdinaryWritingCostsNoMemory(t *testing.T) {
 	for _, test := range corpus {
-		if n := testing.AllocsPerRun(10, func() { Text(test.text) }); n != 0 {
-			t.Errorf("%s: %v allocations", test.name, n)
-		}
+		n := testing.AllocsPerRun(10, func() { Text(test.text) })
+		assert.That(t, n == 0, "%s: %v allocations", test.name, n)
 	}
 }

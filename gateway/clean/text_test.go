@@ -263,9 +263,8 @@ func TestFlushBeginsAnotherText(t *testing.T) {
 	var got strings.Builder
 	stream := NewStream(&got)
 	for _, text := range []string{"\ufeffa\r", "\ufeffb\xe2"} {
-		if _, err := stream.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		_, err := stream.Write([]byte(text))
+		require.NoError(t, err)
 		require.NoError(t, stream.Flush())
 	}
 	want := Report{BOM: 2, Controls: 1, Invalid: 1}
@@ -282,10 +281,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestTheErrorOfTheWriterIsReturned(t *testing.T) {
 	stream := NewStream(brokenWriter{})
-	if _, err := stream.Write([]byte("\r")); err != nil {
-		t.Errorf("nothing was to be written: %v", err)
-	}
-	if _, err := stream.Write([]byte("a")); !errors.Is(err, errBroken) {
-		t.Errorf("Write: %v", err)
-	}
+	_, err := stream.Write([]byte("\r"))
+	assert.NoError(t, err, "nothing was to be written")
+	_, err = stream.Write([]byte("a"))
+	assert.ErrorIs(t, err, errBroken, "Write")
 }

@@ -39,20 +39,17 @@ func approved(t *testing.T) (d *Store, q StoredQuestion, path string, data []byt
 func TestNoBitOfAFileCanBeChanged(t *testing.T) {
 	_, q, _, data := approved(t)
 	code, _ := parseCode(q.Code)
-	if _, ok := parseQuestion(code, data); !ok {
-		t.Fatal("as it was written")
-	}
+	_, ok := parseQuestion(code, data)
+	require.That(t, ok, "as it was written")
 	for bit := range len(data) * 8 {
 		changed := bytes.Clone(data)
 		changed[bit/8] ^= 1 << (bit % 8)
-		if got, ok := parseQuestion(code, changed); ok {
-			t.Fatalf("bit %d: %+v", bit, got)
-		}
+		got, ok := parseQuestion(code, changed)
+		require.That(t, !ok, "bit %d: %+v", bit, got)
 	}
 	for n := range data {
-		if _, ok := parseQuestion(code, data[:n]); ok {
-			t.Fatalf("cut to %d bytes", n)
-		}
+		_, ok := parseQuestion(code, data[:n])
+		require.That(t, !ok, "cut to %d bytes", n)
 	}
 }
 
@@ -82,15 +79,13 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, spoil(bytes.Clone(data)), 0o600))
 			wantDamaged(t, d, q, filepath.Base(path))
 			var damaged *Damaged
-			if _, err := d.Approve(q.Code); !errors.As(err, &damaged) {
-				t.Errorf("approve: %v", err)
-			}
+			_, err := d.Approve(q.Code)
+			assert.That(t, errors.As(err, &damaged), "approve: %v", err)
 			// It is in no one's way, and is left for the user to look at.
 			next := ask(t, d, about(1))
 			assert.That(t, next.State == Pending && next.Code != q.Code, "%+v", next)
-			if _, err := os.Stat(path); err != nil {
-				t.Error(err)
-			}
+			_, err = os.Stat(path)
+			assert.NoError(t, err)
 		})
 	}
 }
@@ -137,13 +132,11 @@ func TestARecordOfNoCodeIsDamaged(t *testing.T) {
 	code, _ := parseCode(q.Code)
 	for _, bad := range []string{"", "evil", "22222220", "../../22", "222222222", "abcdefgh"} {
 		changed := resummed(bytes.Replace(data, []byte(code), []byte(bad), 1))
-		if got, ok := parseQuestion(bad, changed); ok {
-			t.Errorf("%q: %+v", bad, got)
-		}
+		got, ok := parseQuestion(bad, changed)
+		assert.That(t, !ok, "%q: %+v", bad, got)
 	}
-	if _, ok := parseQuestion(code, resummed(data)); !ok {
-		t.Error("as it was written")
-	}
+	_, ok := parseQuestion(code, resummed(data))
+	assert.That(t, ok, "as it was written")
 }
 
 func TestACopyIsNoSecondYes(t *testing.T) {
@@ -160,9 +153,8 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(d.dir, name), data, 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222"+temporarySuffix), data, 0o600))
-	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 {
-		t.Errorf("%v, %v", list, damaged)
-	}
+	list, damaged := listed(t, d)
+	assert.That(t, len(list) == 1 && len(damaged) == 0, "%v, %v", list, damaged)
 	_, err := redeem(d, q)
 	require.NoError(t, err)
 	entries, err := os.ReadDir(d.dir)
@@ -180,12 +172,10 @@ func TestAFolderOfTooManyFilesIsRefused(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(d.dir, strings.Repeat("x", n%200+1)+string(rune('a'+n/200))), nil, 0o600))
 	}
 	var unusable *Unusable
-	if grant, err := redeem(d, q); grant.State == Approved || !errors.As(err, &unusable) {
-		t.Error(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
-	}
+	grant, err := redeem(d, q)
+	assert.That(t, grant.State != Approved && errors.As(err, &unusable), "%v", err)
+	_, err = os.Stat(path)
+	assert.NoError(t, err)
 }
 
 // storeCalls is how many calls to the disk a question takes until it is redeemed.
@@ -231,15 +221,12 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 				}
 				// Another process looks at it on a disk that works.
 				again := OpenStore(d.dir, c.now)
-				if _, damaged := listed(t, again); len(damaged) != 0 {
-					t.Errorf("%s, call %d, broken %v: %v", name, n, broken, damaged)
-				}
+				_, damaged := listed(t, again)
+				assert.Equal(t, len(damaged), 0, "%s, call %d, broken %v: %v", name, n, broken, damaged)
 				if grant, _ := redeem(again, about(1)); grant.State == Approved {
 					grants++
 				}
-				if grants > 1 || grants > 0 && name == "deny" {
-					t.Errorf("%s, call %d, broken %v: granted %d times", name, n, broken, grants)
-				}
+				assert.That(t, grants <= 1 && (grants <= 0 || name != "deny"), "%s, call %d, broken %v: granted %d times", name, n, broken, grants)
 			}
 		}
 	}
@@ -264,9 +251,8 @@ func TestAnApprovalThatFailedIsNone(t *testing.T) {
 	const lastStep = 6 // create, write, sync, close, rename, sync of the folder
 	d.system = &faults.System{N: lastStep}
 	var unusable *Unusable
-	if _, err := d.Approve(q.Code); !errors.As(err, &unusable) || !errors.Is(err, faults.Err) {
-		t.Fatal(err)
-	}
+	_, err := d.Approve(q.Code)
+	require.That(t, errors.As(err, &unusable) && errors.Is(err, faults.Err), "%v", err)
 	d.system = private.Disk{}
 	wantUngranted(t, d, q, Unasked)
 }
@@ -276,9 +262,8 @@ func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	d, q, _, _ := approved(t)
 	d.system = &faults.System{N: 2} // remove, sync of the folder
 	var unusable *Unusable
-	if grant, err := redeem(d, q); grant.State == Approved || !errors.As(err, &unusable) {
-		t.Errorf("%v", err)
-	}
+	grant, err := redeem(d, q)
+	assert.That(t, grant.State != Approved && errors.As(err, &unusable), "%v", err)
 	d.system = private.Disk{}
 	wantUngranted(t, d, q, Unasked)
 }
@@ -287,15 +272,13 @@ func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 	d, q, path, _ := approved(t)
 	d.system = &faults.System{N: 1, Before: func() { require.NoError(t, private.Disk{}.Remove(path)) }}
-	if grant, _ := redeem(d, q); grant.State == Approved {
-		t.Error("granted")
-	}
+	grant, _ := redeem(d, q)
+	assert.That(t, grant.State != Approved, "granted")
 	d, q, _, _ = approved(t)
 	require.NoError(t, d.remove(q))
 	var ungranted *Ungranted
-	if err := d.remove(q); !errors.As(err, &ungranted) {
-		t.Error(err)
-	}
+	err := d.remove(q)
+	assert.That(t, errors.As(err, &ungranted), "%v", err)
 	assert.That(t, filepath.Dir(path) != d.dir, "the desks are one")
 }
 
@@ -316,9 +299,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add(ticket{expiry: 1<<63 - 1}.encode())
 	f.Fuzz(func(t *testing.T, text string) {
 		s, _ := fresh(t)
-		if spent, opened := s.Spend(text) == nil, s.Open(text, bound) == nil; spent != (text == state) || opened {
-			t.Fatalf("%q: spent %v, opened %v", text, spent, opened)
-		}
+		spent, opened := s.Spend(text) == nil, s.Open(text, bound) == nil
+		require.That(t, spent == (text == state) && !opened, "%q: spent %v, opened %v", text, spent, opened)
 		made, ok := decodeTicket(text)
 		if !ok {
 			return
@@ -382,9 +364,8 @@ func checkParsed(t *testing.T, code string, data []byte) {
 		return
 	}
 	require.That(t, q.check() == nil && q.Code == displayCode(code) && q.State >= Pending && q.State <= Denied && q.Expires.Sub(q.Made) <= maxLife, "%+v", q)
-	if again, err := q.encode(); err != nil || !bytes.Equal(again, data) {
-		t.Fatalf("%q, %v, was %q", again, err, data)
-	}
+	again, err := q.encode()
+	require.That(t, err == nil && bytes.Equal(again, data), "%q, %v, was %q", again, err, data)
 	require.That(t, !q.isLive(q.Made.Add(maxLife)) && !q.isLive(q.Expires) && q.isLive(q.Made), "made %v, expires %v", q.Made, q.Expires)
 }
 
@@ -399,8 +380,7 @@ func FuzzCode(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, ok := parseCode(displayCode(code)); !ok || again != code || len(code) != codeLength {
-			t.Fatalf("%q is %q, and then %q", typed, code, again)
-		}
+		again, ok := parseCode(displayCode(code))
+		require.That(t, ok && again == code && len(code) == codeLength, "%q is %q, and then %q", typed, code, again)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -88,18 +89,14 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			d, q, _, _ := approved(t)
 			spoil(t, d)
 			var unusable *Unusable
-			if grant, err := redeem(d, q); grant.State == Approved || !errors.As(err, &unusable) {
-				t.Errorf("redeem: %v", err)
-			}
-			if _, err := d.Ask(about(2)); !errors.As(err, &unusable) {
-				t.Errorf("ask: %v", err)
-			}
-			if _, _, err := d.List(); !errors.As(err, &unusable) {
-				t.Errorf("list: %v", err)
-			}
-			if _, err := d.Approve(q.Code); !errors.As(err, &unusable) {
-				t.Errorf("approve: %v", err)
-			}
+			grant, err := redeem(d, q)
+			assert.That(t, grant.State != Approved && errors.As(err, &unusable), "redeem: %v", err)
+			_, err = d.Ask(about(2))
+			assert.That(t, errors.As(err, &unusable), "ask: %v", err)
+			_, _, err = d.List()
+			assert.That(t, errors.As(err, &unusable), "list: %v", err)
+			_, err = d.Approve(q.Code)
+			assert.That(t, errors.As(err, &unusable), "approve: %v", err)
 		})
 	}
 }
@@ -134,16 +131,14 @@ func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
 	require.NoError(t, os.Symlink(target, half))
 	_, err := d.Approve(q.Code)
 	require.NoError(t, err)
-	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := os.ReadFile(target)
+	assert.That(t, err == nil && string(text) == "mine", "%q, %v", text, err)
 	// Nor what cannot be removed.
 	other := ask(t, d, about(2))
 	code, _ = parseCode(other.Code)
 	require.NoError(t, os.MkdirAll(filepath.Join(d.dir, code+temporarySuffix, "x"), 0o700))
 	var unusable *Unusable
-	if _, err := d.Approve(other.Code); !errors.As(err, &unusable) {
-		t.Error(err)
-	}
+	_, err = d.Approve(other.Code)
+	assert.That(t, errors.As(err, &unusable), "%v", err)
 	wantUngranted(t, d, other, Pending)
 }

@@ -202,9 +202,8 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 		h.kill()
 		stages[stage]++
 		d := OpenStore(dir, nil)
-		if _, damaged := listed(t, d); len(damaged) != 0 {
-			t.Errorf("killed at %d: %v", n, damaged)
-		}
+		_, damaged := listed(t, d)
+		assert.Equal(t, len(damaged), 0, "killed at %d: %v", n, damaged)
 		grant, err := redeem(d, about(1))
 		if grant.State == Approved {
 			granted++
@@ -227,7 +226,6 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 
 func wantUngrantedNow(t *testing.T, d *Store, n int) {
 	t.Helper()
-	if grant, err := redeem(d, about(1)); grant.State == Approved {
-		t.Errorf("killed at %d: granted again, %v", n, err)
-	}
+	grant, err := redeem(d, about(1))
+	assert.That(t, grant.State != Approved, "killed at %d: granted again, %v", n, err)
 }

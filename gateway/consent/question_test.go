@@ -71,9 +71,8 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		store := OpenStore(Folder(state), time.Now)
 		q, err := store.Ask(StoredQuestion{Session: "s1", Client: "agent", Vault: "Notes", Command: "delete", Text: "Allow?", Digest: Digest{1}})
 		require.NoError(t, err)
-		if _, err := Decide(state, Answer{Code: q.Code, Approve: approve, By: "page", Session: "p1"}); err != nil {
-			t.Fatal(err)
-		}
+		_, err = Decide(state, Answer{Code: q.Code, Approve: approve, By: "page", Session: "p1"})
+		require.NoError(t, err)
 		want := audit.Line{Kind: "approval", Decision: "deny", By: "page", Session: "p1", Client: "agent", Vault: "Notes", Command: "delete"}
 		state2 := Denied
 		if approve {
@@ -88,9 +87,8 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		}
 		list, _, err := store.List()
 		assert.That(t, err == nil && len(list) == 1 && list[0].State == state2 && list[0].By == "page" && lines == 1, "%+v, %v, %d lines", list, err, lines)
-		if _, err := Decide(state, Answer{Code: q.Code, Approve: true, By: "page"}); err == nil {
-			t.Error("a question is answered twice")
-		}
+		_, err = Decide(state, Answer{Code: q.Code, Approve: true, By: "page"})
+		assert.That(t, err != nil, "a question is answered twice")
 	}
 }
 

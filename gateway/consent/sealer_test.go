@@ -243,14 +243,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	_, err := s.Seal(bound, time.Minute)
 	wantReason(t, err, errFull)
 	wantReason(t, s.Open(early, bound), errFull)
-	if len(s.spent.used) > maxSpent {
-		t.Errorf("%d are remembered", len(s.spent.used))
-	}
+	assert.That(t, len(s.spent.used) <= maxSpent, "%d are remembered", len(s.spent.used))
 	c.pass(time.Minute)
 	wantReason(t, s.Open(seal(t, s, bound), bound), nil)
-	if len(s.spent.used) != 1 {
-		t.Errorf("%d are remembered", len(s.spent.used))
-	}
+	assert.That(t, len(s.spent.used) == 1, "%d are remembered", len(s.spent.used))
 }
 
 func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
@@ -300,9 +296,7 @@ func TestAThousandAtOnceAndOneIsTaken(t *testing.T) {
 		ready.Wait()
 		close(start)
 		done.Wait()
-		if taken.Load() != 1 || used.Load() != 999 {
-			t.Errorf("%d were taken, %d were used", taken.Load(), used.Load())
-		}
+		assert.That(t, taken.Load() == 1 && used.Load() == 999, "%d were taken, %d were used", taken.Load(), used.Load())
 	}
 }
 
@@ -328,37 +322,32 @@ func TestWhatCannotBeSealed(t *testing.T) {
 		"for all times": {bound, 1<<63 - 1},
 	} {
 		var invalid *Invalid
-		if state, err := s.Seal(test.b, test.ttl); state != "" || !errors.As(err, &invalid) {
-			t.Errorf("%s: %q, %v", name, state, err)
-		}
+		state, err := s.Seal(test.b, test.ttl)
+		assert.That(t, state == "" && errors.As(err, &invalid), "%s: %q, %v", name, state, err)
 	}
 }
 
 func TestTheZeroSealerTakesNothing(t *testing.T) {
 	var zero Sealer
-	if state, err := zero.Seal(bound, time.Minute); err == nil {
-		t.Errorf("made %q", state)
-	}
+	state, err := zero.Seal(bound, time.Minute)
+	assert.That(t, err != nil, "made %q", state)
 	// One with the key that the zero Sealer would have.
 	s, err := NewSealer(io.MultiReader(bytes.NewReader(make([]byte, 32)), rand.Reader), newClock().now)
 	require.NoError(t, err)
-	state := seal(t, s, bound)
+	state = seal(t, s, bound)
 	wantReason(t, zero.Open(state, bound), errForged)
 	wantReason(t, zero.Spend(state), errForged)
 }
 
 func TestWithoutRandomnessThereIsNoState(t *testing.T) {
-	if s, err := NewSealer(strings.NewReader("too short"), nil); s != nil || err == nil {
-		t.Errorf("made %v, %v", s, err)
-	}
-	s, err := NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil)
+	s, err := NewSealer(strings.NewReader("too short"), nil)
+	assert.That(t, s == nil && err != nil, "made %v, %v", s, err)
+	s, err = NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil)
 	require.NoError(t, err)
-	if _, err := s.Seal(bound, time.Minute); err != nil {
-		t.Error(err)
-	}
-	if state, err := s.Seal(bound, time.Minute); state != "" || err == nil {
-		t.Errorf("made %q, %v", state, err)
-	}
+	_, err = s.Seal(bound, time.Minute)
+	assert.NoError(t, err)
+	state, err := s.Seal(bound, time.Minute)
+	assert.That(t, state == "" && err != nil, "made %q, %v", state, err)
 }
 
 func TestNothingOfTheCallIsInAState(t *testing.T) {

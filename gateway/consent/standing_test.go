@@ -101,9 +101,8 @@ func TestWhatCannotBeGranted(t *testing.T) {
 		{"v", "a", time.Unix(1<<40, 0)},
 	} {
 		var invalid *Invalid
-		if err := s.Grant(test.vault, test.folder, test.until); !errors.As(err, &invalid) {
-			t.Errorf("%q %q %v: %v", test.vault, test.folder, test.until, err)
-		}
+		err := s.Grant(test.vault, test.folder, test.until)
+		assert.That(t, errors.As(err, &invalid), "%q %q %v: %v", test.vault, test.folder, test.until, err)
 	}
 	assert.That(t, len(s.until) == 0, "%d were granted", len(s.until))
 }
@@ -115,9 +114,8 @@ func TestStandingAnswersAreBounded(t *testing.T) {
 		require.NoError(t, s.Grant("v", fmt.Sprint("a", i), c.now().Add(time.Minute)))
 	}
 	var full *Full
-	if err := s.Grant("v", "b", c.now().Add(time.Minute)); !errors.As(err, &full) {
-		t.Error(err)
-	}
+	err := s.Grant("v", "b", c.now().Add(time.Minute))
+	assert.That(t, errors.As(err, &full), "%v", err)
 	require.NoError(t, s.Grant("v", "a1", c.now().Add(time.Minute))) // no new one
 	c.pass(time.Minute)
 	require.NoError(t, s.Grant("v", "b", c.now().Add(time.Minute)))
@@ -128,18 +126,16 @@ func TestTheZeroStandingCoversNothing(t *testing.T) {
 	var s Standing
 	assert.That(t, !s.Covers("v", "a/b.md", false), "it does")
 	var full *Full
-	if err := s.Grant("v", "a", time.Now().Add(time.Minute)); !errors.As(err, &full) {
-		t.Error(err)
-	}
+	err := s.Grant("v", "a", time.Now().Add(time.Minute))
+	assert.That(t, errors.As(err, &full), "%v", err)
 	clear(s.until)
 }
 
 // What an agent was allowed before it was revoked covers nothing.
 func TestVoidTakesStandingApprovalsBack(t *testing.T) {
 	a := New("", nil)
-	if err := a.standing.Grant("Notes", "Inbox", time.Now().Add(time.Hour)); err != nil || !a.standing.Covers("Notes", "Inbox/a.md", false) {
-		t.Fatal(err)
-	}
+	err := a.standing.Grant("Notes", "Inbox", time.Now().Add(time.Hour))
+	require.That(t, err == nil && a.standing.Covers("Notes", "Inbox/a.md", false), "%v", err)
 	a.Void("ann")
 	assert.That(t, !a.standing.Covers("Notes", "Inbox/a.md", false), "it covers the folder still")
 }

@@ -23,9 +23,8 @@ import (
 func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
-	if code, ok := parseCode(q.Code); !ok || displayCode(code) != q.Code || len(q.Code) != 9 {
-		t.Errorf("code %q", q.Code)
-	}
+	code, ok := parseCode(q.Code)
+	assert.That(t, ok && displayCode(code) == q.Code && len(q.Code) == 9, "code %q", q.Code)
 	assert.That(t, q.State == Pending && q.Made.Equal(c.now()) && q.Expires.Sub(q.Made) == defaultLife, "%+v", q)
 	wantUngranted(t, d, q, Pending)
 	approved, err := d.Approve(q.Code)
@@ -33,9 +32,8 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	want := q
 	want.State = Approved
 	assert.That(t, reflect.DeepEqual(approved, want), "%+v, want %+v", approved, want)
-	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 || !reflect.DeepEqual(list[0], want) {
-		t.Errorf("%+v, %v", list, damaged)
-	}
+	list, damaged := listed(t, d)
+	assert.That(t, len(list) == 1 && len(damaged) == 0 && reflect.DeepEqual(list[0], want), "%+v, %v", list, damaged)
 	// Asking again does not undo the answer.
 	again := ask(t, d, about(1))
 	assert.That(t, reflect.DeepEqual(again, want), "%+v", again)
@@ -44,9 +42,8 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	assert.That(t, grant.State == Approved && reflect.DeepEqual(grant, want), "%+v", grant)
 	wantUngranted(t, d, q, Unasked)
 	var unknown *Unknown
-	if _, err := d.Approve(q.Code); !errors.As(err, &unknown) {
-		t.Errorf("a used question: %v", err)
-	}
+	_, err = d.Approve(q.Code)
+	assert.That(t, errors.As(err, &unknown), "a used question: %v", err)
 	next := ask(t, d, about(1))
 	assert.That(t, next.Code != q.Code && next.State == Pending, "%+v", next)
 }
@@ -80,9 +77,8 @@ func TestAnAnswerIsGivenOnce(t *testing.T) {
 		_, err := test.first(q.Code)
 		require.NoError(t, err)
 		var answered *Answered
-		if _, err := test.then(q.Code); !errors.As(err, &answered) || answered.State != test.want {
-			t.Errorf("%d: %v", n, err)
-		}
+		_, err = test.then(q.Code)
+		assert.That(t, errors.As(err, &answered) && answered.State == test.want, "%d: %v", n, err)
 	}
 }
 
@@ -98,9 +94,8 @@ func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 	c.pass(1)
 	next := ask(t, d, about(1))
 	assert.That(t, next.Code != first.Code, "it lived longer than it was to")
-	if list, _ := listed(t, d); len(list) != 1 {
-		t.Errorf("%d questions", len(list))
-	}
+	list, _ := listed(t, d)
+	assert.That(t, len(list) == 1, "%d questions", len(list))
 }
 
 func TestAYesIsForOneCallOnly(t *testing.T) {
@@ -122,9 +117,8 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 		"no vault": {"", q.Digest, q.Session}, "no digest": {q.Vault, Digest{}, q.Session}, "no session": {q.Vault, q.Digest, ""},
 	} {
 		var invalid *Invalid
-		if grant, err := d.Redeem(bad.Vault, bad.Digest, bad.Caller); grant.State == Approved || !errors.As(err, &invalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		grant, err := d.Redeem(bad.Vault, bad.Digest, bad.Caller)
+		assert.That(t, grant.State != Approved && errors.As(err, &invalid), "%s: %v", name, err)
 	}
 	_, err = redeem(d, q)
 	require.NoError(t, err)
@@ -143,9 +137,8 @@ func TestAQuestionExpires(t *testing.T) {
 			require.NoError(t, err)
 			c.pass(defaultLife)
 			var unknown *Unknown
-			if _, err := d.Approve(q.Code); !errors.As(err, &unknown) {
-				t.Errorf("approved late: %v", err)
-			}
+			_, err = d.Approve(q.Code)
+			assert.That(t, errors.As(err, &unknown), "approved late: %v", err)
 			wantUngranted(t, d, q, Unasked) // dropped by the try to approve it
 			q = ask(t, d, about(1))
 			_, err = answer(d, q.Code)
@@ -154,12 +147,10 @@ func TestAQuestionExpires(t *testing.T) {
 			wantUngranted(t, d, q, Expired)
 			ask(t, d, about(1))
 			c.pass(defaultLife)
-			if list, damaged := listed(t, d); len(list)+len(damaged) != 0 {
-				t.Errorf("%v, %v", list, damaged)
-			}
-			if names, err := os.ReadDir(d.dir); err != nil || len(names) != 1 {
-				t.Errorf("%v is left, %v", names, err)
-			}
+			list, damaged := listed(t, d)
+			assert.Equal(t, len(list)+len(damaged), 0, "%v, %v", list, damaged)
+			names, err := os.ReadDir(d.dir)
+			assert.That(t, err == nil && len(names) == 1, "%v is left, %v", names, err)
 		})
 	}
 }
@@ -203,9 +194,8 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 	} {
 		for _, act := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
 			var unknown *Unknown
-			if got, err := act(typed); !errors.As(err, &unknown) || got.Code != "" || len(err.Error()) > 300 {
-				t.Errorf("%.40q: %+v, %v", typed, got, err)
-			}
+			got, err := act(typed)
+			assert.That(t, errors.As(err, &unknown) && got.Code == "" && len(err.Error()) <= 300, "%.40q: %+v, %v", typed, got, err)
 		}
 	}
 	wantUngranted(t, d, q, Pending)
@@ -214,9 +204,8 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 // There are letters outside of ASCII whose capitals are in the alphabet.
 func TestACodeIsOfItsAlphabetOnly(t *testing.T) {
 	for _, typed := range []string{"ſ2345678", "\u212a2345678", "２2345678", "0BCDEFGH", "iBCDEFGH", "lBCDEFGH"} {
-		if code, ok := parseCode(typed); ok {
-			t.Errorf("%q is %q", typed, code)
-		}
+		code, ok := parseCode(typed)
+		assert.That(t, !ok, "%q is %q", typed, code)
 	}
 }
 
@@ -227,18 +216,14 @@ func TestCodesAreEvenAndUnambiguous(t *testing.T) {
 	count, seen := map[rune]int{}, map[string]bool{}
 	for range codes {
 		code := codeFrom(source)
-		if !isCode(code) || seen[code] {
-			t.Fatalf("%q, seen %v", code, seen[code])
-		}
+		require.That(t, isCode(code) && !seen[code], "%q, seen %v", code, seen[code])
 		seen[code] = true
 		for _, r := range code {
 			count[r]++
 		}
 	}
 	for _, r := range alphabet { // 8000 each, and a deviation of 88
-		if count[r] < 7500 || count[r] > 8500 {
-			t.Errorf("%c comes %d times", r, count[r])
-		}
+		assert.That(t, count[r] >= 7500 && count[r] <= 8500, "%c comes %d times", r, count[r])
 	}
 }
 
@@ -252,11 +237,10 @@ func TestQuestionsAreBounded(t *testing.T) {
 		}
 	}
 	var full *Full
-	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
-		t.Errorf("one more: %v", err)
-	}
+	_, err := d.Ask(by(200))
+	assert.That(t, errors.As(err, &full), "one more: %v", err)
 	assert.Equal(t, ask(t, d, by(1)).Code, first.Code, "one that is there")
-	_, err := d.Deny(first.Code)
+	_, err = d.Deny(first.Code)
 	require.NoError(t, err)
 	ask(t, d, by(200)) // the user has made room
 	c.pass(defaultLife)
@@ -276,13 +260,11 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	first := ask(t, d, about(1))
 	var open *StillOpen
 	for n := range 70 {
-		if _, err := d.Ask(about(byte(n + 2))); n < 7 && err != nil || n >= 7 && (!errors.As(err, &open) || open.Questions != 8) {
-			t.Fatalf("question %d: %v", n+2, err)
-		}
+		_, err := d.Ask(about(byte(n + 2)))
+		require.That(t, (n >= 7 || err == nil) && (n < 7 || (errors.As(err, &open) && open.Questions == 8)), "question %d: %v", n+2, err)
 	}
-	if list, _ := listed(t, d); len(list) != 8 {
-		t.Errorf("%d questions", len(list))
-	}
+	list, _ := listed(t, d)
+	assert.That(t, len(list) == 8, "%d questions", len(list))
 	other := about(2)
 	other.Session = "another"
 	ask(t, d, other)
@@ -296,14 +278,12 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	theirs := last
 	theirs.Session = "another"
 	var answered *Answered
-	if err := d.Withdraw(theirs); !errors.As(err, &answered) {
-		t.Errorf("the question of another session is withdrawn: %v", err)
-	}
+	err := d.Withdraw(theirs)
+	assert.That(t, errors.As(err, &answered), "the question of another session is withdrawn: %v", err)
 	require.NoError(t, d.Withdraw(last))
 	var unknown *Unknown
-	if err := d.Withdraw(last); !errors.As(err, &unknown) {
-		t.Errorf("withdrawn twice: %v", err)
-	}
+	err = d.Withdraw(last)
+	assert.That(t, errors.As(err, &unknown), "withdrawn twice: %v", err)
 	ask(t, d, about(32)) // neither is one that was withdrawn
 	c.pass(defaultLife)
 	ask(t, d, about(4)) // neither is one that has expired
@@ -317,13 +297,11 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 	first.Call, second.Call = Digest{9}, Digest{9}
 	old := ask(t, d, first)
 	fresh := ask(t, d, second)
-	if list, _ := listed(t, d); len(list) != 1 || list[0].Code != fresh.Code || fresh.Code == old.Code {
-		t.Errorf("%+v", list)
-	}
+	list, _ := listed(t, d)
+	assert.That(t, len(list) == 1 && list[0].Code == fresh.Code && fresh.Code != old.Code, "%+v", list)
 	var unknown *Unknown
-	if _, err := d.Approve(old.Code); !errors.As(err, &unknown) {
-		t.Errorf("the first one: %v", err)
-	}
+	_, err := d.Approve(old.Code)
+	assert.That(t, errors.As(err, &unknown), "the first one: %v", err)
 	for name, change := range map[string]func(*StoredQuestion){"another vault": func(q *StoredQuestion) { q.Vault = "Home" }, "no call": func(q *StoredQuestion) { q.Call = Digest{} }, "another call": func(q *StoredQuestion) { q.Call = Digest{8} }} {
 		other := about(3)
 		other.Call = Digest{9}
@@ -331,9 +309,8 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 		other.Digest = Digest{byte(len(name))}
 		before, _ := listed(t, d)
 		ask(t, d, other)
-		if after, _ := listed(t, d); len(after) != len(before)+1 {
-			t.Errorf("%s: it takes the place", name)
-		}
+		after, _ := listed(t, d)
+		assert.Equal(t, len(after), len(before)+1, "%s: it takes the place", name)
 	}
 }
 
@@ -375,9 +352,8 @@ func TestALateNoEndsInTime(t *testing.T) {
 	c.pass(maxLife - time.Minute)
 	denied, err := d.Deny(code)
 	require.NoError(t, err)
-	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) > 0 || !denied.Expires.Equal(denied.Made.Add(maxLife)) {
-		t.Errorf("%+v, %v", list, damaged)
-	}
+	list, damaged := listed(t, d)
+	assert.That(t, len(list) == 1 && len(damaged) == 0 && denied.Expires.Equal(denied.Made.Add(maxLife)), "%+v, %v", list, damaged)
 }
 
 func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
@@ -388,9 +364,8 @@ func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 		require.NoError(t, d.save(q))
 	}
 	var full *Full
-	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
-		t.Error(err)
-	}
+	_, err := d.Ask(by(200))
+	assert.That(t, errors.As(err, &full), "%v", err)
 }
 
 func TestWhatCannotBeAsked(t *testing.T) {
@@ -419,13 +394,11 @@ func TestWhatCannotBeAsked(t *testing.T) {
 		q := about(1)
 		spoil(&q)
 		var invalid *Invalid
-		if got, err := d.Ask(q); !errors.As(err, &invalid) || got.Code != "" {
-			t.Errorf("%s: %+v, %v", name, got, err)
-		}
+		got, err := d.Ask(q)
+		assert.That(t, errors.As(err, &invalid) && got.Code == "", "%s: %+v, %v", name, got, err)
 	}
-	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
-		t.Errorf("a folder was made: %v", err)
-	}
+	_, err := os.Stat(d.dir)
+	assert.That(t, os.IsNotExist(err), "a folder was made: %v", err)
 }
 
 func TestWhatTheCallerGivesForTheRestIsIgnored(t *testing.T) {
@@ -451,12 +424,10 @@ func TestTheLargestQuestionCanBeReadAgain(t *testing.T) {
 		q.Params[i] = strings.Repeat("&", maxField/8)
 	}
 	asked := ask(t, d, q)
-	if _, data := fileOf(t, d, asked); len(data) > maxRecord {
-		t.Errorf("%d bytes", len(data))
-	}
-	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 || !reflect.DeepEqual(list[0], asked) {
-		t.Errorf("%d, %v", len(list), damaged)
-	}
+	_, data := fileOf(t, d, asked)
+	assert.That(t, len(data) <= maxRecord, "%d bytes", len(data))
+	list, damaged := listed(t, d)
+	assert.That(t, len(list) == 1 && len(damaged) == 0 && reflect.DeepEqual(list[0], asked), "%d, %v", len(list), damaged)
 }
 
 func TestLookingMakesNothing(t *testing.T) {
@@ -464,20 +435,16 @@ func TestLookingMakesNothing(t *testing.T) {
 	listed(t, d)
 	wantUngranted(t, d, about(1), Unasked)
 	var unknown *Unknown
-	if _, err := d.Approve("2222-2222"); !errors.As(err, &unknown) {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Dir(d.dir)); !os.IsNotExist(err) {
-		t.Errorf("a folder was made: %v", err)
-	}
+	_, err := d.Approve("2222-2222")
+	assert.That(t, errors.As(err, &unknown), "%v", err)
+	_, err = os.Stat(filepath.Dir(d.dir))
+	assert.That(t, os.IsNotExist(err), "a folder was made: %v", err)
 	for _, dir := range []string{"", "approvals", "./approvals"} {
 		var unusable *Unusable
-		if _, err := OpenStore(dir, nil).Ask(about(1)); !errors.As(err, &unusable) {
-			t.Errorf("%q: %v", dir, err)
-		}
-		if _, _, err := OpenStore(dir, nil).List(); !errors.As(err, &unusable) {
-			t.Errorf("%q: %v", dir, err)
-		}
+		_, err := OpenStore(dir, nil).Ask(about(1))
+		assert.That(t, errors.As(err, &unusable), "%q: %v", dir, err)
+		_, _, err = OpenStore(dir, nil).List()
+		assert.That(t, errors.As(err, &unusable), "%q: %v", dir, err)
 	}
 }
 
@@ -489,9 +456,7 @@ func TestQuestionsAreListedByAge(t *testing.T) {
 	}
 	list, _ := listed(t, d)
 	for i, q := range list {
-		if q.Digest[0] != byte(i+1) {
-			t.Errorf("%d is the %d.", q.Digest[0], i)
-		}
+		assert.That(t, q.Digest[0] == byte(i+1), "%d is the %d.", q.Digest[0], i)
 	}
 }
 
@@ -518,9 +483,7 @@ func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 		})
 	}
 	done.Wait()
-	if granted.Load() != 1 || unasked.Load() != 99 {
-		t.Errorf("%d were granted, %d told that no one was asked", granted.Load(), unasked.Load())
-	}
+	assert.That(t, granted.Load() == 1 && unasked.Load() == 99, "%d were granted, %d told that no one was asked", granted.Load(), unasked.Load())
 }
 
 func TestANoCountsMoreThanAYes(t *testing.T) {
@@ -566,9 +529,8 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				forget()
 				q, err := d.Ask(pick(t))
 				require.NoError(t, err)
-				if before, known := model[q.Digest]; known && !reflect.DeepEqual(before, q) || !known && q.State != Pending {
-					t.Fatalf("%+v, was %+v", q, before)
-				}
+				before, known := model[q.Digest]
+				require.That(t, (!known || reflect.DeepEqual(before, q)) && (known || q.State == Pending), "%+v, was %+v", q, before)
 				model[q.Digest] = q
 			},
 			"approve": answer(d.Approve, Approved),
@@ -578,9 +540,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				forget()
 				grant, err := redeem(d, q)
 				want := model[q.Digest].State == Approved
-				if grant.State == Approved != want || (err == nil) != want {
-					t.Fatalf("%v, want %v: %v", grant.State == Approved, want, err)
-				}
+				require.That(t, grant.State == Approved == want && (err == nil) == want, "%v, want %v: %v", grant.State == Approved, want, err)
 				if want {
 					delete(model, q.Digest)
 				}
@@ -593,9 +553,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 				list, damaged, err := d.List()
 				require.That(t, err == nil && len(damaged) == 0 && len(list) == len(model), "%v, %v, %v, want %v", list, damaged, err, model)
 				for _, q := range list {
-					if !reflect.DeepEqual(model[q.Digest], q) {
-						t.Fatalf("%+v, want %+v", q, model[q.Digest])
-					}
+					require.That(t, reflect.DeepEqual(model[q.Digest], q), "%+v, want %+v", q, model[q.Digest])
 				}
 			},
 		})

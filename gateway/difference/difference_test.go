@@ -35,9 +35,8 @@ func TestUnified(t *testing.T) {
 }
 
 func TestReturnsAreShownWhereTheyDiffer(t *testing.T) {
-	if got := Of([]byte("a\r\nb\r\n"), []byte("a\r\nc\r\n")).Unified("x", "x"); strings.Contains(got, "\r") || strings.Contains(got, `\u{d}`) {
-		t.Errorf("all end so: %q", got)
-	}
+	got := Of([]byte("a\r\nb\r\n"), []byte("a\r\nc\r\n")).Unified("x", "x")
+	assert.That(t, !strings.Contains(got, "\r") && !strings.Contains(got, `\u{d}`), "all end so: %q", got)
 	if got := Of([]byte("a\r\nb\n"), []byte("a\nb\n")); len(got.Lines) != 3 || got.Lines[0].Text != `a\u{d}` || got.Lines[1].Text != "a" {
 		t.Errorf("one ends so: %+v", got)
 	}
@@ -66,25 +65,22 @@ func TestLinesMakeTheTextAfter(t *testing.T) {
 		for _, l := range c.Lines {
 			if l.Old > 0 {
 				made = append(made, old[next-1:l.Old-1]...)
-				if next = l.Old + 1; old[l.Old-1] != l.Text {
-					t.Fatalf("line %d: %+v", l.Old, l)
-				}
+				next = l.Old + 1
+				require.Equal(t, old[l.Old-1], l.Text, "line %d: %+v", l.Old, l)
 			} else { // what is before it on the other side is the same
 				for len(made)+1 < l.New {
 					made, next = append(made, old[next-1]), next+1
 				}
 			}
 			if l.Sign != Removed {
-				if made = append(made, l.Text); len(made) != l.New {
-					t.Fatalf("line %+v is line %d", l, len(made))
-				}
+				made = append(made, l.Text)
+				require.Equal(t, len(made), l.New, "line %+v is line", l)
 			}
 		}
 		made = append(made, old[next-1:]...)
 		require.That(t, slices.Equal(made, linesOf(after)), "%q from %q: %+v", made, before, c)
-		if added, removed := c.Left(); added != 0 || removed != 0 {
-			t.Fatalf("%d and %d lines are missing", added, removed)
-		}
+		added, removed := c.Left()
+		require.That(t, added == 0 && removed == 0, "%d and %d lines are missing", added, removed)
 	})
 }
 
@@ -107,9 +103,8 @@ func TestMuchIsShownByItsEnds(t *testing.T) {
 	for _, want := range []string{"-before 0", "-before 109999", "+after 0", "+after 109999"} {
 		assert.That(t, slices.Contains(texts(c), want), "%q is not among the %d lines that fit", want, len(c.Lines))
 	}
-	if c := Of([]byte("a\x00b"), []byte("text")); !c.Binary || len(c.Lines) > 0 {
-		t.Errorf("no text: %+v", c)
-	}
+	c = Of([]byte("a\x00b"), []byte("text"))
+	assert.That(t, c.Binary && len(c.Lines) == 0, "no text: %+v", c)
 }
 
 func texts(c Change) (all []string) {
@@ -125,12 +120,8 @@ func TestFit(t *testing.T) {
 	repeated := Of([]byte("x 1\na\nx 1\na\nx 1\na\nx 2\n"), []byte("y\na\ny\na\ny\na\ny\n"))
 	other := Of([]byte("one\ntwo\nthree\n"), []byte("one\n2\nthree\n"))
 	got := Fit([]Change{repeated, other}, Extent{Rows: 6, Bytes: 1000, Line: 100})
-	if want := []string{"-x 1", "+y", "-x 2", "+y"}; !slices.Equal(texts(got[0]), want) {
-		t.Errorf("the first shows %q", texts(got[0]))
-	}
-	if want := []string{"-two", "+2"}; !slices.Equal(texts(got[1]), want) {
-		t.Errorf("the second shows %q", texts(got[1]))
-	}
+	assert.That(t, slices.Equal(texts(got[0]), ([]string{"-x 1", "+y", "-x 2", "+y"})), "the first shows %q", texts(got[0]))
+	assert.That(t, slices.Equal(texts(got[1]), ([]string{"-two", "+2"})), "the second shows %q", texts(got[1]))
 	if got := Fit([]Change{other}, Extent{Rows: 3, Bytes: 1000, Line: 100}); len(got[0].Lines) != 3 {
 		t.Errorf("with room for one more: %q", texts(got[0]))
 	}
@@ -149,9 +140,8 @@ func TestALongLineShowsWhatDiffers(t *testing.T) {
 		}
 	}
 	c = Fit([]Change{Of(nil, []byte("HEAD"+fill+"TAIL"))}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]
-	if l := c.Lines[0]; !strings.HasPrefix(l.Text, "HEAD") || !strings.HasSuffix(l.Text, "TAIL") || len(l.Cuts) != 1 {
-		t.Errorf("%+v", l)
-	}
+	l := c.Lines[0]
+	assert.That(t, strings.HasPrefix(l.Text, "HEAD") && strings.HasSuffix(l.Text, "TAIL") && len(l.Cuts) == 1, "%+v", l)
 }
 
 // However often a line is cut, its parts are those of the line, in their places.

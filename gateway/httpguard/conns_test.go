@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
@@ -14,9 +15,8 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 	one, other := net.Pipe()
 	defer other.Close()
 	c := &conn{Conn: one, limiter: g}
-	if _, ok := g.admit(c); !ok {
-		t.Fatal("not admitted")
-	}
+	_, ok := g.admit(c)
+	require.That(t, ok, "not admitted")
 	MarkAuthenticated(withConn(t.Context(), tls.Server(c, &tls.Config{})))
 	assert.That(t, len(g.open) == 1 && c.authenticated, "%d open, authenticated: %v", len(g.open), c.authenticated)
 	if err := errors.Join(c.Close(), c.Close()); err != nil || len(g.open) != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/talk"
 )
 
@@ -66,9 +67,8 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 			`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":"text/html;profile=mcp-app"}}}`, `{"extensions":{"io.modelcontextprotocol/ui":["text/html;profile=mcp-app"]}}`,
 			`{"experimental":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`,
 		} {
-			if with, without := answers(can, withApp), answers(can, nil); with != without || strings.Contains(with, "ui://") {
-				t.Errorf("%s, %s: %d and %d bytes", e, can, len(with), len(without))
-			}
+			with, without := answers(can, withApp), answers(can, nil)
+			assert.That(t, with == without && !strings.Contains(with, "ui://"), "%s, %s: %d and %d bytes", e, can, len(with), len(without))
 		}
 		shown := answers(showsApp, withApp)
 		if strings.Count(shown, `"_meta":{"ui":{"resourceUri":"ui://vaultwicket/difference"}}`) != 2 || strings.Contains(answers(showsApp, nil), "ui://") {
@@ -111,9 +111,8 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 			case "a made-up argument":
 				arguments = strings.Replace(arguments, `{`, `{"approved":true,`, 1)
 			}
-			if _, got := b.viewOf(arguments, attack); got.Code != "unconfirmed" && got.Code != "bad_request" {
-				t.Errorf("%s, %s: %+v", e, what, got)
-			}
+			_, got := b.viewOf(arguments, attack)
+			assert.That(t, got.Code == "unconfirmed" || got.Code == "bad_request", "%s, %s: %+v", e, what, got)
 		}
 		for _, uri := range []string{"ui://vaultwicket/approve", "ui://vaultwicket/difference?ref=" + ref, "ui://vaultwicket/difference/" + ref, "ui://vaultwicket/../question/" + ref, "UI://vaultwicket/difference"} {
 			assert.Contains(t, b.request("resources/read", `"uri":"`+uri+`"`), "not found", "%s, %s", e, uri)
@@ -124,20 +123,15 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		b.idle("attacks by the app")
 		// Another client sees nothing of it, and what one was approved is not another's.
 		other := openBoothWith(t, e, showsApp, nil, withApp)
-		if view, _ := other.viewOf(reading, ""); view != "" {
-			t.Errorf("%s: a read has the view %q", e, view)
-		}
-		if _, err := b.approvals.Approve(waiting[len(waiting)-1].Code); err != nil {
-			t.Fatal(err)
-		}
-		if _, got := other.viewOf(removalOf("linked"), ""); got.Code != "unconfirmed" || len(other.ran()) > 0 {
-			t.Errorf("%s: another client with the approval: %+v", e, got)
-		}
-		if view, got := b.viewOf(removalOf("linked"), ""); got.Code != "" || strings.Contains(view, "true") || len(b.ran()) != 1 {
-			t.Errorf("%s: the approved call: %+v, %q", e, got, view)
-		}
-		if _, got := b.viewOf(removalOf("linked"), ""); got.Code != "unconfirmed" || len(b.ran()) != 1 {
-			t.Errorf("%s: the approved call again: %+v", e, got)
-		}
+		view, _ = other.viewOf(reading, "")
+		assert.Equal(t, view, "", "%s: a read has the view", e)
+		_, err := b.approvals.Approve(waiting[len(waiting)-1].Code)
+		require.NoError(t, err)
+		_, got = other.viewOf(removalOf("linked"), "")
+		assert.That(t, got.Code == "unconfirmed" && len(other.ran()) == 0, "%s: another client with the approval: %+v", e, got)
+		view, got = b.viewOf(removalOf("linked"), "")
+		assert.That(t, got.Code == "" && !strings.Contains(view, "true") && len(b.ran()) == 1, "%s: the approved call: %+v, %q", e, got, view)
+		_, got = b.viewOf(removalOf("linked"), "")
+		assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 1, "%s: the approved call again: %+v", e, got)
 	}
 }

@@ -52,13 +52,11 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 		}
 		return `{"command":"x","params":{` + strings.Join(pairs, ",") + `}}`
 	}
-	if _, err := decodeCall(json.RawMessage(many(maxParams))); err != nil {
-		t.Errorf("at the limit of params: %v", err)
-	}
+	_, err := decodeCall(json.RawMessage(many(maxParams)))
+	assert.That(t, err == nil, "at the limit of params: %v", err)
 	large := strings.Repeat("x", maxText)
-	if _, err := decodeCall(json.RawMessage(`{"command":"x","params":{"a":"` + large + `","b":"` + large + `"}}`)); err != nil {
-		t.Errorf("at the limit of text: %v", err)
-	}
+	_, err = decodeCall(json.RawMessage(`{"command":"x","params":{"a":"` + large + `","b":"` + large + `"}}`))
+	assert.That(t, err == nil, "at the limit of text: %v", err)
 	for _, test := range []struct {
 		name, raw, code string
 		text, hint      string // parts
@@ -137,15 +135,13 @@ func FuzzDecodeArguments(f *testing.F) {
 			Params  any
 			DryRun  bool
 		}
-		if err := json.Unmarshal(raw, &plain); err != nil {
-			t.Fatalf("accepted %q: %v", raw, err)
-		}
+		err := json.Unmarshal(raw, &plain)
+		require.That(t, err == nil, "accepted %q: %v", raw, err)
 		assert.That(t, got.Command == plain.Command && got.DryRun == plain.DryRun && got.Command != "", "%q: %+v, want %+v", raw, got, plain)
 		params, ok := plain.Params.(map[string]any)
 		if text, isText := plain.Params.(string); isText && strings.TrimSpace(text) != "" {
-			if err := json.Unmarshal([]byte(text), &params); err != nil {
-				t.Fatalf("accepted params %q: %v", text, err)
-			}
+			err := json.Unmarshal([]byte(text), &params)
+			require.That(t, err == nil, "accepted params %q: %v", text, err)
 			assert.NoError(t, talk.DuplicateKey([]byte(text)), "accepted")
 		} else if !ok && plain.Params != nil && !isText {
 			t.Fatalf("accepted params %v", plain.Params)
@@ -242,14 +238,12 @@ func FuzzDecodeBatch(f *testing.F) {
 		for i, o := range batch.Operations {
 			assert.That(t, o.Command != "" && o.IdempotencyKey == "" && o.Words == nil, "operation %d of %q: %+v", i, text, o)
 			for name, from := range o.From {
-				if _, both := o.Params[name]; both || from.ClientID == "" || from.Field == "" {
-					t.Errorf("parameter %q of %q: %+v", name, text, from)
-				}
+				_, both := o.Params[name]
+				assert.That(t, !both && from.ClientID != "" && from.Field != "", "parameter %q of %q: %+v", name, text, from)
 			}
 		}
-		if _, refused := decodeCall(json.RawMessage(text)); refused == nil {
-			t.Errorf("%s is good for both tools", fmt.Sprintf("%q", text))
-		}
+		_, refused := decodeCall(json.RawMessage(text))
+		assert.That(t, refused != nil, "%s is good for both tools", fmt.Sprintf("%q", text))
 	})
 }
 

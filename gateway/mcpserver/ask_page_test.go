@@ -55,9 +55,8 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 		}
 		id := b.reply(q, `{"action":"accept"}`)
 		assert.Equal(t, b.result(b.tool("obsidianRead", reading, "")).Code, "", "%s: a read with an open page", e)
-		if _, err := b.approvals.Approve(waiting[0].Code); err != nil {
-			t.Fatal(err)
-		}
+		_, err := b.approvals.Approve(waiting[0].Code)
+		require.NoError(t, err)
 		approved := time.Now()
 		if e == legacyEra {
 			m := b.Next()
@@ -156,9 +155,8 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 				q := b.ask(removal)
 				id := fmt.Sprintf("%s, %s", e, name)
 				got := attack(b, q)
-				if b.refused(id, got); len(b.ran()) > 0 {
-					t.Errorf("%s: %q ran", id, b.ran())
-				}
+				b.refused(id, got)
+				assert.That(t, len(b.ran()) == 0, "%s: %q ran", id, b.ran())
 				if left := len(b.pending()); (name == "declined" || name == "dismissed" || name == "another word" && e == legacyEra) && left != 0 {
 					t.Errorf("%s: %d questions are left on the page", id, left)
 				}

@@ -314,9 +314,8 @@ func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 			b.refused("an error of the client", b.result(q.call))
 		}
 		b.runs(string(e)+", accepted", b.answer(b.ask(removal), accepted), removed)
-		if got := b.answer(b.ask(removalOf("later")), declined); got.Code != "unconfirmed" || len(b.ran()) != 1 {
-			t.Errorf("%s: after an approval, a denial is answered with %+v", e, got)
-		}
+		got := b.answer(b.ask(removalOf("later")), declined)
+		assert.That(t, got.Code == "unconfirmed" && len(b.ran()) == 1, "%s: after an approval, a denial is answered with %+v", e, got)
 		want := []string{removed}
 		for _, yes := range yeses {
 			want = append(want, removed)
@@ -362,9 +361,8 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 	rows := strings.Count(list.stdout, "\tdelete\tWork\tuntil ")
 	assert.That(t, rows == 8 && list.Code == "", "%d of 8 wait: %+v", rows, list)
 	id, _, _ := strings.Cut(list.stdout, "\t")
-	if got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")); got.stdout != "Withdrawn: "+id+"\tdelete\tWork\n" {
-		t.Errorf("withdrawn: %+v", got)
-	}
+	got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), ""))
+	assert.Equal(t, got.stdout, "Withdrawn: "+id+"\tdelete\tWork\n", "withdrawn: %+v", got)
 	assert.Equal(t, b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")).Code, "not_found", "withdrawn twice")
 	b.result(b.tool("obsidianCli", `{"command":"approvals","params":{"withdraw":"all"}}`, ""))
 	assert.Equal(t, b.result(b.tool("obsidianCli", `{"command":"approvals"}`, "")).stdout, "No call of yours waits for approval.\n", "all withdrawn")
@@ -380,13 +378,11 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 		b := openBooth(t, e, formsOnly, nil)
 		for range 3 {
 			got := b.answer(b.ask(removal), dismissed)
-			if b.refused("dismissed", got); !strings.Contains(got.message, "the user dismissed the question") {
-				t.Errorf("%s: %+v", e, got)
-			}
+			b.refused("dismissed", got)
+			assert.Contains(t, got.message, "the user dismissed the question", "%s: %+v", e, got)
 		}
-		if got := b.result(b.tool("obsidianCli", addition, "")); got.Code != "unconfirmed" || !strings.Contains(got.message, "3 questions were dismissed within a minute") {
-			t.Errorf("%s: %+v", e, got)
-		}
+		got := b.result(b.tool("obsidianCli", addition, ""))
+		assert.That(t, got.Code == "unconfirmed" && strings.Contains(got.message, "3 questions were dismissed within a minute"), "%s: %+v", e, got)
 	}
 	b := openBooth(t, modernEra, formsOnly, nil)
 	var dropped question
@@ -399,14 +395,12 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 	list, _, err := b.approvals.List()
 	require.That(t, err == nil && len(list) == 2, "%d questions wait, %v", len(list), err)
 	for i, call := range []string{removal, addition} {
-		if _, err := b.approvals.Approve(list[i].Code); err != nil {
-			t.Fatal(err)
-		}
+		_, err := b.approvals.Approve(list[i].Code)
+		require.NoError(t, err)
 		b.runs("approved elsewhere", b.result(b.tool("obsidianCli", call, "")), []string{removed, "vault=Work append content=x path=In/a.md"}[:i+1]...)
 	}
-	if got := b.answer(dropped, accepted); got.Code != "unconfirmed" && got.Code != "asked" || len(b.ran()) != 2 {
-		t.Errorf("the answer that was dropped comes late: %+v", got)
-	}
+	got := b.answer(dropped, accepted)
+	assert.That(t, (got.Code == "unconfirmed" || got.Code == "asked") && len(b.ran()) == 2, "the answer that was dropped comes late: %+v", got)
 }
 
 // Calls that wait for the user block no read, however many they are: one dialog is open, and in
@@ -459,18 +453,16 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 				b := openBooth(t, e, can, nil)
 				first := b.result(b.tool("obsidianCli", removal, ""))
 				b.refused("not asked", first)
-				if list, _, err := b.approvals.List(); err != nil || len(list) != 1 || strings.Contains(first.hint+first.message, list[0].Code) {
-					t.Errorf("%v, %+v", list, first)
-				}
+				list, _, err := b.approvals.List()
+				assert.That(t, err == nil && len(list) == 1 && !strings.Contains(first.hint+first.message, list[0].Code), "%v, %+v", list, first)
 				assert.Equal(t, b.result(b.tool("obsidianCli", removal, "")), first, "asked again")
 				b.approve()
 				other := b.result(b.tool("obsidianCli", addition, ""))
 				assert.That(t, other.Code == "unconfirmed" && len(b.ran()) == 0, "another call: %+v", other)
 				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
 				b.deny() // the other one
-				if third := b.result(b.tool("obsidianCli", removal, "")); third.Code != "unconfirmed" || len(b.ran()) != 1 {
-					t.Errorf("a third time: %+v, %q", third, b.ran())
-				}
+				third := b.result(b.tool("obsidianCli", removal, ""))
+				assert.That(t, third.Code == "unconfirmed" && len(b.ran()) == 1, "a third time: %+v, %q", third, b.ran())
 			})
 		}
 	}
@@ -713,9 +705,8 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		b.In.Close()
 		got := b.result(q.call) // no one can answer any more
 		assert.That(t, got.Code == "unconfirmed" && strings.Contains(got.hint, "vaultwicket approvals"), "got %+v", got)
-		if err := b.Wait(); err != nil || len(b.ran()) > 0 {
-			t.Errorf("ended with %v; the app was told %q", err, b.ran())
-		}
+		err := b.Wait()
+		assert.That(t, err == nil && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 		waited := time.Since(begun)
 		assert.That(t, waited <= talk.Patience/2, "it took %v", waited)
 	})
@@ -723,18 +714,16 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		b.ask(removal)
 		b.Stop(context.Canceled)
-		if err := b.Wait(); !errors.Is(err, context.Canceled) || len(b.ran()) > 0 {
-			t.Errorf("ended with %v; the app was told %q", err, b.ran())
-		}
+		err := b.Wait()
+		assert.That(t, errors.Is(err, context.Canceled) && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 	})
 	t.Run("the input ends after an answer", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		q := b.ask(removal)
 		b.reply(q, accepted)
 		b.In.Close()
-		if got := b.result(q.call); got.Code != "" && got.Code != "unconfirmed" {
-			t.Errorf("got %+v", got)
-		}
+		got := b.result(q.call)
+		assert.That(t, got.Code == "" || got.Code == "unconfirmed", "got %+v", got)
 		assert.NoError(t, b.Wait(), "ended")
 	})
 	t.Run("a question is asked when the input has ended", func(t *testing.T) {
@@ -742,9 +731,8 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		b.tool("obsidianCli", removal, "")
 		b.In.Close()
 		b.Rest()
-		if err := b.Wait(); err != nil || len(b.ran()) > 0 {
-			t.Errorf("ended with %v; the app was told %q", err, b.ran())
-		}
+		err := b.Wait()
+		assert.That(t, err == nil && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 	})
 }
 

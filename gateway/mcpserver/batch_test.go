@@ -42,9 +42,8 @@ func TestABatchIsListedWhereSomethingCanBeChanged(t *testing.T) {
 	} {
 		s, err := newServer(Config{Gateway: gatewayWith(t, test.policy)})
 		require.NoError(t, err)
-		if _, got := s.MCP.ListTools()[batchName]; got != test.want {
-			t.Errorf("%s: listed %v, want %v", name, got, test.want)
-		}
+		_, got := s.MCP.ListTools()[batchName]
+		assert.Equal(t, got, test.want, "%s: listed", name)
 	}
 }
 
@@ -68,9 +67,8 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		var content map[string]any
 		structured := result.StructuredContent.(wire.Compact)
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
-		if err := published.Validate(content); err != nil || !result.IsError || content["ok"] != false || content["error"] == nil {
-			t.Errorf("%s: %v: %s", name, err, structured)
-		}
+		err = published.Validate(content)
+		assert.That(t, err == nil && result.IsError && content["ok"] == false && content["error"] != nil, "%s: %v: %s", name, err, structured)
 		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, string(structured), "%s: the text", name)
 	}
 }

@@ -233,8 +233,7 @@ func TestTheTraceOfACallIsInItsContext(t *testing.T) {
 		if tt.meta != nil {
 			req.Params.Meta = mcp.NewMetaFromMap(tt.meta)
 		}
-		if _, err := handler(t.Context(), req); err != nil || got != tt.want {
-			t.Errorf("%s: %+v, %v", tt.name, got, err)
-		}
+		_, err := handler(t.Context(), req)
+		assert.That(t, err == nil && got == tt.want, "%s: %+v, %v", tt.name, got, err)
 	}
 }

@@ -28,9 +28,8 @@ func callsIn(t *testing.T, text string) []toolCall {
 		}
 		text = rest
 		var raw json.RawMessage
-		if err := json.NewDecoder(strings.NewReader(`{"command":` + text)).Decode(&raw); err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
+		err := json.NewDecoder(strings.NewReader(`{"command":` + text)).Decode(&raw)
+		require.That(t, err == nil, "%v in %s", err, text)
 		args, refused := decodeCall(raw)
 		require.That(t, refused == nil, "the tool refuses %s: %v", raw, refused)
 		calls = append(calls, args)
@@ -133,12 +132,10 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 	}
 	text := d.prompt("morning-review", `{}`)
 	assert.That(t, len(callsIn(t, text)) == 0, "the default vault is closed, and the prompt says\n%s", text)
-	if a := d.ask("prompts/get", `"name":"surprise-me","arguments":{"vault":"Mian"}`); a.Error.Code != -32602 || !strings.Contains(a.Error.Message, "not one of Closed, Main") {
-		t.Errorf("an unknown vault: %+v", a.Error)
-	}
-	if a := d.ask("completion/complete", `"ref":{"type":"ref/prompt","name":"surprise-me"},"argument":{"name":"vault","value":"ma"}`); !strings.Contains(string(a.Result), `["Main"]`) {
-		t.Errorf("the completion is %s", a.Result)
-	}
+	a := d.ask("prompts/get", `"name":"surprise-me","arguments":{"vault":"Mian"}`)
+	assert.That(t, a.Error.Code == -32602 && strings.Contains(a.Error.Message, "not one of Closed, Main"), "an unknown vault: %+v", a.Error)
+	a = d.ask("completion/complete", `"ref":{"type":"ref/prompt","name":"surprise-me"},"argument":{"name":"vault","value":"ma"}`)
+	assert.Contains(t, string(a.Result), `["Main"]`, "the completion is %s", a.Result)
 }
 
 // TestPromptsDoNotTellOfHiddenFolders: the text is the same for a hidden folder and for
@@ -210,21 +207,19 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 		for _, a := range p.Arguments {
 			assert.That(t, a.Description != "" && !a.Required, "%s: %+v", p.Name, a)
 		}
-		if text, err := PromptText(gw, p.Name, nil, evening()); err != nil || text == "" {
-			t.Errorf("%s: %v", p.Name, err)
-		}
+		text, err := PromptText(gw, p.Name, nil, evening())
+		assert.That(t, err == nil && text != "", "%s: %v", p.Name, err)
 	}
 	_, err := PromptText(gw, "none", nil, evening())
 	var coded interface {
 		Code() string
 		Hint() string
 	}
-	if coded, _ = err.(interface {
+	coded, _ = err.(interface {
 		Code() string
 		Hint() string
-	}); coded == nil || coded.Code() != "bad_request" || !strings.Contains(coded.Hint(), "surprise-me") {
-		t.Errorf("an unknown prompt: %v", err)
-	}
+	})
+	assert.That(t, coded != nil && coded.Code() == "bad_request" && strings.Contains(coded.Hint(), "surprise-me"), "an unknown prompt: %v", err)
 }
 
 func TestInstructionsAreShort(t *testing.T) {

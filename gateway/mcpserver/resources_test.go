@@ -65,9 +65,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 			if e.Name != listing[i].Name || e.Signature == "" || e.Tier == "" || e.Effect == "" || e.Allowed != (denial == nil) || closed != (denial != nil) {
 				t.Errorf("%s: %+v with %v", name, e, denial)
 			}
-			if denial != nil && (e.Code != denial.Code() || e.Hint != denial.Hint()) {
-				t.Errorf("%s: %+v with %v", name, e, denial)
-			}
+			assert.That(t, denial == nil || (e.Code == denial.Code() && e.Hint == denial.Hint()), "%s: %+v with %v", name, e, denial)
 		}
 	}
 }
@@ -170,9 +168,8 @@ func TestThePolicyTellsSettingsAndNoPath(t *testing.T) {
 	for _, s := range views[0].Settings {
 		values[s.Name] = s.Value
 	}
-	if want := map[string]any{"rules": true, "root": "rw"}; views[0].Vault != "Notes" || !maps.Equal(views[0].Access, want) {
-		t.Errorf("the view is %+v", views[0])
-	}
+	want := map[string]any{"rules": true, "root": "rw"}
+	assert.That(t, views[0].Vault == "Notes" && maps.Equal(views[0].Access, want), "the view is %+v", views[0])
 	if values["tier"] != "v2" || values["allow-mutations"] != true || values["confirm"] != "writes" || fmt.Sprint(values["disable"]) != "[]" {
 		t.Errorf("the settings are %v", values)
 	}

@@ -20,6 +20,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -56,9 +57,7 @@ func TestTheToolAsClientsSeeIt(t *testing.T) {
 			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil || string(want) != string(got)+"\n" {
-			t.Errorf("%s differs (%v); -update writes\n%s", golden, err, got)
-		}
+		assert.That(t, err == nil && string(want) == string(got)+"\n", "%s differs (%v); -update writes\n%s", golden, err, got)
 	}
 }
 
@@ -80,9 +79,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Fatalf("%s: a hint is left to the client", tt.name)
 		}
-		if got := (hints{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint}); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
-		}
+		assert.Equal(t, (hints{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint}), tt.want, "%s", tt.name)
 	}
 }
 
@@ -98,9 +95,8 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		described := tool(toolViewOf(gatewayWith(t, tt.policy)))
 		encoded, err := json.Marshal(described)
 		require.NoError(t, err)
-		if got := len(encoded) / 4; got > tt.tokens {
-			t.Errorf("%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
-		}
+		got := len(encoded) / 4
+		assert.That(t, got <= tt.tokens, "%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
 	}
 }
 
@@ -141,15 +137,11 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		structured := result.StructuredContent.(wire.Compact)
 		var content map[string]any
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
-		if err := published.Validate(content); err != nil {
-			t.Errorf("%s does not fit: %v\n%s", name, err, structured)
-		}
-		if text := result.Content[0].(mcp.TextContent).Text; text != string(structured) {
-			t.Errorf("%s: the text %s is not the structured content %s", name, text, structured)
-		}
-		if content["ok"] == result.IsError {
-			t.Errorf("%s: ok %v with isError %v", name, content["ok"], result.IsError)
-		}
+		err = published.Validate(content)
+		assert.That(t, err == nil, "%s does not fit: %v\n%s", name, err, structured)
+		text := result.Content[0].(mcp.TextContent).Text
+		assert.That(t, text == string(structured), "%s: the text %s is not the structured content %s", name, text, structured)
+		assert.That(t, content["ok"] != result.IsError, "%s: ok %v with isError %v", name, content["ok"], result.IsError)
 	}
 }
 
@@ -171,12 +163,9 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 	} {
 		var content any
 		require.NoError(t, json.Unmarshal([]byte(raw), &content))
-		if got := published.Validate(content) == nil; got != want {
-			t.Errorf("the schema takes %s: %v, want %v", raw, got, want)
-		}
-		if _, refused := decodeCall(json.RawMessage(raw)); (refused == nil) != want {
-			t.Errorf("the decoder takes %s: %v, want %v (%v)", raw, refused == nil, want, refused)
-		}
+		assert.Equal(t, published.Validate(content) == nil, want, "the schema takes %s", raw)
+		_, refused := decodeCall(json.RawMessage(raw))
+		assert.That(t, (refused == nil) == want, "the decoder takes %s: %v, want %v (%v)", raw, refused == nil, want, refused)
 	}
 }
 
@@ -186,13 +175,9 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 		panic(errors.New("the text of a note"))
 	})
 	result, err := broken(context.Background(), mcp.CallToolRequest{})
-	if err != nil || !result.IsError {
-		t.Fatalf("got %+v, %v", result, err)
-	}
+	require.That(t, err == nil && result.IsError, "got %+v, %v", result, err)
 	text := result.Content[0].(mcp.TextContent).Text
-	if strings.Contains(text, "the text of a note") || !strings.Contains(text, `"internal"`) {
-		t.Errorf("the caller is told %s", text)
-	}
+	assert.That(t, !strings.Contains(text, "the text of a note") && strings.Contains(text, `"internal"`), "the caller is told %s", text)
 	if strings.Contains(log.String(), "the text of a note") || !strings.Contains(log.String(), "kind=*errors.errorString") || !strings.Contains(log.String(), "tool_test.go") {
 		t.Errorf("the log contains %q", log.String())
 	}
@@ -205,9 +190,7 @@ func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	encoded, err := json.Marshal(answer)
 	require.NoError(t, err)
-	if !strings.Contains(string(encoded), `"capabilities":{"prompts":{},"resources":{},"tools":{},"completions":{}}`) {
-		t.Errorf("the server declares %s", encoded)
-	}
+	assert.Contains(t, string(encoded), `"capabilities":{"prompts":{},"resources":{},"tools":{},"completions":{}}`, "the server declares %s", encoded)
 }
 
 func TestADisabledServerListsNoTools(t *testing.T) {
@@ -217,12 +200,9 @@ func TestADisabledServerListsNoTools(t *testing.T) {
 		d := newLocalServer(t, gw, nil)
 		var list struct{ Tools []mcp.Tool }
 		require.NoError(t, json.Unmarshal(d.ask("tools/list", "").Result, &list))
-		if hidden := len(list.Tools) == 0; hidden != disabled {
-			t.Errorf("disabled %v: %d tools", disabled, len(list.Tools))
-		}
+		assert.That(t, (len(list.Tools) == 0) == disabled, "disabled %v: %d tools", disabled, len(list.Tools))
 		answer := string(d.ask("tools/call", `"name":"obsidianCli","arguments":{"command":"random:read"}`).Result)
-		if refused := strings.Contains(answer, `"code":"paused"`); refused != disabled {
-			t.Errorf("disabled %v: a call is answered with %s", disabled, answer)
-		}
+		refused := strings.Contains(answer, `"code":"paused"`)
+		assert.That(t, refused == disabled, "disabled %v: a call is answered with %s", disabled, answer)
 	}
 }

@@ -111,9 +111,8 @@ func TestEverySchemaIsPlain(t *testing.T) {
 func plain(t *testing.T, where string, raw json.RawMessage, described bool) {
 	t.Helper()
 	var s map[string]any
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatalf("%s: %v", where, err)
-	}
+	err := json.Unmarshal(raw, &s)
+	require.That(t, err == nil, "%s: %v", where, err)
 	require.Equal(t, s["type"], "object", "%s: the root", where)
 	schema(t, raw) // is one, by the newest draft
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
@@ -129,12 +128,9 @@ func plainPart(t *testing.T, where string, s map[string]any, described, root boo
 			t.Fatalf("%s: keyword %q", where, keyword)
 		}
 	}
-	if described && !root && s["description"] == nil {
-		t.Fatalf("%s: no description", where)
-	}
-	if values, ok := s["enum"].([]any); s["enum"] != nil && (!ok || len(values) == 0 || s["type"] != "string") {
-		t.Fatalf("%s: enum %v of %v", where, s["enum"], s["type"])
-	}
+	require.That(t, !described || root || s["description"] != nil, "%s: no description", where)
+	values, ok := s["enum"].([]any)
+	require.That(t, s["enum"] == nil || (ok && len(values) != 0 && s["type"] == "string"), "%s: enum %v of %v", where, s["enum"], s["type"])
 	if s["type"] == "object" {
 		require.That(t, s["additionalProperties"] != nil || strings.HasSuffix(where, ", output"), "%s: additionalProperties are not said", where)
 		properties, _ := s["properties"].(map[string]any)

@@ -151,9 +151,8 @@ func TestAPathIsAsItIsListed(t *testing.T) {
 	} {
 		_, folder := grow(t, test.same, test.files...)
 		for range 3 { // what is remembered changes nothing
-			if got, err := folder.Name(test.asked); got != test.want || err != nil {
-				t.Errorf("%s: %+q is %+q, %v, want %+q", test.what, test.asked, got, err, test.want)
-			}
+			got, err := folder.Name(test.asked)
+			assert.That(t, got == test.want && err == nil, "%s: %+q is %+q, %v, want %+q", test.what, test.asked, got, err, test.want)
 		}
 	}
 }
@@ -164,9 +163,8 @@ func TestWhatTellsSpellingsApartIsNotAskedAgain(t *testing.T) {
 	folder.memory.now = func() time.Time { return at }
 	ask := func(path string) calls {
 		*root.calls = calls{}
-		if got, err := folder.Name(path); got != path || err != nil {
-			t.Errorf("%q is %q, %v", path, got, err)
-		}
+		got, err := folder.Name(path)
+		assert.That(t, got == path && err == nil, "%q is %q, %v", path, got, err)
 		return *root.calls
 	}
 	ask("Work/2026/A.md")
@@ -174,9 +172,8 @@ func TestWhatTellsSpellingsApartIsNotAskedAgain(t *testing.T) {
 		got := ask(path)
 		assert.That(t, got == (calls{}) || windows != nil, "%q costs %+v", path, got)
 	}
-	if at = at.Add(trust + time.Second); ask("Work/2026/A.md").lstat == 0 {
-		t.Error("what is mounted in the place of a folder is not noticed")
-	}
+	at = at.Add(trust + time.Second)
+	assert.That(t, ask("Work/2026/A.md").lstat != 0, "what is mounted in the place of a folder is not noticed")
 }
 
 // windows is not nil on a system where any name may be a short one.
@@ -200,9 +197,8 @@ func TestAFolderIsListedOnce(t *testing.T) {
 	root.names["c.md"] = root.names["C.md"]
 	delete(root.names, "C.md")
 	root.time = root.time.Add(time.Second)
-	if got, err := folder.Name("C.md"); got != "c.md" || err != nil {
-		t.Errorf("after the name has changed it is %q, %v", got, err)
-	}
+	got, err := folder.Name("C.md")
+	assert.That(t, got == "c.md" && err == nil, "after the name has changed it is %q, %v", got, err)
 }
 
 // The time of a folder that was changed a moment ago does not tell the next
@@ -211,9 +207,8 @@ func TestAYoungListingIsNotKept(t *testing.T) {
 	root, folder := grow(t, both, "A.md")
 	root.time = time.Now()
 	for range 2 {
-		if _, err := folder.Name("A.md"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := folder.Name("A.md")
+		require.NoError(t, err)
 	}
 	assert.Equal(t, root.calls.list, 2, "listed, times")
 }
@@ -224,15 +219,13 @@ func TestWhatIsListedUnderNoNameIsNotThere(t *testing.T) {
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
 	inner := root.same
 	root.same = func(listed, asked string) bool { return inner(listed, asked) || asked == "LOST~1.MD" }
-	if got, err := folder.Name("LOST~1.MD"); got != "A.md" || err != nil {
-		t.Errorf("a short name is %q, %v", got, err)
-	}
+	got, err := folder.Name("LOST~1.MD")
+	assert.That(t, got == "A.md" && err == nil, "a short name is %q, %v", got, err)
 	root.names = map[string]*disk{"A.md": root.names["A.md"], "hidden": {real: other}}
 	hidden := &unlisted{root}
 	folder = newFolder(func() (level, error) { return hidden, nil })
-	if got, err := folder.Name("hidden"); !errors.Is(err, fs.ErrNotExist) || got != "" {
-		t.Errorf("what no listing has is %q, %v", got, err)
-	}
+	got, err = folder.Name("hidden")
+	assert.That(t, errors.Is(err, fs.ErrNotExist) && got == "", "what no listing has is %q, %v", got, err)
 }
 
 // unlisted leaves a name out of its listing.
@@ -246,26 +239,22 @@ func (u *unlisted) list() ([]string, error) {
 func TestAFolderThatCannotBeListed(t *testing.T) {
 	root, folder := grow(t, both, "A.md", "2026")
 	root.shut = true
-	if got, err := folder.Name("2026"); windows == nil && (got != "2026" || err != nil) {
-		t.Errorf("a name without other spellings is %q, %v", got, err)
-	}
+	got, err := folder.Name("2026")
+	assert.That(t, windows != nil || (got == "2026" && err == nil), "a name without other spellings is %q, %v", got, err)
 	for _, asked := range []string{"a.md", "A.md"} {
-		if got, err := folder.Name(asked); !errors.Is(err, fs.ErrPermission) || got != "" {
-			t.Errorf("%q is %q, %v", asked, got, err)
-		}
+		got, err := folder.Name(asked)
+		assert.That(t, errors.Is(err, fs.ErrPermission) && got == "", "%q is %q, %v", asked, got, err)
 	}
 	root.same = nothing
 	folder = newFolder(func() (level, error) { return root, nil })
-	if got, err := folder.Name("A.md"); windows == nil && (got != "A.md" || err != nil) {
-		t.Errorf("where spellings are told apart: %q, %v", got, err)
-	}
+	got, err = folder.Name("A.md")
+	assert.That(t, windows != nil || (got == "A.md" && err == nil), "where spellings are told apart: %q, %v", got, err)
 }
 
 func TestTheErrorOfTheFolder(t *testing.T) {
 	broken := errors.New("broken")
-	if got, err := In(func() (*os.Root, error) { return nil, broken }).Name("A.md"); !errors.Is(err, broken) || got != "" {
-		t.Errorf("%q, %v", got, err)
-	}
+	got, err := In(func() (*os.Root, error) { return nil, broken }).Name("A.md")
+	assert.That(t, errors.Is(err, broken) && got == "", "%q, %v", got, err)
 }
 
 func TestOtherSpellings(t *testing.T) {
@@ -318,8 +307,7 @@ func BenchmarkName(b *testing.B) {
 	folder := In(func() (*os.Root, error) { return os.OpenRoot(dir) })
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := folder.Name("Work/Sub/Note.md"); err != nil {
-			b.Fatal(err)
-		}
+		_, err := folder.Name("Work/Sub/Note.md")
+		require.NoError(b, err)
 	}
 }

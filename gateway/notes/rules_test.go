@@ -85,9 +85,8 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
 		r := rulesFor(t, dir, nil)
 		assert.That(t, !r.Visible()("a.md") && r.hides()("a.md") && r.Policy().Ignores, "%s: something is shown", what)
-		if a, err := r.AccessOf("a.md"); err != nil || a.Read.Allowed || a.Change.Allowed || a.Delete.Allowed || a.Ignored == nil {
-			t.Errorf("%s: %+v, %v", what, a, err)
-		}
+		a, err := r.AccessOf("a.md")
+		assert.That(t, err == nil && !a.Read.Allowed && !a.Change.Allowed && !a.Delete.Allowed && a.Ignored != nil, "%s: %+v, %v", what, a, err)
 	}
 }
 
@@ -111,13 +110,11 @@ func TestHiddenByNamesTheRuleForThePathOrTheName(t *testing.T) {
 		{"tags", nil, "", ""},
 	} {
 		c := call(t, test.command, test.params)
-		if rule, ofName := r.HiddenBy(c, r.Policy()); rule != test.rule || ofName != test.ofName {
-			t.Errorf("%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
-		}
+		rule, ofName := r.HiddenBy(c, r.Policy())
+		assert.That(t, rule == test.rule && ofName == test.ofName, "%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
 	}
-	if rule, ofName := r.HiddenBy(allowlist.Call{}, r.Policy()); rule != "" || ofName != "" {
-		t.Errorf("the zero call: %q, %q", rule, ofName)
-	}
+	rule, ofName := r.HiddenBy(allowlist.Call{}, r.Policy())
+	assert.That(t, rule == "" && ofName == "", "the zero call: %q, %q", rule, ofName)
 }
 
 func TestAPathIsCompletedOnlyToANoteThatIsSeen(t *testing.T) {
@@ -127,9 +124,8 @@ func TestAPathIsCompletedOnlyToANoteThatIsSeen(t *testing.T) {
 		"a": "a.md", "a.md": "a.md", "plain": "plain", "none": "none", "b.draft": "b.draft", "Private/p": "Private/p",
 	} {
 		named, hidden := r.Named(call(t, "read", map[string]string{"path": given}))
-		if got, _ := named.Param("path"); got != want || hidden {
-			t.Errorf("%s became %q, hidden: %v", given, got, hidden)
-		}
+		got, _ := named.Param("path")
+		assert.That(t, got == want && !hidden, "%s became %q, hidden: %v", given, got, hidden)
 	}
 }
 
@@ -159,9 +155,8 @@ func TestAccessOfSaysWhatDecides(t *testing.T) {
 			t.Errorf("%s: ignored by %+v", test.path, a.Ignored)
 		}
 	}
-	if _, err := r.AccessOf("../a.md"); err == nil {
-		t.Error("a path out of the vault is no error")
-	}
+	_, err := r.AccessOf("../a.md")
+	assert.That(t, err != nil, "a path out of the vault is no error")
 }
 
 // What is kept of an answer is shown again only while all of this is the same.
@@ -172,12 +167,10 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 	look := func(what string) {
 		t.Helper()
 		f, d := r.Fingerprint(), r.Digest()
-		if before, known := seen[f]; known {
-			t.Errorf("%s: the fingerprint of %s", what, before)
-		}
-		if before, known := digests[d]; known {
-			t.Errorf("%s: the digest of %s", what, before)
-		}
+		before, known := seen[f]
+		assert.That(t, !known, "%s: the fingerprint of %s", what, before)
+		before, known = digests[d]
+		assert.That(t, !known, "%s: the digest of %s", what, before)
 		assert.That(t, f == r.Fingerprint() && d == r.Digest(), "%s: changes by itself", what)
 		seen[f], digests[d] = what, what
 	}
@@ -201,9 +194,8 @@ func TestAVaultWithoutAFolderHidesByItsRulesAlone(t *testing.T) {
 	r := rulesFor(t, "", privateHidden)
 	visible := r.Visible()
 	assert.That(t, visible("a.md") && !visible("Private/p.md"), "the access rules do not decide")
-	if named, hidden := r.Named(call(t, "read", map[string]string{"path": "a"})); hidden {
-		t.Errorf("%v is hidden", named)
-	}
+	named, hidden := r.Named(call(t, "read", map[string]string{"path": "a"}))
+	assert.That(t, !hidden, "%v is hidden", named)
 	assert.That(t, IgnoreFile("") == "", "there is an ignore file of no folder")
 }
 
@@ -215,33 +207,27 @@ func TestFolders(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(vault, "note.md"), nil, 0o600))
 	_ = os.Symlink(t.TempDir(), filepath.Join(vault, "outside")) // not on every system
 	for path, want := range map[string][]string{"": {"a", "b"}, "b": {"c", "d"}, "a": nil} {
-		if names, more, err := Folders(vault, path, 10); !slices.Equal(names, want) || more || err != nil {
-			t.Errorf("%q: %q, %v, %v", path, names, more, err)
-		}
+		names, more, err := Folders(vault, path, 10)
+		assert.That(t, slices.Equal(names, want) && !more && err == nil, "%q: %q, %v, %v", path, names, more, err)
 	}
-	if names, more, err := Folders(vault, "", 1); !slices.Equal(names, []string{"a"}) || !more || err != nil {
-		t.Errorf("one: %q, %v, %v", names, more, err)
-	}
+	names, more, err := Folders(vault, "", 1)
+	assert.That(t, slices.Equal(names, []string{"a"}) && more && err == nil, "one: %q, %v, %v", names, more, err)
 	for _, path := range []string{"..", "../x", "note.md", "missing", "outside", "/etc"} {
-		if names, _, err := Folders(vault, path, 10); err == nil {
-			t.Errorf("%q: %q", path, names)
-		}
+		names, _, err := Folders(vault, path, 10)
+		assert.That(t, err != nil, "%q: %q", path, names)
 	}
-	if _, _, err := Folders("", "", 10); err == nil {
-		t.Error("folders of an unknown vault")
-	}
+	_, _, err = Folders("", "", 10)
+	assert.That(t, err != nil, "folders of an unknown vault")
 }
 
 func TestANoteIsReadByItsHash(t *testing.T) {
 	vault := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(vault, "a.md"), []byte("milk"), 0o600))
 	sum := sha256.Sum256([]byte("milk"))
-	if text, ok := WithHash(vault, "a.md", hex.EncodeToString(sum[:])); text != "milk" || !ok {
-		t.Errorf("%q, %v", text, ok)
-	}
+	text, ok := WithHash(vault, "a.md", hex.EncodeToString(sum[:]))
+	assert.That(t, text == "milk" && ok, "%q, %v", text, ok)
 	for _, path := range []string{"a.md", "b.md", "../a.md"} {
-		if _, ok := WithHash(vault, path, "other"); ok {
-			t.Errorf("%q has another hash", path)
-		}
+		_, ok := WithHash(vault, path, "other")
+		assert.That(t, !ok, "%q has another hash", path)
 	}
 }

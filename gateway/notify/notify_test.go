@@ -118,9 +118,8 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 		t.Errorf("the webhook got %+v, %v", told, err)
 	}
 	n.Close()
-	if got, err := os.ReadFile(file); err != nil || string(got) != text+"\n"+link+"|" {
-		t.Errorf("the program got %q, %v", got, err)
-	}
+	got, err := os.ReadFile(file)
+	assert.That(t, err == nil && string(got) == text+"\n"+link+"|", "the program got %q, %v", got, err)
 	assert.That(t, l.String() == "", "logged %s", l)
 }
 
@@ -149,9 +148,8 @@ func TestAServerThatFailsBlocksNothingAndIsLoggedOnce(t *testing.T) {
 			for range 1000 {
 				n.Send(text, "")
 			}
-			if took := time.Since(begun); took > time.Second {
-				t.Errorf("1000 questions waited %v", took)
-			}
+			took := time.Since(begun)
+			assert.That(t, took <= time.Second, "1000 questions waited %v", took)
 			<-got
 			if name != "slow" {
 				<-got // it is tried again
@@ -162,9 +160,8 @@ func TestAServerThatFailsBlocksNothingAndIsLoggedOnce(t *testing.T) {
 			}
 			begun = time.Now()
 			n.Close()
-			if took := time.Since(begun); took > closeGrace+5*time.Second {
-				t.Errorf("the end waited %v", took)
-			}
+			took = time.Since(begun)
+			assert.That(t, took <= closeGrace+5*time.Second, "the end waited %v", took)
 			assert.That(t, strings.Count(l.String(), "not told") == 1 && !strings.Contains(l.String(), url), "logged %q", l)
 		})
 	}
@@ -212,9 +209,8 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 	const url = "https://ntfy.example/topic"
 	good := secret(t, "0123456789abcdef")
 	open := filepath.Join(t.TempDir(), "open")
-	if err := os.WriteFile(open, []byte("0123456789abcdef"), 0o644); err != nil || os.Chmod(open, 0o644) != nil {
-		t.Fatal(err)
-	}
+	err := os.WriteFile(open, []byte("0123456789abcdef"), 0o644)
+	require.That(t, err == nil && os.Chmod(open, 0o644) == nil, "%v", err)
 	for want, c := range map[string]Config{
 		"must have https":             {Ntfy: "http://ntfy.example/topic"},
 		"is not a URL":                {Ntfy: url + "?auth=1"},
@@ -228,13 +224,11 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		"one line":                    {Ntfy: url, NtfyTokenFile: secret(t, "a\nb")},
 		"open\":":                     {Webhook: url, WebhookSecretFile: open},
 	} {
-		if n, err := Open(c, nil, nil); err == nil || n != nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", c, err, want)
-		}
+		n, err := Open(c, nil, nil)
+		assert.That(t, err != nil && n == nil && strings.Contains(err.Error(), want), "%+v: %v, want %q", c, err, want)
 	}
-	if n, err := Open(Config{}, nil, nil); n != nil || err != nil {
-		t.Errorf("nothing: %v, %v", n, err)
-	}
+	n, err := Open(Config{}, nil, nil)
+	assert.That(t, n == nil && err == nil, "nothing: %v, %v", n, err)
 	(*Notifier)(nil).Send(text, link)
 	(*Notifier)(nil).Close()
 }

@@ -104,9 +104,8 @@ func TestAnIssuerThatDoesNotAnswerAboutTokens(t *testing.T) {
 		p.Says("new", p.active(nil))
 		require.Equal(t, p.outcome("known"), "ok")
 		p.Break(how)
-		if known, fresh := p.outcome("known"), p.outcome("new"); known != "ok" || fresh != "unavailable" {
-			t.Errorf("%s: %s, %s", what, known, fresh)
-		}
+		known, fresh := p.outcome("known"), p.outcome("new")
+		assert.That(t, known == "ok" && fresh == "unavailable", "%s: %s, %s", what, known, fresh)
 		p.Break(nil)
 		assert.Equal(t, p.outcome("new"), "ok", "%s, and back", what)
 	}

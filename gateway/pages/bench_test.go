@@ -43,9 +43,8 @@ func BenchmarkFirstPage(b *testing.B) {
 			b.SetBytes(int64(len(whole)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Cut(whole, w.form, Position{}, Limit{}); err != nil {
-					b.Fatal(err)
-				}
+				_, err := Cut(whole, w.form, Position{}, Limit{})
+				require.NoError(b, err)
 			}
 		})
 	}
@@ -80,9 +79,8 @@ func BenchmarkFields(b *testing.B) {
 	b.SetBytes(int64(len(whole)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Fields(whole, []string{"text", "file"}, nil); err != nil {
-			b.Fatal(err)
-		}
+		_, err := Fields(whole, []string{"text", "file"}, nil)
+		require.NoError(b, err)
 	}
 }
 
@@ -96,8 +94,7 @@ func BenchmarkShelf(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		session := sessions[i%len(sessions)]
 		id, _ := s.Put(session, text, i)
-		if _, _, err := s.Get(session, id); err != nil {
-			b.Fatal(err)
-		}
+		_, _, err := s.Get(session, id)
+		require.NoError(b, err)
 	}
 }

@@ -66,9 +66,8 @@ func TestAsManyFieldsAsThereMayBe(t *testing.T) {
 		fields = append(fields, fmt.Sprint(i))
 	}
 	var missing *FieldError
-	if _, err := Fields(`{"0":0}`, fields, nil); !errors.As(err, &missing) || missing.Field != "1" {
-		t.Errorf("%v", err)
-	}
+	_, err := Fields(`{"0":0}`, fields, nil)
+	assert.That(t, errors.As(err, &missing) && missing.Field == "1", "%v", err)
 }
 
 func TestFieldErrorNamesWhatIsThere(t *testing.T) {
@@ -191,8 +190,7 @@ func TestCompact(t *testing.T) {
 		"[1, 2] [3]":       "[1, 2] [3]",
 		"[\n" + strings.Repeat(" ", maxCompact) + "]": "[\n" + strings.Repeat(" ", maxCompact) + "]",
 	} {
-		if got, _ := Compact(text); got != want {
-			t.Errorf("%.60q becomes %.60q, want %.60q", text, got, want)
-		}
+		got, _ := Compact(text)
+		assert.Equal(t, got, want, "%.60q becomes", text)
 	}
 }

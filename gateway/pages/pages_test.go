@@ -271,9 +271,8 @@ func TestRowsOfAllPagesAreCounted(t *testing.T) {
 	for form, all := range texts {
 		for _, whole := range all {
 			total := CountRows(whole, form, len(whole))
-			if want, known := wants[whole]; known && total != want {
-				t.Errorf("%d %q: %d rows, want %d", form, whole, total, want)
-			}
+			want, known := wants[whole]
+			assert.That(t, !known || total == want, "%d %q: %d rows, want %d", form, whole, total, want)
 			for rows := 1; rows < 4; rows++ {
 				assert.NoError(t, sumsUp(whole, form, rows, total), "%d %q in pages of %d", form, whole, rows)
 			}

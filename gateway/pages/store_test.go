@@ -35,9 +35,7 @@ func has(t *testing.T, s *Store[int], session, id string) bool {
 	t.Helper()
 	_, _, err := s.Get(session, id)
 	var gone *Gone
-	if err != nil && (!errors.As(err, &gone) || gone.Code() != "not_found" || gone.Hint() == "") {
-		t.Fatalf("Get(%s, %s): %v", session, id, err)
-	}
+	require.That(t, err == nil || (errors.As(err, &gone) && gone.Code() == "not_found" && gone.Hint() != ""), "Get(%s, %s): %v", session, id, err)
 	return err == nil
 }
 
@@ -66,9 +64,8 @@ func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	put(t, s, "s", "d", 4)
 	assert.That(t, len(s.texts) == 1, "Put leaves %d texts", len(s.texts))
 	clock.at = clock.at.Add(time.Minute)
-	if s.Sweep(); len(s.texts) != 0 || s.bytes != 0 {
-		t.Errorf("%d texts, %d bytes are left", len(s.texts), s.bytes)
-	}
+	s.Sweep()
+	assert.That(t, len(s.texts) == 0 && s.bytes == 0, "%d texts, %d bytes are left", len(s.texts), s.bytes)
 }
 
 func TestShelfMakesRoom(t *testing.T) {
@@ -92,9 +89,8 @@ func TestShelfMakesRoom(t *testing.T) {
 		s := NewStore[string](test.limits, newClock().now)
 		for what := range strings.FieldsSeq(test.put) {
 			id, ok := s.Put(what[:1], strings.Repeat("x", int(what[1]-'0')), what)
-			if _, _, err := s.Get(what[:1], id); ok != (err == nil) {
-				t.Errorf("%s: %s was kept: %v, %v", test.name, what, ok, err)
-			}
+			_, _, err := s.Get(what[:1], id)
+			assert.That(t, ok == (err == nil), "%s: %s was kept: %v, %v", test.name, what, ok, err)
 		}
 		var left []string
 		for _, k := range s.texts {
@@ -107,34 +103,24 @@ func TestShelfMakesRoom(t *testing.T) {
 func TestShelfReplacesAText(t *testing.T) {
 	s := NewStore[int](Limits{2, 3, 100, time.Minute}, nil)
 	id, other := put(t, s, "s", "text", 7), put(t, s, "s", strings.Repeat("x", 60), 8)
-	if !s.Replace("s", id, "a longer text", 9) {
-		t.Error("not replaced")
-	}
-	if text, about, err := s.Get("s", id); text != "a longer text" || about != 9 || err != nil {
-		t.Errorf("%s, %d, %v", text, about, err)
-	}
+	assert.That(t, s.Replace("s", id, "a longer text", 9), "not replaced")
+	text, about, err := s.Get("s", id)
+	assert.That(t, text == "a longer text" && about == 9 && err == nil, "%s, %d, %v", text, about, err)
 	if !has(t, s, "s", other) || len(s.texts) != 2 || s.bytes != 60+13+2 {
 		t.Errorf("%d texts with %d bytes", len(s.texts), s.bytes)
 	}
 	for _, tt := range []struct{ session, id, text string }{{"s", someID, "x"}, {"other", id, "x"}, {"s", id, strings.Repeat("x", 100)}} {
-		if s.Replace(tt.session, tt.id, tt.text, 0) {
-			t.Errorf("%s of %s is replaced with %d bytes", tt.id, tt.session, len(tt.text))
-		}
+		assert.That(t, !s.Replace(tt.session, tt.id, tt.text, 0), "%s of %s is replaced with %d bytes", tt.id, tt.session, len(tt.text))
 	}
-	if text, _, err := s.Get("s", id); text != "a longer text" || err != nil {
-		t.Errorf("what cannot be replaced is now %q, %v", text, err)
-	}
+	text, _, err = s.Get("s", id)
+	assert.That(t, text == "a longer text" && err == nil, "what cannot be replaced is now %q, %v", text, err)
 	if !s.Replace("s", id, strings.Repeat("y", 90), 9) || has(t, s, "s", other) || !has(t, s, "s", id) {
 		t.Error("a text that needs the room of another one does not get it")
 	}
 	s.Drop("s")
-	if s.Replace("s", id, "text", 7) || s.bytes != 0 {
-		t.Error("a session that is gone has a text again")
-	}
+	assert.That(t, !s.Replace("s", id, "text", 7) && s.bytes == 0, "a session that is gone has a text again")
 	var zero Store[int]
-	if zero.Replace("s", id, "text", 7) {
-		t.Error("the zero store keeps a text")
-	}
+	assert.That(t, !zero.Replace("s", id, "text", 7), "the zero store keeps a text")
 }
 
 func TestShelfDropsASession(t *testing.T) {
@@ -146,9 +132,8 @@ func TestShelfDropsASession(t *testing.T) {
 
 func TestZeroShelfKeepsNothing(t *testing.T) {
 	var s Store[int]
-	if id, ok := s.Put("s", "", 1); ok || id != "" || has(t, &s, "s", id) {
-		t.Errorf("kept as %q", id)
-	}
+	id, ok := s.Put("s", "", 1)
+	assert.That(t, !ok && id == "" && !has(t, &s, "s", id), "kept as %q", id)
 	s.Sweep()
 	s.Drop("s")
 }
@@ -241,9 +226,7 @@ func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
 			for i := range 200 {
 				id, ok := s.Put(session, session+strings.Repeat("x", i%40), worker)
 				text, _, err := s.Get(session, id)
-				if !ok || err == nil && !strings.HasPrefix(text, session) {
-					t.Errorf("%s gets %q, %v", session, text, err)
-				}
+				assert.That(t, ok && (err != nil || strings.HasPrefix(text, session)), "%s gets %q, %v", session, text, err)
 				if i%50 == 0 {
 					s.Drop(session)
 					s.Sweep()

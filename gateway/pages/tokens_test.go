@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -86,9 +87,8 @@ func TestCompactOfLongTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, json.Compact(&b, []byte(text)))
-			if got, _ := Compact(text); got != b.String() {
-				t.Errorf("got %d bytes, want %d", len(got), b.Len())
-			}
+			got, _ := Compact(text)
+			assert.Equal(t, got, b.String(), "%d bytes, want %d", len(got), b.Len())
 		})
 	}
 }
@@ -107,8 +107,7 @@ func BenchmarkCompact(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, rows := Compact(text); !rows.isArray {
-			b.Fatal("no array")
-		}
+		_, rows := Compact(text)
+		require.That(b, rows.isArray, "no array")
 	}
 }

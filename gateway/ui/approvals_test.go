@@ -36,13 +36,11 @@ func TestQuestionsOfEndedSessions(t *testing.T) {
 		}
 	}
 	expect("8-gone")
-	if view := v.see(""); !strings.Contains(view, "4 questions wait for you") || strings.Contains(view, codes["8-gone"]) {
-		t.Errorf("the overview shows %s", view)
-	}
+	view := v.see("")
+	assert.That(t, strings.Contains(view, "4 questions wait for you") && !strings.Contains(view, codes["8-gone"]), "the overview shows %s", view)
 	late := v.send("approvals", "approvals/approve", url.Values{"code": {codes["8-gone"]}})
-	if _, _, body := v.do(http.MethodGet, late, nil); !strings.Contains(body, "the session that asked has ended") {
-		t.Errorf("approved: %s", body)
-	}
+	_, _, body := v.do(http.MethodGet, late, nil)
+	assert.Contains(t, body, "the session that asked has ended", "approved")
 	end()
 	expect("8-gone", "7-alive", "session-1")
 }

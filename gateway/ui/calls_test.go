@@ -84,14 +84,12 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		one := <-told
-		if want := []string{"allowed", "denied"}[i]; one.Gate != want || one.Calls != 1 || !slices.Equal(one.Parts, []string{"calls"}) {
-			t.Errorf("%+v, want %s", one, want)
-		}
+		want := []string{"allowed", "denied"}[i]
+		assert.That(t, one.Gate == want && one.Calls == 1 && slices.Equal(one.Parts, []string{"calls"}), "%+v, want %s", one, want)
 	}
 	require.NoError(t, admission.Pause(state, p.Now()))
-	if one := <-told; !one.Paused || !slices.Equal(one.Parts, []string{"state"}) {
-		t.Errorf("%+v of a pause", one)
-	}
+	one := <-told
+	assert.That(t, one.Paused && slices.Equal(one.Parts, []string{"state"}), "%+v of a pause", one)
 	version, _ := p.events.check()
 	for since, want := range map[string]int{fmt.Sprint(version): 0, fmt.Sprint(version - 1): 1, "": 1} {
 		late := p.events.subscribe(since)

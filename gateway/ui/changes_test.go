@@ -270,9 +270,8 @@ func judgeShown(t *testing.T, f readFile, c change, whole bool) {
 	if !whole || f.left != [2]int{} {
 		return
 	}
-	if made = append(made, before[next:]...); !slices.Equal(made, after) {
-		t.Errorf("the change makes %.300q, not %.300q", made, after)
-	}
+	made = append(made, before[next:]...)
+	assert.EqualSlices(t, made, after, "the change makes")
 }
 
 // questionOf asks about a call that changes these texts.

@@ -98,14 +98,12 @@ func TestFormsLeadToAView(t *testing.T) {
 	q, err := consent.OpenStore(consent.Folder(v.page.State), nil).Ask(consent.StoredQuestion{Session: "terminal", Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{1}})
 	require.NoError(t, err)
 	form := url.Values{"code": {q.Code}}
-	if _, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil); !strings.Contains(body, "Approved, for one call") {
-		t.Errorf("approved: %s", body)
-	}
+	_, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil)
+	assert.Contains(t, body, "Approved, for one call", "approved")
 	_, twice, _ := v.do(http.MethodPost, v.base+"approvals/approve", form)
 	for i, want := range []int{http.StatusUnprocessableEntity, http.StatusOK} { // the problem is told once
-		if status, _, body := v.do(http.MethodGet, twice, nil); status != want || strings.Contains(body, "already answered") != (i == 0) {
-			t.Errorf("a second time it answers %d: %s", status, body)
-		}
+		status, _, body := v.do(http.MethodGet, twice, nil)
+		assert.That(t, status == want && strings.Contains(body, "already answered") == (i == 0), "a second time it answers %d: %s", status, body)
 	}
 }
 
@@ -121,14 +119,12 @@ func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 	if _, err := admission.Resume(state); err != nil { // in a terminal
 		t.Fatal(err)
 	}
-	if _, _, body := v.do(http.MethodGet, paused, nil); strings.Contains(body, ">Paused <") {
-		t.Errorf("after the pause: %s", body)
-	}
+	_, _, body := v.do(http.MethodGet, paused, nil)
+	assert.That(t, !strings.Contains(body, ">Paused <"), "after the pause: %s", body)
 	shown := v.base + v.page.answers.keep(view{goTo: "changes?vault=x", note: "Undone."})
 	for _, want := range []bool{true, false} {
-		if _, _, body := v.do(http.MethodGet, shown, nil); strings.Contains(body, "Undone.") != want {
-			t.Errorf("the note is shown: %v", !want)
-		}
+		_, _, body := v.do(http.MethodGet, shown, nil)
+		assert.Equal(t, strings.Contains(body, "Undone."), want, "the note is shown: %v", !want)
 	}
 }
 
@@ -143,9 +139,8 @@ func TestFormsLeadBackWithTheFilters(t *testing.T) {
 	} {
 		at := v.send("", "pause/pause", url.Values{"from": {from}})
 		assert.That(t, at == v.base+want, "%q leads to %s, want %s", from, at, want)
-		if _, err := admission.Resume(v.page.State); err != nil {
-			t.Fatal(err)
-		}
+		_, err := admission.Resume(v.page.State)
+		require.NoError(t, err)
 	}
 }
 
@@ -171,9 +166,8 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 				require.NoError(t, err)
 				body, _ = io.ReadAll(unpacked)
 			}
-			if want, _ := assetFiles.ReadFile("assets/" + name); !bytes.Equal(body, want) {
-				t.Errorf("%s has %d bytes, want %d", name, len(body), len(want))
-			}
+			want, _ := assetFiles.ReadFile("assets/" + name)
+			assert.That(t, bytes.Equal(body, want), "%s has %d bytes, want %d", name, len(body), len(want))
 		}
 	}
 	answer, err := v.client.Get(v.base)

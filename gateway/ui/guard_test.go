@@ -67,9 +67,8 @@ func TestALinkExpiresAndIsReplaced(t *testing.T) {
 	assert.Equal(t, get(d, old).Code, http.StatusForbidden, "the link before")
 	now = now.Add(LinkLife)
 	assert.Equal(t, get(d, next).Code, http.StatusForbidden, "after its time")
-	if d.Open(); len(d.sessions.all) != 0 {
-		t.Error("a session without a code")
-	}
+	d.Open()
+	assert.Equal(t, len(d.sessions.all), 0, "a session without a code")
 }
 
 func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
@@ -80,9 +79,8 @@ func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
 		r.Host = "localhost"
 		r.Header.Set(name, value)
 		w := httptest.NewRecorder()
-		if d.ServeHTTP(w, r); w.Code != http.StatusForbidden {
-			t.Errorf("%s: %d", name, w.Code)
-		}
+		d.ServeHTTP(w, r)
+		assert.Equal(t, w.Code, http.StatusForbidden, "%s", name)
 	}
 	cookieOf(t, d)
 }
@@ -121,9 +119,8 @@ func TestChangesAreFormsThatAreShort(t *testing.T) {
 		r.Header.Set("Content-Type", test.kind)
 		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
 		w := httptest.NewRecorder()
-		if d.ServeHTTP(w, r); w.Code != test.want {
-			t.Errorf("%s: %d, want %d", name, w.Code, test.want)
-		}
+		d.ServeHTTP(w, r)
+		assert.Equal(t, w.Code, test.want, "%s", name)
 	}
 }
 
@@ -158,9 +155,8 @@ func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	reached := false
 	g := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {
-		if reached = true; !w.read.IsZero() {
-			t.Errorf("the request is cancelled at %v", w.read)
-		}
+		reached = true
+		assert.That(t, w.read.IsZero(), "the request is cancelled at %v", w.read)
 	})
 	cookie := cookieOf(t, g)
 	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo", strings.NewReader(url.Values{tokenField: {visit{session: g.sessions.all[0]}.Token("changes")}}.Encode()))
@@ -168,14 +164,12 @@ func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 	r.Header.Set("Origin", "http://127.0.0.1:4567")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
-	if g.ServeHTTP(w, r); !reached {
-		t.Error("the request was refused")
-	}
+	g.ServeHTTP(w, r)
+	assert.That(t, reached, "the request was refused")
 	refused := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r.Header.Del("Cookie")
-	if g.ServeHTTP(refused, r); refused.read.IsZero() {
-		t.Error("a client without the cookie may send for ever")
-	}
+	g.ServeHTTP(refused, r)
+	assert.That(t, !refused.read.IsZero(), "a client without the cookie may send for ever")
 }
 
 // attempt is one request of the matrix, in words.

@@ -65,9 +65,8 @@ func TestPatternsHideWhatGitIgnores(t *testing.T) {
 			m := ParseIgnored(test.patterns)
 			for _, name := range slices.Concat(hidden, seen) {
 				plain, folder := strings.CutSuffix(name, "/")
-				if got, want := m.Hides(plain, folder), slices.Contains(hidden, name); got != want {
-					t.Errorf("%q is hidden: %v, want %v", name, got, want)
-				}
+				got, want := m.Hides(plain, folder), slices.Contains(hidden, name)
+				assert.Equal(t, got, want, "%q is hidden", name)
 			}
 			if git == nil {
 				return
@@ -96,9 +95,8 @@ func newGit(t *testing.T) *git {
 		return nil
 	}
 	g := &git{program, t.TempDir()}
-	if out, err := g.run(nil, "init", "-q"); err != nil {
-		t.Fatalf("git init: %v, %s", err, out)
-	}
+	out, err := g.run(nil, "init", "-q")
+	require.That(t, err == nil, "git init: %v, %s", err, out)
 	return g
 }
 
@@ -216,7 +214,6 @@ func TestTheReason(t *testing.T) {
 		got, ok := list.Reason(test.path, test.folder)
 		assert.That(t, got == test.want && ok == (test.want != Reason{}) && ok == list.Hides(test.path, test.folder), "%s, a folder %v: %+v, %v", test.path, test.folder, got, ok)
 	}
-	if got, ok := ParseIgnored("").Reason("a.md", false); ok {
-		t.Errorf("no patterns: %+v", got)
-	}
+	got, ok := ParseIgnored("").Reason("a.md", false)
+	assert.That(t, !ok, "no patterns: %+v", got)
 }

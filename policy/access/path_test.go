@@ -3,6 +3,8 @@ package access
 import (
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestARefusedPathSaysWhy(t *testing.T) {
@@ -29,9 +31,8 @@ func TestARefusedPathSaysWhy(t *testing.T) {
 		{"a blank in front", " A", `path " A" has the segment " A" with a blank at its end`},
 		{"a blank at the end of a segment", "A /B", `path "A /B" has the segment "A " with a blank at its end`},
 	} {
-		if path, err := parsePath(test.path); err == nil || err.Error() != test.want || path != "" {
-			t.Errorf("%s: %q, %v, want %s", test.name, path, err, test.want)
-		}
+		path, err := parsePath(test.path)
+		assert.That(t, err != nil && err.Error() == test.want && path == "", "%s: %q, %v, want %s", test.name, path, err, test.want)
 	}
 }
 
@@ -40,9 +41,8 @@ func TestAPathThatIsTakenLosesOneSlash(t *testing.T) {
 	for written, want := range map[string]string{
 		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本", "A~B{C}+^": "A~B{C}+^", longest: longest, longest + "/": longest,
 	} {
-		if path, err := parsePath(written); path != want || err != nil {
-			t.Errorf("%q becomes %q, %v", written, path, err)
-		}
+		path, err := parsePath(written)
+		assert.That(t, path == want && err == nil, "%q becomes %q, %v", written, path, err)
 	}
 }
 
@@ -60,15 +60,11 @@ func TestFold(t *testing.T) {
 		{"\u1fb3", "αι", "\u1fbc", "ΑΙ"},
 	} {
 		for _, spelling := range same {
-			if Fold(spelling) != Fold(same[0]) {
-				t.Errorf("%+q folds to %+q, and %+q to %+q", spelling, Fold(spelling), same[0], Fold(same[0]))
-			}
+			assert.That(t, Fold(spelling) == Fold(same[0]), "%+q folds to %+q, and %+q to %+q", spelling, Fold(spelling), same[0], Fold(same[0]))
 		}
 	}
 	for _, other := range [][2]string{{"a", "b"}, {"Straße", "Strase"}, {"café", "cafe"}, {"@", "`"}, {"[", "{"}, {"Ä", "A"}, {"az", "a"}} {
-		if Fold(other[0]) == Fold(other[1]) {
-			t.Errorf("%q and %q fold to %q", other[0], other[1], Fold(other[0]))
-		}
+		assert.That(t, Fold(other[0]) != Fold(other[1]), "%q and %q fold to %q", other[0], other[1], Fold(other[0]))
 	}
 }
 
@@ -85,9 +81,7 @@ func TestPlainPaths(t *testing.T) {
 		"\u0080":      {false, false},
 		"\x80":        {false, false},
 	} {
-		if isPlain(path) != want.plain || isASCII(path) != want.ascii {
-			t.Errorf("%q: plain %v, ASCII %v", path, isPlain(path), isASCII(path))
-		}
+		assert.That(t, isPlain(path) == want.plain && isASCII(path) == want.ascii, "%q: plain %v, ASCII %v", path, isPlain(path), isASCII(path))
 		if want.plain && Fold(path) != path {
 			t.Errorf("%q folds to %q", path, Fold(path))
 		}

@@ -62,9 +62,8 @@ func TestLevelOfThePath(t *testing.T) {
 func TestNoRulesRestrictNothing(t *testing.T) {
 	var none Rules
 	assert.That(t, none.Level("a.md") == Delete && !none.Hide() && !none.Restrict() && none.String() == "", "the zero Rules restrict something: %q", none)
-	if made, err := New(nil); err != nil || made.Restrict() {
-		t.Errorf("New(nil) = %v, %v", made, err)
-	}
+	made, err := New(nil)
+	assert.That(t, err == nil && !made.Restrict(), "New(nil) = %v, %v", made, err)
 }
 
 func TestDenyBeforeAllowAtEqualLength(t *testing.T) {
@@ -179,17 +178,15 @@ func TestIsBelow(t *testing.T) {
 
 func TestPathsOfRules(t *testing.T) {
 	for _, path := range []string{"", "//", "/A", "A//B", "A/../B", ".", "A/.", `A\B`, "A\x00", "A*", "[A]", "\xff", "A\nB", " A", "A ", "A/ B", strings.Repeat("a", maxPath+1)} {
-		if rules, err := New(map[string]Level{path: None}); err == nil {
-			t.Errorf("New takes %q: %v", path, rules)
-		}
+		rules, err := New(map[string]Level{path: None})
+		assert.That(t, err != nil, "New takes %q: %v", path, rules)
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{"{", "[]", "[{}]", `[{"A":"x"}]`, `[{"A":1}]`, `[{"/A":"r"}]`, `{"A":"r"}`, "null", `[null]`} {
-		if rules, err := Parse(text); err == nil {
-			t.Errorf("Parse(%q) = %v", text, rules)
-		}
+		rules, err := Parse(text)
+		assert.That(t, err != nil, "Parse(%q) = %v", text, rules)
 	}
 }
 
@@ -211,18 +208,15 @@ func TestRulesKeepTheirMeaning(t *testing.T) {
 		a, b := someRules.Draw(t, "a"), someRules.Draw(t, "b")
 		path := paths.Draw(t, "path")
 		met := a.Meet(b)
-		if got, want := met.Level(path), min(a.Level(path), b.Level(path)); got != want {
-			t.Errorf("Meet: %v, want %v", got, want)
-		}
+		got, want := met.Level(path), min(a.Level(path), b.Level(path))
+		assert.Equal(t, got, want, "Meet")
 		again, err := Parse(met.String())
 		assert.That(t, err == nil && again.Level(path) == met.Level(path) && again.String() == met.String(), "Parse(%s) = %s, %v", met, again, err)
 		assert.That(t, met.Level(path) != None || met.Hide(), "%v hides %q and says it hides nothing", met, path)
 		for folder := path; strings.Contains(folder, "/"); {
 			folder = folder[:strings.LastIndexByte(folder, '/')]
 			assert.That(t, met.Level(path) <= None || met.Opens(folder), "%q is open in %q, which is not", path, folder)
-			if met.Lowest(folder) > met.Level(path) {
-				t.Errorf("Lowest(%q) = %v, and %q is %v", folder, met.Lowest(folder), path, met.Level(path))
-			}
+			assert.That(t, met.Lowest(folder) <= met.Level(path), "Lowest(%q) = %v, and %q is %v", folder, met.Lowest(folder), path, met.Level(path))
 		}
 	})
 }
@@ -239,19 +233,15 @@ func TestLevelsHaveNames(t *testing.T) {
 	for level, name := range map[Level]string{None: "none", Read: "r", Write: "rw", Delete: "rwd", 4: "level(4)", 255: "level(255)"} {
 		assert.Equal(t, level.String(), name, "%d is called", level)
 		got, err := ParseLevel(name)
-		if level <= Delete && (got != level || err != nil) {
-			t.Errorf("%q is read as %v, %v", name, got, err)
-		}
+		assert.That(t, level > Delete || (got == level && err == nil), "%q is read as %v, %v", name, got, err)
 		assert.That(t, level <= Delete || err != nil, "%q is read as %v", name, got)
 	}
 	for _, bad := range []string{"", "R", "wr", "rwdx", " r", "none "} {
-		if got, err := ParseLevel(bad); err == nil || got != None {
-			t.Errorf("%q is read as %v, %v", bad, got, err)
-		}
+		got, err := ParseLevel(bad)
+		assert.That(t, err != nil && got == None, "%q is read as %v, %v", bad, got, err)
 	}
-	if _, err := ParseLevel("w"); err == nil || err.Error() != `invalid access "w": want none, r, rw or rwd` {
-		t.Errorf("got %v", err)
-	}
+	_, err := ParseLevel("w")
+	assert.That(t, err != nil && err.Error() == `invalid access "w": want none, r, rw or rwd`, "got %v", err)
 }
 
 // A rule applies to the name that the disk has for its path as for the written one.
@@ -268,15 +258,12 @@ func TestNamedRules(t *testing.T) {
 	} {
 		assert.Equal(t, named.Level(path), want, "Level(%+q) =", path)
 	}
-	if named.String() != rules.String() || !named.Hide() {
-		t.Errorf("the named rules are %s, which hide: %v", named, named.Hide())
-	}
+	assert.That(t, named.String() == rules.String() && named.Hide(), "the named rules are %s, which hide: %v", named, named.Hide())
 	assert.That(t, rules.Level("Wo\u0308rk/a.md") == Read, "the rules themselves are others now")
 	twice := named.Meet(mustRules(t, "Wo\u0308rk", "r"))
 	assert.That(t, twice.Level("Wo\u0308rk/a.md") == Read, "a further table takes nothing away")
-	if same := rules.Named(func(path string) string { return path }); same.Level("Wo\u0308rk/a.md") != Read || same.String() != rules.String() {
-		t.Error("rules without other names are others")
-	}
+	same := rules.Named(func(path string) string { return path })
+	assert.That(t, same.Level("Wo\u0308rk/a.md") == Read && same.String() == rules.String(), "rules without other names are others")
 }
 
 // Of two rules for what is one folder the lower applies.
@@ -384,16 +371,13 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 		below, above := rules.Below(folder), rules.Above(folder)
 		for _, note := range append(rapid.SliceOfN(path, 4, 4).Draw(t, "notes"), "") {
 			whole := strings.TrimSuffix(folder+"/"+note, "/")
-			if got, want := below.Level(note), rules.Level(whole); got != want && !(got < want && Fold(whole) != whole) {
-				t.Errorf("%s below %q: %q is %s, want %s", rules, folder, note, got, want)
-			}
-			if got, want := above.Level(whole), rules.Level(note); got != want {
-				t.Errorf("%s above %q: %q is %s, want %s", rules, folder, note, got, want)
-			}
+			got, want := below.Level(note), rules.Level(whole)
+			assert.That(t, got == want || (got < want && Fold(whole) != whole), "%s below %q: %q is %s, want %s", rules, folder, note, got, want)
+			got, want = above.Level(whole), rules.Level(note)
+			assert.Equal(t, got, want, "%s above %q: %q", rules, folder, note)
 		}
-		if parsed, err := Parse(below.Meet(above).String()); err != nil || parsed.String() != below.Meet(above).String() {
-			t.Errorf("%v", err)
-		}
+		parsed, err := Parse(below.Meet(above).String())
+		assert.That(t, err == nil && parsed.String() == below.Meet(above).String(), "%v", err)
 	})
 	one, err := New(map[string]Level{"a": None})
 	require.NoError(t, err)

@@ -65,9 +65,8 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		var known *terminal.Failure
 		assert.That(t, errors.As(err, &known) && strings.Contains(known.Message+known.Advice, test.want), "%s: the error is %v, want %q", test.name, err, test.want)
 		assert.That(t, !strings.Contains(out.String()+err.Error(), "s3cret"), "%s: the secret is shown", test.name)
-		if _, err := os.Stat(s.Installer.Backups); err == nil {
-			t.Errorf("%s: something was written", test.name)
-		}
+		_, err = os.Stat(s.Installer.Backups)
+		assert.That(t, err != nil, "%s: something was written", test.name)
 	}
 }
 
@@ -76,20 +75,17 @@ func TestOnlyAYesWrites(t *testing.T) {
 	s.Confirm = func(context.Context) (bool, bool) { return false, true }
 	file := s.Installer.System.File(mustFind(t, "cursor"), User)
 	assert.ErrorIs(t, s.Run(context.Background()), errDeclined, "the error")
-	if _, err := os.Stat(file); err == nil || !strings.Contains(out.String(), "+++ "+file) {
-		t.Errorf("the file was written, or the change not shown:\n%s", out)
-	}
+	_, err := os.Stat(file)
+	assert.That(t, err != nil && strings.Contains(out.String(), "+++ "+file), "the file was written, or the change not shown:\n%s", out)
 	s.Confirm = func(context.Context) (bool, bool) { return true, true }
 	require.NoError(t, s.Run(context.Background()))
-	if content, err := os.ReadFile(file); err != nil || !bytes.Contains(content, []byte("--allow-mutations=false")) {
-		t.Errorf("the file is %s, %v", content, err)
-	}
+	content, err := os.ReadFile(file)
+	assert.That(t, err == nil && bytes.Contains(content, []byte("--allow-mutations=false")), "the file is %s, %v", content, err)
 	// With another vault that has control characters in the name.
 	s.Vault, s.DryRun = "a\x1b[2Jb", true
 	out.Reset()
-	if err := s.Run(context.Background()); err != nil || strings.Contains(out.String(), "\x1b") {
-		t.Errorf("shown as %q, %v", out, err)
-	}
+	err = s.Run(context.Background())
+	assert.That(t, err == nil && !strings.Contains(out.String(), "\x1b"), "shown as %q, %v", out, err)
 }
 
 func TestAllGoesOnAfterAFailure(t *testing.T) {
@@ -107,9 +103,8 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 	}
 	out.Reset()
 	s.All, s.List, s.JSON = false, true, true
-	if err := s.Run(context.Background()); err != nil || !strings.Contains(out.String(), `"client": "kiro"`) {
-		t.Errorf("the list is %v\n%s", err, out)
-	}
+	err = s.Run(context.Background())
+	assert.That(t, err == nil && strings.Contains(out.String(), `"client": "kiro"`), "the list is %v\n%s", err, out)
 }
 
 func mustFind(t *testing.T, id string) Client {

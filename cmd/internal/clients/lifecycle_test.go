@@ -320,9 +320,8 @@ func (m machine) install(t *testing.T, c Client, scope Scope, s Server) *Change 
 	t.Helper()
 	change, err := m.Install(c, scope, s, false)
 	require.That(t, err == nil, "%s: install: %v", c.ID, err)
-	if _, err := change.Write(context.Background()); err != nil {
-		t.Fatalf("%s: write: %v", c.ID, err)
-	}
+	_, err = change.Write(context.Background())
+	require.That(t, err == nil, "%s: write: %v", c.ID, err)
 	return change
 }
 
@@ -330,8 +329,7 @@ func (m machine) uninstall(t *testing.T, c Client, scope Scope, name string) *Ch
 	t.Helper()
 	change, err := m.Uninstall(c, scope, name)
 	require.That(t, err == nil, "%s: uninstall: %v", c.ID, err)
-	if _, err := change.Write(context.Background()); err != nil {
-		t.Fatalf("%s: write: %v", c.ID, err)
-	}
+	_, err = change.Write(context.Background())
+	require.That(t, err == nil, "%s: write: %v", c.ID, err)
 	return change
 }

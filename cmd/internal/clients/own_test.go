@@ -107,9 +107,7 @@ func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
 	m, fake := claudeMachine(t)
 	fake.fails = true
 	change, err := m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
-	if err != nil || change.Diff() != "" {
-		t.Fatal(change, err)
-	}
+	require.That(t, err == nil && change.Diff() == "", "%v %v", change, err)
 	_, err = change.Write(context.Background())
 	wantError(t, err, terminal.ExitNotReady, "Invalid configuration")
 	// One that says it did, and did not.
@@ -187,7 +185,6 @@ func TestPathsThatClientsOrLinksTurn(t *testing.T) {
 	}
 	file := filepath.Join(m.System.Project, ".mcp.json")
 	require.NoError(t, os.Symlink("missing/../.mcp.json", file))
-	if _, err := m.Install(client(t, "claude-code"), Project, server("vaultwicket"), false); err == nil || !strings.Contains(err.Error(), "too many levels of symbolic links") {
-		t.Errorf("a link to itself: %v", err)
-	}
+	_, err = m.Install(client(t, "claude-code"), Project, server("vaultwicket"), false)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "too many levels of symbolic links"), "a link to itself: %v", err)
 }

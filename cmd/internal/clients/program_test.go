@@ -25,17 +25,14 @@ func TestRun(t *testing.T) {
 	ctx := context.Background()
 	output, err := clients.Run(ctx, []string{script(t, `printf '<%s>' "$@"; echo bad >&2; exit 3`), "a b", "$HOME", ""})
 	assert.That(t, output == "<a b><$HOME><>\nbad" && err != nil, "the output is %q, %v", output, err)
-	if output, err := clients.Run(ctx, []string{script(t, "yes | head -c 100000")}); err != nil || len(output) > 16<<10 || !strings.HasPrefix(output, "y") {
-		t.Errorf("a long output has %d bytes, %v", len(output), err)
-	}
+	output, err = clients.Run(ctx, []string{script(t, "yes | head -c 100000")})
+	assert.That(t, err == nil && len(output) <= 16<<10 && strings.HasPrefix(output, "y"), "a long output has %d bytes, %v", len(output), err)
 	for _, argv := range [][]string{nil, {"sh"}, {"./client"}} {
-		if _, err := clients.Run(ctx, argv); err == nil {
-			t.Errorf("%q was run", argv)
-		}
+		_, err := clients.Run(ctx, argv)
+		assert.That(t, err != nil, "%q was run", argv)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := clients.Run(ended, []string{script(t, "sleep 60")}); err == nil {
-		t.Error("a program was run after the end")
-	}
+	_, err = clients.Run(ended, []string{script(t, "sleep 60")})
+	assert.That(t, err != nil, "a program was run after the end")
 }

@@ -121,9 +121,8 @@ func TestALinkStaysALink(t *testing.T) {
 		}
 		before := read(t, target)
 		m.install(t, c, User, server("vaultwicket"))
-		if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {
-			t.Errorf("the link is %v, %v", info, err)
-		}
+		info, err := os.Lstat(name)
+		assert.That(t, err == nil && info.Mode()&os.ModeSymlink != 0, "the link is %v, %v", info, err)
 		if got := read(t, target); got == nil || !strings.Contains(*got, "vaultwicket") {
 			t.Errorf("the target is %s", show(got))
 		}
@@ -152,9 +151,7 @@ func TestAProjectCannotReachOut(t *testing.T) {
 	write(t, inside, &text)
 	require.NoError(t, errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)))
 	change := m.install(t, c, Project, server("vaultwicket"))
-	if !strings.Contains(change.Diff(), name+" -> "+inside) {
-		t.Errorf("the target is missing in\n%s", change.Diff())
-	}
+	assert.Contains(t, change.Diff(), name+" -> "+inside, "the target is missing in")
 }
 
 func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
@@ -225,7 +222,6 @@ func TestBytesComeBackAfterOtherChanges(t *testing.T) {
 	changed := strings.Replace(*read(t, name), `"a": 1`, `"a": 2`, 1)
 	write(t, name, &changed)
 	m.uninstall(t, c, User, "vaultwicket")
-	if got, want := *read(t, name), "{\n  \"a\": 2,\n  \"mcpServers\": {}\n}\n"; got != want {
-		t.Errorf("the file is\n%s\nwant\n%s", got, want)
-	}
+	got, want := *read(t, name), "{\n  \"a\": 2,\n  \"mcpServers\": {}\n}\n"
+	assert.Equal(t, got, want, "the file")
 }

@@ -325,9 +325,8 @@ func TestEveryFaultIsFound(t *testing.T) {
 			r := Check(t.Context(), p.Machine)
 			at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == fault.finding && f.Level == fault.level })
 			require.That(t, at >= 0, "not found; there are %+v", r.Findings)
-			if f := r.Findings[at]; f.What == "" || f.Why == "" || f.Fix == "" {
-				t.Errorf("it says %+v", f)
-			}
+			f := r.Findings[at]
+			assert.That(t, f.What != "" && f.Why != "" && f.Fix != "", "it says %+v", f)
 			if r.Worst() == OK || fault.level == Warning && r.Count(Problem) > 0 {
 				t.Errorf("all findings are %+v", r.Findings)
 			}
@@ -407,7 +406,6 @@ func TestReports(t *testing.T) {
 		Problems, Warnings int
 		Findings           []Finding
 	}
-	if err := json.Unmarshal([]byte(data.String()), &read); err != nil || read.OK || read.Problems != 1 || !slices.Equal(read.Findings, r.Findings) {
-		t.Errorf("%s: %+v, %v", data.String(), read, err)
-	}
+	err := json.Unmarshal([]byte(data.String()), &read)
+	assert.That(t, err == nil && !read.OK && read.Problems == 1 && slices.Equal(read.Findings, r.Findings), "%s: %+v, %v", data.String(), read, err)
 }

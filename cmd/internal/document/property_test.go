@@ -42,9 +42,8 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	t.Helper()
 	before, err := e.Decode([]byte(text))
 	if err != nil {
-		if _, err := e.Set([]byte(text), at, entry); err == nil {
-			t.Fatalf("a malformed text was edited:\n%q", text)
-		}
+		_, err := e.Set([]byte(text), at, entry)
+		require.That(t, err != nil, "a malformed text was edited:\n%q", text)
 		return false
 	}
 	set, err := e.Set([]byte(text), at, entry)
@@ -56,21 +55,18 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	}
 	after, err := e.Decode(set)
 	require.That(t, err == nil, "%q: the edited text is malformed: %v\n%q", text, err, set)
-	if found, ok := document.Lookup(after, at); !ok || !document.Equal(found, entry.Plain()) {
-		t.Fatalf("%q: the entry is %v in\n%q", text, found, set)
-	}
-	if again, err := e.Set(set, at, entry); err != nil || !bytes.Equal(again, set) {
-		t.Fatalf("%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
-	}
+	found, ok := document.Lookup(after, at)
+	require.That(t, ok && document.Equal(found, entry.Plain()), "%q: the entry is %v in\n%q", text, found, set)
+	again, err := e.Set(set, at, entry)
+	require.That(t, err == nil && bytes.Equal(again, set), "%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
 	require.That(t, document.Verify(before, after, at) == nil, "%q: something else changed in\n%q", text, set)
 	removed, err := e.Remove(set, at)
 	require.That(t, err == nil, "%q: the entry cannot be removed: %v from\n%q", text, err, set)
 	if _, had := document.Lookup(before, at); had {
 		return true
 	}
-	if again, err := e.Set(removed, at, entry); err != nil || !bytes.Equal(again, set) {
-		t.Fatalf("%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
-	}
+	again, err = e.Set(removed, at, entry)
+	require.That(t, err == nil && bytes.Equal(again, set), "%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
 	require.That(t, !others(before, at) || string(removed) == text, "%q: after adding and removing it is\n%q", text, removed)
 	return true
 }
@@ -116,9 +112,8 @@ func TestTOMLKeepsEverythingElse(t *testing.T) {
 		for _, s := range spellings(text) {
 			assert.That(t, holds(t, document.TOML{}, inTables, s), "cannot be edited:\n%s", s)
 			set, _ := document.TOML{}.Set([]byte(s), inTables, entry)
-			if back, _ := (document.TOML{}).Remove(set, inTables); string(back) != s {
-				t.Errorf("%q: after adding and removing it is\n%q", s, back)
-			}
+			back, _ := (document.TOML{}).Remove(set, inTables)
+			assert.That(t, string(back) == s, "%q: after adding and removing it is\n%q", s, back)
 		}
 	}
 }
@@ -205,9 +200,8 @@ func TestLists(t *testing.T) {
 		`[]`: "line 1, column 1: an object is needed here", ``: "line 1, column 1: an object is needed here", `{"nodes":{}}`: `line 1, column 10: a list is needed here, for "nodes"`,
 		`{"nodes":[1]}`: "line 1, column 11: an object is needed here", `{"nodes":[]}`: `"nodes" has no element 0`, `{"a":1,"a":2}`: `line 1, column 8: "a" is given twice`, `{"nodes":[{}}`: `line 1, column 13: comma or "]" expected`,
 	} {
-		if _, err := set(0, card)([]byte(text)); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		_, err := set(0, card)([]byte(text))
+		assert.That(t, err != nil && err.Error() == want, "%s: %v, want %s", text, err, want)
 	}
 }
 

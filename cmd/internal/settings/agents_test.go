@@ -153,9 +153,8 @@ func TestAgentsEndInARunningServer(t *testing.T) {
 		"removed": base, "expired": base + "[agents.cursor]\nexpires = 2001-01-01\n", "no vault": base + "[agents.cursor]\nvaults = []\n", "no tier": base + "[agents.cursor]\ntier = \"v0\"\n",
 	} {
 		r := start(t, base+"[agents.cursor]\n", "--agent=cursor")
-		if err := r.policies[0].At(time.Now()).Decide(read).Err(); err != nil {
-			t.Fatalf("%s: before: %v", name, err)
-		}
+		err := r.policies[0].At(time.Now()).Decide(read).Err()
+		require.That(t, err == nil, "%s: before: %v", name, err)
 		r.change(after)
 		assert.That(t, r.policies[0].At(time.Now()).Decide(read).Err() != nil, "%s: still allowed; %s", name, r.messages)
 		r.change(base + "[agents.cursor]\n")
@@ -177,9 +176,8 @@ func TestAPauseBetweenCalls(t *testing.T) {
 		var a Activity
 		var pauses atomic.Int32
 		call := func() {
-			if _, observer := a.Begin(t.Context(), observe.CallStart{}); observer != nil {
-				t.Fatal("it wants to hear more")
-			}
+			_, observer := a.Begin(t.Context(), observe.CallStart{})
+			require.That(t, observer == nil, "it wants to hear more")
 		}
 		wait := func(length time.Duration, want int32) {
 			t.Helper()
@@ -223,8 +221,6 @@ func TestCallsAtTheEndOfAPause(t *testing.T) {
 		}()
 	}
 	for end := time.Now().Add(20 * time.Second); last.Load() < callers*calls; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the last pause was after %d of %d calls", last.Load(), begun.Load())
-		}
+		require.That(t, !time.Now().After(end), "the last pause was after %d of %d calls", last.Load(), begun.Load())
 	}
 }

@@ -80,12 +80,10 @@ func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)
 	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "already exists"), "status %d, %q", status, messages)
-	if content, err := os.ReadFile(file); err != nil || string(content) != "tier = \"v1\"\n" {
-		t.Errorf("the file is %q (%v)", content, err)
-	}
-	if err := writeNew(file, nil); err == nil || !strings.Contains(err.Error(), "already exists") {
-		t.Errorf("a file that came between: %v", err)
-	}
+	content, err := os.ReadFile(file)
+	assert.That(t, err == nil && string(content) == "tier = \"v1\"\n", "the file is %q (%v)", content, err)
+	err = writeNew(file, nil)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "already exists"), "a file that came between: %v", err)
 	link := filepath.Join(t.TempDir(), "config.toml")
 	if os.Symlink(filepath.Join(t.TempDir(), "nothing"), link) == nil {
 		if status, _, messages = configure(nil, "init", "--config="+link); status != terminal.ExitInvalid || !strings.Contains(messages, "already exists") {
@@ -141,11 +139,10 @@ func TestWhyThereIsNoFile(t *testing.T) {
 }
 
 func TestCheckTellsAll(t *testing.T) {
-	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != terminal.ExitDone || out != "OK\n" || messages != "" {
-		t.Errorf("status %d, %q, %q", status, out, messages)
-	}
+	status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, ""))
+	assert.That(t, status == terminal.ExitDone && out == "OK\n" && messages == "", "status %d, %q, %q", status, out, messages)
 	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")
-	status, out, messages := configure(nil, "check", "--config="+file)
+	status, out, messages = configure(nil, "check", "--config="+file)
 	want := "vaultwicket: error: settings file " + strconv.Quote(file) + ": line 1: unknown setting \"teir\"; did you mean \"tier\"?\n" +
 		"vaultwicket: error: settings file " + strconv.Quote(file) + ": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
 	assert.That(t, status == terminal.ExitInvalid && out == "" && messages == want, "status %d, %q,\n%s", status, out, messages)
@@ -154,9 +151,8 @@ func TestCheckTellsAll(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != terminal.ExitInvalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
 		t.Errorf("status %d, %s (%v)", status, out, err)
 	}
-	if status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none"); status != terminal.ExitInvalid || !strings.Contains(messages, "VAULTWICKET_TIER") {
-		t.Errorf("status %d, %q", status, messages)
-	}
+	status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none")
+	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "VAULTWICKET_TIER"), "status %d, %q", status, messages)
 }
 
 func TestCheckTellsOfHalfACertificate(t *testing.T) {
@@ -222,30 +218,25 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 }
 
 func TestPathIsWhereTheFileWouldBe(t *testing.T) {
-	if status, out, _ := configure(nil, "path", "--config="+drive+"/x/../y.toml"); status != terminal.ExitDone || out != onDrive("/y.toml")+"\n" {
-		t.Errorf("status %d, %q", status, out)
-	}
+	status, out, _ := configure(nil, "path", "--config="+drive+"/x/../y.toml")
+	assert.That(t, status == terminal.ExitDone && out == onDrive("/y.toml")+"\n", "status %d, %q", status, out)
 	if runtime.GOOS == "linux" {
-		if _, out, _ := configure(map[string]string{"HOME": "/home/me"}, "path"); out != "/home/me/.config/vaultwicket/config.toml\n" {
-			t.Errorf("by the home folder: %q", out)
-		}
+		_, out, _ := configure(map[string]string{"HOME": "/home/me"}, "path")
+		assert.Equal(t, out, "/home/me/.config/vaultwicket/config.toml\n", "by the home folder")
 	}
-	if status, _, messages := configure(nil, "path", "--config="); status != terminal.ExitInvalid || !strings.Contains(messages, "the name is empty") {
-		t.Errorf("status %d, %q", status, messages)
-	}
+	status, _, messages := configure(nil, "path", "--config=")
+	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "the name is empty"), "status %d, %q", status, messages)
 }
 
 func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "usage: vaultwicket config show|check|path|init|schema", "show check": "usage: vaultwicket config show|check|path|init|schema", "shwo": `unknown action "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
 	} {
-		if status, _, messages := configure(nil, strings.Fields(args)...); status != terminal.ExitInvalid || !strings.Contains(messages, want) {
-			t.Errorf("%q: status %d, %q", args, status, messages)
-		}
+		status, _, messages := configure(nil, strings.Fields(args)...)
+		assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, want), "%q: status %d, %q", args, status, messages)
 	}
-	if status, out, _ := configure(nil, "schema"); status != terminal.ExitDone || !json.Valid([]byte(out)) {
-		t.Errorf("schema: status %d", status)
-	}
+	status, out, _ := configure(nil, "schema")
+	assert.That(t, status == terminal.ExitDone && json.Valid([]byte(out)), "schema: status %d", status)
 }
 
 // Every line that the list proposes is one that the settings file takes, and changes something.

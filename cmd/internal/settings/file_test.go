@@ -56,9 +56,8 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 		}
 		assert.That(t, strings.Contains(wrong.Reason, fmt.Sprintf("settings file %q (flag --config)", name)), "%v does not say which file, and who named it", err)
 	}
-	if _, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + fine}); err != nil {
-		t.Errorf("a private file: %v", err)
-	}
+	_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + fine})
+	assert.NoError(t, err, "a private file")
 }
 
 func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
@@ -67,19 +66,16 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	}
 	file := writeSettings(t, "tier = \"v1\"\n")
 	require.NoError(t, os.Chown(file, 12345, 12345))
-	if _, _, err := trust.ReadFile(file); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
-		t.Errorf("a file of another user: %v", err)
-	}
+	_, _, err := trust.ReadFile(file)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "belongs to another user"), "a file of another user: %v", err)
 	own := writeSettings(t, "tier = \"v1\"\n")
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(filepath.Dir(own), link))
-	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err != nil {
-		t.Errorf("through a link of our own: %v", err)
-	}
+	_, _, err = trust.ReadFile(filepath.Join(link, "config.toml"))
+	assert.NoError(t, err, "through a link of our own")
 	require.NoError(t, os.Lchown(link, 12345, 12345))
-	if _, _, err := trust.ReadFile(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is reached through the link") {
-		t.Errorf("through a link of another user: %v", err)
-	}
+	_, _, err = trust.ReadFile(filepath.Join(link, "config.toml"))
+	assert.That(t, err != nil && strings.Contains(err.Error(), "is reached through the link"), "through a link of another user: %v", err)
 }
 
 func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
@@ -88,9 +84,8 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 	}
 	round := filepath.Join(t.TempDir(), "round")
 	require.NoError(t, os.Symlink(round, round))
-	if _, _, err := trust.ReadFile(filepath.Join(round, "config.toml")); err == nil {
-		t.Error("a file that is a link to itself is read")
-	}
+	_, _, err := trust.ReadFile(filepath.Join(round, "config.toml"))
+	assert.That(t, err != nil, "a file that is a link to itself is read")
 	assert.That(t, trust.CheckFolder(round) != nil, "a link to itself is a safe way")
 }
 
@@ -119,9 +114,8 @@ func TestAFileInAVaultIsRefused(t *testing.T) {
 	refused("one of several vaults", nil)
 	refused("a vault beside the one that is served", nil, "--vault=Other")
 	write("")
-	if _, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file}); err != nil {
-		t.Errorf("in a folder that is no vault: %v", err)
-	}
+	_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
+	assert.NoError(t, err, "in a folder that is no vault")
 	if runtime.GOOS != "linux" {
 		return
 	}

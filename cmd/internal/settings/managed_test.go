@@ -99,16 +99,13 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 			assert.That(t, len(wider) == 0 && !accessCloses(f.bounds.rights, p), "%s, policy %d: more than the machine allows: %v, access %s", name, i, wider, p.Access)
 		}
 		for _, part := range limitParts {
-			if limitCloses(part.of(f.bounds.limits), part.of(s.Limits)) {
-				t.Errorf("%s: %s is %d", name, part.name, part.of(s.Limits))
-			}
+			assert.That(t, !limitCloses(part.of(f.bounds.limits), part.of(s.Limits)), "%s: %s is %d", name, part.name, part.of(s.Limits))
 		}
 		p := s.Served[0].Policy
 		assert.That(t, p.Access.Level("Private/Deep/a.md") == access.None && p.Access.Level("a.md") == access.Read, "%s: access %s", name, p.Access)
 		for _, command := range []string{"append", "search", "files", "daily:read", "web"} {
-			if row, _ := allowlist.Describe(command); p.Lists(row) == nil {
-				t.Errorf("%s: %s is enabled", name, command)
-			}
+			row, _ := allowlist.Describe(command)
+			assert.That(t, p.Lists(row) != nil, "%s: %s is enabled", name, command)
 		}
 	}
 	for _, other := range []string{"other", "default"} {
@@ -119,9 +116,8 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 	}
 	f := NewFlags("serve")
 	f.Observed = true
-	if s, _, err := f.Load(world(nil), []string{"--config=none"}); err != nil || s.Served[0].Policy.Closed == "" {
-		t.Errorf("a server of no agent: %+v, %v", s.Served, err)
-	}
+	s, _, err := f.Load(world(nil), []string{"--config=none"})
+	assert.That(t, err == nil && s.Served[0].Policy.Closed != "", "a server of no agent: %+v, %v", s.Served, err)
 	shown := world(nil)
 	require.NoError(t, Command(t.Context(), shown, append([]string{"show", "--config=none"}, args...)))
 	for _, line := range []string{"tier v1", "disable search", "enable-only read,append,search,delete,web", "allow-mutations false", "confirm writes", "min-cli-version 1.13.0", "rate 5"} {
@@ -173,17 +169,14 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 	}
 	file := manage(t, "")
 	require.NoError(t, os.Remove(file))
-	if _, err := loadFor(t, "run", false, ""); err != nil {
-		t.Errorf("without the file: %v", err)
-	}
+	_, err := loadFor(t, "run", false, "")
+	assert.NoError(t, err, "without the file")
 	require.NoError(t, os.Mkdir(file, 0o700))
-	if _, err := loadFor(t, "run", false, ""); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
-		t.Errorf("a folder: %v", err)
-	}
+	_, err = loadFor(t, "run", false, "")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "is not a regular file"), "a folder: %v", err)
 	machine.file = func() (string, error) { return "", errors.New("no such folder on this system") }
-	if _, err := loadFor(t, "run", false, ""); err == nil {
-		t.Error("a machine that cannot say where its settings are")
-	}
+	_, err = loadFor(t, "run", false, "")
+	assert.That(t, err != nil, "a machine that cannot say where its settings are")
 }
 
 // Only the administrator's own file counts: the way to one of the user, or of a group, is refused.
@@ -195,17 +188,15 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 	machine.read = trust.ReadMachineFile
 	refused := func(want string) {
 		t.Helper()
-		if _, err := loadFor(t, "run", false, ""); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		_, err := loadFor(t, "run", false, "")
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "%v, want %q", err, want)
 	}
 	if os.Getuid() != 0 {
 		refused("does not belong to root")
 		return
 	}
-	if _, err := loadFor(t, "run", false, ""); err != nil {
-		t.Fatalf("a file of root: %v", err)
-	}
+	_, err := loadFor(t, "run", false, "")
+	require.That(t, err == nil, "a file of root: %v", err)
 	folder := filepath.Dir(file)
 	for _, changed := range []string{file, folder} {
 		require.NoError(t, os.Lchown(changed, 12345, 0))
@@ -297,12 +288,10 @@ func TestTheMachineForbidsMessages(t *testing.T) {
 	const told = "[notify]\nntfy = \"https://ntfy.example/topic\"\n"
 	for managed, want := range map[string]string{"": "https://ntfy.example/topic", "notify = true": "https://ntfy.example/topic", "notify = false": ""} {
 		manage(t, managed)
-		if s, err := loadFor(t, "serve", true, told); err != nil || s.Notify.Ntfy != want {
-			t.Errorf("%q: %+v, %v", managed, s.Notify, err)
-		}
+		s, err := loadFor(t, "serve", true, told)
+		assert.That(t, err == nil && s.Notify.Ntfy == want, "%q: %+v, %v", managed, s.Notify, err)
 	}
 	manage(t, `notify = "no"`)
-	if _, err := loadFor(t, "serve", true, told); err == nil || !strings.Contains(err.Error(), "true or false") {
-		t.Errorf("a wrong value: %v", err)
-	}
+	_, err := loadFor(t, "serve", true, told)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "true or false"), "a wrong value: %v", err)
 }

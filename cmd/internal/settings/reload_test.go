@@ -102,21 +102,18 @@ func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
 		"rate": {"0", "10"}, "rate-mutations": {"20", "10"}, "rate-mutations-hour": {"0", "10"}, "enabled": {"true", "false"},
 	}
 	for _, row := range table {
-		if _, is := live[row.name]; is == row.fixed && row.name != "profile" {
-			t.Errorf("%s: is it taken by a running server or not?", row.name)
-		}
+		_, is := live[row.name]
+		assert.That(t, is != row.fixed || row.name == "profile", "%s: is it taken by a running server or not?", row.name)
 	}
 	for name, values := range live {
 		loose, strict := name+" = "+values.loose+"\n", name+" = "+values.strict+"\n"
 		r := start(t, loose)
 		before := r.tightened
-		if got := r.change(strict); got != "stricter: "+name || r.allowsMore(before) || !before.allowsMore(r.tightened) {
-			t.Errorf("%s gets stricter: %s", name, got)
-		}
+		got := r.change(strict)
+		assert.That(t, got == "stricter: "+name && !r.allowsMore(before) && before.allowsMore(r.tightened), "%s gets stricter: %s", name, got)
 		after := r.tightened
-		if got := r.change(strict); got != "nothing became stricter" || r.allowsMore(after) || after.allowsMore(r.tightened) {
-			t.Errorf("%s stays: %s", name, got)
-		}
+		got = r.change(strict)
+		assert.That(t, got == "nothing became stricter" && !r.allowsMore(after) && !after.allowsMore(r.tightened), "%s stays: %s", name, got)
 		if got := r.change(loose); got != "takes effect at the next start: "+name || r.allowsMore(after) || after.allowsMore(r.tightened) {
 			t.Errorf("%s gets looser: %s", name, got)
 		}
@@ -172,9 +169,8 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 		return // modes are made up there
 	}
 	require.NoError(t, os.Chmod(r.file, 0o666))
-	if got := r.change("tier = \"v0\"\n"); !strings.Contains(got, "can be written by others") || before.allowsMore(r.tightened) {
-		t.Errorf("an unsafe file: %s", got)
-	}
+	got := r.change("tier = \"v0\"\n")
+	assert.That(t, strings.Contains(got, "can be written by others") && !before.allowsMore(r.tightened), "an unsafe file: %s", got)
 	require.NoError(t, os.Chmod(r.file, 0o600))
 	assert.Equal(t, r.change("tier = \"v0\"\n"), "stricter: tier", "mended")
 }
@@ -189,9 +185,8 @@ func TestVaultsAreTightenedOneByOne(t *testing.T) {
 	if a.Ceiling != tiers.V1 || b.Ceiling != tiers.V0 || a.Access.Level("x.md") != access.Write || a.Access.Level("Private/x.md") != access.None {
 		t.Errorf("A: %v, %v; B: %v", a.Ceiling, a.Access, b.Ceiling)
 	}
-	if got := r.change("tier = \"v0\"\n[[vaults]]\nname = \"B\"\ntier = \"v1\"\n[[vaults]]\nname = \"A\"\n"); !strings.Contains(got, `stricter: tier of "A"`) {
-		t.Errorf("a tier of a vault that is higher than the general one keeps the rest out: %s", got)
-	}
+	got = r.change("tier = \"v0\"\n[[vaults]]\nname = \"B\"\ntier = \"v1\"\n[[vaults]]\nname = \"A\"\n")
+	assert.Contains(t, got, `stricter: tier of "A"`, "a tier of a vault that is higher than the general one keeps the rest out")
 }
 
 func TestAVaultThatIsGoneIsClosed(t *testing.T) {
@@ -202,9 +197,8 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 	if got := r.change(twoVaults); !strings.HasPrefix(got, "takes effect at the next start: tier of \"A\"") || r.policies[0].Ceiling != tiers.None {
 		t.Errorf("A is back: %s", got)
 	}
-	if got := r.change("tier = \"v1\"\n"); got != `disabled, because not in the settings: "B"` || r.policies[1].Ceiling != tiers.None {
-		t.Errorf("without tables: %s", got)
-	}
+	got := r.change("tier = \"v1\"\n")
+	assert.That(t, got == `disabled, because not in the settings: "B"` && r.policies[1].Ceiling == tiers.None, "without tables: %s", got)
 }
 
 // TestAVaultThatIsAnotherIsClosed checks that a name alone does not make a vault.
@@ -265,13 +259,11 @@ func (w *watched) write(content string) {
 func TestAFileIsLookedAtTwiceASecond(t *testing.T) {
 	watchIn(t, func(w *watched) {
 		w.after(lookEvery-time.Millisecond, 0)
-		if got := w.looks.Load(); got != 0 {
-			t.Errorf("looked %d times in the first moment", got)
-		}
+		got := w.looks.Load()
+		assert.That(t, got == 0, "looked %d times in the first moment", got)
 		w.after(10*time.Second, 0)
-		if got := w.looks.Load(); got != 20 {
-			t.Errorf("looked %d times in ten seconds", got)
-		}
+		got = w.looks.Load()
+		assert.That(t, got == 20, "looked %d times in ten seconds", got)
 	})
 }
 

@@ -39,14 +39,10 @@ func editorSchema(t *testing.T) *jsonschema.Schema {
 		}
 		if p.Default != nil {
 			defaults++
-			if err := p.Validate(p.Default); err != nil {
-				t.Errorf("the default of %s: %v", name, err)
-			}
+			assert.NoError(t, p.Validate(p.Default), "the default of %s", name)
 		}
 	}
-	if defaults < 10 {
-		t.Errorf("only %d defaults", defaults)
-	}
+	assert.That(t, defaults >= 10, "only %d defaults", defaults)
 	return schema
 }
 
@@ -83,9 +79,8 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 		}
 	}
 	for _, content := range right {
-		if byProgram, bySchema := judge(t, schema, content); bySchema != nil || byProgram != nil {
-			t.Errorf("%s\nis right; the schema has %v, the program %v", content, bySchema, byProgram)
-		}
+		byProgram, bySchema := judge(t, schema, content)
+		assert.That(t, bySchema == nil && byProgram == nil, "%s\nis right; the schema has %v, the program %v", content, bySchema, byProgram)
 	}
 	wrong := []string{
 		"teir = 1", "rate = 1.5", "rate = -1", "rate = 100001", `rate = "1"`, "max-parallel = 0", "max-parallel = 65", "tier = 1", `tier = "v4"`, `tier = "restricted"`,
@@ -104,9 +99,8 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 		"[notify]\nntfy = \"https://x/y\"\nntfy-token-file = \"x\"", "[notify]\ncommand = []", "[notify]\ncommand = [\"say\"]", "[notify]\ncommand = \"/bin/say\"",
 	}
 	for _, content := range wrong {
-		if byProgram, bySchema := judge(t, schema, content); bySchema == nil || byProgram == nil {
-			t.Errorf("%s\nis wrong; the schema has %v, the program %v", content, bySchema, byProgram)
-		}
+		byProgram, bySchema := judge(t, schema, content)
+		assert.That(t, bySchema != nil && byProgram != nil, "%s\nis wrong; the schema has %v, the program %v", content, bySchema, byProgram)
 	}
 }
 
@@ -119,9 +113,7 @@ func TestTheFormsTakeNothingThatTheProgramRefuses(t *testing.T) {
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.StringMatching(row.form.pattern).Draw(t, row.name)
-			if err := row.set(&Settings{}, text); err != nil {
-				t.Errorf("%s = %q fits the schema: %v", row.name, text, err)
-			}
+			assert.NoError(t, row.set(&Settings{}, text), "%s = %q fits the schema", row.name, text)
 		})
 	}
 }

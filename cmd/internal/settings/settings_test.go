@@ -224,9 +224,8 @@ func TestVaultIsAFolderANameOrAnID(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var s Settings
-		if err := setVault(&s, tt.text); err != nil || s.Vault != tt.want {
-			t.Errorf("%q is %+v (%v), want %+v", tt.text, s.Vault, err, tt.want)
-		}
+		err := setVault(&s, tt.text)
+		assert.That(t, err == nil && s.Vault == tt.want, "%q is %+v (%v), want %+v", tt.text, s.Vault, err, tt.want)
 	}
 }
 
@@ -241,9 +240,8 @@ func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "VAULTWICKET_LIFELINE", "VAULTWICKET_SESSION", "OTHER"} {
-		if _, _, err := NewFlags("run").Load(world(map[string]string{name: "x"}), []string{"--config=none"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, _, err := NewFlags("run").Load(world(map[string]string{name: "x"}), []string{"--config=none"})
+		assert.NoError(t, err, "%s", name)
 	}
 }
 
@@ -296,9 +294,8 @@ func TestMessagesForPrograms(t *testing.T) {
 			t.Errorf("%s: %q is no line of JSON: %v", tt.name, out.String(), err)
 			continue
 		}
-		if _, dated := got["time"]; !dated {
-			t.Errorf("%s: no time in %s", tt.name, out.String())
-		}
+		_, dated := got["time"]
+		assert.That(t, dated, "%s: no time in %s", tt.name, out.String())
 		delete(got, "time")
 		assert.That(t, len(got) == len(tt.want), "%s: %v, want %v", tt.name, got, tt.want)
 		for key, want := range tt.want {

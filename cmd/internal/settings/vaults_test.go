@@ -136,9 +136,8 @@ func TestAVaultIsFoundBehindALink(t *testing.T) {
 	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + link})
 	assert.That(t, err == nil && s.Vault.Name == "Main", "%+v, %v", s.Vault, err)
 	twice := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n[[vaults]]\nname = \"Other\"\nfolder = '"+link+"'\n")
-	if _, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + twice}); err == nil || !strings.Contains(err.Error(), "two vaults have the folder") {
-		t.Errorf("one folder under two names: %v", err)
-	}
+	_, _, err = NewFlags("run").Load(world(nil), []string{"--config=" + twice})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "two vaults have the folder"), "one folder under two names: %v", err)
 }
 
 func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
@@ -149,9 +148,7 @@ func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
 		"tier": "default", "disable": "environment VAULTWICKET_DISABLE", "enable-only": "default", "allow-mutations": "flag --allow-mutations",
 		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml", "min-cli-version": "default", "secrets": "default", "suspicious": "default", "remote-links": "default", "shadow": "default", "exceptions": "default", "private-property": "default", "private-tags": "default", "access": "default",
 	}
-	if len(s.Policy.Origins) != len(want) {
-		t.Errorf("origins %v", s.Policy.Origins)
-	}
+	assert.Equal(t, len(s.Policy.Origins), len(want), "origins %v", s.Policy.Origins)
 	for name, origin := range want {
 		assert.Equal(t, s.Policy.Origins[name], origin, "%s comes from", name)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // recorder is a terminal that remembers what was written.
@@ -36,22 +37,19 @@ func TestLongWorkHasOneLineThatIsRemoved(t *testing.T) {
 		p := started(&out, 80)
 		time.Sleep(2*progressInterval + time.Millisecond)
 		synctest.Wait()
-		if want := "\rvaultwicket: search is running (wait), 1 s\rvaultwicket: search is running (wait), 2 s"; out.String() != want {
-			t.Errorf("%q, want %q", out.String(), want)
-		}
+		want := "\rvaultwicket: search is running (wait), 1 s\rvaultwicket: search is running (wait), 2 s"
+		assert.Equal(t, out.String(), want)
 		out.Reset()
 		p.Count("120 of 3000 files read")
 		time.Sleep(progressInterval)
 		synctest.Wait()
-		if want := "\rvaultwicket: search is running, 120 of 3000 files read, 3 s"; out.String() != want {
-			t.Errorf("with a count %q, want %q", out.String(), want)
-		}
+		want = "\rvaultwicket: search is running, 120 of 3000 files read, 3 s"
+		assert.Equal(t, out.String(), want, "with a count")
 		out.Reset()
 		p.Stop()
 		time.Sleep(3 * progressInterval)
-		if want := "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 120 of 3000 files read, 3 s^C")) + "\r"; out.String() != want {
-			t.Errorf("at the end %q, want %q", out.String(), want)
-		}
+		want = "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 120 of 3000 files read, 3 s^C")) + "\r"
+		assert.Equal(t, out.String(), want, "at the end")
 	})
 }
 
@@ -81,26 +79,23 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out recorder
 		messages := NewMessages(&out)
-		if _, err := messages.Write([]byte("before\n")); err != nil || out.String() != "before\n" {
-			t.Errorf("%q, %v", out.String(), err)
-		}
+		_, err := messages.Write([]byte("before\n"))
+		assert.That(t, err == nil && out.String() == "before\n", "%q, %v", out.String(), err)
 		p := started(&out, 20)
 		messages.progress.Store(p)
 		time.Sleep(progressInterval + time.Millisecond)
 		synctest.Wait()
 		out.Reset()
-		if _, err := messages.Write([]byte("vaultwicket: warning: x\n")); err != nil {
-			t.Fatal(err)
-		}
+		_, err = messages.Write([]byte("vaultwicket: warning: x\n"))
+		require.NoError(t, err)
 		time.Sleep(progressInterval)
 		synctest.Wait()
 		want := "\r" + strings.Repeat(" ", 19) + "\rvaultwicket: warning: x\n\rvaultwicket: searc…"
 		assert.That(t, out.String() == want, "%q, want %q", out.String(), want)
 		p.Stop()
 		out.Reset()
-		if _, err := messages.Write([]byte("after\n")); err != nil || out.String() != "after\n" {
-			t.Errorf("%q, %v", out.String(), err)
-		}
+		_, err = messages.Write([]byte("after\n"))
+		assert.That(t, err == nil && out.String() == "after\n", "%q, %v", out.String(), err)
 	})
 }
 

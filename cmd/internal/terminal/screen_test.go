@@ -48,23 +48,20 @@ func TestWhoDecidesOnColours(t *testing.T) {
 func TestColorIsOneOfThree(t *testing.T) {
 	for _, value := range Colors {
 		var o ScreenOptions
-		if _, err := ParseFlags("test", []string{"--color", value, "--exact-times"}, o.Flags); err != nil || o.Color != Color(value) || !o.Exact {
-			t.Errorf("%s: %+v, %v", value, o, err)
-		}
+		_, err := ParseFlags("test", []string{"--color", value, "--exact-times"}, o.Flags)
+		assert.That(t, err == nil && o.Color == Color(value) && o.Exact, "%s: %+v, %v", value, o, err)
 	}
 	var o ScreenOptions
-	if _, err := ParseFlags("test", []string{"--color=allways"}, o.ColorFlag); err == nil || !strings.Contains(err.Error(), `want auto, always, never; did you mean "always"?`) {
-		t.Errorf("got %v", err)
-	}
+	_, err := ParseFlags("test", []string{"--color=allways"}, o.ColorFlag)
+	assert.That(t, err != nil && strings.Contains(err.Error(), `want auto, always, never; did you mean "always"?`), "got %v", err)
 }
 
 func TestAStreamIsNoTerminal(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{}, time.Time{})
 	assert.That(t, !s.IsTerminal() && s.Width(70) == 70 && s.Paint(Bad, "x") == "x", "%+v", s)
-	if s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{Color: "always"}, time.Time{}); s.Paint(Bad, "x") != "\x1b[31mx\x1b[0m" || s.Paint(Bad, "") != "" {
-		t.Errorf("%+v", s)
-	}
+	s = NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{Color: "always"}, time.Time{})
+	assert.That(t, s.Paint(Bad, "x") == "\x1b[31mx\x1b[0m" && s.Paint(Bad, "") == "", "%+v", s)
 }
 
 func TestTimes(t *testing.T) {

@@ -55,9 +55,8 @@ func TestTables(t *testing.T) {
 	} {
 		var out strings.Builder
 		tt.screen.out = &out
-		if err := sample(tt.screen).Flush(); err != nil || out.String() != tt.want {
-			t.Errorf("%s: %v\n%s\nwant\n%s", tt.name, err, out.String(), tt.want)
-		}
+		err := sample(tt.screen).Flush()
+		assert.That(t, err == nil && out.String() == tt.want, "%s: %v\n%s\nwant\n%s", tt.name, err, out.String(), tt.want)
 	}
 }
 
@@ -118,12 +117,10 @@ func TestFacts(t *testing.T) {
 		require.NoError(t, f.Print())
 		return out.String()
 	}
-	if got, want := facts(Screen{}), "decision  deny\nwhy       the command requires tier v1 and that is\\nnot enabled\n"; got != want {
-		t.Errorf("for scripts:\n%s\nwant\n%s", got, want)
-	}
-	if got, want := facts(Screen{width: 30}), "decision  deny\nwhy       the command requires\n          tier v1 and that\n          is\\nnot enabled\n"; got != want {
-		t.Errorf("on a terminal:\n%s\nwant\n%s", got, want)
-	}
+	got, want := facts(Screen{}), "decision  deny\nwhy       the command requires tier v1 and that is\\nnot enabled\n"
+	assert.Equal(t, got, want, "for scripts")
+	got, want = facts(Screen{width: 30}), "decision  deny\nwhy       the command requires\n          tier v1 and that\n          is\\nnot enabled\n"
+	assert.Equal(t, got, want, "on a terminal")
 	if got, want := facts(Screen{colour: true}), "\x1b[2mdecision\x1b[0m  \x1b[31mdeny\x1b[0m\n\x1b[2mwhy\x1b[0m       the command requires tier v1 and that is\\nnot enabled\n"; got != want {
 		t.Errorf("in colours:\n%q\nwant\n%q", got, want)
 	}

@@ -51,9 +51,8 @@ func TestAnAnswerIsOneLineAndAllOfIt(t *testing.T) {
 	} {
 		in := strings.NewReader(typed)
 		readAnswer(in)
-		if left, _ := io.ReadAll(in); string(left) != rest {
-			t.Errorf("after the answer %.20q is left %q, want %q", typed, left, rest)
-		}
+		left, _ := io.ReadAll(in)
+		assert.Equal(t, string(left), rest, "after the answer %.20q is left %q, want", typed, left)
 	}
 }
 

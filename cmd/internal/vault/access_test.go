@@ -603,9 +603,7 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 				if round == 1 && i%3 != 0 {
 					said = s.alone(shown(args)...)
 				}
-				if said != first[i] && !isByChance(args) {
-					t.Fatalf("%q, round %d: \n%s\nbefore:\n%s", args, round, said, first[i])
-				}
+				require.That(t, said == first[i] || isByChance(args), "%q, round %d: \n%s\nbefore:\n%s", args, round, said, first[i])
 			}
 			next := cellars.Draw(t, "next cellar")
 			s.work(next, nil)
@@ -682,13 +680,9 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 			left[world] = s.open()
 		}
 		for i, args := range calls {
-			if said[0][i] != said[1][i] {
-				t.Fatalf("%q: \n%s\nwith something else hidden:\n%s", args, said[0][i], said[1][i])
-			}
+			require.That(t, said[0][i] == said[1][i], "%q: \n%s\nwith something else hidden:\n%s", args, said[0][i], said[1][i])
 		}
-		if !slices.Equal(left[0], left[1]) {
-			t.Fatalf("left %q, and with something else hidden %q", left[0], left[1])
-		}
+		require.That(t, slices.Equal(left[0], left[1]), "left %q, and with something else hidden %q", left[0], left[1])
 		cases, asked = cases+1, asked+s.calls
 	})
 	t.Logf("%d pairs of vaults, %d answers", cases, asked)
@@ -769,9 +763,8 @@ func vaultWithRights(t *testing.T, settings string) *testVault {
 		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
 		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
 	} {
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != command.ExitDone {
-			t.Fatalf("%s: %s", call, stdout)
-		}
+		status, stdout, _ := h.run(strings.Fields(call)...)
+		require.Equal(t, status, command.ExitDone, "%s: %s", call, stdout)
 	}
 	h.env[command.SessionVariable] = "agent"
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
@@ -827,9 +820,8 @@ func TestRights(t *testing.T) {
 		for _, words := range [][]string{append([]string{command.PlanSwitch}, strings.Fields(call)...), strings.Fields(call)} {
 			status, stdout, _ := h.run(words...)
 			assert.That(t, (status == command.ExitDone) == test.allowed, "%q answers %d, %q", words, status, stdout)
-			if after := h.tree(); (words[0] == command.PlanSwitch || !test.allowed) && after != before {
-				t.Errorf("%q left\n%s\nbefore\n%s", words, after, before)
-			}
+			after := h.tree()
+			assert.That(t, (words[0] != command.PlanSwitch && test.allowed) || after == before, "%q left\n%s\nbefore\n%s", words, after, before)
 		}
 		if test.allowed {
 			delete(vaults, test.settings) // it is another one now
@@ -842,25 +834,21 @@ func TestRights(t *testing.T) {
 func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	h := vaultWithRights(t, "")
 	h.run("create", "path=w/nobodys.md")
-	if status, stdout, _ := h.run("undo"); status == command.ExitDone {
-		t.Errorf("undo of what no known caller made: %s", stdout)
-	}
+	status, stdout, _ := h.run("undo")
+	assert.That(t, status != command.ExitDone, "undo of what no known caller made: %s", stdout)
 	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := vaultWithRights(t, "")
 		before := h.tree()
-		if status, stdout, _ := h.run(append([]string{command.CallerSwitch, "agent"}, strings.Fields(call)...)...); status != command.ExitDone {
-			t.Fatalf("%s: %s", call, stdout)
-		}
+		status, stdout, _ := h.run(append([]string{command.CallerSwitch, "agent"}, strings.Fields(call)...)...)
+		require.Equal(t, status, command.ExitDone, "%s: %s", call, stdout)
 		id := h.changes()[0]
 		h.expect(command.ExitFailed, "Error: Nothing to undo.\n", command.CallerSwitch, "another", "undo")
 		for _, other := range [][]string{{command.CallerSwitch, "another"}, nil} {
-			if status, stdout, _ := h.run(append(other, "undo", id)...); status == command.ExitDone || !strings.Contains(stdout, "Access denied") {
-				t.Errorf("undo by %q: %s", other, stdout)
-			}
+			status, stdout, _ := h.run(append(other, "undo", id)...)
+			assert.That(t, status != command.ExitDone && strings.Contains(stdout, "Access denied"), "undo by %q: %s", other, stdout)
 		}
-		if status, stdout, _ := h.run(command.CallerSwitch, "agent", "undo"); status != command.ExitDone || h.tree() != before {
-			t.Errorf("undo by the same caller: %s", stdout)
-		}
+		status, stdout, _ = h.run(command.CallerSwitch, "agent", "undo")
+		assert.That(t, status == command.ExitDone && h.tree() == before, "undo by the same caller: %s", stdout)
 	}
 }
 
@@ -868,12 +856,10 @@ func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
 	h.run(command.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
 	h.env[command.AccessVariable] = vaultWithRights(t, "").env[command.AccessVariable]
-	if status, out, _ := h.run(command.CallerSwitch, "agent", "undo", h.changes()[0]); status != command.ExitDone || h.get("w/a.md") != "text" {
-		t.Fatalf("status %d, %q", status, out)
-	}
-	if status, out, _ := h.run(command.CallerSwitch, "agent", "undo", h.changes()[1]); status == command.ExitDone || h.get("w/a.md") != "text" {
-		t.Errorf("status %d, %q", status, out)
-	}
+	status, out, _ := h.run(command.CallerSwitch, "agent", "undo", h.changes()[0])
+	require.That(t, status == command.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
+	status, out, _ = h.run(command.CallerSwitch, "agent", "undo", h.changes()[1])
+	assert.That(t, status != command.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
 }
 
 // A note that came from where it was hidden has no versions from then, and one
@@ -884,9 +870,8 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
 		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
 	} {
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != command.ExitDone {
-			t.Fatalf("%s: %s", call, stdout)
-		}
+		status, stdout, _ := h.run(strings.Fields(call)...)
+		require.Equal(t, status, command.ExitDone, "%s: %s", call, stdout)
 	}
 	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()

@@ -55,9 +55,8 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 			for path, text := range h.texts(true) {
 				assert.That(t, before[path] == text, "%s is %q", path, text)
 			}
-			if status, out, _ := h.run(append([]string{command.ApprovedSwitch, h.planDigest(call...)}, call...)...); status != command.ExitDone {
-				t.Errorf("as it is: status %d, %q", status, out)
-			}
+			status, out, _ = h.run(append([]string{command.ApprovedSwitch, h.planDigest(call...)}, call...)...)
+			assert.That(t, status == command.ExitDone, "as it is: status %d, %q", status, out)
 		})
 	}
 }
@@ -75,9 +74,8 @@ func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 func TestAnApprovalIsADigest(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	for _, digest := range []string{"", "x", strings.Repeat("0", 63), strings.Repeat("G", 64)} {
-		if status, out, _ := h.run(command.ApprovedSwitch, digest, "delete", "path=n.md"); status != command.ExitMisuse || h.get("n.md") != "text" {
-			t.Errorf("%q: status %d, %q", digest, status, out)
-		}
+		status, out, _ := h.run(command.ApprovedSwitch, digest, "delete", "path=n.md")
+		assert.That(t, status == command.ExitMisuse && h.get("n.md") == "text", "%q: status %d, %q", digest, status, out)
 	}
 	h.expect(command.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
 		command.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
@@ -108,14 +106,12 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	}()
 	<-planned
 	for _, call := range []string{"b.md", "a.md"} { // they would wait for ever
-		if status, out, _ := h.run("append", "path="+call, "content=other"); status != command.ExitDone {
-			t.Errorf("%s: %d, %q", call, status, out)
-		}
+		status, out, _ := h.run("append", "path="+call, "content=other")
+		assert.That(t, status == command.ExitDone, "%s: %d, %q", call, status, out)
 	}
 	close(others)
-	if err := <-ended; err != nil || plans != 2 {
-		t.Errorf("%d plans, %v", plans, err)
-	}
+	err = <-ended
+	assert.That(t, err == nil && plans == 2, "%d plans, %v", plans, err)
 	got := h.get("a.md")
 	assert.That(t, got == "a\nother slow" && h.get("b.md") == "b\nother", "the notes are %q and %q", got, h.get("b.md"))
 }

@@ -52,9 +52,8 @@ func TestAttachmentWrite(t *testing.T) {
 		if c.code == "" {
 			h.expect(command.ExitDone, c.said+"\n", args...)
 			assert.Equal(t, h.get(c.at), c.data, "%s", c.name)
-			if status, _, _ := h.run("undo"); status != command.ExitDone || h.exists(h.file(c.at)) {
-				t.Errorf("%s: undo leaves it", c.name)
-			}
+			status, _, _ := h.run("undo")
+			assert.That(t, status == command.ExitDone && !h.exists(h.file(c.at)), "%s: undo leaves it", c.name)
 		} else if got := h.failure(args...); got.Code != c.code || !strings.Contains(got.Reason, c.said) || h.exists(h.file(c.at)) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -63,24 +62,21 @@ func TestAttachmentWrite(t *testing.T) {
 	got := h.failure("attachment:write", "path=a.png", "data="+inBase64(onePixel))
 	assert.That(t, got.Code == frame.CodeAlreadyExists && h.get("a.png") == onePixel+"old", "over a file: %+v", got)
 	h.expect(command.ExitDone, "Written: a.png\n", "attachment:write", "path=a.png", "data="+inBase64(onePixel), "overwrite")
-	if status, _, _ := h.run("undo"); status != command.ExitDone || h.get("a.png") != onePixel+"old" {
-		t.Errorf("undo: %d, %q", status, h.get("a.png"))
-	}
+	status, _, _ := h.run("undo")
+	assert.That(t, status == command.ExitDone && h.get("a.png") == onePixel+"old", "undo: %d, %q", status, h.get("a.png"))
 	for data, want := range map[string]string{"?": "not base64", "": "", base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
 		h.stdin = data
 		got := h.failure("--stdin", "data", "attachment:write", "path=n.bin")
 		assert.That(t, got.Code == frame.CodeBadValue && strings.Contains(got.Reason, want), "%.10q: %+v", data, got)
 	}
 	h.stdin = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0, 1}, 4<<20))
-	if status, said, _ := h.run("--stdin", "data", "attachment:write", "path=n.bin"); status != command.ExitDone || len(h.get("n.bin")) != 8<<20 {
-		t.Errorf("8 MiB: %d, %s", status, said)
-	}
+	status, said, _ := h.run("--stdin", "data", "attachment:write", "path=n.bin")
+	assert.That(t, status == command.ExitDone && len(h.get("n.bin")) == 8<<20, "8 MiB: %d, %s", status, said)
 	// The link that shows it is the shortest one that leads to it.
 	for path, want := range map[string]string{"c.png": "![[c.png]] in", "G/b.png": "![[G/b.png]] in"} {
 		_, _, stderr := h.run("--facts", "attachment:write", "path="+path, "data="+inBase64(onePixel))
-		if _, facts, _ := frame.CutReport(stderr); !strings.HasPrefix(facts.Notice, want) {
-			t.Errorf("%s: %q", path, facts.Notice)
-		}
+		_, facts, _ := frame.CutReport(stderr)
+		assert.That(t, strings.HasPrefix(facts.Notice, want), "%s: %q", path, facts.Notice)
 	}
 }
 
@@ -133,9 +129,8 @@ func TestScaledImages(t *testing.T) {
 		}
 	}
 	_, out, _ := h.run("--facts", "attachment:read", "path=a.png", "max-pixels=300")
-	if _, data, _ := strings.Cut(out, "\n"); strings.TrimSpace(data) != inBase64(asPNG) {
-		t.Error("an image that is small enough is another one")
-	}
+	_, data, _ := strings.Cut(out, "\n")
+	assert.Equal(t, strings.TrimSpace(data), inBase64(asPNG), "an image that is small enough is another one")
 	for path, code := range map[string]string{"bomb.png": frame.CodeOutputLimit, "cut.png": frame.CodeCLIError, "fake.png": frame.CodeCLIError} {
 		assert.Equal(t, h.failure("attachment:read", "path="+path, "max-pixels=90").Code, code, "%s", path)
 	}

@@ -116,13 +116,12 @@ func TestBaseQueryHasDetailsInJSON(t *testing.T) {
 }
 `, "base:query", "path=Books.base", "select=rating, finished", "group=status", "values=typed", "groups", "summaries")
 	status, out, _ := h.run("query", "where=nope(1)", "explain")
-	if want := `"filter": "nope(1)",
+	want := `"filter": "nope(1)",
         "asked": 4,
         "dropped": 4,
         "failed": 4,
-        "error": "Cannot find function \"nope\""`; status != command.ExitDone || !strings.Contains(out, want) {
-		t.Errorf("status %d, %s", status, out)
-	}
+        "error": "Cannot find function \"nope\""`
+	assert.That(t, status == command.ExitDone && strings.Contains(out, want), "status %d, %s", status, out)
 }
 
 func TestQuery(t *testing.T) {
@@ -178,9 +177,8 @@ line 11: error: "groupBy" must be a object in view ""
 	h.expect(command.ExitFailed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
 	status, out, _ := h.run("base:check", "file=Broken", "format=json")
 	assert.That(t, status == command.ExitDone && strings.Contains(out, `"severity": "error"`), "status %d, %s", status, out)
-	if status, out, _ := h.run("base:query", "file=Broken"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: line ") {
-		t.Errorf("status %d, %s", status, out)
-	}
+	status, out, _ = h.run("base:query", "file=Broken")
+	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: line "), "status %d, %s", status, out)
 }
 
 func TestBaseSet(t *testing.T) {
@@ -253,9 +251,7 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 	for _, hidden := range contents[1:] {
 		got, _ := pry(hidden)
 		for i := range got {
-			if got[i] != want[i] {
-				t.Errorf("%s\nwithout what is hidden: %s", got[i], want[i])
-			}
+			assert.That(t, got[i] == want[i], "%s\nwithout what is hidden: %s", got[i], want[i])
 		}
 	}
 	t.Logf("%d expressions, %d answers for each of %d contents, %d of them rows or values", len(prying), len(want), len(contents), answered)

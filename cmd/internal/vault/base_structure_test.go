@@ -8,6 +8,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // ownBase is a base with comments, unknown keys and a mistake of its own.
@@ -60,9 +61,8 @@ func TestBaseStructure(t *testing.T) {
 			if want := ends(strings.Replace(ownBase, c.from, c.to, 1)); status != command.ExitDone || said != c.said+"\n" || h.get("B.base") != want || strings.Count(ownBase, c.from) != 1 {
 				t.Errorf("%s: %d, %q\n%s\nwant\n%s", c.name, status, said, h.get("B.base"), want)
 			}
-			if status, _, _ := h.run("undo"); status != command.ExitDone || h.get("B.base") != ends(ownBase) {
-				t.Errorf("%s: undo leaves %s", c.name, h.get("B.base"))
-			}
+			status, _, _ = h.run("undo")
+			assert.That(t, status == command.ExitDone && h.get("B.base") == ends(ownBase), "%s: undo leaves %s", c.name, h.get("B.base"))
 		}
 	}
 }
@@ -146,13 +146,11 @@ views:
     order: [status]
 `})
 	h.expect(command.ExitDone, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
-	if got, want := h.get("Shelf/Dune.md"), "---\nrating:\nauthor:\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
-		t.Errorf("the note is %q, want %q", got, want)
-	}
+	got, want := h.get("Shelf/Dune.md"), "---\nrating:\nauthor:\nkind: novel\ntags:\n  - book\n---\nText"
+	assert.Equal(t, got, want, "the note")
 	h.expect(command.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
-	if got, want := h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
-		t.Errorf("the note is %q, want %q", got, want)
-	}
+	got, want = h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"
+	assert.Equal(t, got, want, "the note")
 }
 
 // A note gets the links that the filters ask for, and what it does not pass is said.
@@ -176,9 +174,8 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 		if got := h.get("b/New.md"); status != command.ExitDone || got != test.want || facts.Notice != test.notice {
 			t.Errorf("%s: status %d, %s%s, the note is %q, want %q", test.filters, status, out, stderr, got, test.want)
 		}
-		if _, rows, _ := h.run("base:query", "path=b/All.base", "format=paths"); strings.Contains(rows, "New.md") == (test.notice != "") {
-			t.Errorf("%s: the view shows %q", test.filters, rows)
-		}
+		_, rows, _ := h.run("base:query", "path=b/All.base", "format=paths")
+		assert.That(t, strings.Contains(rows, "New.md") != (test.notice != ""), "%s: the view shows %q", test.filters, rows)
 	}
 }
 
@@ -318,12 +315,9 @@ func TestCanvasChanges(t *testing.T) {
 		if status != command.ExitDone || said != filled.Replace(c.said)+"\n" || got != strings.Replace(drawn, c.from, filled.Replace(c.to), 1) || strings.Count(drawn, c.from) != 1 {
 			t.Errorf("%s: %d, %q\n%s", c.name, status, said, got)
 		}
-		if len(id) != 0 && (len(id) != 16 || strings.Trim(id, "0123456789abcdef") != "") {
-			t.Errorf("%s: the id is %q", c.name, id)
-		}
-		if status, _, _ := h.run("undo"); status != command.ExitDone || h.get("B.canvas") != drawn {
-			t.Errorf("%s: undo leaves %s", c.name, h.get("B.canvas"))
-		}
+		assert.That(t, len(id) == 0 || (len(id) == 16 && strings.Trim(id, "0123456789abcdef") == ""), "%s: the id is %q", c.name, id)
+		status, _, _ = h.run("undo")
+		assert.That(t, status == command.ExitDone && h.get("B.canvas") == drawn, "%s: undo leaves %s", c.name, h.get("B.canvas"))
 	}
 	h := build(t, map[string]string{"B.canvas": drawn})
 	h.expect(command.ExitDone, "Removed: file b with 2 edges from B.canvas\n", "canvas:remove", "file=B", "id=b")
@@ -379,9 +373,8 @@ func TestCanvasFromNothing(t *testing.T) {
 		}
 		for _, call := range []string{"canvas:add|file=Plan|text=One", "canvas:add|file=Plan|text=Two", "canvas:add|file=Plan|text=Two", "canvas:add|file=Plan|note=A", "canvas:add|file=Plan|label=All|x=-20|y=-20|width=2000|height=800",
 			"canvas:connect|file=Plan|from=One|to=A.md", "canvas:remove|file=Plan|id=One", "canvas:add|file=Plan|text=One"} {
-			if status, said, _ := h.run(strings.Split(call, "|")...); status != command.ExitDone {
-				t.Fatalf("%s: %s", call, said)
-			}
+			status, said, _ := h.run(strings.Split(call, "|")...)
+			require.Equal(t, status, command.ExitDone, "%s: %s", call, said)
 			isJSONCanvas(t, h.get("Maps/Plan.canvas"))
 		}
 		h.expect(command.ExitDone, "4 cards, 1 group, 0 edges\n\n# All\n[1] Two\n[2] Two\n[3] file: A.md\n[4] One\n", "canvas:read", "file=Plan")
@@ -399,9 +392,8 @@ func isJSONCanvas(t *testing.T, text string) {
 		}
 		Edges []struct{ ID, FromNode, FromSide, ToNode, ToSide, FromEnd, ToEnd, Label, Color string }
 	}
-	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	err := json.Unmarshal([]byte(text), &c)
+	require.That(t, err == nil, "%v: %s", err, text)
 	ids := map[string]bool{}
 	for _, n := range c.Nodes {
 		shows := map[string]*string{"text": n.Text, "file": n.File, "link": n.URL, "group": n.Type}

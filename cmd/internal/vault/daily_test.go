@@ -214,9 +214,8 @@ func TestDailyEditsKeepEveryByte(t *testing.T) {
 		h.put(path, old)
 		h.stdin = content
 		typed := rapid.SampledFrom([]string{"daily:append", "daily:prepend"}).Draw(t, "command")
-		if status, out, _ := h.run("--stdin", "content", typed); status != command.ExitDone {
-			t.Fatalf("status %d, %q", status, out)
-		}
+		status, out, _ := h.run("--stdin", "content", typed)
+		require.That(t, status == command.ExitDone, "status %d, %q", status, out)
 		got := h.get(path)
 		content = inLineEndsOf(old, content)
 		if typed == "daily:append" && (!strings.HasPrefix(got, old) || !strings.HasSuffix(got, content)) {
@@ -224,9 +223,8 @@ func TestDailyEditsKeepEveryByte(t *testing.T) {
 		}
 		body := markdown.BodyStart([]byte(old))
 		require.That(t, typed != "daily:prepend" || isInsertion(old, got, body, content), "prepending %q to %q made %q", content, old, got)
-		if _, read, _ := h.run("daily:read"); !bytes.HasPrefix([]byte(read), []byte(got)) || len(read) > len(got)+1 {
-			t.Fatalf("%q was read as %q", got, read)
-		}
+		_, read, _ := h.run("daily:read")
+		require.That(t, bytes.HasPrefix([]byte(read), []byte(got)) && len(read) <= len(got)+1, "%q was read as %q", got, read)
 	})
 }
 

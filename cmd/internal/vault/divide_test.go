@@ -134,9 +134,8 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 				rt.Fatalf("%q: no link leads to %q any more, but to %q: %q, was %q", call, place, now, after, before)
 			}
 		}
-		if status, out, _ := h.run("undo"); status != command.ExitDone || !maps.Equal(h.texts(false), before) {
-			rt.Fatalf("%q, undo: %q, %q", call, out, h.texts(false))
-		}
+		status, out, _ = h.run("undo")
+		require.That(rt, status == command.ExitDone && maps.Equal(h.texts(false), before), "%q, undo: %q, %q", call, out, h.texts(false))
 	})
 	t.Log(done)
 }
@@ -212,9 +211,8 @@ func TestNoteSection(t *testing.T) {
 	h.expect(command.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n", "note:section", "path=A.md")
 	h.expect(command.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n", "note:section", "path=A.md", "lines=1", "heading=One")
 	h.expect(command.ExitFailed, "Error: File is not a markdown file.\n", "note:section", "path=pic.png", "lines=1")
-	if status, out, _ := h.run("note:section", "path=A.md", "block=^id1"); status != command.ExitDone || out == "" {
-		t.Errorf("%d %q", status, out)
-	}
+	status, out, _ := h.run("note:section", "path=A.md", "block=^id1")
+	assert.That(t, status == command.ExitDone && out != "", "%d %q", status, out)
 }
 
 // What shows a part of a note tells the path and the hash of the whole one, so
@@ -230,9 +228,8 @@ func TestAPartHasTheHashOfItsNote(t *testing.T) {
 		want := `vaultwicket-facts: {"path":"Notes/A.md","hash":"` + command.Digest([]byte(text)) + "\"}\n"
 		assert.That(t, status == command.ExitDone && facts == want, "%q: %d, %q, want %q", args, status, facts, want)
 	}
-	if _, _, facts := h.run("--facts", "outline", "path=Empty.md"); facts != `vaultwicket-facts: {"path":"Empty.md","hash":"`+command.Digest(nil)+"\"}\n" {
-		t.Errorf("an empty note has the facts %q", facts)
-	}
+	_, _, facts := h.run("--facts", "outline", "path=Empty.md")
+	assert.Equal(t, facts, `vaultwicket-facts: {"path":"Empty.md","hash":"`+command.Digest(nil)+"\"}\n", "an empty note has the facts")
 	if status, _, facts := h.run("--facts", "note:section", "file=A", "heading=None"); status != command.ExitFailed || !strings.HasPrefix(facts, `vaultwicket-facts: {"code":"not_found"`) {
 		t.Errorf("a part that is not there has the facts %q", facts)
 	}

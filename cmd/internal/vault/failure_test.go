@@ -80,9 +80,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	codes := regexp.MustCompile(`(?m)^\tCode\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
 	assert.Equal(t, len(codes), len(reported), "%d codes were reported of", len(reported))
 	for _, code := range codes {
-		if !reported[code[1]] {
-			t.Errorf("no call fails with %s", code[1])
-		}
+		assert.That(t, reported[code[1]], "no call fails with %s", code[1])
 	}
 }
 

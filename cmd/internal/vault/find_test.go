@@ -116,9 +116,8 @@ func TestTheFormsOfFind(t *testing.T) {
 	short := strings.Repeat("beam ", 16) + "…"
 	h.expect(command.ExitDone, "House/Beams.md:2\t0.85\n  "+short+"\n  The **carpenter** came.\n  "+short+"\n", "find", "query=carpenter")
 	h.expect(command.ExitDone, "House/Beams.md:2\t0.85\n  The **carpenter** came.\n", "find", "query=carpenter", "context=0")
-	if _, out, _ := h.run("find", "query=carpenter", "context=3"); strings.Count(out, "beam") != 3*48 || strings.Count(out, "\n  …") != 0 {
-		t.Errorf("context=3: %q", out)
-	}
+	_, out, _ := h.run("find", "query=carpenter", "context=3")
+	assert.That(t, strings.Count(out, "beam") == 3*48 && strings.Count(out, "\n  …") == 0, "context=3: %q", out)
 	status, out, _ := h.run("find", "query=mortage rate", "limit=1", "context=1")
 	if status != command.ExitDone || !strings.Contains(out, "Money/Mortgage.md:7\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
 		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") && !strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
@@ -246,9 +245,8 @@ func TestFindInAWorker(t *testing.T) {
 		t.Helper()
 		id := w.request(nil, "find", "query="+query)
 		worker := w.answers(1)[id].stdout
-		if _, alone, _ := h.run("find", "query="+query); worker != alone {
-			t.Errorf("%s: a worker says %q, a process %q", query, worker, alone)
-		}
+		_, alone, _ := h.run("find", "query="+query)
+		assert.That(t, worker == alone, "%s: a worker says %q, a process %q", query, worker, alone)
 		var paths []string
 		for line := range strings.Lines(worker) {
 			if !strings.HasPrefix(line, "  ") {
@@ -366,9 +364,8 @@ func TestFindByMeaning(t *testing.T) {
 	}
 	saved, err := filepath.Glob(filepath.Join(private.CacheFolder(func(name string) string { return h.env[name] }, h.dir), "*.vectors"))
 	for _, name := range saved {
-		if data, err := os.ReadFile(name); err != nil || strings.Contains(string(data), "Debts") {
-			t.Errorf("%s has the names of hidden notes: %v", name, err)
-		}
+		data, err := os.ReadFile(name)
+		assert.That(t, err == nil && !strings.Contains(string(data), "Debts"), "%s has the names of hidden notes: %v", name, err)
 	}
 	assert.That(t, err == nil && len(saved) == 1, "%q, %v", saved, err)
 }
@@ -388,13 +385,10 @@ func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 	if !strings.HasPrefix(out, "House/Solar.md:2\t# Roof\t") || !strings.Contains(said, "the user has not approved") || !strings.Contains(said, "10.1.2.3 would be sent up to 8 sections of notes: find:send host=10.1.2.3 model=m sections=8 asks the user") {
 		t.Errorf("%q, %q", out, said)
 	}
-	if out, said := does("--write", "find:send", "host=10.1.2.4", "model=m", "sections=9"); !strings.Contains(out+said, "is not the other machine of embeddings-url") {
-		t.Errorf("%q, %q", out, said)
-	}
-	if out, said := does("--write", "find:send", "host=10.1.2.3", "model=m", "sections=9"); out != "Sections are sent to: 10.1.2.3\n" {
-		t.Errorf("%q, %q", out, said)
-	}
-	if out, said = does("find", "query=photovoltaics"); strings.Contains(said, "approve") || strings.Contains(said, "find:send") {
-		t.Errorf("%q, %q", out, said)
-	}
+	out, said = does("--write", "find:send", "host=10.1.2.4", "model=m", "sections=9")
+	assert.Contains(t, out+said, "is not the other machine of embeddings-url", "%q, %q", out, said)
+	out, said = does("--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
+	assert.That(t, out == "Sections are sent to: 10.1.2.3\n", "%q, %q", out, said)
+	out, said = does("find", "query=photovoltaics")
+	assert.That(t, !strings.Contains(said, "approve") && !strings.Contains(said, "find:send"), "%q, %q", out, said)
 }

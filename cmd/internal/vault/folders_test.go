@@ -113,9 +113,8 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 		}).Draw(rt, "call")
 		status, out, _ := h.run(call...)
 		if status != command.ExitDone {
-			if after := h.texts(false); !maps.Equal(before, after) {
-				rt.Fatalf("%q says %q and made %q", call, out, after)
-			}
+			after := h.texts(false)
+			require.That(rt, maps.Equal(before, after), "%q says %q and made %q", call, out, after)
 			return
 		}
 		done[call[0]]++
@@ -132,9 +131,8 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 				continue
 			}
 			to[p] = relocated(call, p)
-			if _, there := after[to[p]]; !there {
-				rt.Fatalf("%q: %s (%q) is not at %s: %q", call, p, text, to[p], slices.Sorted(maps.Keys(after)))
-			}
+			_, there := after[to[p]]
+			require.That(rt, there, "%q: %s (%q) is not at %s: %q", call, p, text, to[p], slices.Sorted(maps.Keys(after)))
 		}
 		was, is := lookup.New(sortedPaths(before)), lookup.New(sortedPaths(after))
 		left := strings.Count(out, "is left as it is")
@@ -167,9 +165,8 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 				}
 			}
 		}
-		if status, out, _ := h.run("undo"); status != command.ExitDone {
-			rt.Fatalf("%q, undo: %q", call, out)
-		}
+		status, out, _ = h.run("undo")
+		require.Equal(rt, status, command.ExitDone, "%q, undo: %q", call, out)
 		if got := h.texts(false); !maps.Equal(got, before) {
 			rt.Fatalf("%q undone, there is %q, was %q", call, got, before)
 		}
@@ -297,9 +294,7 @@ func TestLinksInHiddenNotesAreLeft(t *testing.T) {
 			t.Errorf("the hidden note is %q, the other one %q", h.get("Private/p.md"), h.get("L.md"))
 		}
 	}
-	if said[0] != said[1] {
-		t.Errorf("%s\nwith a link in a hidden note:\n%s", said[0], said[1])
-	}
+	assert.That(t, said[0] == said[1], "%s\nwith a link in a hidden note:\n%s", said[0], said[1])
 }
 
 // What is large is not read into memory, what is not a file of the vault stays, and what others
@@ -315,9 +310,8 @@ func TestWhatElseIsInAFolder(t *testing.T) {
 	h.expect(command.ExitDone, "Moved to trash: C (3 files)\n", "folder:delete", "path=C")
 	assert.That(t, !h.exists(h.file("C")) && h.get(".trash/big.bin") == large, "the folder is still there, or not in the trash")
 	for range 3 {
-		if status, out, _ := h.run("undo"); status != command.ExitDone {
-			t.Fatalf("undo: %q", out)
-		}
+		status, out, _ := h.run("undo")
+		require.Equal(t, status, command.ExitDone, "undo: %q", out)
 	}
 	if h.get("F/big.bin") != large || h.get("G/F/new.md") != "new" || h.exists(h.file("C")) {
 		t.Errorf("undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))

@@ -79,9 +79,7 @@ func same(t testing.TB, what, got, want string) {
 	}
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			t.Fatalf("%s: line %d is\n%s\nwant\n%s", what, i, a[i], b[i])
-		}
+		require.Equal(t, a[i], b[i], "%s: line %d", what, i)
 	}
 	t.Fatalf("%s: %d lines, want %d", what, len(a), len(b))
 }
@@ -89,9 +87,7 @@ func same(t testing.TB, what, got, want string) {
 func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	h := library(t)
 	want := h.without().answers()
-	if !strings.Contains(want, "zebra") || strings.Contains(want, "Hidden") && !strings.Contains(want, "Out/Hidden.md") {
-		t.Fatal(want)
-	}
+	require.That(t, strings.Contains(want, "zebra") && (!strings.Contains(want, "Hidden") || strings.Contains(want, "Out/Hidden.md")), "%v", want)
 	same(t, "no cache yet", h.answers(), want)
 	dir := filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket")
 	kept := 44 // 40 and four, of which one is excluded and one a canvas
@@ -102,9 +98,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	assert.That(t, n == kept, "the cache contains %d files", n)
 	same(t, "with a cache", h.answers(), want)
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) < 2 {
-		t.Fatal(files, err)
-	}
+	require.That(t, err == nil && len(files) >= 2, "%v %v", files, err)
 	pieces := 9
 	if testing.Short() {
 		pieces = 2
@@ -118,9 +112,8 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 			torn[at] ^= 0x55
 			require.NoError(t, os.WriteFile(name, torn, 0o600))
 			same(t, fmt.Sprintf("byte %d of %s changed", at, file.Name()), h.answers(), want)
-			if err := os.WriteFile(name, text[:at], 0o600); err != nil && !os.IsNotExist(err) {
-				t.Fatal(err)
-			}
+			err := os.WriteFile(name, text[:at], 0o600)
+			require.That(t, err == nil || os.IsNotExist(err), "%v", err)
 			same(t, fmt.Sprintf("%s cut at %d", file.Name(), at), h.answers(), want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // linked is a vault with every kind of link.
@@ -119,9 +120,8 @@ func TestRelated(t *testing.T) {
 	h.expect(command.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\nBack.md\tlinks here\nFlour.md\tlinked from here\nIndex.md\tlinks here\nOven.md\tlinked from here\n"+
 		"Pizza.md\tboth link to Flour, Oven\nCake.md\tboth linked in Index\n", "related", "path=Bread.md")
 	h.expect(command.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\n", "related", "file=Bread", "limit=1")
-	if _, _, stderr := h.run("--facts", "related", "file=Bread", "limit=1"); !strings.Contains(stderr, "1 of 7 notes are listed") {
-		t.Errorf("%q", stderr)
-	}
+	_, _, stderr := h.run("--facts", "related", "file=Bread", "limit=1")
+	assert.Contains(t, stderr, "1 of 7 notes are listed")
 	h.expect(command.ExitDone, "No related notes found.\n", "related", "path=Far.md")
 	h.expect(command.ExitDone, "No related notes found.\n", "related", "path=pic.png")
 	h.expect(command.ExitDone, "[]\n", "related", "path=Far.md", "format=json")
@@ -132,9 +132,8 @@ func TestRelated(t *testing.T) {
 		Reasons []string
 	}
 	_, out, _ := h.run("related", "path=Bread.md", "format=json")
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 7 || rows[0].Path != "Starter.md" || len(rows[0].Reasons) != 2 {
-		t.Fatalf("%v: %s", err, out)
-	}
+	err := json.Unmarshal([]byte(out), &rows)
+	require.That(t, err == nil && len(rows) == 7 && rows[0].Path == "Starter.md" && len(rows[0].Reasons) == 2, "%v: %s", err, out)
 	last := math.Inf(1)
 	for _, r := range rows {
 		assert.That(t, r.Score > 0 && r.Score <= last && len(r.Reasons) != 0, "%+v", r)
@@ -228,9 +227,8 @@ func TestAttachmentRead(t *testing.T) {
 	// read prints them for a person, as the app does, and names the right command for an agent.
 	for path, kind := range map[string]string{"pic.png": "image/png|attachment:read", "doc.pdf": "application/pdf|attachment:text", "F/blob": "application/octet-stream|attachment:text"} {
 		kind, serves, _ := strings.Cut(kind, "|")
-		if status, _, _ := h.run("read", "path="+path); status != command.ExitDone {
-			t.Errorf("read of %s: status %d", path, status)
-		}
+		status, _, _ := h.run("read", "path="+path)
+		assert.Equal(t, status, command.ExitDone, "read of %s: status", path)
 		got := h.failure("read", "path="+path)
 		assert.That(t, strings.Contains(got.Reason, "is not a text: "+kind) && strings.HasPrefix(got.Hint, serves+" "), "read of %s: %+v", path, got)
 	}

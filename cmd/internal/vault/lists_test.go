@@ -53,9 +53,8 @@ func TestTemplatesWithoutAFolder(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"/"}`, "A.md": "a"})
 	h.expect(command.ExitDone, "A\n", "templates")
 	h = build(t, map[string]string{".obsidian/templates.json": `{"folder":"../x"}`})
-	if status, out, _ := h.run("templates"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: .obsidian/templates.json leads to no folder") {
-		t.Errorf("%d %q", status, out)
-	}
+	status, out, _ := h.run("templates")
+	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: .obsidian/templates.json leads to no folder"), "%d %q", status, out)
 	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(command.ExitDone, "", "templates")
 }
 
@@ -252,13 +251,11 @@ func TestTheTableIsWhole(t *testing.T) {
 			t.Errorf("%s: writes is %v, its effect is %v", c.Name, row.Writes(), c.Worst)
 		}
 		syntax, help := row.Syntax()
-		if _, found := syntax.Param(row.Positional); help == "" || row.Positional != "" && !found {
-			t.Errorf("%s lacks a description, or the parameter %q", c.Name, row.Positional)
-		}
+		_, found := syntax.Param(row.Positional)
+		assert.That(t, help != "" && (row.Positional == "" || found), "%s lacks a description, or the parameter %q", c.Name, row.Positional)
 	}
-	if slices.Sort(want); !slices.Equal(Commands(), want) {
-		t.Errorf("the table has %q, want %q", Commands(), want)
-	}
+	slices.Sort(want)
+	assert.EqualSlices(t, Commands(), want, "the table")
 }
 
 func TestReadingChangesNothing(t *testing.T) {
@@ -272,9 +269,8 @@ func TestReadingChangesNothing(t *testing.T) {
 			continue
 		}
 		h.run(append([]string{row.Name}, strings.Fields(calls[row.Name])...)...)
-		if after, _, _ := h.snapshot(); after != before {
-			t.Errorf("%s changed the vault from\n%s to\n%s", row.Name, before, after)
-		}
+		after, _, _ := h.snapshot()
+		assert.That(t, after == before, "%s changed the vault from\n%s to\n%s", row.Name, before, after)
 	}
 }
 
@@ -318,9 +314,7 @@ func TestAnswersAreTheSameAfterARest(t *testing.T) {
 	h.eventually(t, "notes changed at rest", at)
 	at.GiveBack()
 	packs, err := filepath.Glob(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket", "*.pack"))
-	if err != nil || len(packs) != 1 {
-		t.Fatal(packs, err)
-	}
+	require.That(t, err == nil && len(packs) == 1, "%v %v", packs, err)
 	require.NoError(t, os.Truncate(packs[0], 100))
 	h.eventually(t, "the cache was cut short at rest", at)
 }

@@ -67,9 +67,8 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 			if status != command.ExitFailed || out != want || len(h.changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
 			}
-			if status, out, _ := h.run(test.call...); status != command.ExitDone {
-				t.Errorf("asked: status %d, %q", status, out)
-			}
+			status, out, _ = h.run(test.call...)
+			assert.That(t, status == command.ExitDone, "asked: status %d, %q", status, out)
 		})
 	}
 }
@@ -78,9 +77,8 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	a, b := []string{command.CallerSwitch, "a"}, []string{command.CallerSwitch, "b"}
 	run := func(h *testVault, caller []string, args ...string) {
 		t.Helper()
-		if status, out, _ := h.run(append(caller, args...)...); status != command.ExitDone {
-			t.Fatalf("%q: status %d, %q", args, status, out)
-		}
+		status, out, _ := h.run(append(caller, args...)...)
+		require.That(t, status == command.ExitDone, "%q: status %d, %q", args, status, out)
 	}
 	h := build(t, map[string]string{"old.md": numbered(20)})
 	run(h, a, "create", "path=a.md", "content="+numbered(20))
@@ -121,9 +119,8 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "0\n", "b.md": "b\n", "c.md": "c\n"})
 	run := func(args string) {
 		t.Helper()
-		if status, out, _ := h.run(strings.Fields(args)...); status != command.ExitDone {
-			t.Fatalf("%q: status %d, %q", args, status, out)
-		}
+		status, out, _ := h.run(strings.Fields(args)...)
+		require.That(t, status == command.ExitDone, "%q: status %d, %q", args, status, out)
 	}
 	run("--caller a append path=c.md content=x")
 	before := h.tree()
@@ -140,14 +137,12 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	}
 	assert.Equal(t, len(planned(t, h, "--caller", "a", "undo")), 5, "the plan lists")
 	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
-	if got := h.tree(); got != before {
-		t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
-	}
+	got := h.tree()
+	require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
 	back := h.changes()[6]
 	run("--caller a undo " + back)
-	if got := h.tree(); got != after {
-		t.Fatalf("done again, the vault is\n%s, was\n%s", got, after)
-	}
+	got = h.tree()
+	require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
 	h.expect(command.ExitFailed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
 	h.expect(command.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
@@ -180,14 +175,11 @@ func TestASessionIsTakenBack(t *testing.T) {
 	h.run("--caller", "a", "create", "path=c.md")
 	ids := h.changes()
 	assert.Equal(t, loses(t, h, "--caller", "a", "undo", "session="+ids[0]), `replaces what "a.md" contains`, "loses")
-	if status, out, _ := h.run("undo", "session="+ids[1]); status != command.ExitDone || h.get("a.md") != "0\n" || h.get("b.md") != "" || h.get("c.md") != "" {
-		t.Errorf("status %d, %q", status, out)
-	}
+	status, out, _ := h.run("undo", "session="+ids[1])
+	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("b.md") == "" && h.get("c.md") == "", "status %d, %q", status, out)
 	h.run("undo", ids[2])
 	h.run("undo", ids[3])
-	if h.tree() != before {
-		t.Errorf("the vault is\n%s", h.tree())
-	}
+	assert.Equal(t, h.tree(), before, "the vault")
 }
 
 // A note that was changed since does not hold up the rest of a session, or of changes that are named
@@ -210,9 +202,8 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 			t.Errorf("%s: status %d, %q", named, status, out)
 		}
 	}
-	if status, _, _ := h.run("undo", "id="+ids[3]+","+ids[1]); status != command.ExitFailed || h.tree() != before {
-		t.Errorf("one that is undone already: status %d", status)
-	}
+	status, _, _ = h.run("undo", "id="+ids[3]+","+ids[1])
+	assert.That(t, status == command.ExitFailed && h.tree() == before, "one that is undone already: status %d", status)
 }
 
 func TestLinesAreCounted(t *testing.T) {

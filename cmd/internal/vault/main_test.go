@@ -237,9 +237,8 @@ func TestHelp(t *testing.T) {
 		{"no command", "help frobnicate", command.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
 		{"a parameter", "help name=read", command.ExitMisuse, "Error: Unknown parameter: name\nUsage: help [<command>]\n"},
 	})
-	if _, byFlag, _ := h.run("--help"); byFlag != all {
-		t.Error("--help is not help")
-	}
+	_, byFlag, _ := h.run("--help")
+	assert.Equal(t, byFlag, all, "--help is not help")
 	_, family, _ := h.run("help", "daily")
 	for _, line := range []string{"  daily  ", "  daily:append  ", "    content=<text>      - The text to add (required)\n", "    paneType=tab|split|window  - "} {
 		assert.That(t, strings.Contains(family, line), "the family lacks %q:\n%s", line, family)
@@ -258,9 +257,8 @@ func TestClockVariable(t *testing.T) {
 	h.env[day.NowVariable] = "2026-12-31T23:59:59-11:00"
 	h.expect(command.ExitDone, "2026-12-31.md\n", "daily:path")
 	delete(h.env, day.NowVariable)
-	if status, path, _ := h.run("daily:path"); status != command.ExitDone || len(path) != len("2026-12-31.md\n") {
-		t.Errorf("by the machine's clock: %d, %q", status, path)
-	}
+	status, path, _ := h.run("daily:path")
+	assert.That(t, status == command.ExitDone && len(path) == len("2026-12-31.md\n"), "by the machine's clock: %d, %q", status, path)
 }
 
 // entryID is the id of an entry of the journal.
@@ -289,9 +287,8 @@ func TestFacts(t *testing.T) {
 			want = "vaultwicket-facts: " + test.want + "\n"
 		}
 		_, _, stderr := h.run(append([]string{"--facts"}, strings.Fields(test.args)...)...)
-		if stderr = entryID.ReplaceAllString(stderr, "ID"); stderr != want {
-			t.Errorf("%s: %q, want %q", test.name, stderr, want)
-		}
+		stderr = entryID.ReplaceAllString(stderr, "ID")
+		assert.Equal(t, stderr, want, "%s", test.name)
 	}
 }
 
@@ -307,9 +304,8 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	if status := run(command.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=a.md"}, Stdin: nil, Stdout: brokenPipe{}, Stderr: &messages}); status != command.ExitFailed {
 		t.Errorf("status %d", status)
 	}
-	if want := (frame.Failure{Code: frame.CodeCLIError, Reason: "Error: reading stopped: broken pipe"}).Line() + "\n"; messages.String() != want {
-		t.Errorf("stderr %q, want %q", &messages, want)
-	}
+	want := (frame.Failure{Code: frame.CodeCLIError, Reason: "Error: reading stopped: broken pipe"}).Line() + "\n"
+	assert.Equal(t, messages.String(), want, "stderr %q, want", &messages)
 }
 
 func TestAnswerIsFreeOfTheProcess(t *testing.T) {
@@ -321,9 +317,8 @@ func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 	for range 2 { // one opened vault answers any number of requests
 		said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
 		var out bytes.Buffer
-		if status := said.Print(&out); status != command.ExitDone || out.String() != "text\n" {
-			t.Errorf("status %d, %q", status, &out)
-		}
+		status := said.Print(&out)
+		assert.That(t, status == command.ExitDone && out.String() == "text\n", "status %d, %q", status, &out)
 		said.Close()
 	}
 }
@@ -342,9 +337,7 @@ func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words, stdin string) {
 		h.stdin = stdin
 		status, stdout, stderr := h.run(strings.Split(words, "\x00")...)
-		if status != command.ExitDone && status != command.ExitFailed && status != command.ExitMisuse {
-			t.Errorf("status %d", status)
-		}
+		assert.That(t, status == command.ExitDone || status == command.ExitFailed || status == command.ExitMisuse, "status %d", status)
 		assert.That(t, !strings.Contains(stdout, "SECRET") || strings.Contains(words+stdin, "SECRET"), "%q showed a hidden file", words)
 		assert.That(t, stderr == "" || strings.HasPrefix(stderr, "vaultwicket-facts: "), "%q wrote %q to stderr", words, stderr)
 	})

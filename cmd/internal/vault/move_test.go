@@ -139,9 +139,8 @@ func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
 	require.NoError(t, os.Chmod(h.file("c.md"), 0o444))
 	before, _, _ := h.snapshot()
 	h.expect(command.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
-	if after, _, _ := h.snapshot(); after != before {
-		t.Errorf("the vault is\n%s, was\n%s", after, before)
-	}
+	after, _, _ := h.snapshot()
+	assert.That(t, after == before, "the vault is\n%s, was\n%s", after, before)
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }
 
@@ -202,9 +201,7 @@ func TestNoLinkLeadsElsewhereAfterAMove(t *testing.T) {
 			want := renamed(leads(files[path], path, paths))
 			for j, target := range leads(text, after[i], after) {
 				// What led nowhere may lead somewhere now: it is not touched.
-				if want[j] != "" && target != want[j] {
-					rt.Errorf("%s: %q led to %q, %q leads to %q", path, files[path], want, text, target)
-				}
+				assert.That(rt, want[j] == "" || target == want[j], "%s: %q led to %q, %q leads to %q", path, files[path], want, text, target)
 			}
 			changed := text != files[path]
 			assert.That(rt, path == from || changed == slices.Contains(list, path), "%s changed: %v, the plan lists %q", path, changed, list)
@@ -244,14 +241,12 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 	} {
 		h := build(t, files)
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
-		if _, facts, _ := frame.CutReport(stderr); status != command.ExitDone || facts.Notice != want {
-			t.Errorf("%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
-		}
+		_, facts, _ := frame.CutReport(stderr)
+		assert.That(t, status == command.ExitDone && facts.Notice == want, "%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
 	}
 	h := build(t, map[string]string{"Old.md": "", "a.md": "[[Old]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
-	if _, _, stderr := h.run("--facts", "rename", "path=Old.md", "name=New"); strings.Contains(stderr, "breaks") {
-		t.Errorf("links that follow: %s", stderr)
-	}
+	_, _, stderr := h.run("--facts", "rename", "path=Old.md", "name=New")
+	assert.That(t, !strings.Contains(stderr, "breaks"), "links that follow: %s", stderr)
 }
 
 func TestDelete(t *testing.T) {

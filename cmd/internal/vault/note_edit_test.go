@@ -9,6 +9,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // edited is one call that changes the note A.md.
@@ -76,9 +77,8 @@ func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "# a\n`b` c\n"})
 		h.stdin = `\nabla \times` + "\xff\r\n\t" + strings.Repeat("long ", 100_000) + "end"
-		if status, out, _ := h.run(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...); status != command.ExitDone {
-			t.Errorf("%s: status %d, %q", test.args, status, out)
-		}
+		status, out, _ := h.run(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...)
+		assert.That(t, status == command.ExitDone, "%s: status %d, %q", test.args, status, out)
 		assert.Equal(t, h.get("A.md"), fmt.Sprintf(test.want, h.stdin), "%s: the note became", test.args)
 	}
 	h := build(t, map[string]string{"A.md": `a \nabla b`})
@@ -195,9 +195,7 @@ func TestALongAnswerInParts(t *testing.T) {
 	} {
 		words := append([]string{"--compact", "--facts"}, strings.Fields(tt.command)...)
 		whole := w.ask(nil, words...)
-		if whole.end.Status != command.ExitDone || factsOf(t, whole).Whole != nil {
-			t.Fatalf("%s: %+v", tt.command, whole.end)
-		}
+		require.That(t, whole.end.Status == command.ExitDone && factsOf(t, whole).Whole == nil, "%s: %+v", tt.command, whole.end)
 		got := w.ask(nil, append([]string{"--part", tt.part}, words...)...)
 		kept := factsOf(t, got).Whole
 		if kept == nil && len(whole.stdout) < 2000 {
@@ -206,25 +204,21 @@ func TestALongAnswerInParts(t *testing.T) {
 		if kept == nil || kept.Bytes != len(whole.stdout) || kept.Rows != tt.rows || len(got.stdout) > 8000 {
 			t.Fatalf("%s: %d bytes of %d, and of the whole %+v", tt.command, len(got.stdout), len(whole.stdout), kept)
 		}
-		if again := all(t, w, kept, got.stdout); again != whole.stdout {
-			t.Errorf("%s: the parts have %d bytes, not %d", tt.command, len(again), len(whole.stdout))
-		}
-		if at := w.ask(nil, "--kept", kept.ID, "0", strconv.Itoa(kept.Bytes)); at.stdout != whole.stdout {
-			t.Errorf("%s: all at once has %d bytes, not %d", tt.command, len(at.stdout), len(whole.stdout))
-		}
+		again := all(t, w, kept, got.stdout)
+		assert.Equal(t, again, whole.stdout, "%s: the parts have %d bytes, not %d", tt.command, len(again), len(whole.stdout))
+		at := w.ask(nil, "--kept", kept.ID, "0", strconv.Itoa(kept.Bytes))
+		assert.Equal(t, at.stdout, whole.stdout, "%s: all at once has %d bytes, not %d", tt.command, len(at.stdout), len(whole.stdout))
 		for _, wrong := range [][]string{{"other", "0", "1"}, {kept.ID, "1", "1"}, {kept.ID, strconv.Itoa(kept.Bytes), "1"}, {kept.ID, "0"}, {kept.ID, "-1", "1"}, {kept.ID, "0", "x"}, {kept.ID, "0", "1", "files"}, {}} {
-			if got := w.ask(nil, append([]string{"--kept"}, wrong...)...); got.end.Status != command.ExitMisuse {
-				t.Errorf("%q is answered with %+v", wrong, got.end)
-			}
+			got := w.ask(nil, append([]string{"--kept"}, wrong...)...)
+			assert.Equal(t, got.end.Status, command.ExitMisuse, "%q is answered with %+v", wrong, got.end)
 		}
 		if _, stdout, stderr := h.run(append([]string{"--part", tt.part}, words...)...); stdout != whole.stdout || strings.Contains(stderr, "whole") {
 			t.Errorf("%s: a process for one call prints %d bytes of %d: %s", tt.command, len(stdout), len(whole.stdout), stderr)
 		}
 	}
 	for _, wrong := range []string{"", "0", "-1", "lines:", "x", "4000000000"} {
-		if got := w.ask(nil, "--part", wrong, "files"); got.end.Status != command.ExitMisuse {
-			t.Errorf("a part of %q bytes: %+v", wrong, got.end)
-		}
+		got := w.ask(nil, "--part", wrong, "files")
+		assert.Equal(t, got.end.Status, command.ExitMisuse, "a part of %q bytes: %+v", wrong, got.end)
 	}
 }
 
@@ -240,9 +234,7 @@ func all(t *testing.T, w *talk, kept *frame.Whole, first string) string {
 			return text
 		}
 		part := w.ask(nil, "--kept", kept.ID, strconv.Itoa(len(text)), "4000")
-		if part.end.Status != command.ExitDone || part.stdout == "" {
-			t.Fatalf("from %d: %+v", len(text), part.end)
-		}
+		require.That(t, part.end.Status == command.ExitDone && part.stdout != "", "from %d: %+v", len(text), part.end)
 		text += part.stdout
 	}
 }
@@ -255,9 +247,8 @@ func TestAnAnswerWithoutAStateIsNotDivided(t *testing.T) {
 	}
 	w := h.worker()
 	got := w.ask(nil, "--part", "lines:10", "--facts", "folders")
-	if facts := factsOf(t, got); facts.Whole != nil || strings.Count(got.stdout, "\n") < 200 {
-		t.Errorf("%d bytes, and the facts %+v", len(got.stdout), facts)
-	}
+	facts := factsOf(t, got)
+	assert.That(t, facts.Whole == nil && strings.Count(got.stdout, "\n") >= 200, "%d bytes, and the facts %+v", len(got.stdout), facts)
 }
 
 func TestTemplateInsert(t *testing.T) {
@@ -406,8 +397,7 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 		assert.Equal(t, h.get(path), text, "%s became", path)
 	}
 	h.put(".obsidian/types.json", "[")
-	if status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1"); status != command.ExitFailed || h.get("A.md") != notes["A.md"] {
-		t.Errorf("with types that cannot be read: status %d, %q", status, out)
-	}
+	status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1")
+	assert.That(t, status == command.ExitFailed && h.get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
 	h.expect(command.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
 }

@@ -132,9 +132,8 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 			if made := journal.ImageOf([]byte(test.made)); e.State != journal.Done || e.Steps[0].After != made {
 				t.Errorf("the journal has %v, %+v, want %+v", e.State, e.Steps[0].After, made)
 			}
-			if status, out, _ := h.run("undo", id); status != command.ExitDone {
-				t.Errorf("undo: %d, %s", status, out)
-			}
+			status, out, _ := h.run("undo", id)
+			assert.That(t, status == command.ExitDone, "undo: %d, %s", status, out)
 			want := test.before
 			if want == "" {
 				want = "(missing)"
@@ -177,15 +176,12 @@ func TestTheBookmarksOfTheAppAreJudgedByTheirEntries(t *testing.T) {
 
 func TestARemovedNoteIsGone(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "a"})
-	if _, said := h.byTheAppIn(func() { h.put("A.md", "b") }, "delete", "path=A.md"); said.State != isOtherwise {
-		t.Errorf("a note that was changed in place of removed: %+v", said)
-	}
-	if _, said := h.byTheAppIn(func() {}, "delete", "path=A.md"); said.State != isUntouched {
-		t.Errorf("a note that is still there: %+v", said)
-	}
-	if _, said := h.byTheAppIn(func() { _ = os.Remove(h.file("A.md")) }, "delete", "path=A.md"); said.State != isApplied {
-		t.Errorf("a removed note: %+v", said)
-	}
+	_, said := h.byTheAppIn(func() { h.put("A.md", "b") }, "delete", "path=A.md")
+	assert.Equal(t, said.State, isOtherwise, "a note that was changed in place of removed: %+v", said)
+	_, said = h.byTheAppIn(func() {}, "delete", "path=A.md")
+	assert.Equal(t, said.State, isUntouched, "a note that is still there: %+v", said)
+	_, said = h.byTheAppIn(func() { _ = os.Remove(h.file("A.md")) }, "delete", "path=A.md")
+	assert.Equal(t, said.State, isApplied, "a removed note: %+v", said)
 }
 
 // A note that the app is writing may be empty, or half there, for a moment.
@@ -206,9 +202,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		run := func(args ...string) (said ended) {
 			var out strings.Builder
 			status := run(hosted, resident.Call{Ctx: t.Context(), Args: append([]string{h.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
-			if status != command.ExitDone {
-				t.Fatalf("%s: %q: %d, %s", test.name, args, status, out.String())
-			}
+			require.That(t, status == command.ExitDone, "%s: %q: %d, %s", test.name, args, status, out.String())
 			_ = json.Unmarshal([]byte(out.String()), &said)
 			return said
 		}
@@ -221,9 +215,8 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 			}
 			pauses++
 		}
-		if said := run(command.EndSwitch, command.ChangeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > 20 {
-			t.Errorf("%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
-		}
+		said := run(command.EndSwitch, command.ChangeSwitch, id, "append", "path=A.md", "content=new")
+		assert.That(t, said.State == test.state && pauses <= 20, "%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 	}
 }
 
@@ -234,9 +227,8 @@ func TestTheAppChangesNoType(t *testing.T) {
 	h.expect(command.ExitFailed, "Error: The app would change the type of the property \"code\". With type= it does not.\n", append(call, "path=B.md", "name=code", "value=12")...)
 	begin := append(call, "path=A.md", "name=tags", "value=a, b, c")
 	h.expect(command.ExitFailed, "Error: The app would change the type of the property \"tags\". With type= it does not.\n", begin...)
-	if status, _, stderr := h.run(append(begin, "type=list")...); status != command.ExitDone {
-		t.Errorf("with type=list: status %d, %s", status, stderr)
-	}
+	status, _, stderr := h.run(append(begin, "type=list")...)
+	assert.That(t, status == command.ExitDone, "with type=list: status %d, %s", status, stderr)
 }
 
 // A note with a second name in a hidden folder, or outside the vault, is in no
@@ -266,9 +258,7 @@ func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 				}
 				after := everything(t, h.dir)
 				for path, text := range before {
-					if strings.Contains(text, canary) && after[path] != text {
-						t.Errorf("%s: %s became %q", row.Name, path, after[path])
-					}
+					assert.That(t, !strings.Contains(text, canary) || after[path] == text, "%s: %s became %q", row.Name, path, after[path])
 				}
 			}
 		})
@@ -372,9 +362,8 @@ func TestWhatIsSaidOfAHardLink(t *testing.T) {
 	h.expect(command.ExitFailed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
 	h.expect(command.ExitDone, "A/plain.md\nT/t.md\n", "files")
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
-	if status, stdout, _ := h.run("read", "path=A/inside.md"); status != command.ExitDone || !strings.Contains(stdout, canary) {
-		t.Errorf("where nothing is hidden: %d, %q", status, stdout)
-	}
+	status, stdout, _ := h.run("read", "path=A/inside.md")
+	assert.That(t, status == command.ExitDone && strings.Contains(stdout, canary), "where nothing is hidden: %d, %q", status, stdout)
 }
 
 // Whatever a command does with a note, a folder that is exchanged for a link at

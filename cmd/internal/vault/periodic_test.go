@@ -71,9 +71,8 @@ func TestPeriodicNotes(t *testing.T) {
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
 	h.expect(command.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
 	for range 3 {
-		if status, out, _ := h.run("undo"); status != command.ExitDone {
-			t.Fatal(out)
-		}
+		status, out, _ := h.run("undo")
+		require.Equal(t, status, command.ExitDone, "%v", out)
 	}
 	assert.That(t, h.get("W/2026-W47.md") == "(missing)" && h.get("2026-10.md") == "(missing)", "undo left a note")
 	h.steps([]turn{
@@ -94,9 +93,8 @@ func TestPeriodicNotes(t *testing.T) {
 
 func TestDailyEnsure(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
-	if status, out, _ := h.run("daily:ensure", "date=tomorrow"); status != command.ExitDone || out != "Created: D/2026-11-22.md\n" {
-		t.Errorf("status %d, %q", status, out)
-	}
+	status, out, _ := h.run("daily:ensure", "date=tomorrow")
+	assert.That(t, status == command.ExitDone && out == "Created: D/2026-11-22.md\n", "status %d, %q", status, out)
 	h.expect(command.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	assert.Equal(t, h.get("D/2026-11-22.md"), "# 2026-11-22\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n", "the note became")
 	n := len(h.changes())
@@ -106,9 +104,8 @@ func TestDailyEnsure(t *testing.T) {
 	const left = "the template has parts that were left as they are, because no plugin runs here: Templater commands (<% %>): 1; placeholders: {{cursor}}, {{VALUE:x}}"
 	for _, want := range []string{left, ""} { // at the second time the note is there
 		_, _, stderr := h.run("--facts", "daily:ensure")
-		if _, facts, _ := frame.CutReport(stderr); facts.Notice != want {
-			t.Errorf("the notice is %q, want %q", facts.Notice, want)
-		}
+		_, facts, _ := frame.CutReport(stderr)
+		assert.Equal(t, facts.Notice, want, "the notice")
 	}
 }
 
@@ -224,9 +221,8 @@ func TestSeveralRandomNotes(t *testing.T) {
 	}
 	_, first, _ := h.run("random:read", "count=2", "seed=7")
 	for range 5 {
-		if _, again, _ := h.run("random:read", "count=2", "seed=7"); again != first {
-			t.Errorf("the same seed gave %q and %q", first, again)
-		}
+		_, again, _ := h.run("random:read", "count=2", "seed=7")
+		assert.That(t, again == first, "the same seed gave %q and %q", first, again)
 	}
 	h.expect(command.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
 	h.expect(command.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
@@ -265,9 +261,8 @@ func TestRecentSinceIsNotCut(t *testing.T) {
 	}
 	h := build(t, files)
 	for args, want := range map[string]int{"recent": 20, "recent since=2000-01-01": 1100, "recent since=2000-01-01 limit=7": 7} {
-		if _, said, _ := h.run(strings.Fields(args)...); strings.Count(said, "\n") != want {
-			t.Errorf("%s: %d notes, want %d", args, strings.Count(said, "\n"), want)
-		}
+		_, said, _ := h.run(strings.Fields(args)...)
+		assert.That(t, strings.Count(said, "\n") == want, "%s: %d notes, want %d", args, strings.Count(said, "\n"), want)
 	}
 }
 

@@ -159,9 +159,8 @@ func TestWhatNarrowsAccess(t *testing.T) {
 			part(body(marksOf), body(openOf), 8)
 			b.WriteString("\n\n")
 		}
-		if got := level(b.String()); (got == access.None) != private {
-			t.Fatalf("%q has the level %v, and is private: %v", b.String(), got, private)
-		}
+		got := level(b.String())
+		require.Equal(t, (got == access.None), private, "%q has the level %v, and is private", b.String(), got)
 	}
 }
 

@@ -70,9 +70,8 @@ func pipe(t *testing.T) (read, write *os.File) {
 func (c *child) wait(t *testing.T) (status int, stdout string) {
 	t.Helper()
 	var out bytes.Buffer
-	if _, err := io.Copy(&out, c.stdout); err != nil {
-		t.Error(err)
-	}
+	_, err := io.Copy(&out, c.stdout)
+	assert.NoError(t, err)
 	state, err := c.process.Wait()
 	require.NoError(t, err)
 	return state.ExitCode(), out.String()
@@ -81,13 +80,11 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 func TestACutLifelineEndsTheProcess(t *testing.T) {
 	h := build(t, nil)
 	c := start(t, "3", h.dir, "--write", "--stdin", "content", "daily:append")
-	if _, err := c.stdin.WriteString("half a sentence"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.stdin.WriteString("half a sentence")
+	require.NoError(t, err)
 	c.lifeline.Close() // standard input stays open: only this can end it
-	if status, out := c.wait(t); status != command.ExitFailed || out != "" {
-		t.Errorf("status %d, %q", status, out)
-	}
+	status, out := c.wait(t)
+	assert.That(t, status == command.ExitFailed && out == "", "status %d, %q", status, out)
 	h.expect(command.ExitDone, "0\n", "files", "total")
 }
 
@@ -99,14 +96,12 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		children[number] = start(t, number, vaults[number].dir, "--write", "--stdin", "content", "daily:append")
 	}
 	for number, c := range children {
-		if _, err := c.stdin.WriteString("text"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.stdin.WriteString("text")
+		require.NoError(t, err)
 		c.stdin.Close()
 		defer func() {
-			if status, out := c.wait(t); status != command.ExitDone || out != "Added to: 2026-11-21.md\n" {
-				t.Errorf("lifeline %q: status %d, %q", number, status, out)
-			}
+			status, out := c.wait(t)
+			assert.That(t, status == command.ExitDone && out == "Added to: 2026-11-21.md\n", "lifeline %q: status %d, %q", number, status, out)
 			assert.Equal(t, vaults[number].get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
 		}()
 	}
@@ -120,9 +115,8 @@ func TestManyProcessesAppendToOneNote(t *testing.T) {
 		children = append(children, start(t, "3", h.dir, "--write", "daily:append", "content=line"))
 	}
 	for _, c := range children {
-		if status, out := c.wait(t); status != command.ExitDone {
-			t.Errorf("status %d, %q", status, out)
-		}
+		status, out := c.wait(t)
+		assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
 	}
 	assert.Equal(t, len(h.get("2026-11-21.md")), processes*len("line\n")-1, "the note became")
 }

@@ -38,9 +38,8 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	}
 	ids := h.changes()
 	assert.That(t, len(ids) == 1, "%q is %d changes", call, len(ids))
-	if status, out, _ := h.run("undo"); status != command.ExitDone {
-		t.Errorf("undo: %q", out)
-	}
+	status, out, _ := h.run("undo")
+	assert.Equal(t, status, command.ExitDone, "undo: %q", out)
 	got := h.texts(true)
 	assert.That(t, maps.Equal(got, before), "undone, there is %q, was %q", got, before)
 }
@@ -207,9 +206,8 @@ func TestAPlanListsEveryFile(t *testing.T) {
 		}
 		Loses string
 	}
-	if err := json.Unmarshal([]byte(out), &plan); err != nil || len(plan.Files) != 40 || plan.Loses == "" {
-		t.Fatalf("%d files, %q, %v: %.300s", len(plan.Files), plan.Loses, err, out)
-	}
+	err := json.Unmarshal([]byte(out), &plan)
+	require.That(t, err == nil && len(plan.Files) == 40 && plan.Loses != "", "%d files, %q, %v: %.300s", len(plan.Files), plan.Loses, err, out)
 	bytes, whole := 0, 0
 	for _, f := range plan.Files {
 		assert.That(t, f.Added == 6 && f.Removed == 6 && len(f.Lines) >= 2, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
@@ -251,17 +249,15 @@ func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 		h := build(t, files)
 		_, out, _ := h.run("--plan", "tag:rename", "name=old", "to=new")
 		var plan struct{ Loses string }
-		if err := json.Unmarshal([]byte(out), &plan); err != nil || plan.Loses != want {
-			t.Errorf("%d notes: %q, %v, want %q", n, plan.Loses, err, want)
-		}
+		err := json.Unmarshal([]byte(out), &plan)
+		assert.That(t, err == nil && plan.Loses == want, "%d notes: %q, %v, want %q", n, plan.Loses, err, want)
 		before := h.texts(true)
 		status, said, _ := h.run("--sparing", "tag:rename", "name=old", "to=new")
 		if (status == command.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
 			t.Errorf("%d notes, and no one was asked: %d, %q", n, status, said)
 		}
-		if status, said, _ := h.run("tag:rename", "name=text", "to=x"); status == command.ExitDone {
-			t.Errorf("a word is a tag: %q", said)
-		}
+		status, said, _ = h.run("tag:rename", "name=text", "to=x")
+		assert.That(t, status != command.ExitDone, "a word is a tag: %q", said)
 	}
 }
 
@@ -315,9 +311,8 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 			}
 		}
 		for _, before := range slices.Backward(states) {
-			if status, out, _ := h.run("undo"); status != command.ExitDone {
-				rt.Fatalf("undo: %q", out)
-			}
+			status, out, _ := h.run("undo")
+			require.Equal(rt, status, command.ExitDone, "undo: %q", out)
 			got := h.texts(true)
 			require.That(rt, maps.Equal(got, before), "undone, there is %q, was %q", got, before)
 		}
@@ -365,9 +360,7 @@ func judgeRefactoring(t *rapid.T, call []string, before, after map[string]string
 				if value, given := strings.CutPrefix(call[2], "new="); given {
 					put = value
 				}
-				if wanted := strings.ReplaceAll(old, strings.TrimPrefix(call[1], "old="), put); wanted != after[path] {
-					t.Fatalf("%q made of %q %q, want %q", call, old, after[path], wanted)
-				}
+				require.Equal(t, strings.ReplaceAll(old, strings.TrimPrefix(call[1], "old="), put), after[path], "%q made of %q", call, old)
 			}
 		}
 	}
@@ -415,9 +408,8 @@ func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
 		delete(rules, "R")
 		h.env[command.AccessVariable] = mustRules(t, rules).String()
 		rules["R"] = "r"
-		if status, out, _ := h.run(call...); status != command.ExitDone || strings.Contains(out, "4") {
-			t.Errorf("%q: %d, %q", call, status, out)
-		}
+		status, out, _ = h.run(call...)
+		assert.That(t, status == command.ExitDone && !strings.Contains(out, "4"), "%q: %d, %q", call, status, out)
 		after := h.texts(true)
 		assert.That(t, after["Hid/h.md"] == before["Hid/h.md"] && after["R/r.md"] != before["R/r.md"], "%q made %q", call, after)
 	}

@@ -56,9 +56,8 @@ func TestSearch(t *testing.T) {
 	}
 	h.expect(command.ExitFailed, "Error: Folder \"../x\" not found.\n", "search", "query=water", "path=../x")
 	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100000.\n", "search", "query=x", "limit=0")
-	if status, out, _ := h.run("search", "query=\"open"); status != command.ExitMisuse || !strings.HasPrefix(out, "Error: query, character ") {
-		t.Errorf("%d %q", status, out)
-	}
+	status, out, _ := h.run("search", "query=\"open")
+	assert.That(t, status == command.ExitMisuse && strings.HasPrefix(out, "Error: query, character "), "%d %q", status, out)
 }
 
 func TestSearchContext(t *testing.T) {
@@ -120,9 +119,8 @@ func TestProperties(t *testing.T) {
   }
 ]
 `, "properties", "format=json")
-	if _, out, _ := h.run("properties", "sort=count"); !strings.HasPrefix(out, "Count\n") {
-		t.Errorf("by count: %q", out)
-	}
+	_, out, _ = h.run("properties", "sort=count")
+	assert.That(t, strings.HasPrefix(out, "Count\n"), "by count: %q", out)
 }
 
 func TestReadingOneProperty(t *testing.T) {
@@ -224,10 +222,8 @@ func TestATruncatedSearchSaysSo(t *testing.T) {
 			t.Errorf("%s: status %d, %d bytes, %q", format, status, len(out), remark)
 		}
 	}
-	if status, _, remark := h.run("search:context", "query=water", "path=/"); status != command.ExitDone || remark == "" {
-		t.Errorf("status %d, %q", status, remark)
-	}
-	if status, _, remark := h.run("search", "query=water"); status != command.ExitDone || remark != "" {
-		t.Errorf("status %d, %q", status, remark)
-	}
+	status, _, remark := h.run("search:context", "query=water", "path=/")
+	assert.That(t, status == command.ExitDone && remark != "", "status %d, %q", status, remark)
+	status, _, remark = h.run("search", "query=water")
+	assert.That(t, status == command.ExitDone && remark == "", "status %d, %q", status, remark)
 }

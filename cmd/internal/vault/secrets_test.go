@@ -68,20 +68,17 @@ func (w *twins) do(args ...string) string {
 		return out
 	}
 	plainStatus, plainOut, plainSaid := w.plain.run(args...)
-	if a, b := comparable(args[0], out), comparable(args[0], plainOut); status != plainStatus || a != b {
-		t.Fatalf("%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
-	}
-	if a, b := comparable(args[0], said), comparable(args[0], plainSaid); a != b {
-		t.Fatalf("%q: %q\nwithout secrets: %q", args, said, plainSaid)
-	}
+	a, b := comparable(args[0], out), comparable(args[0], plainOut)
+	require.That(t, status == plainStatus && a == b, "%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
+	a, b = comparable(args[0], said), comparable(args[0], plainSaid)
+	require.Equal(t, a, b, "%q: %q\nwithout secrets: %q", args, said, plainSaid)
 	with, without := w.secret.texts(false), w.plain.texts(false)
 	if !slices.Equal(slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without))) {
 		t.Fatalf("%q: files %q and %q", args, slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without)))
 	}
 	for path, text := range with {
-		if shown := string(w.marker.Redact([]byte(text))); shown != without[path] {
-			t.Fatalf("%q: %s is\n%s\nshown as\n%s\nwithout secrets\n%s", args, path, text, shown, without[path])
-		}
+		shown := string(w.marker.Redact([]byte(text)))
+		require.That(t, shown == without[path], "%q: %s is\n%s\nshown as\n%s\nwithout secrets\n%s", args, path, text, shown, without[path])
 	}
 	return out
 }
@@ -275,8 +272,7 @@ func TestASearchForSecretsIsCharged(t *testing.T) {
 			t.Errorf("%s: %d %.200q", test.line, status, out[max(0, len(out)-200):])
 		}
 		budget.Default.Steps = standard
-		if status, out, _ := v.run(strings.Fields(test.line)...); status != command.ExitDone || !strings.Contains(out, test.fast) {
-			t.Errorf("%s: %d %.200q", test.line, status, out)
-		}
+		status, out, _ = v.run(strings.Fields(test.line)...)
+		assert.That(t, status == command.ExitDone && strings.Contains(out, test.fast), "%s: %d %.200q", test.line, status, out)
 	}
 }

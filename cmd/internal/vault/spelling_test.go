@@ -122,9 +122,8 @@ func TestACallInAnotherSpelling(t *testing.T) {
 					if status != command.ExitDone || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
 						t.Errorf("%q: status %d, %q, %q", args, status, out, facts)
 					}
-					if got := h.names("Pub"); !slices.Equal(got, []string{name}) {
-						t.Fatalf("%q: the folder has %+q", args, got)
-					}
+					got := h.names("Pub")
+					require.That(t, slices.Equal(got, []string{name}), "%q: the folder has %+q", args, got)
 				}
 			}
 			h.expect(command.ExitDone, stored+"\n", "history:list")
@@ -180,12 +179,10 @@ func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
 		t.Skipf("the case of a name changes here (%v): %q", err, h.names("Pub"))
 	}
 	h.expect(command.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
-	if got, links := h.names("Pub"), h.get("Pub/Links.md"); !slices.Equal(got, []string{"A.md", "Links.md"}) || links != "[[A]]" {
-		t.Errorf("the folder has %q, and the link is %q", got, links)
-	}
-	if status, out, _ := h.run("undo"); status == command.ExitDone {
-		t.Errorf("undo: %q", out)
-	}
+	got, links := h.names("Pub"), h.get("Pub/Links.md")
+	assert.That(t, slices.Equal(got, []string{"A.md", "Links.md"}) && links == "[[A]]", "the folder has %q, and the link is %q", got, links)
+	status, out, _ := h.run("undo")
+	assert.That(t, status != command.ExitDone, "undo: %q", out)
 }
 
 // A grant counts for the folder that it means, in whichever form it is written.
@@ -210,9 +207,8 @@ func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
 	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "home")
 	for _, want := range []string{"one\ntwo", "one"} {
-		if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != want {
-			t.Errorf("undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
-		}
+		status, out, _ := h.run("undo")
+		assert.That(t, status == command.ExitDone && h.get("A.md") == want, "undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
 	}
 }
 

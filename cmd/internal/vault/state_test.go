@@ -38,9 +38,8 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 		t.Skip("the folder cannot be watched here")
 	}
 	again := w.ask(nil, "--unless", state, "--facts", "tags", "counts")
-	if facts := factsOf(t, again); again.stdout != "" || !facts.Unchanged || facts.State != state {
-		t.Errorf("nothing has changed: %+v", again)
-	}
+	facts := factsOf(t, again)
+	assert.That(t, again.stdout == "" && facts.Unchanged && facts.State == state, "nothing has changed: %+v", again)
 	h.put("New.md", "#new\n")
 	var changed said
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -48,7 +47,7 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 			break
 		}
 	}
-	facts := factsOf(t, changed)
+	facts = factsOf(t, changed)
 	if facts.Unchanged || facts.State == state || facts.State == "" || !strings.Contains(changed.stdout, "#new") || changed.stdout == first.stdout {
 		t.Errorf("a note was made: %+v", changed)
 	}
@@ -93,9 +92,8 @@ func TestStateIsOfTheIndexAlone(t *testing.T) {
 		facts := factsOf(t, got)
 		assert.That(t, facts.State == "" && !facts.Unchanged && got.stdout != "", "%s: %+v", line, got)
 	}
-	if _, _, stderr := h.run("--facts", "tags", "total"); strings.Contains(stderr, "state") {
-		t.Errorf("a process for one call has a state: %s", stderr)
-	}
+	_, _, stderr := h.run("--facts", "tags", "total")
+	assert.That(t, !strings.Contains(stderr, "state"), "a process for one call has a state: %s", stderr)
 	for _, wrong := range []string{"", "x", state + "0", strings.Repeat("G", 16)} {
 		assert.Equal(t, w.ask(nil, "--unless", wrong, "tags").end.Status, command.ExitMisuse, "the state %q", wrong)
 	}
@@ -184,13 +182,11 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	}
 	assert.That(t, writers >= 15, "only %d commands write", writers)
 	h.expect(command.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
-	if journal := private.StateFolder(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
-		t.Error("there is a state folder")
-	}
+	journal := private.StateFolder(func(name string) string { return h.env[name] }, h.dir)
+	assert.That(t, !h.exists(journal), "there is a state folder")
 	h.expect(command.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
-	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != command.ExitDone || !strings.Contains(out, `"sign":"+","new":3,"text":"x"`) {
-		t.Errorf("a plan: %d, %q", status, out)
-	}
+	status, out, _ := h.run("--plan", "append", "path=a.md", "content=x")
+	assert.That(t, status == command.ExitDone && strings.Contains(out, `"sign":"+","new":3,"text":"x"`), "a plan: %d, %q", status, out)
 	h.expect(command.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
 	h.readOnly = false
 	h.expect(command.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
@@ -206,9 +202,8 @@ func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 			t.Errorf("%q: %d, %q", args, status, out)
 		}
 	}
-	if _, out, _ := h.run("help"); !strings.Contains(out, command.Synopsis) || !strings.Contains(out, "--write") {
-		t.Errorf("by hand: %q", out)
-	}
+	_, out, _ := h.run("help")
+	assert.That(t, strings.Contains(out, command.Synopsis) && strings.Contains(out, "--write"), "by hand: %q", out)
 }
 
 // exists reports whether something is at a path of the machine.

@@ -73,9 +73,8 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	}
 	expect := func(when string, left bool, words ...string) {
 		t.Helper()
-		if status, stdout, _ := h.run(words...); status != command.ExitDone {
-			t.Errorf("%s: %d, %q", when, status, stdout)
-		}
+		status, stdout, _ := h.run(words...)
+		assert.That(t, status == command.ExitDone, "%s: %d, %q", when, status, stdout)
 		got := temporaryFiles(t, h)
 		assert.That(t, len(got) > 0 == left, "%s: %q are left", when, got)
 	}
@@ -89,12 +88,10 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	h.put("A/.vaultwicket-0123456789abcdef.tmp", "from elsewhere")
 	expect("a write that does not look", true, "append", "path=n.md", "content=4")
 	w := h.worker()
-	if got := w.ask(nil, "read", "path=n.md"); got.end.Status != command.ExitDone || len(temporaryFiles(t, h)) != 1 {
-		t.Errorf("a worker that reads: %+v, %q", got, temporaryFiles(t, h))
-	}
-	if got := w.ask(nil, "append", "path=n.md", "content=5"); got.end.Status != command.ExitDone || len(temporaryFiles(t, h)) != 0 {
-		t.Errorf("a worker that writes: %+v, %q", got, temporaryFiles(t, h))
-	}
+	got := w.ask(nil, "read", "path=n.md")
+	assert.That(t, got.end.Status == command.ExitDone && len(temporaryFiles(t, h)) == 1, "a worker that reads: %+v, %q", got, temporaryFiles(t, h))
+	got = w.ask(nil, "append", "path=n.md", "content=5")
+	assert.That(t, got.end.Status == command.ExitDone && len(temporaryFiles(t, h)) == 0, "a worker that writes: %+v, %q", got, temporaryFiles(t, h))
 }
 
 // What cannot be swept yet is not forgotten: a second writer that is killed while
@@ -121,7 +118,6 @@ func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
 	got := temporaryFiles(t, h)
 	assert.That(t, len(got) == 0, "%q are left", got)
-	if _, killed := j.Interrupted(); killed {
-		t.Error("the journal still tells of a killed writer")
-	}
+	_, killed := j.Interrupted()
+	assert.That(t, !killed, "the journal still tells of a killed writer")
 }

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // errands is a vault with tasks of all kinds; today is 2026-11-21.
@@ -54,9 +55,8 @@ func TestTasksAsJSONHaveAllFields(t *testing.T) {
 	h := build(t, errands)
 	_, out, _ := h.run("tasks", "path=Home.md", "details", "format=json", "group=heading")
 	var rows []map[string]string
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 4 {
-		t.Fatalf("%v: %s", err, out)
-	}
+	err := json.Unmarshal([]byte(out), &rows)
+	require.That(t, err == nil && len(rows) == 4, "%v: %s", err, out)
 	want := map[string]string{
 		"status": " ", "text": "- [ ] rake 🔁 every week 🛫 2026-11-20 📅 2026-12-01", "file": "Home.md", "line": "5", "group": "Garden", "heading": "Garden",
 		"description": "rake", "due": "2026-12-01", "start": "2026-11-20", "recurs": "every week",
@@ -68,9 +68,8 @@ func TestTasksAsJSONHaveAllFields(t *testing.T) {
 	got := rows[3]
 	assert.That(t, got["done-on"] == "2026-11-02" && got["scheduled"] == "2026-11-01", "got %q", got)
 	// Without a parameter of ours the answer is the one of the app.
-	if _, out, _ := h.run("tasks", "path=Home.md", "done", "format=json"); strings.Contains(out, "heading") {
-		t.Errorf("got %s", out)
-	}
+	_, out, _ = h.run("tasks", "path=Home.md", "done", "format=json")
+	assert.That(t, !strings.Contains(out, "heading"), "got %s", out)
 }
 
 func TestFiltersOfTasksThatContradict(t *testing.T) {
@@ -204,9 +203,8 @@ func TestCompletingARecurringTask(t *testing.T) {
 				if got := h.get("A.md"); status != command.ExitDone || got != wrap(test.want) || test.said != "" && out != test.said {
 					t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, wrap(test.want))
 				}
-				if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != wrap(test.note) {
-					t.Errorf("undo: %q left %q", out, h.get("A.md"))
-				}
+				status, out, _ = h.run("undo")
+				assert.That(t, status == command.ExitDone && h.get("A.md") == wrap(test.note), "undo: %q left %q", out, h.get("A.md"))
 			})
 		}
 	}
@@ -235,9 +233,8 @@ func TestTasksThatCannotBeCompleted(t *testing.T) {
 	})
 	assert.Equal(t, h.get("A.md"), text, "the note became")
 	h.put(pluginData, "{")
-	if status, out, _ := h.run("task", "ref=A.md:1", "done"); status != command.ExitFailed || !strings.Contains(out, "Cannot use the settings in "+pluginData) {
-		t.Errorf("status %d, %q", status, out)
-	}
+	status, out, _ := h.run("task", "ref=A.md:1", "done")
+	assert.That(t, status == command.ExitFailed && strings.Contains(out, "Cannot use the settings in "+pluginData), "status %d, %q", status, out)
 }
 
 func TestTaskAdd(t *testing.T) {
@@ -263,9 +260,8 @@ func TestTaskAdd(t *testing.T) {
 			if got := h.get("A.md"); status != command.ExitDone || strings.TrimRight(got, "\n") != strings.TrimRight(test.want, "\n") || test.said != "" && out != "Task added to: "+test.said+"\n" {
 				t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, test.want)
 			}
-			if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("A.md") != test.note {
-				t.Errorf("undo: %q left %q", out, h.get("A.md"))
-			}
+			status, out, _ = h.run("undo")
+			assert.That(t, status == command.ExitDone && h.get("A.md") == test.note, "undo: %q left %q", out, h.get("A.md"))
 		})
 	}
 }
@@ -274,9 +270,8 @@ func TestTaskAddToTodaysNote(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"})
 	h.expect(command.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
 	assert.Equal(t, h.get("D/2026-11-21.md"), "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n", "the note became")
-	if status, out, _ := h.run("undo"); status != command.ExitDone {
-		t.Error(out)
-	}
+	status, out, _ := h.run("undo")
+	assert.Equal(t, status, command.ExitDone, "%v", out)
 	assert.That(t, h.get("D/2026-11-21.md") == "(missing)", "undo left the note")
 }
 
@@ -310,9 +305,8 @@ func TestTaskReschedule(t *testing.T) {
 		args := append([]string{"task:reschedule", "ref=A.md:2"}, strings.Fields(test.args)...)
 		h.expect(command.ExitDone, "Rescheduled: A.md:2\n"+strings.TrimPrefix(test.want, "> ")+"\n", args...)
 		assert.Equal(t, h.get("A.md"), "\r\n"+test.want+"\r\nx", "%s became", test.line)
-		if h.run("undo"); h.get("A.md") != "\r\n"+test.line+"\r\nx" {
-			t.Errorf("undo left %q", h.get("A.md"))
-		}
+		h.run("undo")
+		assert.Equal(t, h.get("A.md"), "\r\n"+test.line+"\r\nx", "undo left")
 	}
 	h := build(t, map[string]string{"A.md": "- [ ] a 📅 2026-11-20\ntext\n"})
 	h.steps([]turn{
@@ -330,7 +324,6 @@ func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
 	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
 	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
 	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
-	if a, today := h.get("A.md"), h.get("2026-11-21.md"); a != "# A\n\n## Log\nx\n\ny\n" || today != "## Log\nx" {
-		t.Errorf("the notes became %q and %q", a, today)
-	}
+	a, today := h.get("A.md"), h.get("2026-11-21.md")
+	assert.That(t, a == "# A\n\n## Log\nx\n\ny\n" && today == "## Log\nx", "the notes became %q and %q", a, today)
 }

@@ -73,25 +73,21 @@ func TestUndo(t *testing.T) {
 				h.put(".obsidian/bookmarks.json", "{}")
 			}
 			before := h.tree()
-			if status, out, _ := h.run(strings.Fields(test.call)...); status != command.ExitDone {
-				t.Fatalf("status %d, %q", status, out)
-			}
+			status, out, _ := h.run(strings.Fields(test.call)...)
+			require.That(t, status == command.ExitDone, "status %d, %q", status, out)
 			after := h.tree()
 			first := h.changes()[0]
 			for range 3 {
 				h.expect(command.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
-				if got := h.tree(); got != before {
-					t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
-				}
+				got := h.tree()
+				require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
 				h.expect(command.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
 				h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 				ids := h.changes()
-				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != command.ExitDone {
-					t.Fatalf("status %d, %q", status, out)
-				}
-				if got := h.tree(); got != after {
-					t.Fatalf("done again, the vault is\n%s, was\n%s", got, after)
-				}
+				status, out, _ := h.run("undo", ids[len(ids)-1])
+				require.That(t, status == command.ExitDone, "status %d, %q", status, out)
+				got = h.tree()
+				require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
 				ids = h.changes()
 				_, more, _ := strings.Cut(test.said, " and ")
 				first, test.said = ids[len(ids)-1], "undo "+redone(t, h, ids[len(ids)-1])
@@ -118,9 +114,8 @@ func TestUndoGoesBackStepByStep(t *testing.T) {
 	}
 	for _, want := range []string{"b.md 012", "b.md 01", "a.md 01", "a.md 0"} {
 		path, text, _ := strings.Cut(want, " ")
-		if status, out, _ := h.run("undo"); status != command.ExitDone || h.get(path) != text {
-			t.Fatalf("status %d, %q; %s is %q, want %q", status, out, path, h.get(path), text)
-		}
+		status, out, _ := h.run("undo")
+		require.That(t, status == command.ExitDone && h.get(path) == text, "status %d, %q; %s is %q, want %q", status, out, path, h.get(path), text)
 	}
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }
@@ -160,9 +155,8 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text\n", "l.md": "[[a]]"})
-			if status, out, _ := h.run(strings.Fields(test.call)...); status != command.ExitDone {
-				t.Fatalf("status %d, %q", status, out)
-			}
+			status, out, _ := h.run(strings.Fields(test.call)...)
+			require.That(t, status == command.ExitDone, "status %d, %q", status, out)
 			test.meanwhile(h)
 			before := h.tree()
 			if test.want != "" {
@@ -238,15 +232,12 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 			}
 			changed := h.get("a.md") != test.want["a.md"] || test.want["b.md"] != "" && h.get("b.md") != test.want["b.md"]
 			status, out, _ := h.run(args...)
-			if want := named || changed; (status == command.ExitDone) != want {
-				t.Errorf("%s: status %d, %q", test.name, status, out)
-			}
+			assert.That(t, (status == command.ExitDone) == (named || changed), "%s: status %d, %q", test.name, status, out)
 			for path, text := range test.want {
 				assert.Equal(t, h.get(path), text, "%s: %s", test.name, path)
 			}
-			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != command.ExitFailed {
-				t.Errorf("%s: it can be undone twice", test.name)
-			}
+			status, _, _ = h.run("undo", "id="+h.changes()[0])
+			assert.That(t, !named || status == command.ExitFailed, "%s: it can be undone twice", test.name)
 		}
 	}
 }
@@ -281,9 +272,8 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
 	}
-	if _, _, failure := frame.CutReport(stderr); failure.Code != frame.CodeStateUnavailable || failure.Hint == "" {
-		t.Errorf("reported as %+v", failure)
-	}
+	_, _, failure := frame.CutReport(stderr)
+	assert.That(t, failure.Code == frame.CodeStateUnavailable && failure.Hint != "", "reported as %+v", failure)
 }
 
 func TestAnotherWriterIsAConflict(t *testing.T) {
@@ -309,9 +299,8 @@ func written(t *testing.T) *testVault {
 		"append path=a.md content=two", "move path=a.md to=n/a.md", "create path=n/a.md content=three overwrite", "delete path=n/a.md",
 		"append path=b.md content=x", "create path=new.md content=x", "move path=c.md to=d.md", "bookmark search=x",
 	} {
-		if status, out, _ := h.run(strings.Fields(call)...); status != command.ExitDone {
-			t.Fatalf("%s: status %d, %q", call, status, out)
-		}
+		status, out, _ := h.run(strings.Fields(call)...)
+		require.That(t, status == command.ExitDone, "%s: status %d, %q", call, status, out)
 	}
 	return h
 }
@@ -321,9 +310,8 @@ func TestHistory(t *testing.T) {
 	const list = "1\tTIME\t5\tdelete\t-\n2\tTIME\t7\tcreate\t-\n3\tTIME\t4\tappend\t-\ta.md\n"
 	for _, typed := range []string{"history", "diff", "diff filter=local"} {
 		status, out, _ := h.run(append(strings.Fields(typed), "path=n/a.md")...)
-		if out = oldTimes.ReplaceAllString(out, "TIME"); status != command.ExitDone || out != list {
-			t.Errorf("%s: status %d, %q", typed, status, out)
-		}
+		out = oldTimes.ReplaceAllString(out, "TIME")
+		assert.That(t, status == command.ExitDone && out == list, "%s: status %d, %q", typed, status, out)
 	}
 	h.steps([]turn{
 		{"the notes that have versions, by their present names", "history:list", command.ExitDone, "b.md\nn/a.md\n"},
@@ -350,9 +338,8 @@ func TestHistory(t *testing.T) {
 	h.run("undo")
 	h.run("undo")
 	assert.That(t, h.get("b.md") == "x" && h.get("n/a.md") == "(missing)", "undone, the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
-	if left, _, _ := h.run("history:restore", "path=b.md", "version=1"); left != command.ExitDone {
-		t.Error("it cannot be restored again")
-	}
+	left, _, _ := h.run("history:restore", "path=b.md", "version=1")
+	assert.Equal(t, left, command.ExitDone, "it cannot be restored again")
 }
 
 func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {
@@ -370,9 +357,8 @@ func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 	h := build(t, map[string]string{"Secret/x.md": "x", "plan.md": "one", "other.md": "o"})
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Secret": "none"}).String()
 	for _, call := range []string{"append path=plan.md content=two", "append path=other.md content=more", "delete path=other.md"} {
-		if status, out, _ := h.run(strings.Fields(call)...); status != command.ExitDone {
-			t.Fatalf("%s: %q", call, out)
-		}
+		status, out, _ := h.run(strings.Fields(call)...)
+		require.Equal(t, status, command.ExitDone, "%s: %q", call, out)
 	}
 	h.steps([]turn{{"both are there or were deleted here", "history:list", command.ExitDone, "other.md\nplan.md\n"}})
 	require.NoError(t, os.Rename(h.file("plan.md"), h.file("Secret/plan.md")))
@@ -384,7 +370,6 @@ func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 		{"a plan to restore", "--plan history:restore path=plan.md version=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
 		{"one that was deleted here", "history:read path=other.md", command.ExitDone, "o\nmore\n"},
 	})
-	if status, out, _ := h.run("undo", h.changes()[0]); status == command.ExitDone || strings.Contains(out, "two") {
-		t.Errorf("undo tells %q", out)
-	}
+	status, out, _ := h.run("undo", h.changes()[0])
+	assert.That(t, status != command.ExitDone && !strings.Contains(out, "two"), "undo tells %q", out)
 }

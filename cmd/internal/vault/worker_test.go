@@ -228,9 +228,8 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 			}
 			assert.That(t, got == want, "%q with %q:\nworker %.300q\nalone  %.300q", line, text, fmt.Sprint(got), fmt.Sprint(want))
 		}
-		if a, b := alone.content(), shared.content(); a != b {
-			t.Errorf("the vaults differ:\n%s\n%s", a, b)
-		}
+		a, b := alone.content(), shared.content()
+		assert.Equal(t, a, b, "the vaults differ")
 		w.in.Close()
 		w.ends(command.ExitDone)
 	}
@@ -277,9 +276,8 @@ func TestWorkerNeedsAGreeting(t *testing.T) {
 	for _, sent := range []string{"", "files\n", "vaultwicket-worker\n", string(frame.Append(nil, frame.Frame{Kind: frame.KindCancel}))} {
 		w := h.silentWorker()
 		go func() { io.WriteString(w.in, sent); w.in.Close() }()
-		if _, err := w.hear.Next(); err == nil {
-			t.Errorf("%q was answered with a frame", sent)
-		}
+		_, err := w.hear.Next()
+		assert.That(t, err != nil, "%q was answered with a frame", sent)
 		w.ends(command.ExitMisuse)
 	}
 }
@@ -428,9 +426,8 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	for got = 0; got < frame.Window; got += len(w.next().Payload) {
 	}
 	w.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: 3}))
-	if rest := w.answers(1)[3]; rest.stdout != "" {
-		t.Errorf("%d bytes after the cancel", len(rest.stdout))
-	}
+	rest := w.answers(1)[3]
+	assert.Equal(t, rest.stdout, "", "%d bytes after the cancel", len(rest.stdout))
 }
 
 // BenchmarkPerform is one read on an opened vault: what a worker does between

@@ -158,17 +158,15 @@ func TestWritesAgainstAModel(t *testing.T) {
 			require.That(rt, maps.Equal(got, m.notes), "%q made %q, the model has %q", call, got, m.notes)
 		}
 		for i, before := range slices.Backward(m.undo) {
-			if status, out := run([]string{"undo"}); status != command.ExitDone {
-				rt.Fatalf("undo %d: status %d, %q", i, status, out)
-			}
+			status, out := run([]string{"undo"})
+			require.That(rt, status == command.ExitDone, "undo %d: status %d, %q", i, status, out)
 			got := h.texts(false)
 			require.That(rt, maps.Equal(got, before), "undo %d made %q, the model has %q", i, got, before)
 		}
 		got := h.texts(true)
 		require.That(rt, maps.Equal(got, start), "in the end there is %q", got)
-		if status, out := run([]string{"undo"}); status != command.ExitFailed || out != "Error: Nothing to undo.\n" {
-			rt.Fatalf("status %d, %q", status, out)
-		}
+		status, out := run([]string{"undo"})
+		require.That(rt, status == command.ExitFailed && out == "Error: Nothing to undo.\n", "status %d, %q", status, out)
 	})
 }
 
@@ -287,9 +285,8 @@ func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before ma
 		}
 	}
 	ids := h.changes()
-	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != command.ExitDone && !same {
-		t.Errorf("%s, fault %d: undo says %q", name, n, out)
-	}
+	status, out, _ := h.run("undo", ids[len(ids)-1])
+	assert.That(t, status == command.ExitDone || same, "%s, fault %d: undo says %q", name, n, out)
 	got := withoutRemains(h.texts(true), before)
 	assert.That(t, maps.Equal(got, before), "%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.Text, got, before)
 }

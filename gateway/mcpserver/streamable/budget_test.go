@@ -29,17 +29,15 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	slow := begin("b")
 	assert.NoError(t, slow.add(60<<10), "another sender")
 	now = now.Add(stalled - 1)
-	if err := begin("c").add(50 << 10); !errors.Is(err, errMemoryFull) || cuts != 0 {
-		t.Errorf("while nothing has stalled: %v, %d were dropped", err, cuts)
-	}
+	err := begin("c").add(50 << 10)
+	assert.That(t, errors.Is(err, errMemoryFull) && cuts == 0, "while nothing has stalled: %v, %d were dropped", err, cuts)
 	if err := slow.add(progress - 1); err != nil { // too little to count
 		t.Error(err)
 	}
 	now = now.Add(1)
 	other := begin("c")
-	if err := other.add(50 << 10); err != nil || cuts != 1 || !slow.wasDropped() {
-		t.Errorf("one has stalled: %v, %d were dropped", err, cuts)
-	}
+	err = other.add(50 << 10)
+	assert.That(t, err == nil && cuts == 1 && slow.wasDropped(), "one has stalled: %v, %d were dropped", err, cuts)
 	assert.ErrorIs(t, slow.add(1), errDropped, "after it was dropped")
 	for _, p := range append(mine, slow, other) {
 		p.end()
@@ -56,9 +54,7 @@ func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 	a := newMessageBudget(ownParts * 100 << 10)
 	a.now = func() time.Time { return now }
 	for range ownParts {
-		if err := a.begin("a", func() {}).add(99 << 10); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, a.begin("a", func() {}).add(99<<10))
 	}
 	now = now.Add(stalled)
 	assert.NoError(t, a.begin("a", func() {}).add(10<<10))

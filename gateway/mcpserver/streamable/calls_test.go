@@ -86,9 +86,8 @@ func TestACancelledCallEndsItsStream(t *testing.T) {
 		for open := true; open; {
 			select {
 			case line, more := <-stream.lines:
-				if open = more; line != "" {
-					t.Errorf("%s: after the cancellation came %q", tool, line)
-				}
+				open = more
+				assert.Equal(t, line, "", "%s: after the cancellation came", tool)
 			case <-time.After(patience):
 				t.Fatalf("%s: the stream does not end", tool)
 			}
@@ -355,8 +354,7 @@ func TestProbes(t *testing.T) {
 		assert.That(t, answer.status == 405 && answer.header.Get("Allow") == "GET, HEAD", "POST %s: %+v", path, answer)
 	}
 	sick = errors.New("no vault")
-	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 503 || answer.body != "not ready: no vault\n" {
-		t.Errorf("%+v", answer)
-	}
+	answer := r.send(http.MethodGet, "/readyz", "")
+	assert.That(t, answer.status == 503 && answer.body == "not ready: no vault\n", "%+v", answer)
 	assert.Equal(t, open(t, nil).send(http.MethodGet, "/metrics", "").status, 404, "without metrics")
 }

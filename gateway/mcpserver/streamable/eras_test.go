@@ -31,9 +31,8 @@ func TestBothErasWorkOnOneEndpoint(t *testing.T) {
 	answer = r.post(body, headers...)
 	assert.That(t, strings.HasPrefix(answer.text(t), "token-") && answer.header.Get(server.HeaderKeySessionID) == "", "modern: %+v", answer)
 	body, headers = modern(2, "server/discover", "")
-	if answer = r.post(body, headers...); answer.status != http.StatusOK || !strings.Contains(answer.body, "2026-07-28") {
-		t.Errorf("discover: %+v", answer)
-	}
+	answer = r.post(body, headers...)
+	assert.That(t, answer.status == http.StatusOK && strings.Contains(answer.body, "2026-07-28"), "discover: %+v", answer)
 }
 
 func TestCallersAreSessionsOrTheToken(t *testing.T) {
@@ -114,12 +113,10 @@ func TestAPassedSocketIsAtItsAddress(t *testing.T) {
 		}
 	}
 	a, _ := parseAddr("127.0.0.1:1")
-	if _, err := listener(context.Background(), Config{Addr: "127.0.0.1:1", Listener: loop}, a); err == nil {
-		t.Error("it is opened")
-	}
-	if _, err := loop.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the refused socket is left open: %v", err)
-	}
+	_, err := listener(context.Background(), Config{Addr: "127.0.0.1:1", Listener: loop}, a)
+	assert.That(t, err != nil, "it is opened")
+	_, err = loop.Accept()
+	assert.ErrorIs(t, err, net.ErrClosed, "the refused socket is left open")
 }
 
 // Everybody can connect to a socket in the file system that systemd makes by default.

@@ -249,9 +249,8 @@ func (e exchanged) messages(t *testing.T) []map[string]any {
 	var all []map[string]any
 	for _, text := range texts {
 		var one map[string]any
-		if err := json.Unmarshal([]byte(text), &one); err != nil {
-			t.Fatalf("status %d, %q: %v", e.status, text, err)
-		}
+		err := json.Unmarshal([]byte(text), &one)
+		require.That(t, err == nil, "status %d, %q: %v", e.status, text, err)
 		all = append(all, one)
 	}
 	return all

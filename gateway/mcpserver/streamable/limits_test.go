@@ -160,9 +160,8 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 		defer stream.Close()
 		_, _ = io.WriteString(stream, strings.Replace(goodHead, "POST", "GET", 1)+in+"\r\n")
 		events := bufio.NewReader(stream)
-		if line, err := events.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-			t.Fatalf("%q, %v", line, err)
-		}
+		line, err := events.ReadString('\n')
+		require.That(t, err == nil && strings.Contains(line, "200"), "%q, %v", line, err)
 		go func() { _, _ = io.Copy(io.Discard, events) }()
 
 		c := p.dial()
@@ -176,14 +175,11 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 			x.toy.release <- struct{}{}
 			answer, err := http.ReadResponse(answers, nil)
 			require.NoError(t, err)
-			if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "released") {
-				t.Errorf("%s, %v", text, err)
-			}
+			text, err := io.ReadAll(answer.Body)
+			assert.That(t, err == nil && strings.Contains(string(text), "released"), "%s, %v", text, err)
 		}
 		assert.NoError(t, x.toy.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil), "the stream has ended")
-		if x.streams.Count() != 1 {
-			t.Errorf("%d streams", x.streams.Count())
-		}
+		assert.That(t, x.streams.Count() == 1, "%d streams", x.streams.Count())
 	})
 }
 
@@ -371,9 +367,8 @@ func TestTheGateCountsRight(t *testing.T) {
 		assert.That(t, !served && !isOpen(late) && isOpen(working) && isOpen(other), "served %v; those that work must stay", served)
 		other.Close()
 		synctest.Wait()
-		if again, served := enter(false); !served || !isOpen(again) {
-			t.Error("no room after one has left")
-		}
+		again, served := enter(false)
+		assert.That(t, served && isOpen(again), "no room after one has left")
 		working.Close()
 	})
 }
@@ -399,13 +394,9 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		synctest.Wait()
 		go stream(ids[2])
 		synctest.Wait()
-		if x.streams.Count() != 2 {
-			t.Errorf("%d streams after one has made room", x.streams.Count())
-		}
+		assert.That(t, x.streams.Count() == 2, "%d streams after one has made room", x.streams.Count())
 		cancel()
 		synctest.Wait()
-		if x.streams.Count() != 0 {
-			t.Errorf("%d streams after their clients have left", x.streams.Count())
-		}
+		assert.That(t, x.streams.Count() == 0, "%d streams after their clients have left", x.streams.Count())
 	})
 }

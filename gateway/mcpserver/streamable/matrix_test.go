@@ -126,9 +126,8 @@ func serveRaw(t *testing.T, r *running, text string) *http.Response {
 	t.Helper()
 	c := r.dial()
 	defer c.Close()
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	_, err := io.WriteString(c, text)
+	require.NoError(t, err)
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.That(t, err == nil, "%q: %v", text, err)
 	return answer
@@ -226,14 +225,12 @@ func FuzzHostName(f *testing.F) {
 
 func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
 	for _, wrong := range []string{"", "*", "null", "app.example", "https://", "https://app.example/path", "https://a@b", "https://app.example?x", "https://app.example#", "//app.example", "file:///x", "https://app example", "javascript:alert(1)"} {
-		if _, err := newOrigins([]string{wrong}); !isSetting(err, "allow-origin") {
-			t.Errorf("origin %q: %v", wrong, err)
-		}
+		_, err := newOrigins([]string{wrong})
+		assert.That(t, isSetting(err, "allow-origin"), "origin %q: %v", wrong, err)
 	}
 	for _, wrong := range []string{"", "*", "a:80", "[::1]:80", "a b", "http://a", "*.example", "a/b", "[x]", strings.Repeat("a", 254)} {
-		if _, err := newHosts("", []string{wrong}, nil); !isSetting(err, "allow-host") {
-			t.Errorf("host %q: %v", wrong, err)
-		}
+		_, err := newHosts("", []string{wrong}, nil)
+		assert.That(t, isSetting(err, "allow-host"), "host %q: %v", wrong, err)
 	}
 	if h, err := newHosts("", []string{"FD00::1", "[fd00::2]", "Vault_1.example"}, nil); err != nil || !h.Allow("[fd00:0::1]:80") || !h.Allow("[FD00::2]") || !h.Allow("vault_1.EXAMPLE:65535") || h.Allow("vault_1.example:65536") {
 		t.Errorf("%+v, %v", h, err)
@@ -245,9 +242,8 @@ func TestAnOriginIsWrittenAsABrowserSendsIt(t *testing.T) {
 		"https://App.example:443/": "https://app.example", "HTTP://app.example:80": "http://app.example", "http://app.example:443": "http://app.example:443",
 		"http://[::1]:8080": "http://[::1]:8080", "http://[0:0::1]": "http://[::1]", "https://[FD00::A]:443": "https://[fd00::a]", "app+x://notes_1": "app+x://notes_1",
 	} {
-		if got, err := parseOrigin(entry); got != want || err != nil {
-			t.Errorf("%q: %q, %v; want %q", entry, got, err, want)
-		}
+		got, err := parseOrigin(entry)
+		assert.That(t, got == want && err == nil, "%q: %q, %v; want %q", entry, got, err, want)
 	}
 }
 
@@ -257,9 +253,7 @@ func TestSettingsCanBeJudgedBeforehand(t *testing.T) {
 		CheckTLS(Config{Addr: "0.0.0.0:1"}), CheckTLS(Config{Addr: "127.0.0.1:1", TLSCert: "/x"}), CheckTLS(Config{Addr: "x"}),
 	}
 	for i, setting := range []string{"http", "http", "http", "allow-origin", "allow-host", "http", "tls-key", "http"} {
-		if !isSetting(wrong[i], setting) {
-			t.Errorf("%d: %v", i, wrong[i])
-		}
+		assert.That(t, isSetting(wrong[i], setting), "%d: %v", i, wrong[i])
 	}
 	for i, err := range []error{
 		CheckAddr("127.0.0.1:0"), CheckOrigin("https://app.example"), CheckHost("[::1]"),

@@ -50,9 +50,8 @@ func TestStoppingAnswersWhatRuns(t *testing.T) {
 	}
 	for range subscription.lines {
 	}
-	if answer, err := r.try(t.Context(), http.MethodGet, "/healthz", ""); err == nil && answer.status != http.StatusServiceUnavailable {
-		t.Errorf("a new request was taken: %+v", answer)
-	}
+	answer, err := r.try(t.Context(), http.MethodGet, "/healthz", "")
+	assert.That(t, err != nil || answer.status == http.StatusServiceUnavailable, "a new request was taken: %+v", answer)
 	close(r.release)
 	assert.Equal(t, soon(t, "the answer", answers).text(t), "released")
 	assert.NoError(t, r.wait(), "the end")
@@ -84,16 +83,13 @@ func TestStoppingHasAnEnd(t *testing.T) {
 		<-x.toy.started
 		begin := time.Now()
 		go func() { _ = stop() }()
-		if err := <-x.toy.ended; !errors.Is(err, context.Canceled) || time.Since(begin) < time.Minute {
-			t.Errorf("%v after %v", err, time.Since(begin))
-		}
-		if text := <-answer; !strings.Contains(text, `"id":3`) || !strings.Contains(text, "is unknown") {
-			t.Errorf("%q", text)
-		}
+		err := <-x.toy.ended
+		assert.That(t, errors.Is(err, context.Canceled) && time.Since(begin) >= time.Minute, "%v after %v", err, time.Since(begin))
+		text := <-answer
+		assert.That(t, strings.Contains(text, `"id":3`) && strings.Contains(text, "is unknown"), "%q", text)
 		synctest.Wait()
-		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+shutdownLimit {
-			t.Errorf("%v after %v", err, time.Since(begin))
-		}
+		err = stop()
+		assert.That(t, errors.Is(err, ErrCut) && time.Since(begin) <= time.Minute+shutdownLimit, "%v after %v", err, time.Since(begin))
 		assert.That(t, len(x.sessions.byID) == 0 && !x.kept(id), "a session is left")
 	})
 }
@@ -109,9 +105,8 @@ func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
 		_, _ = io.WriteString(c, strings.Replace(strings.Replace(goodHead, "POST", "GET", 1), "/mcp", "/readyz", 1)+"\r\n")
 		synctest.Wait()
 		begin := time.Now()
-		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+2*shutdownLimit {
-			t.Errorf("%v after %v", err, time.Since(begin))
-		}
+		err := stop()
+		assert.That(t, errors.Is(err, ErrCut) && time.Since(begin) <= time.Minute+2*shutdownLimit, "%v after %v", err, time.Since(begin))
 		time.Sleep(time.Hour) // it ends at last
 	})
 }
@@ -165,26 +160,22 @@ func TestStoppingDoesNotWaitForUnauthenticated(t *testing.T) {
 		defer c.Close()
 		synctest.Wait()
 		begin := time.Now()
-		if err := stop(); err != nil || time.Since(begin) > time.Second {
-			t.Errorf("%v after %v", err, time.Since(begin))
-		}
+		err := stop()
+		assert.That(t, err == nil && time.Since(begin) <= time.Second, "%v after %v", err, time.Since(begin))
 	})
 }
 
 // The file of hosts may say that localhost is another machine's way to this one.
 func TestANameForLoopbackMustBeOne(t *testing.T) {
-	if l, err := listen(t.Context(), address{network: "tcp", text: "0.0.0.0:0", host: "localhost"}, "localhost:0"); !isSetting(err, "http") {
-		t.Errorf("%v, %v", l, err)
-	}
+	l, err := listen(t.Context(), address{network: "tcp", text: "0.0.0.0:0", host: "localhost"}, "localhost:0")
+	assert.That(t, isSetting(err, "http"), "%v, %v", l, err)
 }
 
 func TestAnAddressInUseIsRefused(t *testing.T) {
 	r := open(t, nil)
 	err := Serve(t.Context(), Config{Server: newToy().server, Addr: r.addr, Token: goodToken}, nil)
 	// Windows says it in the language of the user.
-	if !isSetting(err, "http") || runtime.GOOS != "windows" && !strings.Contains(err.Error(), "in use") {
-		t.Error(err)
-	}
+	assert.That(t, isSetting(err, "http") && (runtime.GOOS == "windows" || strings.Contains(err.Error(), "in use")), "%v", err)
 }
 
 // certificateFiles makes a certificate for the name vault.example and the address
@@ -270,9 +261,8 @@ func TestASocketIsForOneUser(t *testing.T) {
 	assert.Contains(t, ready(r), "200 OK", "after the second server")
 	r.stop()
 	assert.NoError(t, r.wait())
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	left, _ := os.ReadDir(filepath.Dir(path))
+	assert.Equal(t, len(left), 0, "left behind: %v", left)
 
 	// What a server that was killed has left is replaced.
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -308,14 +298,12 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 		var wrong *SettingError
 		assert.That(t, errors.As(err, &wrong) && strings.Contains(err.Error(), want), "%q: %v", path, err)
 	}
-	if text, err := os.ReadFile(file); string(text) != "a note" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := os.ReadFile(file)
+	assert.Equal(t, string(text), "a note", "%q, %v", text, err)
 	cert, key, _ := certificateFiles(t)
 	c := Config{Server: newToy().server, Addr: "unix:" + filepath.Join(dir, "s"), Token: goodToken, TLSCert: cert, TLSKey: key}
-	if err := Serve(t.Context(), c, nil); !isSetting(err, "tls-cert") {
-		t.Error(err)
-	}
+	err = Serve(t.Context(), c, nil)
+	assert.That(t, isSetting(err, "tls-cert"), "%v", err)
 }
 
 // A socket that another process has put in the place of ours is not removed.
@@ -331,9 +319,8 @@ func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
 	require.NoError(t, err)
 	defer other.Close()
 	assert.NoError(t, l.Close())
-	if _, err := os.Lstat(path); err != nil {
-		t.Error(err)
-	}
+	_, err = os.Lstat(path)
+	assert.NoError(t, err)
 }
 
 func TestABrokenListenerEndsTheServer(t *testing.T) {

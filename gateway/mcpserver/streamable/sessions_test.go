@@ -138,21 +138,17 @@ func TestASessionInUseDoesNotEndForTheNext(t *testing.T) {
 	s := newSessions(most, time.Hour)
 	defer s.close()
 	for range most / 2 {
-		if _, err := s.begin(owner{}, client{name: "a"}, ""); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.begin(owner{}, client{name: "a"}, "")
+		require.NoError(t, err)
 	}
-	if _, err := s.begin(owner{}, client{name: "a"}, ""); !errors.Is(err, errFull) {
-		t.Errorf("more than half for one client: %v", err)
-	}
+	_, err := s.begin(owner{}, client{name: "a"}, "")
+	assert.ErrorIs(t, err, errFull, "more than half for one client")
 	for range most / 2 {
-		if _, err := s.begin(owner{}, client{name: "b"}, ""); err != nil {
-			t.Fatal(err)
-		}
+		_, err := s.begin(owner{}, client{name: "b"}, "")
+		require.NoError(t, err)
 	}
-	if _, err := s.begin(owner{}, client{name: "c"}, ""); !errors.Is(err, errFull) || len(s.byID) != most {
-		t.Errorf("all are in use: %v", err)
-	}
+	_, err = s.begin(owner{}, client{name: "c"}, "")
+	assert.That(t, errors.Is(err, errFull) && len(s.byID) == most, "all are in use: %v", err)
 }
 
 // Clients are told apart by where they connect from and what they call themselves.
@@ -277,9 +273,7 @@ func TestAFailedInitializeLeavesNothing(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	x.send(gone, http.MethodPost, initialize(legacyVersion))
-	if len(x.sessions.byID) != 0 {
-		t.Errorf("%d sessions of a client that has gone", len(x.sessions.byID))
-	}
+	assert.That(t, len(x.sessions.byID) == 0, "%d sessions of a client that has gone", len(x.sessions.byID))
 }
 
 func TestSessionsAreToldOf(t *testing.T) {

@@ -31,12 +31,10 @@ func TestTheFirstStartMakesAToken(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if again, err := Token(path); again != token || err != nil {
-		t.Errorf("the second start: %q, %v", again, err)
-	}
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
-	}
+	again, err := Token(path)
+	assert.That(t, again == token && err == nil, "the second start: %q, %v", again, err)
+	left, _ := os.ReadDir(filepath.Dir(path))
+	assert.Equal(t, len(left), 1, "left behind: %v", left)
 }
 
 // A folder that others can look into is no place for a token.
@@ -124,17 +122,15 @@ func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(path, []byte(goodToken), 0o600))
 	require.NoError(t, os.Chown(path, 12345, -1))
-	if _, err := Token(path); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
-		t.Error(err)
-	}
+	_, err := Token(path)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "belongs to another user"), "%v", err)
 }
 
 func TestATokenThatCannotBeMadeIsAnError(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	if token, err := Token(filepath.Join(file, "token")); err == nil || token != "" {
-		t.Errorf("%q, %v", token, err)
-	}
+	token, err := Token(filepath.Join(file, "token"))
+	assert.That(t, err != nil && token == "", "%q, %v", token, err)
 }
 
 func TestOnlyTheTokenOpens(t *testing.T) {
@@ -194,18 +190,14 @@ func TestWrongTokensHoldUpNobodyElse(t *testing.T) {
 			})
 		}
 		synctest.Wait() // those that wait do
-		if code := attemptWith(t.Context(), b, goodToken); code != 200 || time.Since(begin) != 0 {
-			t.Errorf("the right token had %d after %v", code, time.Since(begin))
-		}
+		code := attemptWith(t.Context(), b, goodToken)
+		assert.That(t, code == 200 && time.Since(begin) == 0, "the right token had %d after %v", code, time.Since(begin))
 		all.Wait()
-		if codes[401] != 20 || codes[429] != 980 || time.Since(begin) != wrongWait {
-			t.Errorf("%v after %v", codes, time.Since(begin))
-		}
+		assert.That(t, codes[401] == 20 && codes[429] == 980 && time.Since(begin) == wrongWait, "%v after %v", codes, time.Since(begin))
 		assert.That(t, strings.Count(told.String(), "\n") == 1 && !strings.Contains(told.String(), otherToken), "told %q", told.String())
 		time.Sleep(time.Minute)
-		if code := attemptWith(t.Context(), b, otherToken); code != 401 || !strings.Contains(told.String(), "times=1000") {
-			t.Errorf("%d, told %q", code, told.String())
-		}
+		code = attemptWith(t.Context(), b, otherToken)
+		assert.That(t, code == 401 && strings.Contains(told.String(), "times=1000"), "%d, told %q", code, told.String())
 	})
 }
 
@@ -220,9 +212,8 @@ func TestASlowAnswerEndsWithItsClient(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		begin := time.Now()
-		if code := attemptWith(ctx, b, otherToken); code != 401 || time.Since(begin) != 0 {
-			t.Errorf("%d after %v", code, time.Since(begin))
-		}
+		code := attemptWith(ctx, b, otherToken)
+		assert.That(t, code == 401 && time.Since(begin) == 0, "%d after %v", code, time.Since(begin))
 		time.Sleep(wrongWait)
 	})
 }

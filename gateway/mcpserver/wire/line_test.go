@@ -61,12 +61,10 @@ func TestLineReader(t *testing.T) {
 func TestLineReaderPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	r := newLineReader(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), func(int) {})
-	if line, err := r.next(); string(line) != "a" || err != nil {
-		t.Fatalf("%q, %v", line, err)
-	}
-	if _, err := r.next(); !errors.Is(err, broken) {
-		t.Fatalf("error %v, want %v", err, broken)
-	}
+	line, err := r.next()
+	require.That(t, string(line) == "a" && err == nil, "%q, %v", line, err)
+	_, err = r.next()
+	require.That(t, errors.Is(err, broken), "error %v, want %v", err, broken)
 }
 
 // endless is size bytes without a newline.
@@ -189,9 +187,8 @@ func TestWhichCallsArePlain(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"t"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","x":{"name":"t"}}`,
 	} {
-		if m, err := Decode([]byte(line)); err != nil || m.Plain {
-			t.Errorf("%s: %+v, %v", line, m, err)
-		}
+		m, err := Decode([]byte(line))
+		assert.That(t, err == nil && !m.Plain, "%s: %+v, %v", line, m, err)
 	}
 }
 
@@ -207,9 +204,8 @@ func FuzzPlainCall(f *testing.F) {
 			return
 		}
 		var request mcp.CallToolRequest
-		if err := json.Unmarshal(line, &request); err != nil {
-			t.Fatalf("plain, but mcp-go says %v: %q", err, line)
-		}
+		err = json.Unmarshal(line, &request)
+		require.That(t, err == nil, "plain, but mcp-go says %v: %q", err, line)
 		got, want := mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta}, request.Params
 		assert.That(t, want.Task == nil && want.RequestState == "" && want.InputResponses == nil, "plain: %q", line)
 		if got.Name != want.Name || string(got.RawArguments) != string(want.RawArguments) || string(Encode(got.Meta)) != string(Encode(want.Meta)) {

@@ -45,9 +45,8 @@ func TestDecodeMessageRefuses(t *testing.T) {
 	nested := func(n int) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}}`
 	}
-	if _, err := Decode([]byte(nested(maxDepth - 2))); err != nil {
-		t.Errorf("at the depth limit: %v", err)
-	}
+	_, err := Decode([]byte(nested(maxDepth - 2)))
+	assert.NoError(t, err, "at the depth limit")
 	for _, test := range []struct {
 		name, line string
 		Code       int
@@ -124,12 +123,10 @@ func TestEverySpellingIsFound(t *testing.T) {
 }
 
 func TestClip(t *testing.T) {
-	if got := Clip("a\x1b[31m\n"); strings.ContainsAny(got, "\x1b\n") {
-		t.Errorf("%q", got)
-	}
-	if got := Clip(strings.Repeat("é", 300)); len(got) > quote.Limit+len("…") {
-		t.Errorf("%d bytes", len(got))
-	}
+	got := Clip("a\x1b[31m\n")
+	assert.That(t, !strings.ContainsAny(got, "\x1b\n"), "%q", got)
+	got = Clip(strings.Repeat("é", 300))
+	assert.That(t, len(got) <= quote.Limit+len("…"), "%d bytes", len(got))
 }
 
 func BenchmarkDecodeMessage(b *testing.B) {
@@ -137,9 +134,8 @@ func BenchmarkDecodeMessage(b *testing.B) {
 		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:append","params":{"content":%q}}}}`, strings.Repeat("x", size))
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Decode(line); err != nil {
-					b.Fatal(err)
-				}
+				_, err := Decode(line)
+				require.NoError(b, err)
 			}
 		})
 	}
@@ -164,9 +160,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		got, err := Decode(line)
 		if err != nil {
 			var refusal *Error
-			if !errors.As(err, &refusal) || refusal.Code != -32700 && refusal.Code != -32600 || refusal.Text == "" {
-				t.Errorf("error %#v", err)
-			}
+			assert.That(t, errors.As(err, &refusal) && (refusal.Code == -32700 || refusal.Code == -32600) && refusal.Text != "", "error %#v", err)
 			return
 		}
 		var loose struct {
@@ -240,13 +234,11 @@ func TestAResultIsEncodedAsMCPGoEncodesIt(t *testing.T) {
 	}
 	for _, text := range awkward {
 		r := mcp.NewToolResultStructured(Compact(Encode(map[string]any{text: text})), text)
-		if got, err := AppendResult(nil, text, r); err != nil || string(got) != asMCPGo(t, text, r) {
-			t.Errorf("%.40q: %v\n%.300s, want\n%.300s", text, err, got, asMCPGo(t, text, r))
-		}
+		got, err := AppendResult(nil, text, r)
+		assert.That(t, err == nil && string(got) == asMCPGo(t, text, r), "%.40q: %v\n%.300s, want\n%.300s", text, err, got, asMCPGo(t, text, r))
 	}
-	if _, err := AppendResult(nil, 1.0, mcp.NewToolResultStructured(func() {}, "x")); err == nil {
-		t.Error("a function was encoded")
-	}
+	_, err := AppendResult(nil, 1.0, mcp.NewToolResultStructured(func() {}, "x"))
+	assert.That(t, err != nil, "a function was encoded")
 }
 
 // FuzzAppendResult: whatever the text is, mcp-go encodes it alike.
@@ -256,8 +248,7 @@ func FuzzAppendResult(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := mcp.NewToolResultStructured(Compact(Encode(text)), text)
-		if got, err := AppendResult(nil, text, r); err != nil || string(got) != asMCPGo(t, text, r) {
-			t.Errorf("%v\n%s, want\n%s", err, got, asMCPGo(t, text, r))
-		}
+		got, err := AppendResult(nil, text, r)
+		assert.That(t, err == nil && string(got) == asMCPGo(t, text, r), "%v\n%s, want\n%s", err, got, asMCPGo(t, text, r))
 	})
 }

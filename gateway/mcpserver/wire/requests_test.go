@@ -146,17 +146,15 @@ func TestHandshakeGoesFirstAndAlone(t *testing.T) {
 		answered(c, "i")
 		written(c)
 		took()
-		if got, want := fmt.Sprint(order), "[i | early |]"; got != want {
-			t.Errorf("order %s, want %s", got, want)
-		}
+		got, want := fmt.Sprint(order), "[i | early |]"
+		assert.Equal(t, got, want, "order")
 	})
 }
 
 func TestWhatCannotBeNotified(t *testing.T) {
 	assert.ErrorIs(t, Notify(t.Context(), "notifications/progress", nil), ErrNoClient, "error")
-	if err := Notify(t.Context(), "x", map[string]any{"f": func() {}}); err == nil || errors.Is(err, ErrNoClient) {
-		t.Errorf("what is no JSON: %v", err)
-	}
+	err := Notify(t.Context(), "x", map[string]any{"f": func() {}})
+	assert.That(t, err != nil && !errors.Is(err, ErrNoClient), "what is no JSON: %v", err)
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	assert.ErrorIs(t, Notify(ended, "x", nil), context.Canceled, "after the end")
@@ -176,9 +174,8 @@ func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
 			return true
 		}
 		call := Message{Kind: Request, ID: "x", Method: "tools/call", Tool: "x", Arguments: json.RawMessage(`{}`)}
-		if err := c.accept(call); err != nil || !asked {
-			t.Errorf("asked %v, %v", asked, err)
-		}
+		err := c.accept(call)
+		assert.That(t, err == nil && asked, "asked %v, %v", asked, err)
 	})
 }
 
@@ -195,9 +192,8 @@ func testAPanicIsAnswered(t *testing.T, p path) {
 	}), talk.Patience)
 	for range 2 { // the same worker
 		k.Send(call(1))
-		if m := k.Next(); m.ID != 1.0 || m.Error == nil || m.Error.Code != -32603 || strings.Contains(m.Error.Message, "note") {
-			t.Errorf("%+v", m.Error)
-		}
+		m := k.Next()
+		assert.That(t, m.ID == 1.0 && m.Error != nil && m.Error.Code == -32603 && !strings.Contains(m.Error.Message, "note"), "%+v", m.Error)
 	}
 	k.Send(call(2))
 	m := k.Next()
@@ -294,9 +290,8 @@ func TestLargeAnswersAreNotKept(t *testing.T) {
 	for range 3 { // pools are empty then
 		runtime.GC()
 	}
-	if runtime.ReadMemStats(&memory); memory.HeapAlloc > calls*size/2 {
-		t.Errorf("%d MiB are kept after %d answers of %d MiB", memory.HeapAlloc>>20, calls, size>>20)
-	}
+	runtime.ReadMemStats(&memory)
+	assert.That(t, memory.HeapAlloc <= calls*size/2, "%d MiB are kept after %d answers of %d MiB", memory.HeapAlloc>>20, calls, size>>20)
 }
 
 // Calls with large answers wait while the client does not read two of them, and hold up no
@@ -322,8 +317,6 @@ func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
 	c.mu.Unlock()
 	go io.Copy(io.Discard, out)
 	c.waitForAnswers()
-	if c.large != 0 || large.Load() != 5 {
-		t.Errorf("%d large calls were made, %d are counted", large.Load(), c.large)
-	}
+	assert.That(t, c.large == 0 && large.Load() == 5, "%d large calls were made, %d are counted", large.Load(), c.large)
 	close(c.idle)
 }

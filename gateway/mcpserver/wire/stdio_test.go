@@ -116,12 +116,10 @@ func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[s
 	answers := map[string]talk.Message{}
 	for line := range strings.Lines(out.String()) {
 		var m talk.Message
-		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-		if _, twice := answers[fmt.Sprint(m.ID)]; twice && m.ID != nil {
-			t.Errorf("two answers with id %v", m.ID)
-		}
+		err := json.Unmarshal([]byte(line), &m)
+		require.That(t, err == nil, "%q: %v", line, err)
+		_, twice := answers[fmt.Sprint(m.ID)]
+		assert.That(t, !twice || m.ID == nil, "two answers with id %v", m.ID)
 		answers[fmt.Sprint(m.ID)] = m
 	}
 	return answers
@@ -145,9 +143,7 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	for id, m := range answers {
 		assert.That(t, m.Error == nil, "%s: %+v", id, m.Error)
 	}
-	if most.Load() > maxRunning {
-		t.Errorf("%d calls at once", most.Load())
-	}
+	assert.That(t, most.Load() <= maxRunning, "%d calls at once", most.Load())
 }
 
 func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
@@ -165,9 +161,8 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 		answers := plain.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
 		refusal := answers[test.ID]
 		assert.That(t, refusal.Error != nil && refusal.Error.Code == test.Code, "%s: %+v, want code %d", test.name, refusal.Error, test.Code)
-		if good, ok := answers["good"]; !ok || good.Error != nil || len(answers) != 2 {
-			t.Errorf("%s: answers %v", test.name, answers)
-		}
+		good, ok := answers["good"]
+		assert.That(t, ok && good.Error == nil && len(answers) == 2, "%s: answers %v", test.name, answers)
 	}
 }
 
@@ -243,17 +238,14 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 		assert.That(t, m.ID == nil && m.Error != nil && m.Error.Code == -32600, "%s: %+v", line, m)
 	}
 	k.Send(ping("1")) // which is another id
-	if m := k.Next(); m.ID != "1" || m.Error != nil {
-		t.Errorf("%+v", m)
-	}
+	m := k.Next()
+	assert.That(t, m.ID == "1" && m.Error == nil, "%+v", m)
 	close(g.pending)
-	if m := k.Next(); m.ID != 1.0 || m.Error != nil {
-		t.Errorf("%+v", m)
-	}
+	m = k.Next()
+	assert.That(t, m.ID == 1.0 && m.Error == nil, "%+v", m)
 	k.Send(call(1))
-	if m := k.Next(); m.ID != 1.0 || m.Error != nil {
-		t.Errorf("an id that is free again: %+v", m)
-	}
+	m = k.Next()
+	assert.That(t, m.ID == 1.0 && m.Error == nil, "an id that is free again: %+v", m)
 }
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
@@ -335,17 +327,14 @@ func TestOutputIsClosed(t *testing.T) {
 		done <- Serve(t.Context(), plain.toy(t.Output(), g.call), reader, out, talk.Patience)
 	}()
 	for _, line := range []string{call(1), call(2)} {
-		if _, err := io.WriteString(in, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := io.WriteString(in, line+"\n")
+		require.NoError(t, err)
 		talk.Receive(t, g.started)
 	}
-	if _, err := io.WriteString(in, ping(3)+"\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := talk.Receive(t, done); !errors.Is(err, errOutputClosed) || !errors.Is(err, syscall.EPIPE) {
-		t.Errorf("error %v, want %v", err, errOutputClosed)
-	}
+	_, err := io.WriteString(in, ping(3)+"\n")
+	require.NoError(t, err)
+	err = talk.Receive(t, done)
+	assert.That(t, errors.Is(err, errOutputClosed) && errors.Is(err, syscall.EPIPE), "error %v, want %v", err, errOutputClosed)
 	talk.Receive(t, g.cancelled)
 	talk.Receive(t, g.cancelled)
 	n := out.writes.Load()
@@ -382,9 +371,8 @@ func testNotificationsLeaveBeforeTheAnswer(t *testing.T, p path) {
 			m := k.Next()
 			require.That(t, m.Method == "notifications/progress" && m.Params["progress"] == float64(i), "%+v before the answer", m)
 		}
-		if m := k.Next(); m.ID != float64(id) {
-			t.Fatalf("%+v", m)
-		}
+		m := k.Next()
+		require.That(t, m.ID == float64(id), "%+v", m)
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
@@ -457,9 +445,8 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 			k, _ := start(t, plain.toy(t.Output(), echo, server.WithToolCapabilities(true)), talk.Patience)
 			k.Send(listenFor(1, test.filter))
 			k.In.Close()
-			if err := k.Wait(); err != nil {
-				t.Fatalf("%s: %v", test.name, err)
-			}
+			err := k.Wait()
+			require.That(t, err == nil, "%s: %v", test.name, err)
 			rest := k.Rest()
 			require.That(t, len(rest) == 2 && rest[0].Method == mcp.MethodNotificationSubscriptionsAcknowledged && rest[1].ID == 1.0, "%s: %+v", test.name, rest)
 		}
@@ -506,9 +493,8 @@ func (p path) benchmark(b *testing.B, size int) {
 	b.ReportAllocs()
 	for b.Loop() {
 		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`+"\n", text)
-		if _, err := answers.ReadString('\n'); err != nil {
-			b.Fatal(err)
-		}
+		_, err := answers.ReadString('\n')
+		require.NoError(b, err)
 	}
 	in.Close()
 	require.NoError(b, <-done)

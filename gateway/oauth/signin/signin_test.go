@@ -326,9 +326,8 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 	if secret := got["refresh_token"].(string); err != nil || strings.Contains(string(file), secret[strings.Index(secret, ".")+1:]) || strings.Contains(string(file), got["access_token"].(string)) {
 		t.Errorf("the file has a token: %v", err)
 	}
-	if info, _ := os.Stat(filepath.Join(s.state, fileName)); info.Mode().Perm() != 0o600 {
-		t.Errorf("others can read the file: %v", info.Mode())
-	}
+	info, _ := os.Stat(filepath.Join(s.state, fileName))
+	assert.Equal(t, info.Mode().Perm(), 0o600, "others can read the file: %v", info.Mode())
 	status, next := s.exchange(s.forRefresh(got["refresh_token"]))
 	assert.That(t, status == 200 && next["scope"] == "vault:read vault:write" && s.Holder(next["access_token"].(string)).Identity == holder.Identity, "%d %v", status, next)
 	assert.That(t, s.Holder(got["access_token"].(string)).Agent == "", "a replaced access token still counts")
@@ -344,12 +343,10 @@ func TestAnOwnerGrantsAClient(t *testing.T) {
 	s.clock = s.clock.Add(-time.Hour)
 	_, grants, err := s.store.List()
 	require.That(t, err == nil && len(grants) == 1, "%+v, %v", grants, err)
-	if had, err := s.store.Remove(grants[0].ID); !had || err != nil || s.Holder(last["access_token"].(string)).Agent != "" {
-		t.Errorf("removed: %v, %v", had, err)
-	}
-	if status, _ := s.exchange(s.forRefresh(last["refresh_token"])); status == 200 {
-		t.Error("a removed grant is refreshed")
-	}
+	had, err := s.store.Remove(grants[0].ID)
+	assert.That(t, had && err == nil && s.Holder(last["access_token"].(string)).Agent == "", "removed: %v, %v", had, err)
+	status, _ = s.exchange(s.forRefresh(last["refresh_token"]))
+	assert.That(t, status != 200, "a removed grant is refreshed")
 }
 
 // Every one of these ends without a code or a token.
@@ -376,9 +373,8 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	status, answer = s.send("/oauth/finish", map[string]any{"ticket": unset["ticket"], "credential": map[string]any{}, "query": s.query()})
 	refused("no passkey", status, answer, "not the owner")
 	code, _ := s.store.NewSetup(s.clock)
-	if status, _ := s.addPasskey(code); status != 200 {
-		t.Fatal(status)
-	}
+	status, _ = s.addPasskey(code)
+	require.Equal(t, status, 200)
 	own := []any{s.device, s.key}
 	status, answer = s.addPasskey(code)
 	refused("a code twice", status, answer, "not valid any more")
@@ -429,9 +425,7 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		"this server": {"redirect_uri", s.origin + "/oauth/decide"},
 	} {
 		status, answer := s.signIn(s.query(changes...), nil)
-		if answer["location"] != nil {
-			t.Errorf("%s: goes to %v", what, answer["location"])
-		}
+		assert.That(t, answer["location"] == nil, "%s: goes to %v", what, answer["location"])
 		refused(what, status, answer, "error")
 	}
 	for what, query := range map[string]string{"two clients": s.query() + "&client_id=x", "two addresses": s.query() + "&redirect_uri=https://evil.example", "two challenges": s.query() + "&code_challenge=x", "two resources": s.query() + "&resource=x", "no query": "", "a query that is none": "?%zz"} {
@@ -599,9 +593,8 @@ func TestManyChallenges(t *testing.T) {
 	s.setUp()
 	_, wanted := s.signIn(s.query(), nil)
 	for range maxTickets + 50 {
-		if status, _ := s.send("/oauth/begin", map[string]any{}); status != 200 {
-			t.Fatal(status)
-		}
+		status, _ := s.send("/oauth/begin", map[string]any{})
+		require.Equal(t, status, 200)
 	}
 	n := len(s.tickets)
 	assert.That(t, n <= maxTickets+1, "%d tickets", n)
@@ -651,9 +644,8 @@ func TestAClientByItsMetadata(t *testing.T) {
 	_, token := s.exchange(form)
 	refresh := s.forRefresh(token["refresh_token"])
 	refresh.Set("client_id", id)
-	if status, next := s.exchange(refresh); status != 200 {
-		t.Errorf("%d %v", status, next)
-	}
+	status, next := s.exchange(refresh)
+	assert.That(t, status == 200, "%d %v", status, next)
 	for what, how := range map[string]func(http.ResponseWriter){
 		"another id": document("https://evil.example/client.json", callback), "no id": document("", callback), "another address": document(id, "https://evil.example/cb"), "no address": document(id), "a script": document(id, callback, "javascript:x"),
 		"an error": func(w http.ResponseWriter) { w.WriteHeader(404); document(id, callback)(w) },
@@ -668,9 +660,8 @@ func TestAClientByItsMetadata(t *testing.T) {
 		},
 	} {
 		answer = how
-		if status, got := s.signIn(s.query("client_id", id), nil); status == 200 {
-			t.Errorf("%s: %v", what, got)
-		}
+		status, got := s.signIn(s.query("client_id", id), nil)
+		assert.That(t, status != 200, "%s: %v", what, got)
 	}
 	for address, public := range map[string]bool{
 		"93.184.216.34:443": true, "[2606:2800:220:1::1]:443": true, "93.184.216.34:80": false, "127.0.0.1:443": false, "[::1]:443": false, "10.1.2.3:443": false, "192.168.0.1:443": false, "172.16.0.1:443": false, "169.254.169.254:443": false, "100.64.0.1:443": false,
@@ -698,9 +689,8 @@ func TestPagesAndMetadata(t *testing.T) {
 		t.Errorf("%d %v", status, about)
 	}
 	for _, path := range []string{"/oauth/", "/oauth/token", "/oauth/../mcp", "/oauth/signin.js/x"} {
-		if status, _ := s.raw("GET", path, ""); status != 404 {
-			t.Errorf("%s: %d", path, status)
-		}
+		status, _ := s.raw("GET", path, "")
+		assert.Equal(t, status, 404, "%s", path)
 	}
 	status = 0
 	for i := 0; i < 100 && status != 429; i++ {
@@ -711,7 +701,6 @@ func TestPagesAndMetadata(t *testing.T) {
 		s.registered2()
 		s.registered(callback)
 	}
-	if c, err := s.store.read(); err != nil || len(c.Clients) != maxClients {
-		t.Errorf("%d clients, %v", len(c.Clients), err)
-	}
+	c, err := s.store.read()
+	assert.That(t, err == nil && len(c.Clients) == maxClients, "%d clients, %v", len(c.Clients), err)
 }

@@ -190,9 +190,8 @@ func (c *bySyslog) read(t *testing.T, in *bufio.Reader) {
 			t.Errorf("the message %q", message)
 			return
 		}
-		if _, err := time.Parse(time.RFC3339Nano, fields[1]); err != nil {
-			t.Error(err)
-		}
+		_, err = time.Parse(time.RFC3339Nano, fields[1])
+		assert.NoError(t, err)
 		c.add(fields[7])
 	}
 }
@@ -385,9 +384,8 @@ func TestLinesThatEndWithACollector(t *testing.T) {
 	_ = mute.Close()
 	_ = connection.Close()
 	e.Close()
-	if p := ProgressOf(state); len(p) > 0 {
-		t.Errorf("%+v has arrived", p)
-	}
+	p := ProgressOf(state)
+	assert.That(t, len(p) == 0, "%+v has arrived", p)
 	c := &bySyslog{network: "tcp", at: at}
 	c.start(t)
 	defer c.stop()
@@ -430,9 +428,8 @@ func TestRefusedLinesAreCounted(t *testing.T) {
 		p := ProgressOf(state)
 		return len(p) == 1 && p[0].Parts["calls"].Seq == 2000 && p[0].Parts["audit"].Seq == 1000
 	})
-	if p := ProgressOf(state); p[0].Dropped == 0 || int(p[0].Dropped)+countOf(c) != 3000 {
-		t.Errorf("%+v, %d arrived", p[0], countOf(c))
-	}
+	p := ProgressOf(state)
+	assert.That(t, p[0].Dropped != 0 && int(p[0].Dropped)+countOf(c) == 3000, "%+v, %d arrived", p[0], countOf(c))
 }
 
 // Lines that the log removes while the collector is down are counted, and the collector is told how

@@ -41,9 +41,7 @@ func TestACallAndItsProgramAreSpans(t *testing.T) {
 	before := time.Now()
 	oneCall(tr, ctx, "ok")
 	tr.Close()
-	if len(c.sent()) != 1 || log.String() != "" {
-		t.Fatalf("%d requests, log %s", len(c.sent()), log)
-	}
+	require.That(t, len(c.sent()) == 1 && log.String() == "", "%d requests, log %s", len(c.sent()), log)
 	r := c.sent()[0]
 	if r.Method != http.MethodPost || r.URL.Path != "/base/v1/traces" || r.Header.Get("Content-Type") != "application/json" ||
 		r.Header.Get("Authorization") != "Bearer s3cret" || r.Header.Get("X-Tenant") != "a" || r.UserAgent() != "vaultwicket/1.2.3" {
@@ -149,9 +147,8 @@ func TestWithoutACollectorThereIsNothing(t *testing.T) {
 		assert.That(t, tr == nil && err == nil, "%s: %v, %v", name, tr, err)
 		tr.Close()
 	}
-	if tr, err := OpenTracing(TracingConfig{}); tr != nil || err != nil {
-		t.Errorf("no environment: %v, %v", tr, err)
-	}
+	tr, err := OpenTracing(TracingConfig{})
+	assert.That(t, tr == nil && err == nil, "no environment: %v, %v", tr, err)
 }
 
 func TestWhatIsNotSampledIsNotSent(t *testing.T) {

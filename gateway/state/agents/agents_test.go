@@ -34,15 +34,11 @@ func TestATokenIsOfItsAgent(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(state, fileName))
 	assert.That(t, err == nil && !strings.Contains(string(text), ann) && !strings.Contains(string(text), ann[len(prefix):]), "the file contains the token: %s, %v", text, err)
 	again := set(t, user, "ann")
-	if of(ann) != "" || of(again) != "ann" || of(bob) != "bob" {
-		t.Errorf("after a rotation: %q, %q, %q", of(ann), of(again), of(bob))
-	}
-	if had, err := user.Remove("ann"); !had || err != nil || of(again) != "" || of(bob) != "bob" {
-		t.Errorf("after a removal: %v, %v, %q, %q", had, err, of(again), of(bob))
-	}
-	if had, err := user.Remove("ann"); had || err != nil {
-		t.Errorf("removed twice: %v, %v", had, err)
-	}
+	assert.That(t, of(ann) == "" && of(again) == "ann" && of(bob) == "bob", "after a rotation: %q, %q, %q", of(ann), of(again), of(bob))
+	had, err := user.Remove("ann")
+	assert.That(t, had && err == nil && of(again) == "" && of(bob) == "bob", "after a removal: %v, %v, %q, %q", had, err, of(again), of(bob))
+	had, err = user.Remove("ann")
+	assert.That(t, !had && err == nil, "removed twice: %v, %v", had, err)
 }
 
 func TestAnUnsafeFileHasNoTokens(t *testing.T) {
@@ -56,9 +52,8 @@ func TestAnUnsafeFileHasNoTokens(t *testing.T) {
 	} {
 		require.NoError(t, spoil())
 		assert.Equal(t, s.AgentOf(sha256.Sum256([]byte(token))), "", "%s: it is of", what)
-		if _, err := s.List(); err == nil {
-			t.Errorf("%s: it is listed", what)
-		}
+		_, err := s.List()
+		assert.That(t, err != nil, "%s: it is listed", what)
 		require.NoError(t, os.Remove(name))
 		token = set(t, s, "ann")
 	}

@@ -33,17 +33,14 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"": 0o700, currentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
 		info, err := os.Lstat(l.folder.file(name))
 		require.NoError(t, err)
-		if info.Mode().Perm() != mode && private.CanRenameOpen {
-			t.Errorf("%q has mode %v", name, info.Mode())
-		}
+		assert.That(t, info.Mode().Perm() == mode || !private.CanRenameOpen, "%q has mode %v", name, info.Mode())
 	}
 }
 
 func TestNothingIsThereBeforeTheFirstLine(t *testing.T) {
 	l := newLog(t, Limits{})
-	if _, err := os.Lstat(l.folder.dir); !os.IsNotExist(err) {
-		t.Error(err)
-	}
+	_, err := os.Lstat(l.folder.dir)
+	assert.That(t, os.IsNotExist(err), "%v", err)
 	assert.Equal(t, verified(t, l), (Report{}))
 	lines := listed(t, l, Filter{})
 	assert.That(t, lines == nil, "%+v", lines)
@@ -98,9 +95,8 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 		if n%50 == 0 {
 			l = again(t, l)
 		}
-		if r := verified(t, l); r.Broken != nil || r.Last != uint64(n) || r.Files > 4 {
-			t.Fatalf("after %d: %+v", n, r)
-		}
+		r := verified(t, l)
+		require.That(t, r.Broken == nil && r.Last == uint64(n) && r.Files <= 4, "after %d: %+v", n, r)
 	}
 	r := verified(t, l)
 	assert.That(t, r.Files == 4 && r.First >= 150 && r.Lines == int(r.Last-r.First)+1, "%+v", r)
@@ -110,9 +106,8 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 	// A lower limit applies from the next file on.
 	l = Open(l.folder.dir, Limits{FileSize: 3000, Files: 1})
 	writeAll(t, l, 201, 220)
-	if r := verified(t, l); r.Broken != nil || r.Files != 1 || r.Last != 220 {
-		t.Errorf("%+v", r)
-	}
+	r = verified(t, l)
+	assert.That(t, r.Broken == nil && r.Files == 1 && r.Last == 220, "%+v", r)
 }
 
 func TestFilesThatDoNotStayOpen(t *testing.T) {
@@ -138,9 +133,8 @@ func TestSeveralWritersAtOnce(t *testing.T) {
 	}
 	wait.Go(func() {
 		for range 20 {
-			if r, err := Verify(l.folder.dir); err != nil || r.Broken != nil || r.Torn != 0 {
-				t.Errorf("%+v, %v", r, err)
-			}
+			r, err := Verify(l.folder.dir)
+			assert.That(t, err == nil && r.Broken == nil && r.Torn == 0, "%+v, %v", r, err)
 			for _, err := range List(l.folder.dir, Filter{Limit: 3}) {
 				assert.That(t, err == nil, "%v", err)
 			}
@@ -166,17 +160,14 @@ func TestInvalidLinesAreRefused(t *testing.T) {
 		line := sample(1)
 		spoil(&line)
 		var invalid *Invalid
-		if err := l.Write(line, false); !errors.As(err, &invalid) {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := l.Write(line, false)
+		assert.That(t, errors.As(err, &invalid), "%s: %v", name, err)
 	}
-	if _, err := os.Lstat(l.folder.dir); !os.IsNotExist(err) {
-		t.Error("something was written")
-	}
+	_, err := os.Lstat(l.folder.dir)
+	assert.That(t, os.IsNotExist(err), "something was written")
 	var unusable *Unusable
-	if err := Open("relative", Limits{}).Write(sample(1), false); !errors.As(err, &unusable) {
-		t.Error(err)
-	}
+	err = Open("relative", Limits{}).Write(sample(1), false)
+	assert.That(t, errors.As(err, &unusable), "%v", err)
 }
 
 func TestTheLongestLineFits(t *testing.T) {

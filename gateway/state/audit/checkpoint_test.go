@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -71,9 +72,8 @@ func rewritten(t *testing.T, lasting, routine []Line) (state string) {
 func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	state, lasting, routine := signedLog(t, 400)
 	kept := keptElsewhere(t, lasting)
-	if r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now()); err != nil || r.Broken != "" || r.Checkpoints != 20 || r.Key == "" {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now())
+	require.That(t, err == nil && r.Broken == "" && r.Checkpoints == 20 && r.Key != "", "%+v, %v", r, err)
 	draws := rand.New(rand.NewPCG(30, 3))
 	places := 100
 	if testing.Short() {
@@ -100,17 +100,14 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 		parts[part] = lines
 		forged := rewritten(t, parts[0], parts[1])
 		for _, dir := range []string{AuditFolder(forged), CallsFolder(forged)} {
-			if r, err := Verify(dir); err != nil || r.Broken != nil {
-				t.Fatalf("the log that was written anew: %+v, %v", r, err)
-			}
+			r, err := Verify(dir)
+			require.That(t, err == nil && r.Broken == nil, "the log that was written anew: %+v, %v", r, err)
 		}
-		if r, err := VerifyCheckpoints(forged, "", strings.NewReader(kept), time.Now()); err != nil || r.Broken == "" {
-			t.Errorf("place %d: line %d of part %d was %s: %+v, %v", i, at, part, how, r, err)
-		}
+		r, err := VerifyCheckpoints(forged, "", strings.NewReader(kept), time.Now())
+		assert.That(t, err == nil && r.Broken != "", "place %d: line %d of part %d was %s: %+v, %v", i, at, part, how, r, err)
 	}
-	if r, err := VerifyCheckpoints(rewritten(t, lasting, routine), "", strings.NewReader(kept), time.Now()); err != nil || r.Broken != "" {
-		t.Errorf("the same lines: %+v, %v", r, err)
-	}
+	r, err = VerifyCheckpoints(rewritten(t, lasting, routine), "", strings.NewReader(kept), time.Now())
+	assert.That(t, err == nil && r.Broken == "", "the same lines: %+v, %v", r, err)
 }
 
 func TestAFileOfCheckpointsIsChecked(t *testing.T) {
@@ -139,9 +136,8 @@ func TestAFileOfCheckpointsIsChecked(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %q", name, r, err, test.want)
 		}
 	}
-	if _, err := VerifyCheckpoints(state, "", strings.NewReader(strings.Repeat("x", maxCheckpointLine+1)), time.Now()); err == nil {
-		t.Error("a line without an end was read")
-	}
+	_, err := VerifyCheckpoints(state, "", strings.NewReader(strings.Repeat("x", maxCheckpointLine+1)), time.Now())
+	assert.That(t, err != nil, "a line without an end was read")
 }
 
 // wrongSigner signs with another key than it says.
@@ -157,19 +153,16 @@ func TestCheckpointsAreWrittenWhenThereIsSomethingToSign(t *testing.T) {
 	points := NewCheckpoints(state, StateKey(state))
 	count := func() int { return len(allLines(t, AuditFolder(state))) }
 	for range 2 {
-		if err := points.Sign(); err != nil || count() != 0 {
-			t.Fatalf("of no log: %d, %v", count(), err)
-		}
+		err := points.Sign()
+		require.That(t, err == nil && count() == 0, "of no log: %d, %v", count(), err)
 	}
 	require.NoError(t, OpenLogs(state).Write(Line{Kind: "decision", Decision: "allow"}, false, false))
 	for range 3 {
-		if err := points.Sign(); err != nil || count() != 1 {
-			t.Fatalf("%d lines, %v", count(), err)
-		}
+		err := points.Sign()
+		require.That(t, err == nil && count() == 1, "%d lines, %v", count(), err)
 	}
-	if err := NewCheckpoints(state, wrongSigner{StateKey(state)}).Sign(); err == nil || count() != 1 {
-		t.Errorf("%v, %d lines", err, count())
-	}
+	err := NewCheckpoints(state, wrongSigner{StateKey(state)}).Sign()
+	assert.That(t, err != nil && count() == 1, "%v, %d lines", err, count())
 }
 
 // Lines that were removed for their age are no fault, and those that are too young are one.
@@ -187,8 +180,7 @@ func TestCheckpointsOfRemovedLines(t *testing.T) {
 		}
 	}
 	for age, broken := range map[time.Duration]bool{time.Hour: true, keptFor - time.Hour: true, keptFor + time.Hour: false} {
-		if r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now().Add(age)); err != nil || (r.Broken != "") != broken || !broken && r.Removed != 1 {
-			t.Errorf("after %v: %+v, %v", age, r, err)
-		}
+		r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now().Add(age))
+		assert.That(t, err == nil && (r.Broken != "") == broken && (broken || r.Removed == 1), "after %v: %+v, %v", age, r, err)
 	}
 }

@@ -51,14 +51,13 @@ func TestWhatACrashLeavesIsRepaired(t *testing.T) {
 		if cut < len(all) && all[cut] == '\n' {
 			whole, torn = whole+1, 0 // it lacks nothing but its end
 		}
-		if r := verified(t, l); r.Broken != nil || r.Lines != whole || r.Torn != int64(torn) {
-			t.Fatalf("cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
-		}
+		r := verified(t, l)
+		require.That(t, r.Broken == nil && r.Lines == whole && r.Torn == int64(torn), "cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
 		next := again(t, l)
 		writeShort(t, next, 6, 7)
 		require.NoError(t, next.Close())
 		gaps := min(torn, 1)
-		r := verified(t, l)
+		r = verified(t, l)
 		require.That(t, r.Broken == nil && r.Gaps == gaps && r.Torn == 0 && r.Lines == whole+gaps+2, "cut at %d and written on: %+v", cut, r)
 		if told := listed(t, l, Filter{Kind: "gap"}); gaps == 1 && told[0].Repair.Torn != int64(torn)+1 {
 			t.Fatalf("cut at %d: torn %+v", cut, told[0].Repair)
@@ -81,24 +80,21 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 	for _, cut := range cuts(len(torn), all) {
 		writeFile(t, l, headFile, was)
 		writeFile(t, l, currentFile, all[:cut])
-		if r := verified(t, l); r.Broken != nil {
-			t.Fatalf("cut at %d: %+v", cut, r)
-		}
+		r := verified(t, l)
+		require.That(t, r.Broken == nil, "cut at %d: %+v", cut, r)
 		next := again(t, l)
 		writeShort(t, next, 5, 5)
 		require.NoError(t, next.Close())
-		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
-			t.Fatalf("cut at %d and written on: %+v", cut, r)
-		}
+		r = verified(t, l)
+		require.That(t, r.Broken == nil && r.Gaps != 0 && r.Torn == 0, "cut at %d and written on: %+v", cut, r)
 		again2 := readFile(t, l, currentFile)
 		writeFile(t, l, headFile, was)
 		writeFile(t, l, currentFile, again2[:(cut+len(again2))/2])
 		next = again(t, l)
 		writeShort(t, next, 6, 6)
 		require.NoError(t, next.Close())
-		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
-			t.Fatalf("cut at %d, and cut again: %+v", cut, r)
-		}
+		r = verified(t, l)
+		require.That(t, r.Broken == nil && r.Gaps != 0 && r.Torn == 0, "cut at %d, and cut again: %+v", cut, r)
 	}
 }
 
@@ -125,14 +121,12 @@ func TestAnInterruptedRotationIsFinished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := fourFiles(t)
 			do(t, l)
-			if r := verified(t, l); r.Broken != nil || r.Lines < 20 {
-				t.Fatalf("%+v", r)
-			}
+			r := verified(t, l)
+			require.That(t, r.Broken == nil && r.Lines >= 20, "%+v", r)
 			l = again(t, l)
 			writeAll(t, l, 22, 40)
-			if r := verified(t, l); r.Broken != nil || r.Lines < 39 || r.Torn != 0 {
-				t.Fatalf("%+v", r)
-			}
+			r = verified(t, l)
+			require.That(t, r.Broken == nil && r.Lines >= 39 && r.Torn == 0, "%+v", r)
 		})
 	}
 }
@@ -147,9 +141,8 @@ func TestALeftoverIsRemoved(t *testing.T) {
 	r := verified(t, l)
 	assert.That(t, r.Broken == nil && r.Files == 3, "%+v", r)
 	writeAll(t, l, 26, 30)
-	if _, err := os.Lstat(l.folder.file(older1)); !os.IsNotExist(err) {
-		t.Error(err)
-	}
+	_, err := os.Lstat(l.folder.file(older1))
+	assert.That(t, os.IsNotExist(err), "%v", err)
 }
 
 // TestEveryFault lets each call that changes the disk fail once, or for good, in
@@ -189,9 +182,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 			line := sample(i)
 			err := l.Write(line, true)
 			var typed *Unusable
-			if err != nil && (!errors.As(err, &typed) || !errors.Is(err, faults.Err)) {
-				t.Errorf("call %d: %v", n, err)
-			}
+			assert.That(t, err == nil || (errors.As(err, &typed) && errors.Is(err, faults.Err)), "call %d: %v", n, err)
 			if err == nil {
 				promised[line.Call] = true
 			} else {
@@ -234,9 +225,7 @@ func TestEveryFaultOfAnOpenLog(t *testing.T) {
 		sys.Calls, sys.N = 0, n
 		err := l.Write(sample(next), true)
 		ended = sys.Calls < n
-		if ended != (err == nil) || err != nil && !errors.Is(err, faults.Err) {
-			t.Fatalf("call %d: %v", n, err)
-		}
+		require.That(t, ended == (err == nil) && (err == nil || errors.Is(err, faults.Err)), "call %d: %v", n, err)
 		sys.N = 0
 		writeAll(t, l, next+1, next+2)
 		lines := next + 1

@@ -66,15 +66,13 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			spoil(t, l)
 			l = again(t, l)
 			var unusable *Unusable
-			if err := l.Write(sample(9), false); !errors.As(err, &unusable) {
-				t.Errorf("write: %v", err)
-			}
+			err := l.Write(sample(9), false)
+			assert.That(t, errors.As(err, &unusable), "write: %v", err)
 			if name == "a link to the next older file" {
 				return // a reader has no use for it
 			}
-			if _, err := Verify(l.folder.dir); !errors.As(err, &unusable) {
-				t.Errorf("verify: %v", err)
-			}
+			_, err = Verify(l.folder.dir)
+			assert.That(t, errors.As(err, &unusable), "verify: %v", err)
 		})
 	}
 }

@@ -26,9 +26,8 @@ func followed(t *testing.T, f *Follower) (seqs []uint64, places []Place) {
 func TestAFollowerReadsEachLineOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "audit")
 	f := Follow(dir, 1<<20)
-	if seqs, _ := followed(t, f); seqs != nil {
-		t.Fatalf("lines of no log: %d", seqs)
-	}
+	seqs, _ := followed(t, f)
+	require.That(t, seqs == nil, "lines of no log: %d", seqs)
 	log := Open(dir, Limits{FileSize: 2000, Files: 100})
 	defer log.Close()
 	var all []uint64
@@ -45,9 +44,8 @@ func TestAFollowerReadsEachLineOnce(t *testing.T) {
 	}
 	require.That(t, len(all) == 90 && slices.IsSorted(all) && all[0] == 1 && all[89] == 90, "%d lines: %d", len(all), all)
 	for seq, place := range places {
-		if line, ok := f.At(place); !ok || line.Seq != seq {
-			t.Errorf("line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
-		}
+		line, ok := f.At(place)
+		assert.That(t, ok && line.Seq == seq, "line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
 	}
 }
 
@@ -82,13 +80,11 @@ func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(name, text[:len(text)-10], 0o600))
 	f := Follow(dir, 1<<20)
-	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{1, 2}) {
-		t.Errorf("of a log with half a line: %d", seqs)
-	}
+	seqs, _ := followed(t, f)
+	assert.EqualSlices(t, seqs, []uint64{1, 2}, "of a log with half a line")
 	require.NoError(t, os.WriteFile(name, text, 0o600))
-	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{3}) {
-		t.Errorf("then: %d", seqs)
-	}
+	seqs, _ = followed(t, f)
+	assert.EqualSlices(t, seqs, []uint64{3}, "then")
 }
 
 func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
@@ -98,12 +94,10 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 		unlock, err := again(t, l).lock()
 		require.NoError(t, err)
 		var busy *Busy
-		if err := l.Write(sample(2), false); !errors.As(err, &busy) {
-			t.Errorf("write: %v", err)
-		}
-		if _, err := Verify(l.folder.dir); !errors.As(err, &busy) {
-			t.Errorf("verify: %v", err)
-		}
+		err = l.Write(sample(2), false)
+		assert.That(t, errors.As(err, &busy), "write: %v", err)
+		_, err = Verify(l.folder.dir)
+		assert.That(t, errors.As(err, &busy), "verify: %v", err)
 		for _, err := range List(l.folder.dir, Filter{}) {
 			assert.That(t, errors.As(err, &busy), "list: %v", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
@@ -83,9 +84,7 @@ func crash(rt *rapid.T, l *Log) (torn bool) {
 // it back. What is torn at the very end is no part of the log yet.
 func flipOne(rt *rapid.T, l *Log) {
 	names, err := filepath.Glob(l.folder.file("*[ly]"))
-	if err != nil || len(names) < 2 {
-		rt.Fatal(names, err)
-	}
+	require.That(rt, err == nil && len(names) >= 2, "%v %v", names, err)
 	names = append(names, l.folder.file(headFile))
 	name := rapid.SampledFrom(names).Draw(rt, "name")
 	data, err := os.ReadFile(name)
@@ -115,9 +114,8 @@ func TestEveryByteIsWatched(t *testing.T) {
 	tear(t, l)
 	l = again(t, l)
 	writeAll(t, l, 4, 4)
-	if r := verified(t, l); r.Gaps != 1 || r.Files < 2 {
-		t.Fatalf("%+v", r)
-	}
+	r := verified(t, l)
+	require.That(t, r.Gaps == 1 && r.Files >= 2, "%+v", r)
 	mine := long.Shard(t, 4)
 	for _, name := range []string{rotatedName(1), currentFile, headFile, keyFile} {
 		data := readFile(t, l, name)
@@ -138,9 +136,8 @@ func TestEveryByteIsWatched(t *testing.T) {
 		}
 		writeFile(t, l, name, data)
 	}
-	if r := verified(t, l); r.Broken != nil {
-		t.Errorf("%+v", r)
-	}
+	r = verified(t, l)
+	assert.That(t, r.Broken == nil, "%+v", r)
 }
 
 // FuzzLine takes arbitrary bytes for a line, for a head, and for what is in a

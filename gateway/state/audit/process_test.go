@@ -81,9 +81,7 @@ func confirm(t *testing.T, l *Log, said string) (promised int) {
 			continue // it was killed while it said so
 		}
 		call, ok := strings.CutPrefix(strings.TrimSpace(line), "wrote ")
-		if !ok || there[call] != 1 {
-			t.Fatalf("%q was said, and is there %d times", line, there[call])
-		}
+		require.That(t, ok && there[call] == 1, "%q was said, and is there %d times", line, there[call])
 		promised++
 	}
 	return promised
@@ -176,14 +174,13 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 		assert.That(t, late.End(short, end("short")), "a short call has its decision in the log before its end")
 		time.Sleep(lateAfter/2 - time.Nanosecond)
 		synctest.Wait()
-		if got, want := written(t, state), []string{"decision short", "end short"}; !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		got, want := written(t, state), []string{"decision short", "end short"}
+		assert.EqualSlices(t, got, want)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		time.Sleep(lateAfter / 2)
 		synctest.Wait()
-		want := []string{"decision first", "decision long", "decision short", "end short"} // by their times
+		want = []string{"decision first", "decision long", "decision short", "end short"} // by their times
 		assert.EqualSlices(t, slices.Sorted(slices.Values(written(t, state))), want)
 		for _, d := range []*heldDecision{first, long} {
 			assert.That(t, !late.End(d, end(d.line.Call)), "a decision is written twice")
@@ -215,9 +212,8 @@ func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 		all.Wait()
 		got := written(t, state)
 		slices.Sort(got)
-		if n, different := len(got), len(slices.Compact(got)); n != 120 || different != 120 {
-			t.Errorf("%d lines, %d of them different, want 120", n, different)
-		}
+		n, different := len(got), len(slices.Compact(got))
+		assert.That(t, n == 120 && different == 120, "%d lines, %d of them different, want 120", n, different)
 	})
 }
 

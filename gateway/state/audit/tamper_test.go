@@ -178,9 +178,8 @@ func TestABreakIsToldForEver(t *testing.T) {
 			assert.That(t, len(told) == 1 && told[0].Repair.Why == want, "told %+v, want %q", told, want)
 			l = Open(l.folder.dir, Limits{FileSize: 1000, Files: 2})
 			writeAll(t, l, 22, 60)
-			if told := listed(t, l, Filter{Kind: "break"}); len(told) > 0 {
-				t.Errorf("%+v", told)
-			}
+			told = listed(t, l, Filter{Kind: "break"})
+			assert.That(t, len(told) == 0, "%+v", told)
 			b := verified(t, l).Broken
 			assert.That(t, b != nil && b.Why == breakNotKept, "%v", b)
 		})

@@ -207,18 +207,15 @@ func TestALogFullOfYoungLinesTakesNoMore(t *testing.T) {
 	wantWhole(t, l, lines)
 	other := again(t, l)
 	other.now = l.now
-	if err := other.Write(sample(0), true); !errors.As(err, &full) {
-		t.Errorf("another process: %v", err)
-	}
+	err = other.Write(sample(0), true)
+	assert.That(t, errors.As(err, &full), "another process: %v", err)
 	wantWhole(t, l, lines)
-	if r := verified(t, l); r.Files != 5 || r.First != 1 {
-		t.Errorf("%+v", r)
-	}
+	r := verified(t, l)
+	assert.That(t, r.Files == 5 && r.First == 1, "%+v", r)
 	*now = now.Add(91 * day)
 	require.NoError(t, l.Write(sample(0), true))
-	if r := verified(t, l); r.Broken != nil || r.Files != 3 || r.First == 1 {
-		t.Errorf("when they are old: %+v", r)
-	}
+	r = verified(t, l)
+	assert.That(t, r.Broken == nil && r.Files == 3 && r.First != 1, "when they are old: %+v", r)
 }
 
 // The oldest file may be of days at which the log had no least age.

@@ -107,8 +107,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	require.NoError(t, err)
 	assert.That(t, len(list) == count && len(damage) == 0, "%d entries, %v", len(list), damage)
 	for i := 0; i < len(list); i += 97 {
-		if got, err := j.Object(list[i].Steps[0].Before.Hash); err != nil || string(got) != text[:20*(count-i)] {
-			t.Fatalf("%d: %d bytes, %v", i, len(got), err)
-		}
+		got, err := j.Object(list[i].Steps[0].Before.Hash)
+		require.That(t, err == nil && string(got) == text[:20*(count-i)], "%d: %d bytes, %v", i, len(got), err)
 	}
 }

@@ -36,9 +36,8 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	reader := again(j)
 	for _, e := range []Entry{wiped, ids[1], ids[5], ids[12], ids[15]} {
 		before := e.Steps[0].Before
-		if got, err := reader.Object(before.Hash); err != nil || int64(len(got)) != before.Size {
-			t.Errorf("%d bytes, %v; want %d", len(got), err, before.Size)
-		}
+		got, err := reader.Object(before.Hash)
+		assert.That(t, err == nil && int64(len(got)) == before.Size, "%d bytes, %v; want %d", len(got), err, before.Size)
 	}
 	use := diskUse(t, j.folder.dir)
 	t.Logf("16 appends of 1 MB take %d bytes on the disk", use)
@@ -88,26 +87,22 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 	assert.That(t, use <= 1<<20+4000 && use >= 900<<10, "%d bytes on the disk", use)
 	*later = protected - time.Hour
 	e, content := filler(j, "z", 9000, 0)
-	if err := j.Begin(e, content); !errors.As(err, &full) {
-		t.Fatalf("a change that needs the room of young ones: %v", err)
-	}
+	err := j.Begin(e, content)
+	require.That(t, errors.As(err, &full), "a change that needs the room of young ones: %v", err)
 	require.NoError(t, again(j).Prune())
-	if list := entries(t, again(j)); len(list) != len(kept) {
-		t.Fatalf("%d entries of %d are left", len(list), len(kept))
-	}
+	list := entries(t, again(j))
+	require.That(t, len(list) == len(kept), "%d entries of %d are left", len(list), len(kept))
 	for _, e := range kept {
-		if _, err := again(j).Object(e.Steps[0].Before.Hash); err != nil {
-			t.Error(err)
-		}
+		_, err := again(j).Object(e.Steps[0].Before.Hash)
+		assert.NoError(t, err)
 	}
 	// What was begun can end all the same, and a day later there is room.
 	require.NoError(t, again(j).MarkUndone(kept[0].ID, kept[1].ID))
 	*later = protected + time.Hour
 	e, content = filler(j, "z", 9000, 0)
 	require.NoError(t, j.Begin(e, content))
-	if list := entries(t, again(j)); len(list) >= len(kept) || list[0].ID != e.ID {
-		t.Errorf("%d entries", len(list))
-	}
+	list = entries(t, again(j))
+	assert.That(t, len(list) < len(kept) && list[0].ID == e.ID, "%d entries", len(list))
 }
 
 func TestACallerHasAShare(t *testing.T) {
@@ -145,9 +140,8 @@ func TestWhatIsPutCounts(t *testing.T) {
 		}
 		require.NoError(t, err)
 		text := random(10_000 + i)
-		if err := j.Put("a", "b.md", ImageOf(text), bytes.NewReader(text)); err != nil && !errors.As(err, &full) {
-			t.Fatal(err)
-		}
+		err = j.Put("a", "b.md", ImageOf(text), bytes.NewReader(text))
+		require.That(t, err == nil || errors.As(err, &full), "%v", err)
 		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		j = again(j)
 	}
@@ -177,9 +171,8 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 	require.NoError(t, j.Begin(next, content))
 	list := entries(t, again(j))
 	assert.That(t, len(list) == 2 && fmt.Sprint(list[0]) == fmt.Sprint(next), "%+v, want %+v", list, next)
-	if list, _, err := j.Entries(Filter{Caller: "terminal", Batch: "b"}); err != nil || len(list) != 1 {
-		t.Errorf("%d entries, %v", len(list), err)
-	}
+	list, _, err = j.Entries(Filter{Caller: "terminal", Batch: "b"})
+	assert.That(t, err == nil && len(list) == 1, "%d entries, %v", len(list), err)
 }
 
 // A difference that does not fit a line has a file, and one that is damaged is
@@ -195,19 +188,16 @@ func TestADifferenceInAFile(t *testing.T) {
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= 2<<20+700_000, "%d bytes on the disk", use)
 	image := ImageOf(text)
-	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
-		t.Fatalf("%d bytes, %v", len(got), err)
-	}
+	got, err := again(j).Object(image.Hash)
+	require.That(t, err == nil && bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 	require.NoError(t, os.Truncate(j.folder.file(objectName(1, image.Hash)), 100_000))
 	var damaged *Damaged
-	if _, err := again(j).Object(image.Hash); !errors.As(err, &damaged) {
-		t.Error(err)
-	}
+	_, err = again(j).Object(image.Hash)
+	assert.That(t, errors.As(err, &damaged), "%v", err)
 	e, content := change("a.md", string(text), "")
 	require.NoError(t, again(j).Begin(e, content))
-	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
+	got, err = again(j).Object(image.Hash)
+	assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 }
 
 func TestATextIsItsDifferences(t *testing.T) {
@@ -225,13 +215,11 @@ func TestATextIsItsDifferences(t *testing.T) {
 			o.Data = next[prefix : len(next)-suffix]
 			o.Middle = len(o.Data)
 			var ok bool
-			if parts, ok = o.Over(parts); !ok || !bytes.Equal(parts, next) {
-				t.Fatalf("%q became %q, want %q", text, parts, next)
-			}
+			parts, ok = o.Over(parts)
+			require.That(t, ok && bytes.Equal(parts, next), "%q became %q, want %q", text, parts, next)
 			text = next
 		}
-		if _, ok := (object{Prefix: len(text) + 1, Raw: true}).Over(parts); ok {
-			t.Fatal("more than there is")
-		}
+		_, ok := (object{Prefix: len(text) + 1, Raw: true}).Over(parts)
+		require.That(t, !ok, "more than there is")
 	})
 }

@@ -43,9 +43,7 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 			lost++
 			continue
 		}
-		if fmt.Sprint(list[at]) != fmt.Sprint(e) {
-			t.Fatalf("%s: %+v became %+v", what, e, list[at])
-		}
+		require.Equal(t, fmt.Sprint(list[at]), fmt.Sprint(e), "%s: %+v became %+v", what, e, list[at])
 	}
 	assert.That(t, lost <= 1, "%s: %d records are lost", what, lost)
 	for _, e := range whole {
@@ -129,9 +127,8 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 			c.check(t, j, fmt.Sprintf("cut at %d, and gone on", size))
 		}
 		got, err := os.ReadFile(name)
-		if require.NoError(t, err); !strings.HasPrefix(string(got), string(data[:size])) {
-			t.Fatal("what was readable is gone")
-		}
+		require.NoError(t, err)
+		require.That(t, strings.HasPrefix(string(got), string(data[:size])), "what was readable is gone")
 	}
 }
 
@@ -154,14 +151,12 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		} {
 			require.NoError(t, spoil())
 			var damaged *Damaged
-			if _, err := again(j).Object(e.Steps[0].Before.Hash); !errors.As(err, &damaged) {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err := again(j).Object(e.Steps[0].Before.Hash)
+			assert.That(t, errors.As(err, &damaged), "%s: %v", name, err)
 			next, content := change("a.bin", text, "")
 			require.NoError(t, again(j).Begin(next, content))
-			if got, err := again(j).Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
-				t.Errorf("%s: %d bytes, %v", name, len(got), err)
-			}
+			got, err := again(j).Object(e.Steps[0].Before.Hash)
+			assert.That(t, err == nil && string(got) == text, "%s: %d bytes, %v", name, len(got), err)
 		}
 	}
 }
@@ -177,14 +172,12 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
 	require.NoError(t, os.WriteFile(name, data, 0o600))
 	j = again(j)
-	if _, err := j.Object(e.Steps[0].Before.Hash); !isTyped(err) {
-		t.Error(err)
-	}
+	_, err = j.Object(e.Steps[0].Before.Hash)
+	assert.That(t, isTyped(err), "%v", err)
 	next, content := change("a.md", text, "")
 	require.NoError(t, j.Begin(next, content))
-	if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
+	got, err := j.Object(e.Steps[0].Before.Hash)
+	assert.That(t, err == nil && string(got) == text, "%d bytes, %v", len(got), err)
 }
 
 func TestALineTooLongIsSkipped(t *testing.T) {
@@ -196,9 +189,8 @@ func TestALineTooLongIsSkipped(t *testing.T) {
 	require.NoError(t, errors.Join(err, file.Close()))
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content))
-	if list, damage, err := again(j).Entries(Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole)+1 {
-		t.Errorf("%d entries, %v, %v", len(list), damage, err)
-	}
+	list, damage, err := again(j).Entries(Filter{})
+	assert.That(t, err == nil && len(damage) == 1 && len(list) == len(whole)+1, "%d entries, %v, %v", len(list), damage, err)
 }
 
 func TestAMissingSegmentIsTold(t *testing.T) {
@@ -237,12 +229,10 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	t.Run("reading", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
-		if n := count(t, OpenAs(dir, "/real", "/link")); n != 1 {
-			t.Errorf("%d entries by the identity", n)
-		}
-		if n := count(t, OpenAs(dir, "/real", "/other")); n != 1 {
-			t.Errorf("%d entries by another path", n)
-		}
+		n := count(t, OpenAs(dir, "/real", "/link"))
+		assert.That(t, n == 1, "%d entries by the identity", n)
+		n = count(t, OpenAs(dir, "/real", "/other"))
+		assert.That(t, n == 1, "%d entries by another path", n)
 	})
 	t.Run("writing", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
@@ -255,12 +245,10 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
 		first(t, dir, "/link")
 		first(t, dir, "/real")
-		if n := count(t, OpenAs(dir, "/real", "/link")); n != 1 {
-			t.Errorf("%d entries by the identity", n)
-		}
-		if n := count(t, openAt(dir, "/link", Limits{})); n != 1 {
-			t.Errorf("%d entries are left under the other path", n)
-		}
+		n := count(t, OpenAs(dir, "/real", "/link"))
+		assert.That(t, n == 1, "%d entries by the identity", n)
+		n = count(t, openAt(dir, "/link", Limits{}))
+		assert.That(t, n == 1, "%d entries are left under the other path", n)
 	})
 	t.Run("there is none", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")
@@ -273,9 +261,8 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		if private.CheckFolder(folderOf(dir, "/link")) == nil {
 			t.Skip("who may look into a folder is not told here")
 		}
-		if _, _, err := OpenAs(dir, "/real", "/link").Entries(Filter{Limit: 10}); err == nil {
-			t.Error("it is taken over")
-		}
+		_, _, err := OpenAs(dir, "/real", "/link").Entries(Filter{Limit: 10})
+		assert.That(t, err != nil, "it is taken over")
 	})
 }
 
@@ -303,9 +290,8 @@ func (c confirmed) check(t *testing.T, j *Journal, what string) {
 		require.That(t, ok, "%s: entry %s is lost", what, id)
 		state := c.states[id]
 		assert.That(t, state == Begun || e.State == state, "%s: entry is %v, want %v", what, e.State, state)
-		if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
-			t.Errorf("%s: %d bytes, want %d, %v", what, len(got), len(text), err)
-		}
+		got, err := j.Object(e.Steps[0].Before.Hash)
+		assert.That(t, err == nil && string(got) == text, "%s: %d bytes, want %d, %v", what, len(got), len(text), err)
 	}
 }
 
@@ -352,14 +338,11 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 			}
 		}
 		var typed *Unusable
-		if err != nil && (!errors.As(err, &typed) || !errors.Is(err, faults.Err)) {
-			t.Errorf("call %d: %v", n, err)
-		}
+		assert.That(t, err == nil || (errors.As(err, &typed) && errors.Is(err, faults.Err)), "call %d: %v", n, err)
 		what := fmt.Sprintf("call %d failed", n)
 		c.check(t, again(j), what)
-		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 && !killed {
-			t.Errorf("%s and left %q", what, left)
-		}
+		left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix))
+		assert.That(t, len(left) == 0 || killed, "%s and left %q", what, left)
 		// Another process goes on where this one ended.
 		next := again(j)
 		for range 2 {
@@ -370,9 +353,8 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		c.check(t, again(j), what+", and another process goes on")
 		next.limits.MaxBytes = leastBytes
 		require.NoError(t, next.Prune())
-		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 {
-			t.Errorf("%s, and after all there is %q", what, left)
-		}
+		left, _ = filepath.Glob(j.folder.file("*" + temporarySuffix))
+		assert.That(t, len(left) == 0, "%s, and after all there is %q", what, left)
 		if sys.Calls < n {
 			return
 		}

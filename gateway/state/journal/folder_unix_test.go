@@ -44,19 +44,16 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			var unusable *Unusable
 			for _, j := range []*Journal{j, again(j)} {
 				e, content := change("a.md", "a", "b")
-				if err := j.Begin(e, content); !errors.As(err, &unusable) {
-					t.Errorf("begin: %v", err)
-				}
-				if _, _, err := j.Entries(Filter{}); !errors.As(err, &unusable) {
-					t.Errorf("entries: %v", err)
-				}
+				err := j.Begin(e, content)
+				assert.That(t, errors.As(err, &unusable), "begin: %v", err)
+				_, _, err = j.Entries(Filter{})
+				assert.That(t, errors.As(err, &unusable), "entries: %v", err)
 			}
 			assert.Equal(t, diskUse(t, filepath.Dir(j.folder.root)), before, "something was written")
 		})
 	}
-	if err := openAt("", testVault, Limits{}).Begin(Entry{ID: NewID(time.Now())}, nil); !isTyped(err) {
-		t.Error(err)
-	}
+	err := openAt("", testVault, Limits{}).Begin(Entry{ID: NewID(time.Now())}, nil)
+	assert.That(t, isTyped(err), "%v", err)
 }
 
 // relink moves what is at name away and puts a link to it in its place.
@@ -87,7 +84,6 @@ func TestNothingIsTruncatedThroughALink(t *testing.T) {
 	}}
 	e, content = change("a.md", "a", "b")
 	assert.ErrorIs(t, j.Begin(e, content), faults.Err)
-	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := os.ReadFile(target)
+	assert.That(t, err == nil && string(text) == "mine", "%q, %v", text, err)
 }

@@ -59,25 +59,21 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	e, content := change("a note.md", "one\n", "one\ntwo\n")
 	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
-		if got, err := j.Entry(e.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(e) {
-			t.Errorf("got %+v, %v, want %+v", got, err, e)
-		}
+		got, err := j.Entry(e.ID)
+		assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
 	}
 	after := []Image{ImageOf([]byte("something else"))}
 	require.NoError(t, j.End(e.ID, Failed, after, "the client was cut short"))
 	e.State, e.Note, e.Steps[0].After = Failed, "the client was cut short", after[0]
-	if got, err := again(j).Entry(e.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(e) {
-		t.Errorf("got %+v, %v, want %+v", got, err, e)
-	}
+	got, err := again(j).Entry(e.ID)
+	assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
 	by := NewID(time.Now())
 	require.NoError(t, again(j).MarkUndone(e.ID, by))
-	if got, err := j.Entry(e.ID); err != nil || got.State != Undone || got.UndoneBy != by || got.Note != e.Note {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	if text, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(text) != "one\n" {
-		t.Errorf("%q, %v", text, err)
-	}
-	list, _, err := j.Entries(Filter{})
+	got, err = j.Entry(e.ID)
+	assert.That(t, err == nil && got.State == Undone && got.UndoneBy == by && got.Note == e.Note, "got %+v, %v", got, err)
+	text, err := j.Object(e.Steps[0].Before.Hash)
+	assert.That(t, err == nil && string(text) == "one\n", "%q, %v", text, err)
+	list, _, err = j.Entries(Filter{})
 	assert.That(t, err == nil && len(list) == 1 && len(list[0].Steps) == 1 && list[0].Count == 1, "%+v, %v", list, err)
 }
 
@@ -123,9 +119,8 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 	} {
 		e, content := change("a.md", "a", "b")
 		spoil(&e)
-		if err := j.Begin(e, content); !isTyped(err) {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := j.Begin(e, content)
+		assert.That(t, isTyped(err), "%s: %v", name, err)
 	}
 	assert.Equal(t, len(entries(t, j)), 0, "entries")
 	e, content := change("a.md", "a", "b")
@@ -133,9 +128,8 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 	assert.That(t, j.Begin(e, content) != nil, "an id is taken twice")
 	assert.That(t, j.End(e.ID, Done, make([]Image, 2), "") != nil, "two images for one step")
 	var unknown *Unknown
-	if err := j.End(NewID(time.Now()), Done, nil, ""); !errors.As(err, &unknown) {
-		t.Errorf("an unknown entry: %v", err)
-	}
+	err := j.End(NewID(time.Now()), Done, nil, "")
+	assert.That(t, errors.As(err, &unknown), "an unknown entry: %v", err)
 	require.NoError(t, j.End(e.ID, Done, nil, strings.Repeat("ü", maxNote)))
 	list := entries(t, j)
 	assert.That(t, len(list) == 1 && len(list[0].Note) <= maxNote, "%d entries", len(list))
@@ -143,19 +137,16 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 
 func TestIDsAreStrict(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 31, 5, 123456789, time.UTC)
-	if got, err := ParseID(NewID(now)); err != nil || !got.Equal(now) {
-		t.Errorf("%v, %v", got, err)
-	}
+	got, err := ParseID(NewID(now))
+	assert.That(t, err == nil && got.Equal(now), "%v, %v", got, err)
 	good := "20261121T093105.123456789Z-7f3a"
-	if _, err := ParseID(good); err != nil {
-		t.Error(err)
-	}
+	_, err = ParseID(good)
+	assert.NoError(t, err)
 	for at := range good {
 		for _, c := range "/.\\ Zx\x00-é" {
 			bad := good[:at] + string(c) + good[at+1:]
-			if _, err := ParseID(bad); err == nil && bad != good {
-				t.Errorf("%q is an id", bad)
-			}
+			_, err := ParseID(bad)
+			assert.That(t, err != nil || bad == good, "%q is an id", bad)
 		}
 	}
 }
@@ -176,9 +167,8 @@ func TestObjectsOfEverySize(t *testing.T) {
 			e, content := change("a.md", string(text), "")
 			require.NoError(t, j.Begin(e, content))
 			for _, j := range []*Journal{j, again(j)} {
-				if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || !bytes.Equal(got, text) {
-					t.Errorf("%d bytes: %d, %v", size, len(got), err)
-				}
+				got, err := j.Object(e.Steps[0].Before.Hash)
+				assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes: %d, %v", size, len(got), err)
 			}
 		}
 	}
@@ -273,9 +263,8 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	}
 	want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}
 	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
-	if limited, err := j.Versions("c.md", 2); err != nil || len(limited) != 2 {
-		t.Errorf("%d versions, %v", len(limited), err)
-	}
+	limited, err := j.Versions("c.md", 2)
+	assert.That(t, err == nil && len(limited) == 2, "%d versions, %v", len(limited), err)
 }
 
 func TestFilters(t *testing.T) {
@@ -335,16 +324,14 @@ func TestOldEntriesGoFirst(t *testing.T) {
 	assert.That(t, len(list) >= 20 && len(list) != len(ids), "%d of %d entries are left", len(list), len(ids))
 	for i, e := range list {
 		require.That(t, e.ID == ids[len(ids)-1-i] && e.State == Done, "entry %d is %+v", i, e)
-		if _, err := j.Object(e.Steps[0].Before.Hash); err != nil {
-			t.Error(err)
-		}
+		_, err := j.Object(e.Steps[0].Before.Hash)
+		assert.NoError(t, err)
 	}
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= limits.MaxBytes*5/4, "%d bytes on the disk", use)
 	var unknown *Unknown
-	if _, err := j.Entry(ids[0]); !errors.As(err, &unknown) {
-		t.Error(err)
-	}
+	_, err := j.Entry(ids[0])
+	assert.That(t, errors.As(err, &unknown), "%v", err)
 }
 
 func TestOldEntriesGoByAge(t *testing.T) {
@@ -363,9 +350,8 @@ func TestOldEntriesGoByAge(t *testing.T) {
 	j.tail.born = long
 	begin()
 	assert.Equal(t, len(entries(t, j)), 1, "entries")
-	if _, err := os.Stat(first); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
+	_, err := os.Stat(first)
+	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
 func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
@@ -373,9 +359,8 @@ func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
 	var large *TooLarge
 	for _, size := range []int{leastBytes, leastBytes * 2, maxInline * 2, maxPacked + 1} {
 		e, content := change("a.md", string(random(size)), "")
-		if err := j.Begin(e, content); !errors.As(err, &large) {
-			t.Errorf("%d bytes: %v", size, err)
-		}
+		err := j.Begin(e, content)
+		assert.That(t, errors.As(err, &large), "%d bytes: %v", size, err)
 	}
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= 200, "%d bytes are left", use)
@@ -399,9 +384,8 @@ func TestOneWriterAtATime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var busy *Busy
-	if _, err := again(j).Lock(ctx); !errors.As(err, &busy) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
+	_, err = again(j).Lock(ctx)
+	assert.That(t, errors.As(err, &busy) && errors.Is(err, context.DeadlineExceeded), "%v", err)
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content)) // does not need it
 	unlock()

@@ -25,21 +25,17 @@ func TestAKeyHasOneCall(t *testing.T) {
 		answer, found, err := again(j).Keys("").Recall("../a key", digest, now)
 		return string(answer), found, err
 	}
-	if answer, found, err := recall(one, now); answer != "" || found || err != nil {
-		t.Errorf("a new key: %q, %v, %v", answer, found, err)
-	}
+	answer, found, err := recall(one, now)
+	assert.That(t, answer == "" && !found && err == nil, "a new key: %q, %v, %v", answer, found, err)
 	var unknown *Unknown
-	if err := j.Keys("").Remember("../a key", one, nil, now); !errors.As(err, &unknown) {
-		t.Errorf("an answer without a claim: %v", err)
-	}
+	err = j.Keys("").Remember("../a key", one, nil, now)
+	assert.That(t, errors.As(err, &unknown), "an answer without a claim: %v", err)
 	require.NoError(t, j.Keys("").Claim("../a key", one, id, now))
 	var unfinished *Unfinished
-	if _, _, err := recall(one, now); !errors.As(err, &unfinished) || unfinished.ID != id {
-		t.Error(err)
-	}
-	if err := again(j).Keys("").Claim("../a key", one, id, now); !errors.As(err, &unfinished) {
-		t.Error(err)
-	}
+	_, _, err = recall(one, now)
+	assert.That(t, errors.As(err, &unfinished) && unfinished.ID == id, "%v", err)
+	err = again(j).Keys("").Claim("../a key", one, id, now)
+	assert.That(t, errors.As(err, &unfinished), "%v", err)
 	var reused *KeyReused
 	for _, err := range []error{
 		func() error { _, _, err := recall(other, now); return err }(),
@@ -50,15 +46,13 @@ func TestAKeyHasOneCall(t *testing.T) {
 	}
 	require.NoError(t, j.Keys("").Remember("../a key", one, []byte("the answer"), now))
 	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
-		if answer, found, err := recall(one, at); answer != "the answer" || !found || err != nil {
-			t.Errorf("%q, %v, %v", answer, found, err)
-		}
+		answer, found, err := recall(one, at)
+		assert.That(t, answer == "the answer" && found && err == nil, "%q, %v, %v", answer, found, err)
 	}
 	assert.That(t, j.Keys("").Claim("../a key", one, id, now) != nil, "an answered key is claimed")
 	for _, at := range []time.Time{now.Add(25 * time.Hour), now.Add(-25 * time.Hour)} {
-		if _, found, err := recall(other, at); found || err != nil {
-			t.Errorf("%v, %v", found, err)
-		}
+		_, found, err := recall(other, at)
+		assert.That(t, !found && err == nil, "%v, %v", found, err)
 	}
 	require.NoError(t, j.Keys("").Claim("../a key", other, id, now.Add(25*time.Hour)))
 	require.NoError(t, j.Keys("").Forget("../a key", id))
@@ -76,21 +70,18 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	require.NoError(t, k.Claim("one more", [32]byte{}, NewID(now), now))
 	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
 	assert.That(t, len(names) == 14, "%d keys are left", len(names))
-	if err := k.Remember("one more", [32]byte{}, make([]byte, maxAnswer+1), now); !isTyped(err) {
-		t.Error(err)
-	}
+	err := k.Remember("one more", [32]byte{}, make([]byte, maxAnswer+1), now)
+	assert.That(t, isTyped(err), "%v", err)
 	answer := bytes.Repeat([]byte("x"), maxAnswer)
 	require.NoError(t, k.Remember("one more", [32]byte{}, answer, now))
-	if got, _, err := k.Recall("one more", [32]byte{}, now); err != nil || !bytes.Equal(got, answer) {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
+	got, _, err := k.Recall("one more", [32]byte{}, now)
+	assert.That(t, err == nil && bytes.Equal(got, answer), "%d bytes, %v", len(got), err)
 	for i := range maxKeys {
 		require.NoError(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keySuffix), nil, 0o600))
 	}
 	var large *TooLarge
-	if err := k.Claim("one too many", [32]byte{}, NewID(now), now); !errors.As(err, &large) {
-		t.Error(err)
-	}
+	err = k.Claim("one too many", [32]byte{}, NewID(now), now)
+	assert.That(t, errors.As(err, &large), "%v", err)
 }
 
 func TestACallerHasAShareOfTheKeys(t *testing.T) {
@@ -102,9 +93,8 @@ func TestACallerHasAShareOfTheKeys(t *testing.T) {
 		require.NoError(t, k.put(fmt.Sprintf("%064x", i), keyRecord{ID: NewID(now), Digest: strings.Repeat("0", 64), Time: now, Caller: k.caller}))
 	}
 	var large *TooLarge
-	if err := k.Claim("one more", [32]byte{}, NewID(now), now); !errors.As(err, &large) || large.Limit != keysEach {
-		t.Errorf("above its share: %v", err)
-	}
+	err := k.Claim("one more", [32]byte{}, NewID(now), now)
+	assert.That(t, errors.As(err, &large) && large.Limit == keysEach, "above its share: %v", err)
 	require.NoError(t, j.Keys("another").Claim("one more", [32]byte{}, NewID(now), now))
 }
 
@@ -119,12 +109,10 @@ func TestADamagedKeyIsNoNewOne(t *testing.T) {
 		for _, changed := range [][]byte{data[:at], append(append(bytes.Clone(data[:at]), data[at]^4), data[at+1:]...)} {
 			require.NoError(t, os.WriteFile(names[0], changed, 0o600))
 			var damaged *Damaged
-			if _, _, err := k.Recall("key", [32]byte{}, now); !errors.As(err, &damaged) {
-				t.Fatalf("byte %d: %v", at, err)
-			}
-			if err := k.Claim("key", [32]byte{}, NewID(now), now); !errors.As(err, &damaged) {
-				t.Fatalf("byte %d: %v", at, err)
-			}
+			_, _, err := k.Recall("key", [32]byte{}, now)
+			require.That(t, errors.As(err, &damaged), "byte %d: %v", at, err)
+			err = k.Claim("key", [32]byte{}, NewID(now), now)
+			require.That(t, errors.As(err, &damaged), "byte %d: %v", at, err)
 		}
 	}
 }

@@ -135,9 +135,7 @@ func (m *model) check(t *rapid.T) {
 		require.That(t, len(list) >= min(2, len(m.entries)) && len(list) <= len(m.entries), "%d entries of %d", len(list), len(m.entries))
 		slices.Reverse(list)
 		for i, want := range m.entries[len(m.entries)-len(list):] {
-			if fmt.Sprint(list[i]) != fmt.Sprint(want) {
-				t.Fatalf("got %+v, want %+v", list[i], want)
-			}
+			require.Equal(t, fmt.Sprint(list[i]), fmt.Sprint(want), "%+v, want %+v", list[i], want)
 			for _, s := range want.Steps {
 				text, err := j.Object(s.Before.Hash)
 				require.That(t, err == nil && string(text) == m.contents[s.Before.Hash], "%d bytes, %v", len(text), err)
@@ -189,17 +187,14 @@ func checkRecord(t *testing.T, record []byte) {
 			}
 		}
 		if ok && !o.File {
-			if text, ok := o.Over(make([]byte, o.Prefix+o.Suffix)); ok && int64(len(text)) != o.Size {
-				t.Fatalf("%d bytes of %+v", len(text), o)
-			}
+			text, ok := o.Over(make([]byte, o.Prefix+o.Suffix))
+			require.That(t, !ok || int64(len(text)) == o.Size, "%d bytes of %+v", len(text), o)
 		}
 	}
-	if e, ok := parseEntry(record); ok && e.check() != nil {
-		t.Fatalf("%+v", e)
-	}
-	if o, ok := parseOutcome(record); ok && (o.state == Begun || len(o.after) > o.Count) {
-		t.Fatalf("%+v", o)
-	}
+	e, ok := parseEntry(record)
+	require.That(t, !ok || e.check() == nil, "%+v", e)
+	o, ok := parseOutcome(record)
+	require.That(t, !ok || (o.state != Begun && len(o.after) <= o.Count), "%+v", o)
 }
 
 func checkSegment(t *testing.T, segment []byte) {
@@ -220,11 +215,9 @@ func checkSegment(t *testing.T, segment []byte) {
 	e.ID = NewID(time.Now())
 	require.NoError(t, j.Begin(e, content))
 	for _, j := range []*Journal{j, again(j)} {
-		if got, err := j.Entry(e.ID); err != nil || len(got.Steps) != 1 {
-			t.Fatalf("%+v, %v", got, err)
-		}
-		if _, err := j.Object(e.Steps[0].Before.Hash); err != nil {
-			t.Fatal(err)
-		}
+		got, err := j.Entry(e.ID)
+		require.That(t, err == nil && len(got.Steps) == 1, "%+v, %v", got, err)
+		_, err = j.Object(e.Steps[0].Before.Hash)
+		require.NoError(t, err)
 	}
 }

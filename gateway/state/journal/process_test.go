@@ -99,9 +99,7 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 	for line := range strings.Lines(said) {
 		word, id, _ := strings.Cut(strings.TrimSpace(line), " ")
 		e, ok := found[id]
-		if !ok || word == "done" && e.State != Done {
-			t.Errorf("%q was said, and is %v: %+v", line, ok, e)
-		}
+		assert.That(t, ok && (word != "done" || e.State == Done), "%q was said, and is %v: %+v", line, ok, e)
 		confirmedEntries++
 	}
 	return confirmedEntries

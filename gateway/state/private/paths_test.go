@@ -43,9 +43,8 @@ func TestWhereTheCacheIs(t *testing.T) {
 func TestAPrivateFolderIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	require.That(t, EnsureFolder(dir), "not made")
-	if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info, err)
-	}
+	info, err := os.Stat(dir)
+	assert.That(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o700), "%v, %v", info, err)
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	assert.That(t, !EnsureFolder("") && !EnsureFolder(file) && !EnsureFolder(filepath.Join(file, "x")), "a file was taken for a folder")

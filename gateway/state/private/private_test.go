@@ -78,21 +78,18 @@ func TestAFileThatIsReplacedWhileItIsOpenedIsRefused(t *testing.T) {
 
 func TestAnOrdinaryFileIsUsed(t *testing.T) {
 	name := newFile(t, "text")
-	if data, err := Read(name, 2); err != nil || string(data) != "tex" {
-		t.Errorf("%q, %v: want one byte more than the limit", data, err)
-	}
+	data, err := Read(name, 2)
+	assert.That(t, err == nil && string(data) == "tex", "%q, %v: want one byte more than the limit", data, err)
 	require.NoError(t, Disk{}.Truncate(name, 2))
 	assert.That(t, text(t, name) == "te", "it has another size")
-	if _, err := Open(name+"-missing", os.O_RDONLY); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	_, err = Open(name+"-missing", os.O_RDONLY)
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 func TestCreateNeverOpensWhatExists(t *testing.T) {
 	name := newFile(t, "text")
-	if _, err := (Disk{}).Create(name); !errors.Is(err, fs.ErrExist) {
-		t.Error(err)
-	}
+	_, err := (Disk{}).Create(name)
+	assert.ErrorIs(t, err, fs.ErrExist)
 	file, err := Disk{}.Create(name + "-new")
 	require.NoError(t, err)
 	_, err = file.Write([]byte("new"))
@@ -107,15 +104,13 @@ func TestReplace(t *testing.T) {
 	half := name + ".half"
 	require.NoError(t, os.WriteFile(half, []byte("left behind by a process that was killed"), 0o600))
 	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if replaced, err := Replace(Disk{}, half, name, []byte("after"), then); !replaced || err != nil {
-		t.Fatal(replaced, err)
-	}
+	replaced, err := Replace(Disk{}, half, name, []byte("after"), then)
+	require.That(t, replaced && err == nil, "%v %v", replaced, err)
 	if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(then) {
 		t.Errorf("%v, %v", info.ModTime(), err)
 	}
-	if _, err := os.Lstat(half); text(t, name) != "after" || !errors.Is(err, fs.ErrNotExist) {
-		t.Error(text(t, name), err)
-	}
+	_, err = os.Lstat(half)
+	assert.That(t, text(t, name) == "after" && errors.Is(err, fs.ErrNotExist), "%v %v", text(t, name), err)
 }
 
 func TestMakeFolder(t *testing.T) {
@@ -166,37 +161,30 @@ func TestALockIsNotWaitedForForever(t *testing.T) {
 	path := newFile(t, "") + "-lock"
 	unlock, err := Lock(context.Background(), path, 0)
 	require.NoError(t, err)
-	if _, err := Lock(context.Background(), path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("patience: %v", err)
-	}
-	if _, err := LockToRead(path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("to read: %v", err)
-	}
+	_, err = Lock(context.Background(), path, time.Millisecond)
+	assert.ErrorIs(t, err, context.DeadlineExceeded, "patience")
+	_, err = LockToRead(path, time.Millisecond)
+	assert.ErrorIs(t, err, context.DeadlineExceeded, "to read")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Lock(ctx, path, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("context: %v", err)
-	}
+	_, err = Lock(ctx, path, 0)
+	assert.ErrorIs(t, err, context.Canceled, "context")
 	unlock()
 	unlock, err = Lock(ctx, path, 0)
 	require.NoError(t, err) // there is nothing to wait for
 	unlock()
-	if _, err := Lock(context.Background(), filepath.Join(path, "in", "none"), 0); err == nil {
-		t.Error("a lock in no folder was taken")
-	}
+	_, err = Lock(context.Background(), filepath.Join(path, "in", "none"), 0)
+	assert.That(t, err != nil, "a lock in no folder was taken")
 }
 
 func TestAnErrorSaysItsPathOnce(t *testing.T) {
 	_, err := os.Open("/none/file")
-	if about, reason := Describe("/other", err); about != "/other" || reason != "open: no such file or directory" && runtime.GOOS != "windows" {
-		t.Errorf("%q, %q", about, reason)
-	}
-	if about, reason := Describe("/other", &Unsafe{Path: "/a", Problem: Accessible, Mode: 0o640}); about != "/a" || reason != "is accessible to other users (mode 0640)" {
-		t.Errorf("%q, %q", about, reason)
-	}
-	if about, reason := Describe("/other", context.Canceled); about != "/other" || reason != context.Canceled.Error() {
-		t.Errorf("%q, %q", about, reason)
-	}
+	about, reason := Describe("/other", err)
+	assert.That(t, about == "/other" && (reason == "open: no such file or directory" || runtime.GOOS == "windows"), "%q, %q", about, reason)
+	about, reason = Describe("/other", &Unsafe{Path: "/a", Problem: Accessible, Mode: 0o640})
+	assert.That(t, about == "/a" && reason == "is accessible to other users (mode 0640)", "%q, %q", about, reason)
+	about, reason = Describe("/other", context.Canceled)
+	assert.That(t, about == "/other" && reason == context.Canceled.Error(), "%q, %q", about, reason)
 }
 
 func TestACallerNamesItsAgent(t *testing.T) {

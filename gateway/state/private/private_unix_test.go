@@ -4,7 +4,6 @@ package private
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,13 +60,11 @@ func TestAnUnfitFileIsRefused(t *testing.T) {
 			_, err := OpenLinked(path)
 			wantProblem(t, "open with links", err, tt.want)
 			for _, file := range []string{path, path + "-away"} {
-				if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && text(t, file) != "text" {
-					t.Errorf("%s was changed", file)
-				}
+				info, err := os.Lstat(file)
+				assert.That(t, err != nil || !info.Mode().IsRegular() || text(t, file) == "text", "%s was changed", file)
 			}
-			if _, err := os.Lstat(path + "-nowhere"); !errors.Is(err, fs.ErrNotExist) {
-				t.Error("something was made through a link")
-			}
+			_, err = os.Lstat(path + "-nowhere")
+			assert.ErrorIs(t, err, fs.ErrNotExist, "something was made through a link")
 		})
 	}
 }
@@ -118,17 +115,14 @@ func TestAnUnfitFileIsRefusedWhenItAppearsLate(t *testing.T) {
 func TestCreateFollowsNoLink(t *testing.T) {
 	name := newFile(t, "text")
 	require.NoError(t, os.Symlink(name+"-nowhere", name+"-link"))
-	if _, err := (Disk{}).Create(name + "-link"); err == nil {
-		t.Error("a file was made through a link")
-	}
-	if _, err := os.Lstat(name + "-nowhere"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
+	_, err := (Disk{}).Create(name + "-link")
+	assert.That(t, err != nil, "a file was made through a link")
+	_, err = os.Lstat(name + "-nowhere")
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 	// A temporary file that another user has put there is not written through.
 	require.NoError(t, os.Symlink(name, name+".half"))
-	if _, err := Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{}); err != nil {
-		t.Error(err)
-	}
+	_, err = Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{})
+	assert.NoError(t, err)
 	assert.That(t, text(t, name) == "text" && text(t, name+"-other") == "new", "it was written through a link")
 }
 
@@ -139,9 +133,8 @@ func TestTheLockIsThatOfTheSystem(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
-	if _, err := Lock(context.Background(), path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
+	_, err = Lock(context.Background(), path, time.Millisecond)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
 	unlock, err := Lock(context.Background(), path, 0)
 	require.NoError(t, err)
@@ -159,7 +152,6 @@ func TestReadingWhereNothingCanBeWritten(t *testing.T) {
 	unlock, err := LockToRead(name+"-lock", time.Second)
 	require.NoError(t, err)
 	unlock()
-	if _, err := Lock(context.Background(), name+"-lock", time.Second); !errors.Is(err, fs.ErrPermission) {
-		t.Error(err)
-	}
+	_, err = Lock(context.Background(), name+"-lock", time.Second)
+	assert.ErrorIs(t, err, fs.ErrPermission)
 }

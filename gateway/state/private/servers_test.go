@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -27,9 +28,8 @@ func TestMain(m *testing.M) {
 
 func TestAServerIsListedWhileItRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
-	if list, err := Servers(dir); len(list) > 0 || err != nil {
-		t.Fatalf("%v, %v in no folder", list, err)
-	}
+	list, err := Servers(dir)
+	require.That(t, len(list) == 0 && err == nil, "%v, %v in no folder", list, err)
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	one := Server{Session: "1-one", PID: 1, Since: begun, Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120}
 	two := Server{Session: "2-two", PID: 2, Since: begun.Add(time.Second), Transport: "http"}
@@ -39,18 +39,16 @@ func TestAServerIsListedWhileItRuns(t *testing.T) {
 		require.NoError(t, err)
 		remove = append(remove, r)
 	}
-	list, err := Servers(dir)
+	list, err = Servers(dir)
 	if err != nil || len(list) != 2 || list[0].Session != "2-two" || list[1].CallsMinute != 120 || !slices.Equal(list[1].Vaults, one.Vaults) || !list[1].Since.Equal(begun) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	remove[0]()
-	if list, _ := Servers(dir); len(list) != 1 || list[0].Session != "2-two" {
-		t.Errorf("%+v after one has ended", list)
-	}
+	list, _ = Servers(dir)
+	assert.That(t, len(list) == 1 && list[0].Session == "2-two", "%+v after one has ended", list)
 	remove[1]()
-	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
-		t.Errorf("%v, %v are left", left, err)
-	}
+	left, err := os.ReadDir(dir)
+	assert.That(t, len(left) == 0 && err == nil, "%v, %v are left", left, err)
 }
 
 // A process that is killed removes nothing; its lock ends all the same.
@@ -62,20 +60,16 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
 	defer c.Process.Kill()
-	if _, err := out.Read(make([]byte, 20)); err != nil {
-		t.Fatal(err)
-	}
-	if list, err := Servers(dir); len(list) != 1 || err != nil {
-		t.Errorf("%v, %v while it runs", list, err)
-	}
+	_, err = out.Read(make([]byte, 20))
+	require.NoError(t, err)
+	list, err := Servers(dir)
+	assert.That(t, len(list) == 1 && err == nil, "%v, %v while it runs", list, err)
 	_ = c.Process.Kill()
 	_ = c.Wait()
-	if list, err := Servers(dir); len(list) != 0 || err != nil {
-		t.Errorf("%v, %v when it was killed", list, err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("%v are left", left)
-	}
+	list, err = Servers(dir)
+	assert.That(t, len(list) == 0 && err == nil, "%v, %v when it was killed", list, err)
+	left, _ := os.ReadDir(dir)
+	assert.That(t, len(left) == 0, "%v are left", left)
 }
 
 func TestFilesThatAreNoneAreIgnored(t *testing.T) {
@@ -87,12 +81,10 @@ func TestFilesThatAreNoneAreIgnored(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "1-one.json"), []byte("{"), 0o600))
-	if list, err := Servers(dir); len(list) > 0 || err != nil {
-		t.Errorf("%+v, %v", list, err)
-	}
+	list, err := Servers(dir)
+	assert.That(t, len(list) == 0 && err == nil, "%+v, %v", list, err)
 	for _, name := range []string{"", "a/b", "..", "A"} {
-		if _, err := RegisterServer(dir, Server{Session: name}); err == nil {
-			t.Errorf("session %q is registered", name)
-		}
+		_, err := RegisterServer(dir, Server{Session: name})
+		assert.That(t, err != nil, "session %q is registered", name)
 	}
 }

@@ -81,9 +81,8 @@ func TestLinesBecomeCalls(t *testing.T) {
 		t.Errorf("%+v, %+v, %v", call, lines, ok)
 	}
 	for _, id := range []string{"", "x", "1-abc-99", "2-abc-3", "line1-99"} {
-		if _, _, ok := c.One(id); ok {
-			t.Errorf("%q is a call", id)
-		}
+		_, _, ok := c.One(id)
+		assert.That(t, !ok, "%q is a call", id)
 	}
 	// Another program that reads less of the log, or reads it later, has the same ids.
 	var ids []string
@@ -176,9 +175,8 @@ func TestFiltersAndPages(t *testing.T) {
 	if !slices.Equal(clients, []string{"one", "three", "two"}) || !slices.Equal(vaults, []string{"Notes"}) || !slices.Equal(commands, []string{"read", "search"}) {
 		t.Errorf("%q %q %q", clients, vaults, commands)
 	}
-	if call, ok := c.Latest(Filter{Session: "1-abc"}); !ok || call.Time != begun.Add(249*time.Minute) {
-		t.Errorf("latest %+v", call)
-	}
+	call, ok := c.Latest(Filter{Session: "1-abc"})
+	assert.That(t, ok && call.Time == begun.Add(249*time.Minute), "latest %+v", call)
 }
 
 func TestTheOldestCallsMakeWay(t *testing.T) {
@@ -197,9 +195,7 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	newest := fmt.Sprint("client ", most+9)
 	assert.Equal(t, p.Calls[0].Client, newest)
 	_, lines, _ := c.One(p.Calls[0].ID)
-	if len(lines) != 1 || lines[0].Client != newest {
-		t.Errorf("the lines of the newest call are %+v", lines)
-	}
+	assert.That(t, len(lines) == 1 && lines[0].Client == newest, "the lines of the newest call are %+v", lines)
 	assert.That(t, p.Dropped, "nothing says that older calls are missing")
 }
 
@@ -276,9 +272,8 @@ func TestACallThatIsWrittenLateIsListedWhereItBegan(t *testing.T) {
 	}
 	want := "[read 300 tasks 270 read 240 read 120 search 90 read 60 read 0]"
 	assert.That(t, fmt.Sprint(got) == want, "%v, want %s", got, want)
-	if last, ok := c.Last(); !ok || last.Command != "tasks" {
-		t.Errorf("the last is %+v", last)
-	}
+	last, ok := c.Last()
+	assert.That(t, ok && last.Command == "tasks", "the last is %+v", last)
 }
 
 // What each agent did: notes are counted once, and refusals by what was refused and why.

@@ -268,9 +268,8 @@ tags: [journal, "ab"]
 			assert.Equal(t, text, want, "%s of %s", test.formula, path)
 		}
 	}
-	if got := session.Row(v.Entry("Bare.md")).Eval(formula.Compile("not(empty(p))")); !strings.HasPrefix(got.Message(), "Cannot find function") {
-		t.Errorf("a function of an old version is %q", got.Text())
-	}
+	got := session.Row(v.Entry("Bare.md")).Eval(formula.Compile("not(empty(p))"))
+	assert.That(t, strings.HasPrefix(got.Message(), "Cannot find function"), "a function of an old version is %q", got.Text())
 }
 
 // leastCorpus is how many bases the corpus has at least, so that files that are
@@ -307,9 +306,8 @@ func checkBases(t *testing.T, v *Vault, archive *txtar.Archive) (bases int) {
 	for _, f := range archive.Files {
 		if own, ok := strings.CutSuffix(f.Name, ".base"); ok {
 			var err error
-			if base, err = Read(f.Data); err != nil {
-				t.Fatalf("%s: %v", own, err)
-			}
+			base, err = Read(f.Data)
+			require.That(t, err == nil, "%s: %v", own, err)
 			assert.That(t, bases <= 0 || answers != 0, "%s: nothing says what it prints", name)
 			name, answers = own, 0
 			bases++
@@ -324,9 +322,8 @@ func checkBases(t *testing.T, v *Vault, archive *txtar.Archive) (bases int) {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
 		}
-		if got, want := table.Print(format), strings.TrimSuffix(string(f.Data), "\n"); got != want {
-			t.Errorf("%s prints\n%s\nwant\n%s", f.Name, got, want)
-		}
+		got, want := table.Print(format), strings.TrimSuffix(string(f.Data), "\n")
+		assert.Equal(t, got, want, "%s prints", f.Name)
 		answers++
 	}
 	return bases

@@ -37,9 +37,8 @@ line",,"x, y"
 		{Paths, "e\u0301.md\nOne.md\nThree | bar.md\nTwo.md\n日本.md"},
 	} {
 		got := answer(t, printedBase, printed, Query{}).Print(test.format)
-		if want := strings.Replace(test.want, "é", "e\u0301", 1); got != want {
-			t.Errorf("%s is\n%q\nwant\n%q", test.format, got, want)
-		}
+		want := strings.Replace(test.want, "é", "e\u0301", 1)
+		assert.Equal(t, got, want, "%s", test.format)
 	}
 }
 

@@ -267,9 +267,8 @@ func FuzzRead(f *testing.F) {
 			assert.That(t, p.Line >= 0 && p.Line <= lines && p.Text != "" && p.Position <= len(p.Expression) && p == again.Problems[i], "%q has the problem %+v", text, p)
 		}
 		src := vaultOf(rowsOfEveryKind)
-		if _, err := b.Run(t.Context(), src, Query{}); (err != nil) != (b.Fatal() != nil) {
-			t.Errorf("%q: answering fails with %v, and %v is fatal", text, err, b.Fatal())
-		}
+		_, err = b.Run(t.Context(), src, Query{})
+		assert.Equal(t, (err != nil), (b.Fatal() != nil), "%q: answering fails with %v, and %v is fatal", text, err, b.Fatal())
 	})
 }
 

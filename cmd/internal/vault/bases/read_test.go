@@ -143,16 +143,14 @@ views:
   - {type: list, name: Four, limit: 2.9, group_by: {property: c}}
   - {type: list, name: Five, group_by: c}
 `)
-	if got, want := b.Filter.String(), "and(a, or(b, not(c, d)))"; got != want {
-		t.Errorf("filter %s, want %s", got, want)
-	}
+	got, want := b.Filter.String(), "and(a, or(b, not(c, d)))"
+	assert.Equal(t, got, want, "filter")
 	v := b.Views[0]
 	if v.Name != "One" || v.Type != "table" || v.Filter.String() != "e" || !slices.Equal(v.Order, []string{"file.name", "a", "formula.f"}) || v.Limit != 7 {
 		t.Errorf("view %+v", v)
 	}
-	if got := fmt.Sprint(v.Sort, *v.Group, v.Summaries); got != "[{a <nil> true} {file.name <nil> false} {note.b <nil> false}] {note.c <nil> true} [{a half} {formula.f Max}]" {
-		t.Errorf("keys %s", got)
-	}
+	got = fmt.Sprint(v.Sort, *v.Group, v.Summaries)
+	assert.Equal(t, got, "[{a <nil> true} {file.name <nil> false} {note.b <nil> false}] {note.c <nil> true} [{a half} {formula.f Max}]", "keys")
 	for i, limit := range []int{7, 0, 0, 2, 0} {
 		assert.Equal(t, b.Views[i].Limit, limit, "view %d has limit", i)
 	}

@@ -61,9 +61,7 @@ func TestWhatRunsOut(t *testing.T) {
 			if errors.As(err, &over) != (test.want != "") || over != nil && (over.Error() != test.want || over.Code() != test.code || over.Hint() == "") {
 				t.Errorf("%v, %+v; want %q", err, over, test.want)
 			}
-			if b.Err() != nil != (test.want != "") {
-				t.Errorf("the budget says %v", b.Err())
-			}
+			assert.Equal(t, b.Err() != nil, (test.want != ""), "the budget says %v", b.Err())
 		})
 	}
 }
@@ -85,9 +83,8 @@ func TestTheTimeOfMatchesIsAddedUp(t *testing.T) {
 func TestTheBudgetComesWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b := New(Limits{})
-	if first, second := From(ctx), From(ctx); From(With(ctx, b)) != b || first == second || first.limits != Default {
-		t.Error("another budget")
-	}
+	first, second := From(ctx), From(ctx)
+	assert.That(t, From(With(ctx, b)) == b && first != second && first.limits == Default, "another budget")
 	cancel()
 	taken := int64(0)
 	for b.Step(1) == nil {
@@ -140,9 +137,8 @@ func TestAllCallsHaveACeiling(t *testing.T) {
 		bound := int64(len(calls))*ownShare + commonShare + Default.Alive
 		assert.That(t, most <= bound && most >= bound/2, "%d bytes are alive, bound %d", most, bound)
 		for _, b := range calls {
-			if err := (&Overrun{}); !errors.As(b.Err(), &err) || err.Code() != frame.CodeOutputLimit {
-				t.Errorf("it did not get all that a call may have: %v", b.Err())
-			}
+			err := (&Overrun{})
+			assert.That(t, errors.As(b.Err(), &err) && err.Code() == frame.CodeOutputLimit, "it did not get all that a call may have: %v", b.Err())
 		}
 	})
 }

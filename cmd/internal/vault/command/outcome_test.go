@@ -128,9 +128,8 @@ func TestPrintEndsTheLastLineOnce(t *testing.T) {
 	for text, want := range map[string]string{"": "", "a": "a\n", "a\n": "a\n", "a\n\n": "a\n\n", "\n": "\n", "a\r": "a\r\n"} {
 		var out bytes.Buffer
 		said := Text(text)
-		if status := said.Print(&out); status != ExitDone || out.String() != want {
-			t.Errorf("%q: status %d, %q, want %q", text, status, &out, want)
-		}
+		status := said.Print(&out)
+		assert.That(t, status == ExitDone && out.String() == want, "%q: status %d, %q, want %q", text, status, &out, want)
 	}
 }
 
@@ -160,9 +159,8 @@ func TestTextsAreQuotedAsByTheLibrary(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", " ", "\"", "\\", "/", "<&>", "\n", "\t", "\x00", "\x1f", "\x7f", "\u0080", "é", "日本", "\u2027", "\u2028", "\u2029", "\u202a", "\ufeff", "\ufffd", "😀", "\xff", "\xe2\x80", "\xed\xa0\x80"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "pieces"), "")
-		if got, want := QuoteJSON(text), encoded(t, text); got != want {
-			t.Fatalf("%q is written as %s, want %s", text, got, want)
-		}
+		got, want := QuoteJSON(text), encoded(t, text)
+		require.Equal(t, got, want, "%q is written as", text)
 	})
 }
 
@@ -189,9 +187,8 @@ func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
 			encoder := json.NewEncoder(&want)
 			encoder.SetEscapeHTML(false)
 			require.NoError(t, encoder.Encode(text))
-			if got := QuoteJSON(text) + "\n"; got != want.String() {
-				t.Fatalf("%q is written as %s, want %s", text, got, &want)
-			}
+			got := QuoteJSON(text) + "\n"
+			require.That(t, got == want.String(), "%q is written as %s, want %s", text, got, &want)
 		}
 	}
 }

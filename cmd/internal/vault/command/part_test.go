@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // longListing has rows of about 40 bytes, and some that are longer than a chunk.
@@ -47,9 +49,7 @@ func TestAPartIsOfWholeRows(t *testing.T) {
 		for _, first := range []int{1, 100, 33 << 10, 200 << 10} {
 			said := tt.reply()
 			kept, ok := said.Divide(Part{Bytes: first, Lines: tt.lines})
-			if !ok || kept.Size != len(bytes.Join(kept.Pieces, nil)) {
-				t.Fatalf("%s: not divided at %d: %d bytes", name, first, kept.Size)
-			}
+			require.That(t, ok && kept.Size == len(bytes.Join(kept.Pieces, nil)), "%s: not divided at %d: %d bytes", name, first, kept.Size)
 			part := printed(t, said)
 			if tt.end != "" {
 				part = strings.TrimSuffix(part, "\n")
@@ -57,16 +57,13 @@ func TestAPartIsOfWholeRows(t *testing.T) {
 			if len(part) < first || len(part) == len(whole) || !strings.HasPrefix(whole, part) || !strings.HasSuffix(part, cmp.Or(tt.end, "\n")) {
 				t.Errorf("%s: the part of at least %d bytes has %d and ends with %q", name, first, len(part), part[max(0, len(part)-20):])
 			}
-			if got := printed(t, TextOfPieces(kept.Pieces)); got != whole {
-				t.Errorf("%s: what is kept is not the answer: %d bytes, not %d", name, len(got), len(whole))
-			}
+			got := printed(t, TextOfPieces(kept.Pieces))
+			assert.Equal(t, got, whole, "%s: what is kept is not the answer: %d bytes, not %d", name, len(got), len(whole))
 			want := 4000
 			if tt.lines {
 				want = strings.Count(whole, "\n")
 			}
-			if kept.Rows != want {
-				t.Errorf("%s: %d rows, want %d", name, kept.Rows, want)
-			}
+			assert.That(t, kept.Rows == want, "%s: %d rows, want %d", name, kept.Rows, want)
 		}
 	}
 }
@@ -91,33 +88,27 @@ func TestWhatIsNotDivided(t *testing.T) {
 		"a note":                      {func() Reply { return Reply{Body: &disk.File{}, Text: strings.Repeat("x\n", 1000)} }, Part{Bytes: 10, Lines: true}},
 	} {
 		said := tt.reply()
-		if whole, ok := said.Divide(tt.part); ok {
-			t.Errorf("%s: divided, and %d bytes are kept", name, whole.Size)
-		}
+		whole, ok := said.Divide(tt.part)
+		assert.That(t, !ok, "%s: divided, and %d bytes are kept", name, whole.Size)
 		if said.Body != nil {
 			continue
 		}
-		if got, want := printed(t, said), printed(t, tt.reply()); got != want {
-			t.Errorf("%s: %d bytes are printed, not %d", name, len(got), len(want))
-		}
+		got, want := printed(t, said), printed(t, tt.reply())
+		assert.Equal(t, got, want, "%s: %d bytes are printed, not %d", name, len(got), len(want))
 	}
 }
 
 func printed(t *testing.T, r Reply) string {
 	t.Helper()
 	var out strings.Builder
-	if status := r.Print(&out); status != r.Status {
-		t.Fatalf("printing ends with status %d", status)
-	}
+	require.Equal(t, r.Print(&out), r.Status, "printing ends with status")
 	return out.String()
 }
 
 func put(t *testing.T, s *Store, size int) (id string) {
 	t.Helper()
 	id, ok := s.Put([][]byte{make([]byte, size/2), make([]byte, size-size/2)})
-	if !ok || len(id) != 26 {
-		t.Fatalf("%d bytes are not kept: %q", size, id)
-	}
+	require.That(t, ok && len(id) == 26, "%d bytes are not kept: %q", size, id)
 	return id
 }
 
@@ -160,9 +151,8 @@ func TestWhatWasHadToItsEndIsSwept(t *testing.T) {
 
 func TestAnswersAreFewAndSmall(t *testing.T) {
 	var s Store
-	if _, ok := s.Put([][]byte{make([]byte, MaxBytes), make([]byte, 1)}); ok || s.bytes != 0 {
-		t.Error("what is too large is kept")
-	}
+	_, ok := s.Put([][]byte{make([]byte, MaxBytes), make([]byte, 1)})
+	assert.That(t, !ok && s.bytes == 0, "what is too large is kept")
 	oldest, used, ended := put(t, &s, 2), put(t, &s, 2), put(t, &s, 2)
 	s.Get(used, 0, 1)
 	s.Get(ended, 1, 1)
@@ -171,13 +161,9 @@ func TestAnswersAreFewAndSmall(t *testing.T) {
 	}
 	for _, goes := range []string{ended, oldest} {
 		put(t, &s, 2)
-		if has(&s, goes) || len(s.answers) != maxCount {
-			t.Errorf("%d are kept; what was had goes first, and then the oldest", len(s.answers))
-		}
+		assert.That(t, !has(&s, goes) && len(s.answers) == maxCount, "%d are kept; what was had goes first, and then the oldest", len(s.answers))
 	}
-	if !has(&s, used) {
-		t.Error("what was used last is gone")
-	}
+	assert.That(t, has(&s, used), "what was used last is gone")
 	last := put(t, &s, MaxBytes)
 	if len(s.answers) != 1 || !has(&s, last) || s.bytes != MaxBytes {
 		t.Errorf("%d answers with %d bytes are kept with one that fills the store", len(s.answers)-1, s.bytes-MaxBytes)
@@ -189,21 +175,15 @@ func TestAnswersGetOld(t *testing.T) {
 		var s Store
 		id := put(t, &s, 4)
 		time.Sleep(maxAge - time.Second)
-		if _, ok := s.Get(id, 0, 1); !ok {
-			t.Error("it went too early")
-		}
+		_, ok := s.Get(id, 0, 1)
+		assert.That(t, ok, "it went too early")
 		time.Sleep(maxAge - time.Second)
 		s.Sweep()
-		if !has(&s, id) {
-			t.Error("it was removed too early after its last use")
-		}
+		assert.That(t, has(&s, id), "it was removed too early after its last use")
 		time.Sleep(time.Second)
-		if _, ok := s.Get(id, 0, 1); ok {
-			t.Error("it can be had for too long")
-		}
+		_, ok = s.Get(id, 0, 1)
+		assert.That(t, !ok, "it can be had for too long")
 		s.Sweep()
-		if has(&s, id) || s.bytes != 0 {
-			t.Error("it is kept for ever")
-		}
+		assert.That(t, !has(&s, id) && s.bytes == 0, "it is kept for ever")
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -66,9 +67,8 @@ func checkForm(t *rapid.T, table Table, form, want string) {
 	got := table.Print(form)
 	require.That(t, got == want, "%s of %q is\n%q\nwant\n%q", form, table.Rows, got, want)
 	if said, out := table.Reply(form), new(bytes.Buffer); want != "" {
-		if said.Print(out); out.String() != strings.TrimSuffix(want, "\n")+"\n" {
-			t.Fatalf("%s of %q is printed as %q", form, table.Rows, out)
-		}
+		said.Print(out)
+		require.Equal(t, out.String(), strings.TrimSuffix(want, "\n")+"\n", "%s of %q is printed as %q", form, table.Rows, out)
 		if form == FormatJSON {
 			tight := new(bytes.Buffer)
 			require.NoError(t, json.Compact(tight, []byte(want)))
@@ -76,9 +76,8 @@ func checkForm(t *rapid.T, table Table, form, want string) {
 		}
 		out.Reset()
 		said.Compact()
-		if said.Print(out); out.String() != strings.TrimSuffix(want, "\n")+"\n" {
-			t.Fatalf("%s of %q is compact as %q, want %q", form, table.Rows, out, want)
-		}
+		said.Print(out)
+		require.Equal(t, out.String(), strings.TrimSuffix(want, "\n")+"\n", "%s of %q is compact as %q, want %q", form, table.Rows, out, want)
 	}
 }
 
@@ -100,14 +99,12 @@ func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 		made++
 		return append(append(b, bytes.Repeat([]byte{'x'}, size-1)...), '\n')
 	})
-	if status := said.Print(&brokenPipe{left: 200_000}); status == ExitDone || made > 500 {
-		t.Errorf("status %d, %d rows were made for a reader of 200 KB", status, made)
-	}
+	status := said.Print(&brokenPipe{left: 200_000})
+	assert.That(t, status != ExitDone && made <= 500, "status %d, %d rows were made for a reader of 200 KB", status, made)
 	made = 0
 	var out bytes.Buffer
-	if status := said.Print(&out); status != ExitDone || made != count || out.Len() != count*size {
-		t.Errorf("status %d, %d rows, %d bytes", status, made, out.Len())
-	}
+	status = said.Print(&out)
+	assert.That(t, status == ExitDone && made == count && out.Len() == count*size, "status %d, %d rows, %d bytes", status, made, out.Len())
 }
 
 // Rows of any length are printed as they are, and those of some KB without other memory than

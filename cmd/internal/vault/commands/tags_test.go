@@ -70,9 +70,8 @@ func TestUnusedSpellingsGo(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "Note.md"), text, 0o600))
 		made.look(t, folder)
-		if uses, kept := len(made.table.uses), len(made.table.spellings.names); uses != maxUnused || kept > 4*maxUnused {
-			t.Errorf("round %d: %d tags, %d spellings", round, uses, kept)
-		}
+		uses, kept := len(made.table.uses), len(made.table.spellings.names)
+		assert.That(t, uses == maxUnused && kept <= 4*maxUnused, "round %d: %d tags, %d spellings", round, uses, kept)
 	}
 }
 
@@ -115,9 +114,8 @@ func FuzzBookmark(f *testing.F) {
 		if strings.TrimSpace(text) != "" && json.Unmarshal([]byte(text), &before) != nil {
 			t.Skip() // such as "Items" next to "items"
 		}
-		if err := json.Unmarshal(edited, &after); err != nil {
-			t.Fatalf("%q became %q: %v", text, edited, err)
-		}
+		err = json.Unmarshal(edited, &after)
+		require.That(t, err == nil, "%q became %q: %v", text, edited, err)
 		assert.That(t, len(after.Items) == len(before.Items)+1 || strings.Contains(strings.ToLower(text), `items`), "%q became %q", text, edited)
 	})
 }

@@ -82,23 +82,20 @@ func TestParsePath(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := ParsePath(test.path); (err == nil) != test.ok {
-				t.Errorf("ParsePath(%q): %v", test.path, err)
-			}
+			_, err := ParsePath(test.path)
+			assert.Equal(t, (err == nil), test.ok, "ParsePath(%q): %v", test.path, err)
 		})
 	}
 }
 
 func TestParseFolder(t *testing.T) {
 	for text, want := range map[string]string{"": "", "/": "", "a": "a", "a/": "a", "a/b/": "a/b"} {
-		if got, err := ParseFolder(text); err != nil || got.String() != want {
-			t.Errorf("ParseFolder(%q) = %q, %v", text, got, err)
-		}
+		got, err := ParseFolder(text)
+		assert.That(t, err == nil && got.String() == want, "ParseFolder(%q) = %q, %v", text, got, err)
 	}
 	for _, text := range []string{"//", "a//", "/a", "..", ".git"} {
-		if got, err := ParseFolder(text); err == nil {
-			t.Errorf("ParseFolder(%q) = %q", text, got)
-		}
+		got, err := ParseFolder(text)
+		assert.That(t, err != nil, "ParseFolder(%q) = %q", text, got)
 	}
 }
 
@@ -108,9 +105,7 @@ func TestPartsOfAPath(t *testing.T) {
 	}
 	for _, test := range tests {
 		p := mustPath(t, test.path)
-		if p.Stem() != test.stem || p.Ext() != test.ext {
-			t.Errorf("%s: stem %q, extension %q", test.path, p.Stem(), p.Ext())
-		}
+		assert.That(t, p.Stem() == test.stem && p.Ext() == test.ext, "%s: stem %q, extension %q", test.path, p.Stem(), p.Ext())
 	}
 }
 
@@ -136,9 +131,8 @@ func FuzzCanonicalPath(f *testing.F) {
 		}
 		assert.That(t, path.String() == text, "%q became %q", text, path)
 		full := filepath.Join(dir, filepath.FromSlash(text))
-		if inside, err := filepath.Rel(dir, full); err != nil || filepath.ToSlash(inside) != text {
-			t.Errorf("%q leads to %q", text, inside)
-		}
+		inside, err := filepath.Rel(dir, full)
+		assert.That(t, err == nil && filepath.ToSlash(inside) == text, "%q leads to %q", text, inside)
 		for _, segment := range strings.Split(text, "/") {
 			assert.That(t, !strings.HasPrefix(segment, ".") && segment != "", "%q has the segment %q", text, segment)
 		}
@@ -156,9 +150,8 @@ func TestAnAcceptedPathStaysInside(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if got, err := folder.Read(path); err == nil && string(got) != "in" {
-			t.Fatalf("%q read %q", text, got)
-		}
+		got, err := folder.Read(path)
+		require.That(t, err != nil || string(got) == "in", "%q read %q", text, got)
 	})
 }
 
@@ -185,9 +178,8 @@ func TestOnlyRegularFilesThatAreInsideAreOpened(t *testing.T) {
 		var refusal *Refusal
 		assert.That(t, errors.As(err, &refusal) && refusal.Reason == reason && IsMissing(err), "%s: %v, want %q", path, err, reason)
 	}
-	if _, err := folder.Open(mustPath(t, "nothing.md")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
-	}
+	_, err := folder.Open(mustPath(t, "nothing.md"))
+	assert.ErrorIs(t, err, fs.ErrNotExist, "a file that is not there")
 	assert.EqualSlices(t, walked(t, folder, Path{}), []string{"folder/", "folder/a.md", "real.md"}, "the walk met")
 }
 
@@ -211,18 +203,16 @@ func TestWalk(t *testing.T) {
 	assert.EqualSlices(t, walked(t, folder, Path{}), []string{"LICENSE", "a.md", "b/", "b/c/", "b/c/d.md"}, "the whole vault")
 	assert.EqualSlices(t, walked(t, folder, mustPath(t, "b/c")), []string{"b/c/d.md"}, "a folder")
 	for _, path := range []string{"nothing", "a.md"} {
-		if err := folder.Walk(mustPath(t, path), func(Entry) {}); !IsMissing(err) {
-			t.Errorf("walking %s: %v", path, err)
-		}
+		err := folder.Walk(mustPath(t, path), func(Entry) {})
+		assert.That(t, IsMissing(err), "walking %s: %v", path, err)
 	}
 	var size int64
-	if err := folder.Walk(Path{}, func(e Entry) {
+	err := folder.Walk(Path{}, func(e Entry) {
 		if !e.IsDir {
 			size += e.Size()
 		}
-	}); err != nil || size != 6 {
-		t.Errorf("sizes add up to %d, %v", size, err)
-	}
+	})
+	assert.That(t, err == nil && size == 6, "sizes add up to %d, %v", size, err)
 }
 
 func TestEditKeepsTheModeAndAnswersBothTexts(t *testing.T) {
@@ -250,9 +240,8 @@ func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
 				return []byte("ours")
 			})
 			assert.ErrorIs(t, err, ErrChanged, "error")
-			if text, err := os.ReadFile(filepath.Join(dir, "n.md")); err == nil && string(text) == "ours" {
-				t.Error("their text was overwritten")
-			}
+			text, err := os.ReadFile(filepath.Join(dir, "n.md"))
+			assert.That(t, err != nil || string(text) != "ours", "their text was overwritten")
 			left := temporaries(t, dir)
 			assert.That(t, len(left) == 0, "left %q", left)
 		})
@@ -272,9 +261,8 @@ func TestEditRefusesReadOnlyNotesAndLinks(t *testing.T) {
 		assert.That(t, errors.As(err, &refusal) && refusal.Reason == reason, "%s: %v", path, err)
 	}
 	assert.ErrorIs(t, folder.Make(mustPath(t, "link.md"), []byte("new")), fs.ErrExist, "making a note in the place of a link")
-	if text, _ := os.ReadFile(filepath.Join(dir, "real.md")); string(text) != "old" {
-		t.Errorf("the link's target became %q", text)
-	}
+	text, _ := os.ReadFile(filepath.Join(dir, "real.md"))
+	assert.Equal(t, string(text), "old", "the link's target became %q", text)
 }
 
 func TestMakeNeverReplaces(t *testing.T) {
@@ -290,9 +278,8 @@ func TestMakeNeverReplaces(t *testing.T) {
 			return without(call, method, names...)
 		}
 		assert.ErrorIs(t, folder.Make(mustPath(t, "n.md"), []byte("ours")), fs.ErrExist, "%+v", can)
-		if text, _ := os.ReadFile(filepath.Join(dir, "n.md")); string(text) != "theirs" {
-			t.Errorf("%+v: their note became %q", can, text)
-		}
+		text, _ := os.ReadFile(filepath.Join(dir, "n.md"))
+		assert.Equal(t, string(text), "theirs", "%+v: their note became %q", can, text)
 		left := temporaries(t, dir)
 		assert.That(t, len(left) == 0, "left %q", left)
 	}
@@ -306,13 +293,11 @@ func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {
 	folder := openFolder(t, dir)
 	for _, path := range []string{"sub/a#b.md", "sub#/a.md", "nul/a.md"} {
 		var refusal *Refusal
-		if err := folder.Make(mustPath(t, path), nil); !errors.As(err, &refusal) {
-			t.Errorf("%s: %v", path, err)
-		}
+		err := folder.Make(mustPath(t, path), nil)
+		assert.That(t, errors.As(err, &refusal), "%s: %v", path, err)
 	}
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("made %v", left)
-	}
+	left, _ := os.ReadDir(dir)
+	assert.That(t, len(left) == 0, "made %v", left)
 	plant(t, dir, map[string]string{"Notes #1/old.md": ""})
 	assert.NoError(t, folder.Make(mustPath(t, "Notes #1/new.md"), nil), "a folder that has such a name already")
 }
@@ -332,29 +317,24 @@ func TestWritesAtTheSameTimeAllArrive(t *testing.T) {
 				return
 			}
 			defer folder.Close()
-			if _, _, err := folder.Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, 'x') }); err != nil {
-				t.Error(err)
-			}
+			_, _, err = folder.Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, 'x') })
+			assert.NoError(t, err)
 		})
 	}
 	group.Wait()
-	if text, err := os.ReadFile(filepath.Join(dir, "n.md")); err != nil || len(text) != writers {
-		t.Errorf("%d of %d writes arrived, %v", len(text), writers, err)
-	}
+	text, err := os.ReadFile(filepath.Join(dir, "n.md"))
+	assert.That(t, err == nil && len(text) == writers, "%d of %d writes arrived, %v", len(text), writers, err)
 }
 
 func TestConfig(t *testing.T) {
 	dir := planted(t, map[string]string{".obsidian/app.json": "{}"})
 	folder := openFolder(t, dir)
-	if text, err := folder.Config("app.json"); err != nil || string(text) != "{}" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if _, err := folder.Config("none.json"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file: %v", err)
-	}
-	if _, err := openFolder(t, t.TempDir()).Config("app.json"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing settings folder: %v", err)
-	}
+	text, err := folder.Config("app.json")
+	assert.That(t, err == nil && string(text) == "{}", "%q, %v", text, err)
+	_, err = folder.Config("none.json")
+	assert.ErrorIs(t, err, fs.ErrNotExist, "a missing file")
+	_, err = openFolder(t, t.TempDir()).Config("app.json")
+	assert.ErrorIs(t, err, fs.ErrNotExist, "a missing settings folder")
 }
 
 // Edit replaces the note at p by what change makes of it, and returns its bytes before and

@@ -160,9 +160,7 @@ func TestEveryFaultOfASeriesLeavesTheOldOrTheNew(t *testing.T) {
 			for p, text := range tree {
 				assert.That(t, text == start[p] || text == done[p], "fault %d: %s is %q", n, p, text)
 			}
-			if len(tree) != len(start) || err == nil && !maps.Equal(tree, done) {
-				t.Errorf("fault %d: %v, %q", n, err, tree)
-			}
+			assert.That(t, len(tree) == len(start) && (err != nil || maps.Equal(tree, done)), "fault %d: %v, %q", n, err, tree)
 		})
 	}
 }
@@ -271,9 +269,8 @@ const tempName = ".vaultwicket-0123456789abcdef.tmp"
 
 func TestTemporaryNames(t *testing.T) {
 	for range 100 {
-		if name := temporary(); !isTemporary(name) {
-			t.Errorf("%q is none", name)
-		}
+		name := temporary()
+		assert.That(t, isTemporary(name), "%q is none", name)
 	}
 	for _, name := range []string{
 		"", ".tmp", ".vaultwicket-.tmp", ".vaultwicket-0123456789abcde.tmp", ".vaultwicket-0123456789abcdeff.tmp", ".vaultwicket-0123456789ABCDEF.tmp",
@@ -300,12 +297,10 @@ func TestSweep(t *testing.T) {
 	linked := os.Symlink(other, filepath.Join(dir, "A", "link")) == nil && os.Symlink(filepath.Join(other, "n.md"), filepath.Join(dir, "A", "B", ".vaultwicket-00000000000000aa.tmp")) == nil
 	f := openFolder(t, dir).WithView(levels{"Private": false})
 
-	if left, err := f.Sweep(time.Now().Add(-time.Hour)); left != 6 || err != nil {
-		t.Errorf("what is young stays: %d, %v", left, err)
-	}
-	if left, err := f.Sweep(time.Now().Add(time.Hour)); left != 0 || err != nil {
-		t.Errorf("%d are left, %v", left, err)
-	}
+	left, err := f.Sweep(time.Now().Add(-time.Hour))
+	assert.That(t, left == 6 && err == nil, "what is young stays: %d, %v", left, err)
+	left, err = f.Sweep(time.Now().Add(time.Hour))
+	assert.That(t, left == 0 && err == nil, "%d are left, %v", left, err)
 	assert.That(t, !linked || os.Remove(filepath.Join(dir, "A", "link")) == nil, "the link to a folder is gone")
 	got := contents(t, dir)
 	delete(got, "A/B/.vaultwicket-00000000000000aa.tmp") // read through the link
@@ -327,9 +322,8 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	if system.StampOf(info).Changed == 0 {
 		t.Skip("this system does not tell")
 	}
-	if left, err := openFolder(t, dir).Sweep(time.Now().Add(-time.Hour)); left != 1 || err != nil {
-		t.Errorf("%d are left, %v", left, err)
-	}
+	left, err := openFolder(t, dir).Sweep(time.Now().Add(-time.Hour))
+	assert.That(t, left == 1 && err == nil, "%d are left, %v", left, err)
 }
 
 func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
@@ -360,11 +354,9 @@ func TestSweepTellsWhatItCouldNotRemove(t *testing.T) {
 	plant(t, dir, map[string]string{tempName: "x", "A/" + tempName: "x"})
 	f := openFolder(t, dir)
 	f.sys = (&faulty{n: 1, killed: true}).calls(system.Patient)
-	if left, err := f.Sweep(time.Now().Add(time.Hour)); left != 2 || err != nil {
-		t.Errorf("%d are left, %v", left, err)
-	}
+	left, err := f.Sweep(time.Now().Add(time.Hour))
+	assert.That(t, left == 2 && err == nil, "%d are left, %v", left, err)
 	f.Close()
-	if _, err := f.Sweep(time.Now()); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("a closed folder: %v", err)
-	}
+	_, err = f.Sweep(time.Now())
+	assert.ErrorIs(t, err, os.ErrClosed, "a closed folder")
 }

@@ -27,19 +27,16 @@ func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 		return sub
 	}
 	sub := open()
-	if got, err := unlessReplaced(sub, info("a"), "a"); got != sub || err != nil {
-		t.Errorf("the same folder: %v, %v", got, err)
-	}
+	got, err := unlessReplaced(sub, info("a"), "a")
+	assert.That(t, got == sub && err == nil, "the same folder: %v, %v", got, err)
 	var refusal *Refusal
 	if got, err := unlessReplaced(sub, info("b"), "a"); got != nil || !errors.As(err, &refusal) || err.Error() != `"a" was replaced while it was opened` {
 		t.Errorf("another folder: %v, %v", got, err)
 	}
-	if _, err := sub.Stat("."); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("another folder is still open: %v", err)
-	}
-	if got, err := unlessReplaced(sub, info("a"), "a"); got != nil || !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("a folder that cannot be looked at: %v, %v", got, err)
-	}
+	_, err = sub.Stat(".")
+	assert.ErrorIs(t, err, fs.ErrClosed, "another folder is still open")
+	got, err = unlessReplaced(sub, info("a"), "a")
+	assert.That(t, got == nil && errors.Is(err, fs.ErrClosed), "a folder that cannot be looked at: %v, %v", got, err)
 }
 
 // What is refused is named, by every place and by the steps between folders.
@@ -57,9 +54,8 @@ func TestARefusalNamesWhatItIsAbout(t *testing.T) {
 			}
 		}
 	}
-	if _, err := step(folder.root, "real.md"); err == nil || err.Error() != `"real.md" is not a folder` {
-		t.Errorf("step: %v", err)
-	}
+	_, err := step(folder.root, "real.md")
+	assert.That(t, err != nil && err.Error() == `"real.md" is not a folder`, "step: %v", err)
 }
 
 func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
@@ -71,9 +67,8 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 	}
 	want, err := os.Stat(filepath.Join(outer, "moved"))
 	require.NoError(t, err)
-	if got, err := folder.Info(); err != nil || !os.SameFile(got, want) {
-		t.Errorf("%v, %v", got, err)
-	}
+	got, err := folder.Info()
+	assert.That(t, err == nil && os.SameFile(got, want), "%v, %v", got, err)
 }
 
 func TestAClosedFolder(t *testing.T) {
@@ -97,20 +92,17 @@ func TestAClosedFolder(t *testing.T) {
 func TestIgnored(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
 	folder, name := openFolder(t, dir), filepath.Join(dir, ".vaultwicketignore")
-	if text, err := folder.Ignored(); !errors.Is(err, fs.ErrNotExist) || text != nil {
-		t.Errorf("without the file: %q, %v", text, err)
-	}
+	text, err := folder.Ignored()
+	assert.That(t, errors.Is(err, fs.ErrNotExist) && text == nil, "without the file: %q, %v", text, err)
 	var refusal *Refusal
 	if os.Symlink("n.md", name) == nil {
-		if text, err := folder.Ignored(); !errors.As(err, &refusal) || text != nil {
-			t.Errorf("a link: %q, %v", text, err)
-		}
+		text, err := folder.Ignored()
+		assert.That(t, errors.As(err, &refusal) && text == nil, "a link: %q, %v", text, err)
 		os.Remove(name)
 	}
 	require.NoError(t, os.WriteFile(name, []byte("private/\n"), 0o644))
-	if text, err := folder.Ignored(); err != nil || string(text) != "private/\n" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err = folder.Ignored()
+	assert.That(t, err == nil && string(text) == "private/\n", "%q, %v", text, err)
 }
 
 // The limits in bytes, written out.
@@ -123,23 +115,17 @@ func TestSizeLimits(t *testing.T) {
 	}
 	folder := openFolder(t, dir)
 	var size *SizeError
-	if _, err := folder.Read(mustPath(t, "note.md")); !errors.As(err, &size) || size.Limit != 134_217_728 {
-		t.Errorf("a note: %v", err)
-	}
-	if _, _, err := folder.Edit(mustPath(t, "note.md"), func(text []byte) []byte { return text }); !errors.As(err, &size) || size.Size != 134_217_729 {
-		t.Errorf("editing a note: %v", err)
-	}
-	if text, err := folder.Config("most.json"); err != nil || len(text) != 16_777_216 {
-		t.Errorf("settings as large as can be: %d bytes, %v", len(text), err)
-	}
-	if _, err := folder.Config("more.json"); !errors.As(err, &size) || size.Limit != 16_777_216 {
-		t.Errorf("settings that are larger: %v", err)
-	}
-	if _, err := folder.Ignored(); !errors.As(err, &size) || size.Limit != 61_440 {
-		t.Errorf("patterns: %v", err)
-	}
+	_, err := folder.Read(mustPath(t, "note.md"))
+	assert.That(t, errors.As(err, &size) && size.Limit == 134_217_728, "a note: %v", err)
+	_, _, err = folder.Edit(mustPath(t, "note.md"), func(text []byte) []byte { return text })
+	assert.That(t, errors.As(err, &size) && size.Size == 134_217_729, "editing a note: %v", err)
+	text, err := folder.Config("most.json")
+	assert.That(t, err == nil && len(text) == 16_777_216, "settings as large as can be: %d bytes, %v", len(text), err)
+	_, err = folder.Config("more.json")
+	assert.That(t, errors.As(err, &size) && size.Limit == 16_777_216, "settings that are larger: %v", err)
+	_, err = folder.Ignored()
+	assert.That(t, errors.As(err, &size) && size.Limit == 61_440, "patterns: %v", err)
 	require.That(t, os.Truncate(filepath.Join(dir, ".vaultwicketignore"), 61_440) == nil, "cannot be made shorter")
-	if text, err := folder.Ignored(); err != nil || len(text) != 61_440 {
-		t.Errorf("patterns as large as can be: %d bytes, %v", len(text), err)
-	}
+	text, err = folder.Ignored()
+	assert.That(t, err == nil && len(text) == 61_440, "patterns as large as can be: %d bytes, %v", len(text), err)
 }

@@ -146,14 +146,12 @@ func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
 			require.That(t, more <= 20, "%s: does not come to an end with %d descriptors", name, more)
 			starved(t, more, func() {
 				text, err := act()
-				if done = err == nil; done && text != "text" {
-					t.Errorf("%s with %d descriptors: %q", name, more, text)
-				}
+				done = err == nil
+				assert.That(t, !done || text == "text", "%s with %d descriptors: %q", name, more, text)
 				assert.That(t, err == nil || errors.Is(err, unix.EMFILE), "%s with %d descriptors: %v", name, more, err)
 			})
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "a", "b", "n.md")); err != nil || string(text) != "text" {
-		t.Errorf("the note became %q, %v", text, err)
-	}
+	text, err := os.ReadFile(filepath.Join(dir, "a", "b", "n.md"))
+	assert.That(t, err == nil && string(text) == "text", "the note became %q, %v", text, err)
 }

@@ -87,9 +87,7 @@ func TestChanges(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := planted(t, start)
 			err := test.act(openFolder(t, dir))
-			if !errors.Is(err, test.want) || test.want == nil && err != nil {
-				t.Errorf("error %v, want %v", err, test.want)
-			}
+			assert.That(t, errors.Is(err, test.want) && (test.want != nil || err == nil), "error %v, want %v", err, test.want)
 			want := map[string]string{}
 			for _, files := range []map[string]string{start, test.tree} {
 				for path, text := range files {

@@ -30,9 +30,8 @@ func TestARefusedPathSaysWhy(t *testing.T) {
 		{"broken UTF-8", "a\xff", `path "a\xff": is not UTF-8`},
 		{"a control character", "a\x1f", `path "a\x1f": has a control character`},
 	} {
-		if path, err := ParsePath(test.path); err == nil || err.Error() != test.want || path != (Path{}) {
-			t.Errorf("%s: %q, %v, want %s", test.name, path, err, test.want)
-		}
+		path, err := ParsePath(test.path)
+		assert.That(t, err != nil && err.Error() == test.want && path == (Path{}), "%s: %q, %v, want %s", test.name, path, err, test.want)
 	}
 }
 
@@ -49,9 +48,8 @@ func TestTheLongestPathsAreTaken(t *testing.T) {
 		{"a path as long as can be", folders + strings.Repeat("c", 155), true},
 		{"a byte more", folders + strings.Repeat("c", 156), false},
 	} {
-		if got, err := ParsePath(test.path); (err == nil) != test.want || test.want && got.String() != test.path {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		got, err := ParsePath(test.path)
+		assert.That(t, (err == nil) == test.want && (!test.want || got.String() == test.path), "%s: %v", test.name, err)
 	}
 }
 
@@ -146,9 +144,7 @@ func TestFoldersOfAPath(t *testing.T) {
 	if root := (Path{}); len(root.segments()) != 0 || len(root.parents()) != 0 || root.Stem() != "" || root.Ext() != "" {
 		t.Errorf("the root has the segments %q", root.segments())
 	}
-	if Bookmarks().String() != ".obsidian/bookmarks.json" {
-		t.Errorf("the bookmarks are in %q", Bookmarks())
-	}
+	assert.Equal(t, Bookmarks().String(), ".obsidian/bookmarks.json", "the bookmarks are in %q", Bookmarks())
 }
 
 // A child that no path leads to is told by false; a folder as long or as deep as
@@ -177,9 +173,8 @@ func TestChild(t *testing.T) {
 		assert.Equal(t, ok, test.want, "%s", test.name)
 		want := strings.TrimPrefix(test.at.text+"/"+test.of, "/")
 		assert.That(t, !ok || got.text == want, "%s: %q, want %q", test.name, got, want)
-		if parsed, err := ParsePath(want); ok && (err != nil || parsed != got) {
-			t.Errorf("%s: parsed %q, %v", test.name, parsed, err)
-		}
+		parsed, err := ParsePath(want)
+		assert.That(t, !ok || (err == nil && parsed == got), "%s: parsed %q, %v", test.name, parsed, err)
 	}
 }
 
@@ -196,12 +191,10 @@ func (o onlyFolders) Enters(string) bool              { return true }
 func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "text"})
 	whole := openFolder(t, dir)
-	if _, err := whole.WithView(onlyFolders(true)).Read(mustPath(t, "a/n.md")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file was taken for a folder: %v", err)
-	}
-	if text, err := whole.WithView(onlyFolders(false)).Read(mustPath(t, "a/n.md")); string(text) != "text" {
-		t.Errorf("%q, %v", text, err)
-	}
+	_, err := whole.WithView(onlyFolders(true)).Read(mustPath(t, "a/n.md"))
+	assert.ErrorIs(t, err, fs.ErrNotExist, "a file was taken for a folder")
+	text, err := whole.WithView(onlyFolders(false)).Read(mustPath(t, "a/n.md"))
+	assert.Equal(t, string(text), "text", "%q, %v", text, err)
 	assert.EqualSlices(t, walkedIn(t, whole.WithView(onlyFolders(true)), ""), []string{"a/"}, "folders only")
 	assert.EqualSlices(t, walkedIn(t, whole.WithView(onlyFolders(false)), ""), []string{"a/n.md"}, "files only")
 }
@@ -248,9 +241,8 @@ func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 	all := openFolder(t, dir).WithView(levels{"": false})
 	got := walkedIn(t, all, "")
 	assert.That(t, got == nil, "in a vault of which nothing is seen: %q", got)
-	if _, err := all.walker(Path{"open"}, nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a walk that could meet nothing begins: %v", err)
-	}
+	_, err := all.walker(Path{"open"}, nil)
+	assert.ErrorIs(t, err, fs.ErrNotExist, "a walk that could meet nothing begins")
 }
 
 // Whether a folder that is not seen may be entered is not told; any other fault
@@ -287,9 +279,8 @@ func TestWordsForWhatIsNotSeen(t *testing.T) {
 		_, err := folder.Open(mustPath(t, name))
 		want := "open " + filepath.Base(name) + ": file does not exist"
 		assert.That(t, err != nil && err.Error() == want, "Open: %v, want %s", err, want)
-		if err = folder.Make(mustPath(t, name), nil); err == nil || err.Error() != strconv.Quote(name)+" cannot be created" {
-			t.Errorf("Make: %v", err)
-		}
+		err = folder.Make(mustPath(t, name), nil)
+		assert.That(t, err != nil && err.Error() == strconv.Quote(name)+" cannot be created", "Make: %v", err)
 	}
 }
 
@@ -322,9 +313,7 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 			err := method.call(folder, Path{path}, Path{"A/seen.md"})
 			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Make", "Move", "Untrash"}, method.name)
 			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" || strings.HasSuffix(method.name, "Folder")) && err != nil // it is no folder
-			if !isTaken && !isWalk && !(IsHardLinked(err) && IsMissing(err)) {
-				t.Errorf("%s %s: %v", method.name, path, err)
-			}
+			assert.That(t, isTaken || isWalk || (IsHardLinked(err) && IsMissing(err)), "%s %s: %v", method.name, path, err)
 		}
 		after := treeText(t, dir)
 		require.That(t, after == before, "%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
@@ -346,9 +335,8 @@ func TestAPlaceRefusesAHardLinkedFile(t *testing.T) {
 			assert.That(t, IsHardLinked(err), "%s, %s: %v", kind, call, err)
 		}
 		assert.That(t, len(text) == 0, "%s: read %q", kind, text)
-		if text, _, err := at.read("plain.md", nil); string(text) != "text" || err != nil {
-			t.Errorf("%s: %q, %v", kind, text, err)
-		}
+		text, _, err := at.read("plain.md", nil)
+		assert.That(t, string(text) == "text" && err == nil, "%s: %q, %v", kind, text, err)
 	}
 }
 
@@ -358,15 +346,13 @@ func TestAHardLinkedFileIsAFileWhereNothingIsHidden(t *testing.T) {
 	dir, linked := linkedVault(t)
 	folder := openFolder(t, dir)
 	for _, path := range linked {
-		if text, err := folder.Read(Path{path}); string(text) != "text" || err != nil {
-			t.Errorf("%s: %q, %v", path, text, err)
-		}
+		text, err := folder.Read(Path{path})
+		assert.That(t, string(text) == "text" && err == nil, "%s: %q, %v", path, text, err)
 	}
 	assert.Equal(t, len(entries(t, folder.Walk, Path{"A"})), 6, "met")
 	assert.NoError(t, folder.Swap(Path{"A/inside.md"}, []byte("text"), []byte("new")))
-	if text, err := os.ReadFile(filepath.Join(dir, "Private", "secret.md")); string(text) != "text" || err != nil {
-		t.Errorf("the other name contains %q, %v", text, err)
-	}
+	text, err := os.ReadFile(filepath.Join(dir, "Private", "secret.md"))
+	assert.That(t, string(text) == "text" && err == nil, "the other name contains %q, %v", text, err)
 }
 
 // Two names that differ in the case of letters can be two names of one file: then
@@ -389,13 +375,10 @@ func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600))
 	f := openFolder(t, folder)
 	gone, other := mustPath(t, "Ideas/Bread.md"), mustPath(t, "Ideas/Breads.md")
-	if !f.HasStub(gone) || f.HasStub(other) {
-		t.Errorf("stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
-	}
+	assert.That(t, f.HasStub(gone) && !f.HasStub(other), "stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
 	var refusal *Refusal
-	if err := f.Make(gone, []byte("x")); !errors.As(err, &refusal) || refusal.Reason != system.ErrElsewhere.Error() {
-		t.Errorf("making it again: %v", err)
-	}
+	err := f.Make(gone, []byte("x"))
+	assert.That(t, errors.As(err, &refusal) && refusal.Reason == system.ErrElsewhere.Error(), "making it again: %v", err)
 	assert.NoError(t, f.Make(other, []byte("x")))
 	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
 		assert.That(t, system.IsCloudStub(name) == want, "%s is a stub: %v", name, !want)

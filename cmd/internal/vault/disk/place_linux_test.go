@@ -23,9 +23,8 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	defer unix.Close(file)
 	for name, fd := range map[string]int{"folder": folder, "file": file} {
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
-			t.Errorf("the %s has the flags %#x, %v", name, flags, err)
-		}
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		assert.That(t, err == nil && flags&unix.FD_CLOEXEC != 0, "the %s has the flags %#x, %v", name, flags, err)
 	}
 	assert.That(t, openAsFile&unix.O_NOCTTY != 0, "a file that is a terminal could become that of the process")
 }

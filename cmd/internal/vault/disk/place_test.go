@@ -49,12 +49,10 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 	sparse := os.Truncate(filepath.Join(dir, "big.md"), MaxNote+1) == nil
 	for kind, at := range places(t, openFolder(t, dir)) {
 		for name, reason := range want {
-			if _, err := at.stamp(name); wrong(err, reason) {
-				t.Errorf("%s: stamp of %s: %v", kind, name, err)
-			}
-			if _, err := at.info(name); wrong(err, reason) {
-				t.Errorf("%s: info of %s: %v", kind, name, err)
-			}
+			_, err := at.stamp(name)
+			assert.That(t, !wrong(err, reason), "%s: stamp of %s: %v", kind, name, err)
+			_, err = at.info(name)
+			assert.That(t, !wrong(err, reason), "%s: info of %s: %v", kind, name, err)
 			if text, state, err := at.read(name, nil); wrong(err, reason) || text != nil || state != (system.Stamp{}) {
 				t.Errorf("%s: read of %s: %q, %+v, %v", kind, name, text, state, err)
 			}
@@ -64,23 +62,19 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 			if reason != "" {
 				reason = "is not a folder"
 			}
-			if _, err := at.step(name); wrong(err, reason) {
-				t.Errorf("%s: step to %s: %v", kind, name, err)
-			}
+			_, err = at.step(name)
+			assert.That(t, !wrong(err, reason), "%s: step to %s: %v", kind, name, err)
 		}
-		if _, err := at.step("real.md"); wrong(err, "is not a folder") {
-			t.Errorf("%s: step to a file: %v", kind, err)
-		}
-		if text, _, err := at.read("real.md", nil); err != nil || string(text) != "real" {
-			t.Errorf("%s: %q, %v", kind, text, err)
-		}
+		_, err := at.step("real.md")
+		assert.That(t, !wrong(err, "is not a folder"), "%s: step to a file: %v", kind, err)
+		text, _, err := at.read("real.md", nil)
+		assert.That(t, err == nil && string(text) == "real", "%s: %q, %v", kind, text, err)
 		var size *SizeError
 		if _, _, err := at.read("big.md", nil); sparse && (!errors.As(err, &size) || *size != SizeError{"big.md", MaxNote + 1, MaxNote}) {
 			t.Errorf("%s: a file that is too large: %v", kind, err)
 		}
-		if stamp, err := at.stamp("big.md"); sparse && (err != nil || stamp.Size != MaxNote+1) {
-			t.Errorf("%s: the stamp of a file that is too large: %+v, %v", kind, stamp, err)
-		}
+		stamp, err := at.stamp("big.md")
+		assert.That(t, !sparse || (err == nil && stamp.Size == MaxNote+1), "%s: the stamp of a file that is too large: %+v, %v", kind, stamp, err)
 	}
 }
 
@@ -97,15 +91,12 @@ func TestAFileThatMayNotBeReadHasAStamp(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "folder"), 0o755) })
 	for kind, at := range places(t, openFolder(t, dir)) {
-		if stamp, err := at.stamp("shut.md"); err != nil || stamp.Size != 4 {
-			t.Errorf("%s: %+v, %v", kind, stamp, err)
-		}
-		if _, _, err := at.read("shut.md", nil); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("%s: reading: %v", kind, err)
-		}
-		if _, err := at.step("folder"); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("%s: entering: %v", kind, err)
-		}
+		stamp, err := at.stamp("shut.md")
+		assert.That(t, err == nil && stamp.Size == 4, "%s: %+v, %v", kind, stamp, err)
+		_, _, err = at.read("shut.md", nil)
+		assert.ErrorIs(t, err, fs.ErrPermission, "%s: reading", kind)
+		_, err = at.step("folder")
+		assert.ErrorIs(t, err, fs.ErrPermission, "%s: entering", kind)
 	}
 }
 
@@ -131,9 +122,8 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 		b, err := a.step("b")
 		require.That(t, err == nil, "%s: %v", kind, err)
 		a.close() // b is open for itself
-		if text, stamp, err := b.read("n.md", nil); string(text) != "text" || stamp.Size != 4 || err != nil {
-			t.Errorf("%s: %q, %+v, %v", kind, text, stamp, err)
-		}
+		text, stamp, err := b.read("n.md", nil)
+		assert.That(t, string(text) == "text" && stamp.Size == 4 && err == nil, "%s: %q, %+v, %v", kind, text, stamp, err)
 		if found, err := b.list(); err != nil || len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })) != 1 {
 			t.Errorf("%s: %v, %v", kind, found, err)
 		}
@@ -141,18 +131,14 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 		if kind == "native" {
 			continue // its number can be that of another file by now
 		}
-		if _, err := a.step("b"); err == nil {
-			t.Errorf("%s: a step from a place that is closed", kind)
-		}
-		if found, err := b.list(); !errors.Is(err, fs.ErrClosed) || len(found) != 0 {
-			t.Errorf("%s: a place that is closed lists %v", kind, found)
-		}
-		if _, err := b.info("n.md"); err == nil {
-			t.Errorf("%s: a place that is closed knows a file", kind)
-		}
-		if _, _, err := b.read("n.md", nil); err == nil {
-			t.Errorf("%s: a place that is closed reads a file", kind)
-		}
+		_, err = a.step("b")
+		assert.That(t, err != nil, "%s: a step from a place that is closed", kind)
+		found, err := b.list()
+		assert.That(t, errors.Is(err, fs.ErrClosed) && len(found) == 0, "%s: a place that is closed lists %v", kind, found)
+		_, err = b.info("n.md")
+		assert.That(t, err != nil, "%s: a place that is closed knows a file", kind)
+		_, _, err = b.read("n.md", nil)
+		assert.That(t, err != nil, "%s: a place that is closed reads a file", kind)
 	}
 }
 
@@ -183,12 +169,10 @@ func TestAFileThatIsReplacedAfterItsListingIsRefused(t *testing.T) {
 				if err := test.by(filepath.Join(dir, "sub", "n.md")); err != nil {
 					t.Skip("cannot be made here:", err)
 				}
-				if _, err := e.Stamp(); wrong(err, test.reason) {
-					t.Errorf("%s, %s: stamp: %v", how, name, err)
-				}
-				if _, _, err := e.Read(); wrong(err, test.reason) {
-					t.Errorf("%s, %s: read: %v", how, name, err)
-				}
+				_, err := e.Stamp()
+				assert.That(t, !wrong(err, test.reason), "%s, %s: stamp: %v", how, name, err)
+				_, _, err = e.Read()
+				assert.That(t, !wrong(err, test.reason), "%s, %s: read: %v", how, name, err)
 				assert.Equal(t, e.Size(), 0, "%s, %s: size", how, name)
 			})
 			assert.That(t, err == nil && visited == 1, "%s, %s: %d visits, %v", how, name, visited, err)
@@ -228,9 +212,8 @@ func TestAnEntryIsReadWhereItsFolderHasGone(t *testing.T) {
 		if os.Rename(sub, filepath.Join(outer, "moved")) != nil || os.Symlink(filepath.Join(outer, "other"), sub) != nil {
 			t.Skip("an open folder cannot be moved here")
 		}
-		if text, _, err := e.Read(); err != nil || string(text) != "mine" {
-			t.Errorf("read %q, %v", text, err)
-		}
+		text, _, err := e.Read()
+		assert.That(t, err == nil && string(text) == "mine", "read %q, %v", text, err)
 	})
 	assert.That(t, err == nil, "%v", err)
 }

@@ -19,9 +19,8 @@ func TestReadAnswersEveryByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, map[string]string{"n.md": text})
-			if got, err := openFolder(t, dir).Read(mustPath(t, "n.md")); err != nil || string(got) != text {
-				t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
-			}
+			got, err := openFolder(t, dir).Read(mustPath(t, "n.md"))
+			assert.That(t, err == nil && string(got) == text, "%d bytes of %d, %v", len(got), len(text), err)
 		})
 	}
 }
@@ -33,9 +32,8 @@ func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
 		file, err := folder.Open(mustPath(t, "n.md"))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644))
-		if got, err := readAll(file, MaxNote); err != nil || string(got) != now {
-			t.Errorf("read %q, %v, want %q", got, err, now)
-		}
+		got, err := readAll(file, MaxNote)
+		assert.That(t, err == nil && string(got) == now, "read %q, %v, want %q", got, err, now)
 		file.Close()
 	}
 }
@@ -47,9 +45,8 @@ func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
 	defer file.Close()
 	plant(t, dir, map[string]string{"n.md": "123456789"})
 	var size *SizeError
-	if _, err := readAll(file, 6); !errors.As(err, &size) || size.Limit != 6 {
-		t.Errorf("error %v", err)
-	}
+	_, err = readAll(file, 6)
+	assert.That(t, errors.As(err, &size) && size.Limit == 6, "error %v", err)
 }
 
 func TestStatAndOpenAgree(t *testing.T) {
@@ -57,9 +54,7 @@ func TestStatAndOpenAgree(t *testing.T) {
 	folder := openFolder(t, dir)
 	for path, there := range map[string]bool{"a/n.md": true, "a": false, "a/x.md": false, "a/n.md/x": false, "b/n.md": false} {
 		info, err := folder.Stat(mustPath(t, path))
-		if (err == nil) != there || there && info.Size() != 5 {
-			t.Errorf("Stat(%s): %v", path, err)
-		}
+		assert.That(t, (err == nil) == there && (!there || info.Size() == 5), "Stat(%s): %v", path, err)
 		file, err := folder.Open(mustPath(t, path))
 		assert.That(t, (err == nil) == there, "Open(%s): %v", path, err)
 		if err == nil {
@@ -83,12 +78,10 @@ func TestBornIsNotAfterTheLastChange(t *testing.T) {
 
 func TestOpenWantsAFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": ""})
-	if _, err := Open(filepath.Join(dir, "n.md")); err == nil {
-		t.Error("a file was opened as a vault")
-	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing folder: %v", err)
-	}
+	_, err := Open(filepath.Join(dir, "n.md"))
+	assert.That(t, err != nil, "a file was opened as a vault")
+	_, err = Open(filepath.Join(dir, "none"))
+	assert.ErrorIs(t, err, fs.ErrNotExist, "a missing folder")
 }
 
 func TestAFileOutlivesItsFolder(t *testing.T) {
@@ -99,9 +92,8 @@ func TestAFileOutlivesItsFolder(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	folder.Close()
-	if got, err := readAll(file, MaxNote); err != nil || string(got) != "text" {
-		t.Errorf("%q, %v", got, err)
-	}
+	got, err := readAll(file, MaxNote)
+	assert.That(t, err == nil && string(got) == "text", "%q, %v", got, err)
 }
 
 func TestAFolderSwappedForALinkLeadsNowhere(t *testing.T) {
@@ -126,9 +118,8 @@ func TestAFolderSwappedForALinkLeadsNowhere(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		if text, err := folder.Read(mustPath(t, "sub/n.md")); err == nil && string(text) != "mine" {
-			t.Errorf("read %q", text)
-		}
+		text, err := folder.Read(mustPath(t, "sub/n.md"))
+		assert.That(t, err != nil || string(text) == "mine", "read %q", text)
 	}
 	close(stop)
 	<-swapped

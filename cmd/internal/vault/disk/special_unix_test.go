@@ -41,12 +41,10 @@ func TestAPipeDoesNotBlock(t *testing.T) {
 	}
 	folder := openFolder(t, dir)
 	var refusal *Refusal
-	if _, err := folder.Open(mustPath(t, "pipe.md")); !errors.As(err, &refusal) {
-		t.Errorf("opening: %v", err)
-	}
-	if _, _, err := folder.Edit(mustPath(t, "pipe.md"), func([]byte) []byte { return nil }); !errors.As(err, &refusal) {
-		t.Errorf("editing: %v", err)
-	}
+	_, err := folder.Open(mustPath(t, "pipe.md"))
+	assert.That(t, errors.As(err, &refusal), "opening: %v", err)
+	_, _, err = folder.Edit(mustPath(t, "pipe.md"), func([]byte) []byte { return nil })
+	assert.That(t, errors.As(err, &refusal), "editing: %v", err)
 	got := walked(t, folder, Path{})
 	assert.That(t, len(got) == 0, "the walk met %q", got)
 }

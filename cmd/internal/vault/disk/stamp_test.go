@@ -122,14 +122,12 @@ func TestAStamperLooksAsTheFolderDoes(t *testing.T) {
 		got, err := looks.Stamp(path)
 		assert.That(t, got == want && (err == nil) == (wantErr == nil) && IsMissing(err) == IsMissing(wantErr), "%s: %+v, %v, want %+v, %v", name, got, err, want, wantErr)
 	}
-	if _, err := looks.Stamp(mustPath(t, "c/five.md")); err != nil {
-		t.Fatal(err)
-	}
+	_, err := looks.Stamp(mustPath(t, "c/five.md"))
+	require.NoError(t, err)
 	looks.Close()
 	looks.Close()
-	if got, err := looks.Stamp(mustPath(t, "c/five.md")); err != nil || got.Size == 0 {
-		t.Errorf("after it was closed: %+v, %v", got, err)
-	}
+	got, err := looks.Stamp(mustPath(t, "c/five.md"))
+	assert.That(t, err == nil && got.Size != 0, "after it was closed: %+v, %v", got, err)
 }
 
 // scene is an opened file to which something happens after a number of reads.
@@ -202,9 +200,7 @@ func TestAStampedReadIsOneStateOfTheFileOrUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := test.file.stamps[0]
 			text, state, err := readStamped(&test.file, "n.md", nil, 8)
-			if string(text) != test.want || test.file.reads != test.reads {
-				t.Errorf("read %q in %d reads", text, test.file.reads)
-			}
+			assert.That(t, string(text) == test.want && test.file.reads == test.reads, "read %q in %d reads", text, test.file.reads)
 			if want := (system.Stamp{}); test.known && state != first || !test.known && state != want {
 				t.Errorf("stamp %+v", state)
 			}

@@ -226,18 +226,15 @@ func TestNoMethodReachesWhatItsTextCloses(t *testing.T) {
 	assert.Equal(t, of(folder.Move(mustPath(t, "seen.md"), mustPath(t, "one.md"), Text([]byte("open")))), "refused: cannot be created", "a move to a closed note")
 	var seen []string
 	require.NoError(t, folder.Walk(Path{}, func(e Entry) { seen = append(seen, e.Path.String()) }))
-	if slices.Sort(seen); !slices.Equal(seen, []string{"In", "seen.md", "spared.md"}) {
-		t.Errorf("%q are listed", seen)
-	}
+	slices.Sort(seen)
+	assert.That(t, slices.Equal(seen, []string{"In", "seen.md", "spared.md"}), "%q are listed", seen)
 	// The note is judged as it is at that moment.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("open now"), 0o600))
-	if text, err := folder.Read(mustPath(t, "one.md")); string(text) != "open now" || err != nil || folder.IsClosed(mustPath(t, "one.md")) {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := folder.Read(mustPath(t, "one.md"))
+	assert.That(t, string(text) == "open now" && err == nil && !folder.IsClosed(mustPath(t, "one.md")), "%q, %v", text, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "one.md"), []byte("text"), 0o600))
-	if _, err := folder.Stat(mustPath(t, "one.md")); !errors.Is(err, fs.ErrNotExist) || !folder.IsClosed(mustPath(t, "one.md")) {
-		t.Errorf("%v", err)
-	}
+	_, err = folder.Stat(mustPath(t, "one.md"))
+	assert.That(t, errors.Is(err, fs.ErrNotExist) && folder.IsClosed(mustPath(t, "one.md")), "%v", err)
 }
 
 // kindOf is what an error says besides the path.
@@ -275,23 +272,20 @@ func TestAViewIsInNobodysWay(t *testing.T) {
 	dir := planted(t, map[string]string{"a/b/seen.md": "text", "Hidden/x.md": "text"})
 	folder := openFolder(t, dir).WithView(levels{"Hidden": false})
 	seen := mustPath(t, "a/b/seen.md")
-	if text, err := folder.Read(seen); string(text) != "text" || err != nil {
-		t.Errorf("Read: %q, %v", text, err)
-	}
+	text, err := folder.Read(seen)
+	assert.That(t, string(text) == "text" && err == nil, "Read: %q, %v", text, err)
 	assert.NoError(t, folder.Swap(seen, []byte("text"), []byte("new")))
 	assert.NoError(t, folder.Move(seen, mustPath(t, "c/d.md"), Text([]byte("new"))))
-	if name, err := folder.Trash(mustPath(t, "c/d.md"), Text([]byte("new"))); name != "d.md" || err != nil {
-		t.Errorf("Trash: %q, %v", name, err)
-	}
+	name, err := folder.Trash(mustPath(t, "c/d.md"), Text([]byte("new")))
+	assert.That(t, name == "d.md" && err == nil, "Trash: %q, %v", name, err)
 	assert.NoError(t, folder.Untrash("d.md", seen, Text([]byte("new"))))
 }
 
 // The settings that are written are not the affair of a view, whatever it hides.
 func TestAViewDoesNotHideTheBookmarks(t *testing.T) {
 	dir := planted(t, map[string]string{".obsidian/bookmarks.json": "{}"})
-	if text, err := openFolder(t, dir).WithView(levels{"": false}).Read(Bookmarks()); string(text) != "{}" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, err := openFolder(t, dir).WithView(levels{"": false}).Read(Bookmarks())
+	assert.Equal(t, string(text), "{}", "%q, %v", text, err)
 }
 
 func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
@@ -330,9 +324,8 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 				defer mu.Unlock()
 				met = append(met, p.String()+"/")
 			})
-			if slices.Sort(met); !slices.Equal(met, folders) {
-				rt.Errorf("folders below %q: %q, want %q", under, met, folders)
-			}
+			slices.Sort(met)
+			assert.EqualSlices(rt, met, folders, "folders below %q", under)
 			// A folder that is not seen, with nothing in it that is, is missing.
 			err, both := folder.Walk(at, func(Entry) {}), folder.WalkParallel(at, func(Entry) {})
 			if at != (Path{}) && !view.Sees(at.text, true) && len(want) == 0 && !errors.Is(err, fs.ErrNotExist) {
@@ -383,13 +376,12 @@ func TestAWalkCountsWhatIsSeen(t *testing.T) {
 		}
 		var found, visited atomic.Int64
 		counting := folder.Counting(func(files int) { found.Add(int64(files)) })
-		if err := counting.WalkParallel(Path{}, func(e Entry) {
+		err := counting.WalkParallel(Path{}, func(e Entry) {
 			if !e.IsDir {
 				visited.Add(1)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
+		require.NoError(t, err)
 		if found.Load() != visited.Load() || found.Load() != tt.want {
 			t.Errorf("%v: found %d and visited %d, want %d", tt.view, found.Load(), visited.Load(), tt.want)
 		}

@@ -80,9 +80,8 @@ func TestAParallelWalkOfNothing(t *testing.T) {
 	missing, _ := ParseFolder("nowhere")
 	assert.ErrorIs(t, folder.WalkParallel(missing, func(Entry) { t.Error("visited") }), fs.ErrNotExist, "a missing folder gives")
 	file, _ := ParseFolder("a/one.md")
-	if err := folder.WalkParallel(file, func(Entry) { t.Error("visited") }); !IsMissing(err) {
-		t.Errorf("a file gives %v", err)
-	}
+	err := folder.WalkParallel(file, func(Entry) { t.Error("visited") })
+	assert.That(t, IsMissing(err), "a file gives %v", err)
 }
 
 func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
@@ -146,9 +145,7 @@ func TestAWalkInsideAWalkEnds(t *testing.T) {
 		}
 		assert.NoError(t, folder.WalkParallel(e.Path, func(e Entry) { files.Add(1) }))
 	})
-	if err != nil || files.Load() != 5 {
-		t.Errorf("%d files, %v", files.Load(), err)
-	}
+	assert.That(t, err == nil && files.Load() == 5, "%d files, %v", files.Load(), err)
 }
 
 func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
@@ -159,9 +156,8 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 		require.NoError(t, err)
 		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
 		if strings.Contains(name, "/") {
-			if child, ok := at.child(name); ok {
-				t.Fatalf("%q is one name", child)
-			}
+			child, ok := at.child(name)
+			require.That(t, !ok, "%q is one name", child)
 			return
 		}
 		full := name
@@ -169,9 +165,8 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 			full = at.text + "/" + name
 		}
 		want, err := ParsePath(full)
-		if got, ok := at.child(name); ok != (err == nil) || ok && got != want {
-			t.Fatalf("%q in %q: %q, %v; parsed %q, %v", name, at, got, ok, want, err)
-		}
+		got, ok := at.child(name)
+		require.That(t, ok == (err == nil) && (!ok || got == want), "%q in %q: %q, %v; parsed %q, %v", name, at, got, ok, want, err)
 	})
 }
 

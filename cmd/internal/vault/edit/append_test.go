@@ -140,9 +140,8 @@ func TestKeepLineEndsTouchesWhatWasPutIn(t *testing.T) {
 		plain := strings.ReplaceAll(string(kept), "\r\n", "\n")
 		require.That(t, plain == strings.ReplaceAll(first+put+rest, "\r\n", "\n"), "%q became %q", first+put+rest, kept)
 		require.That(t, converted != bytes.Equal(kept, []byte(first+put+rest)), "%q became %q: converted %v", first+put+rest, kept, converted)
-		if again, more := KeepLineEnds([]byte(first+rest), kept); more || !bytes.Equal(again, kept) {
-			t.Fatalf("%q becomes %q", kept, again)
-		}
+		again, more := KeepLineEnds([]byte(first+rest), kept)
+		require.That(t, !more && bytes.Equal(again, kept), "%q becomes %q", kept, again)
 	})
 }
 
@@ -192,9 +191,8 @@ func TestCountIsExact(t *testing.T) {
 			}
 			return []byte(strings.Join(lines, "\n") + "\n")
 		}
-		if got, want := CountLines(text(a), text(b)), slowly(a, b); got != want {
-			t.Fatalf("%q to %q: %+v, want %+v", a, b, got, want)
-		}
+		got, want := CountLines(text(a), text(b)), slowly(a, b)
+		require.Equal(t, got, want, "%q to %q", a, b)
 	})
 }
 

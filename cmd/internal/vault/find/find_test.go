@@ -228,15 +228,14 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 			want, err2 := whole.View(everything).Ask(context.Background(), question, v, 10)
 			require.That(t, err == nil && err2 == nil && reflect.DeepEqual(got, want), "%s:\n%+v\n%+v", question, got, want)
 		}
-		if changed, gone := x.Stale(func(yield func(string, uint64) bool) {
+		changed, gone := x.Stale(func(yield func(string, uint64) bool) {
 			for path, text := range n {
 				if !yield(path, stampOf(text)) {
 					return
 				}
 			}
-		}); len(changed)+len(gone) > 0 {
-			t.Fatalf("stale: %q, gone: %q", changed, gone)
-		}
+		})
+		require.That(t, len(changed)+len(gone) <= 0, "stale: %q, gone: %q", changed, gone)
 	})
 }
 
@@ -290,29 +289,23 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	asked := func(x *Index) (Answer, error) { return x.View(everything).Ask(context.Background(), question, v, 10) }
 	want, err := asked(x)
 	loaded, err2 := load(saved, "test")
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
-	}
-	if got, err := asked(loaded); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("a saved index answers %+v, %v, want %+v", got, err, want)
-	}
-	if _, err := load(saved, "another program"); err == nil {
-		t.Error("an index of another program is loaded")
-	}
+	require.That(t, err == nil && err2 == nil, "%v %v", err, err2)
+	got, err := asked(loaded)
+	assert.That(t, err == nil && reflect.DeepEqual(got, want), "a saved index answers %+v, %v, want %+v", got, err, want)
+	_, err = load(saved, "another program")
+	assert.That(t, err != nil, "an index of another program is loaded")
 	refused := 0
 	for i := 0; i < len(saved); i += 1 + i/100 {
 		damaged := slices.Clone(saved)
 		damaged[i] ^= 1 << (i % 8)
-		if _, err := load(saved[:i], "test"); err == nil {
-			t.Errorf("cut after byte %d, and the index is loaded", i)
-		}
+		_, err := load(saved[:i], "test")
+		assert.That(t, err != nil, "cut after byte %d, and the index is loaded", i)
 		x, err := load(damaged, "test")
 		if err != nil {
 			continue
 		}
-		if _, err := x.Append(nil, "test"); !errors.Is(err, ErrDamaged) {
-			t.Errorf("byte %d is changed, and the index is saved again: %v", i, err)
-		}
+		_, err = x.Append(nil, "test")
+		assert.ErrorIs(t, err, ErrDamaged, "byte %d is changed, and the index is saved again", i)
 		switch got, err := asked(x); {
 		case errors.Is(err, ErrDamaged):
 			refused++
@@ -324,9 +317,8 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	gone := slices.Sorted(keys(n))
 	x, err = load(append(saved[:len(saved)-1], 'x'), "test")
 	require.NoError(t, err)
-	if _, err := x.Update(func(func(Doc)) {}, gone[:len(gone)/2]); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a damaged index is merged: %v", err)
-	}
+	_, err = x.Update(func(func(Doc)) {}, gone[:len(gone)/2])
+	assert.ErrorIs(t, err, ErrDamaged, "a damaged index is merged")
 }
 
 func FuzzLoad(f *testing.F) {
@@ -404,22 +396,20 @@ func TestANoteThatCannotBeRead(t *testing.T) {
 	read := v.Read
 	wrong := errors.New("the call may read no more")
 	v.Read = func(string, func(Content)) error { return wrong }
-	if a, err := x.View(everything).Ask(context.Background(), "mortgage", v, 10); !errors.Is(err, wrong) {
-		t.Errorf("%+v, %v", a, err)
-	}
+	a, err := x.View(everything).Ask(context.Background(), "mortgage", v, 10)
+	assert.ErrorIs(t, err, wrong, "%+v", a)
 	v.Read = func(path string, use func(Content)) error {
 		if path == "Money/Mortgage.md" {
 			return nil
 		}
 		return read(path, use)
 	}
-	a, err := x.View(everything).Ask(context.Background(), "mortgage bank", v, 10)
+	a, err = x.View(everything).Ask(context.Background(), "mortgage bank", v, 10)
 	assert.That(t, err == nil && !slices.ContainsFunc(a.Results, func(r Result) bool { return r.Path == "Money/Mortgage.md" }), "%+v, %v", a, err)
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if _, err := x.View(everything).Ask(ended, "mortgage", v, 10); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end of the call: %v", err)
-	}
+	_, err = x.View(everything).Ask(ended, "mortgage", v, 10)
+	assert.ErrorIs(t, err, context.Canceled, "after the end of the call")
 }
 
 // Links lead to the same among the few files with a key as among all.

@@ -358,9 +358,8 @@ func (c *corpusCase) judgeOthers(t *testing.T, note, edited []byte) {
 	others := func(p Properties) string {
 		return slices.DeleteFunc(slices.Clone(p), func(p Property) bool { return p.Key == key }).JSON()
 	}
-	if now, then := others(after), others(before); now != then {
-		t.Errorf("%q: the other properties are %s, were %s", edited, now, then)
-	}
+	now, then := others(after), others(before)
+	assert.That(t, now == then, "%q: the other properties are %s, were %s", edited, now, then)
 }
 
 // sound fails unless a block is malformed, or has properties that are valid
@@ -434,8 +433,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(len(block)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(block); err != nil {
-			b.Fatal(err)
-		}
+		_, err := Parse(block)
+		require.NoError(b, err)
 	}
 }

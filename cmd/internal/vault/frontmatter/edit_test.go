@@ -127,13 +127,11 @@ func TestRemove(t *testing.T) {
 		})
 	}
 	for _, note := range []string{"", "x", "---\n---\n", "---\na: 1\n---\n"} {
-		if got, found, err := Remove([]byte(note), "b"); string(got) != note || found || err != nil {
-			t.Errorf("%q: got %q, %v, %v", note, got, found, err)
-		}
+		got, found, err := Remove([]byte(note), "b")
+		assert.That(t, string(got) == note && !found && err == nil, "%q: got %q, %v, %v", note, got, found, err)
 	}
-	if got, found, err := Remove([]byte("---\na: &x 1\nb: *x\n---\n"), "a"); err == nil || found || got != nil {
-		t.Errorf("an anchor that is used was removed: %q", got)
-	}
+	got, found, err := Remove([]byte("---\na: &x 1\nb: *x\n---\n"), "a")
+	assert.That(t, err != nil && !found && got == nil, "an anchor that is used was removed: %q", got)
 }
 
 func TestParseValue(t *testing.T) {
@@ -205,9 +203,8 @@ func TestRewriteLinks(t *testing.T) {
 		assert.That(t, string(got) == tt.want && len(left) == 0, "%s: got %q, left %v, want %q", tt.name, got, left, tt.want)
 	}
 	block := "a: >-\n  [[Old#x\n  y]]\n"
-	if got, changed, left := RewriteLinks([]byte(block), change); string(got) != block || changed != 0 || len(left) != 1 || left[0].Line != 1 {
-		t.Errorf("a folded link: %q, %d, %v", got, changed, left)
-	}
+	got, changed, left := RewriteLinks([]byte(block), change)
+	assert.That(t, string(got) == block && changed == 0 && len(left) == 1 && left[0].Line == 1, "a folded link: %q, %d, %v", got, changed, left)
 }
 
 // setSound checks what is true for every note, key and value: the edit is refused

@@ -97,9 +97,8 @@ func TestNested(t *testing.T) {
 		"two documents":          func() ([]byte, error) { return in("", "x", "1")([]byte("a: 1\n---\nb: 2\n")) },
 		"a text":                 func() ([]byte, error) { return in("", "x", "1")([]byte("text")) },
 	} {
-		if got, err := do(); !errors.As(err, &refusal) && !errors.As(err, &malformed) {
-			t.Errorf("%s: %v\n%s", name, err, got)
-		}
+		got, err := do()
+		assert.That(t, errors.As(err, &refusal) || errors.As(err, &malformed), "%s: %v\n%s", name, err, got)
 	}
 }
 

@@ -26,9 +26,8 @@ func facts(t *testing.T, name string, check func(t *testing.T, text, want string
 			continue
 		}
 		var text string
-		if err := json.Unmarshal([]byte(encoded), &text); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		err := json.Unmarshal([]byte(encoded), &text)
+		require.That(t, err == nil, "%s: %v", line, err)
 		count++
 		check(t, text, want)
 	}

@@ -52,13 +52,11 @@ func TestBlocksForTheLibrary(t *testing.T) {
 		"a: |\nb: c\n", "a: |\n\n  b\n", "a: |\n  b\n c\n", "a: |\n  b\n  \n", "a: |-\n  b\n", "a: | # x\n  b\n", "a: {}\n", "a: {b: c, b: d}\n", "a: {b}\n", "a: {b: c\n", "a: {b: [c]}\n", "a: [[b, c]]\n", "a: [[[b]]]\n", "a: [[]]\n", "a: # x\n",
 		"a: [\n", "a: '\n", "a: \"\n", "  \n", "a:\n  \n", "a: ?b\n", "a: ---\n", "---\n", "a: \"x\" # y\n", "a #b: c\n", "a: [#b]\n",
 	} {
-		if _, ok := parser.simple([]byte(block)); ok {
-			t.Errorf("%q is not left to the library", block)
-		}
+		_, ok := parser.simple([]byte(block))
+		assert.That(t, !ok, "%q is not left to the library", block)
 	}
-	if _, ok := parser.simple([]byte("a: " + strings.Repeat("x", maxSimple))); ok {
-		t.Error("a long block is not left to the library")
-	}
+	_, ok := parser.simple([]byte("a: " + strings.Repeat("x", maxSimple)))
+	assert.That(t, !ok, "a long block is not left to the library")
 }
 
 func TestSimpleBlocksAgreeOnTheCorpus(t *testing.T) {

@@ -124,13 +124,11 @@ func TestValues(t *testing.T) {
 	}
 	assert.That(t, p[1].Value.IsTrue() && !p[2].Value.IsTrue() && p[0].Value.Float() == 12 && len(p[4].Value.List()) == 2 && p[5].Value.Fields()[0].Key == "x", "%+v", p)
 	for name, want := range map[string]string{"n": "12", "N": "upper", "S": "x"} {
-		if got, ok := p.Lookup(name); !ok || got.Value.String() != want {
-			t.Errorf("Lookup(%q): %+v, %v", name, got, ok)
-		}
+		got, ok := p.Lookup(name)
+		assert.That(t, ok && got.Value.String() == want, "Lookup(%q): %+v, %v", name, got, ok)
 	}
-	if _, ok := p.Lookup("missing"); ok {
-		t.Error("a property that is missing was found")
-	}
+	_, ok := p.Lookup("missing")
+	assert.That(t, !ok, "a property that is missing was found")
 }
 
 func TestNumbersAsJavaScriptPrintsThem(t *testing.T) {

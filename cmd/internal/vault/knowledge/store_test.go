@@ -37,9 +37,8 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 		return map[string]string{"XDG_CACHE_HOME": caches, "LOCALAPPDATA": caches, "HOME": caches}[name]
 	}
 	from := View{Ctx: t.Context(), Folder: folder, Path: dir, Env: env, Now: func() time.Time { return time.Now().Add(time.Hour) }}
-	if _, err := k.Index(from); err != nil {
-		t.Fatal(err)
-	}
+	_, err = k.Index(from)
+	require.NoError(t, err)
 	k.awaitSaving()
 	return k, from
 }
@@ -88,9 +87,8 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	}
 	count := func(k *Store, want int) {
 		t.Helper()
-		if texts, filters := filtersIn(k, from, x); texts != notes || filters != want {
-			t.Fatalf("%d texts and %d filters are kept, want %d and %d", texts, filters, notes, want)
-		}
+		texts, filters := filtersIn(k, from, x)
+		require.That(t, texts == notes && filters == want, "%d texts and %d filters are kept, want %d and %d", texts, filters, notes, want)
 	}
 	oneCall(func(k *Store) {
 		var err error
@@ -110,9 +108,8 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	if kept {
 		worker.Rest()
 		oneCall(func(k *Store) { count(k, notes) })
-		if texts, filters := filtersIn(worker, from, y); texts != notes || filters != notes {
-			t.Errorf("the worker has %d texts and %d filters", texts, filters)
-		}
+		texts, filters := filtersIn(worker, from, y)
+		assert.That(t, texts == notes && filters == notes, "the worker has %d texts and %d filters", texts, filters)
 	}
 	for range 2 {
 		oneCall(func(k *Store) {
@@ -123,9 +120,7 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 					found.Add(1)
 				}
 			})
-			if err != nil || found.Load() != notes {
-				t.Errorf("a search finds %d notes, error %v", found.Load(), err)
-			}
+			assert.That(t, err == nil && found.Load() == notes, "a search finds %d notes, error %v", found.Load(), err)
 			count(k, notes)
 		})
 	}
@@ -136,9 +131,8 @@ func lookAgain(t *testing.T, k *Store, from View) {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, err := k.lookAtAll(from); err != nil {
-		t.Fatal(err)
-	}
+	_, err := k.lookAtAll(from)
+	require.NoError(t, err)
 }
 
 // readFromVault searches for a text and returns the notes that have it, and how many had to
@@ -175,9 +169,8 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 	if found, read := readFromVault(t, k, from, "word7"); k.cache.Len() != notes-1 || found != 2 || read != 0 {
 		t.Errorf("after a change the cache has %d notes; a search finds %d and reads %d in the vault", k.cache.Len(), found, read)
 	}
-	if found, _ := readFromVault(t, k, from, "word3"); found != 0 {
-		t.Error("a search is answered from the text before the change")
-	}
+	found, _ := readFromVault(t, k, from, "word3")
+	assert.Equal(t, found, 0, "a search is answered from the text before the change")
 	var again Store
 	again.attend(View{Ctx: context.Background(), Folder: from.Folder, Path: from.Path, Env: from.Env})
 	defer again.Close()
@@ -196,16 +189,14 @@ func TestPathsAreComparedInNormalFormC(t *testing.T) {
 			var mu sync.Mutex
 			paths := map[string]string{}
 			scope := Scope{Excluded: func(string) bool { return false }}
-			if err := k.EachNote(from, scope, func(n *Note) {
+			err := k.EachNote(from, scope, func(n *Note) {
 				mu.Lock()
 				defer mu.Unlock()
 				paths[n.File] = n.Path()
-			}); err != nil {
-				t.Fatal(err)
-			}
-			if got, want := paths[name], norm.NFC.String(name); got != want {
-				t.Errorf("%+q is searched as %+q, want %+q", name, got, want)
-			}
+			})
+			require.NoError(t, err)
+			got, want := paths[name], norm.NFC.String(name)
+			assert.Equal(t, got, want, "%+q is searched as", name)
 		}
 	}
 }

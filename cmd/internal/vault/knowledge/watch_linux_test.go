@@ -156,18 +156,15 @@ func TestATouchIsNamedAtOnce(t *testing.T) {
 	h := watching(t)
 	h.settle()
 	h.w.touch("mine.md")
-	if c := h.w.take(); !slices.Contains(c.paths, "mine.md") {
-		t.Errorf("took %+v", c)
-	}
-	if c := h.w.take(); c.all {
-		t.Errorf("took %+v", c)
-	}
+	c := h.w.take()
+	assert.That(t, slices.Contains(c.paths, "mine.md"), "took %+v", c)
+	c = h.w.take()
+	assert.That(t, !c.all, "took %+v", c)
 	for i := range maxNamed + 1 {
 		h.w.touch(fmt.Sprint(i))
 	}
-	if c := h.w.take(); !c.all || len(c.paths) > 0 {
-		t.Errorf("of too many changes %d were named, all %v", len(c.paths), c.all)
-	}
+	c = h.w.take()
+	assert.That(t, c.all && len(c.paths) == 0, "of too many changes %d were named, all %v", len(c.paths), c.all)
 }
 
 // Whatever happens in a folder, and in whatever order, who looks at what is
@@ -220,9 +217,8 @@ func TestWhatWasNotToldMeansEverything(t *testing.T) {
 
 func TestWhatCannotBeWatched(t *testing.T) {
 	for _, root := range []string{"/proc/self", filepath.Join(t.TempDir(), "gone")} {
-		if w, err := newWatcher(root); !errors.Is(err, errUnwatchable) {
-			t.Errorf("%s: %v, %v", root, w, err)
-		}
+		w, err := newWatcher(root)
+		assert.ErrorIs(t, err, errUnwatchable, "%s: %v", root, w)
 	}
 }
 
@@ -238,12 +234,10 @@ func TestEveryChangeBeforeSettleIsNamed(t *testing.T) {
 		}
 		require.That(t, h.w.settle(probes), "not settled")
 		c := h.w.take()
-		if named := slices.ContainsFunc(c.paths, func(p string) bool { return p == name || strings.HasPrefix(name, p+"/") }); !c.all && !named {
-			t.Fatalf("%d: of %s only %q is told", i, name, c.paths)
-		}
+		named := slices.ContainsFunc(c.paths, func(p string) bool { return p == name || strings.HasPrefix(name, p+"/") })
+		require.That(t, c.all || named, "%d: of %s only %q is told", i, name, c.paths)
 	}
-	if left, err := os.ReadDir(probes); err != nil || len(left) > 0 {
-		t.Errorf("%d files are left, %v", len(left), err)
-	}
+	left, err := os.ReadDir(probes)
+	assert.That(t, err == nil && len(left) == 0, "%d files are left, %v", len(left), err)
 	assert.That(t, !h.w.settle("") || h.w.probe != nil, "settled without a folder")
 }

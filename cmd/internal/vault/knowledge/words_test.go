@@ -128,9 +128,7 @@ func TestWordsForACallThatEnds(t *testing.T) {
 			return nil
 		})
 		end()
-		if asked == errors.Is(err, context.DeadlineExceeded) || !asked && err == nil {
-			t.Errorf("after %v: %v, %v", after, asked, err)
-		}
+		assert.That(t, asked != errors.Is(err, context.DeadlineExceeded) && (asked || err != nil), "after %v: %v, %v", after, asked, err)
 	}
 	assert.Equal(t, asked(t, k, from, "word1999"), "1999.md", "the next call finds")
 }

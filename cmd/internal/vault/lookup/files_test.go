@@ -59,13 +59,11 @@ func TestResolve(t *testing.T) {
 func TestPathsThatDifferInCaseAlone(t *testing.T) {
 	files := New([]string{"Note.md", "NOTE.md"})
 	for _, path := range []string{"Note.md", "NOTE.md"} {
-		if i, ok := files.Index(path); !ok || files.Path(i) != path {
-			t.Errorf("%s is at %d, %v", path, i, ok)
-		}
+		i, ok := files.Index(path)
+		assert.That(t, ok && files.Path(i) == path, "%s is at %d, %v", path, i, ok)
 	}
-	if _, ok := files.Index("note.md"); ok {
-		t.Error("a path in another case is found")
-	}
+	_, ok := files.Index("note.md")
+	assert.That(t, !ok, "a path in another case is found")
 	i, ok := files.Resolve("note", "")
 	if turned := New([]string{"NOTE.md", "Note.md"}); !ok {
 		t.Error("the link leads nowhere")
@@ -140,9 +138,7 @@ func TestAppendFoldedAgreesWithFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := text.Draw(t, "name") + rapid.SampledFrom([]string{"", "\xff", "\xe2\x82"}).Draw(t, "end")
 		key := appendFolded([]byte("before"), name)
-		if string(key) != "before"+Fold(name) {
-			t.Fatalf("%q is folded to %q, want %q", name, key, Fold(name))
-		}
+		require.Equal(t, string(key), "before"+Fold(name), "%q is folded to %q, want %q", name, key, Fold(name))
 		other := text.Draw(t, "other")
 		require.That(t, folds(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
 		require.That(t, ends(other, key[len("before"):]) == (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))), "whether %q ends in %q", other, name)
@@ -182,9 +178,7 @@ func TestTheShortestPathInCharactersWins(t *testing.T) {
 	for _, tt := range tests {
 		files := New(tt.files)
 		i, ok := files.Resolve("n", "")
-		if ok != (tt.want != "") || ok && files.Path(i) != tt.want {
-			t.Errorf("%s: got %d, %v, want %q", tt.name, i, ok, tt.want)
-		}
+		assert.That(t, ok == (tt.want != "") && (!ok || files.Path(i) == tt.want), "%s: got %d, %v, want %q", tt.name, i, ok, tt.want)
 	}
 }
 
@@ -211,9 +205,8 @@ func TestTheOrderOfTheFilesDoesNotMatter(t *testing.T) {
 
 // Keys are saved, and compared by other processes.
 func TestAKeyIsTheSameInEveryProcess(t *testing.T) {
-	if got, want := Keys("a/Plan.md"), [2]Key{0xb7cbc712, 0xb7cbc712}; got != want || KeyOf("../PLAN", "b/c.md") != want[0] {
-		t.Errorf("%x, want %x", got, want)
-	}
+	got, want := Keys("a/Plan.md"), [2]Key{0xb7cbc712, 0xb7cbc712}
+	assert.That(t, got == want && KeyOf("../PLAN", "b/c.md") == want[0], "%x, want %x", got, want)
 }
 
 var (

@@ -46,9 +46,7 @@ func TestNearestPaths(t *testing.T) {
 		strings.Repeat("Bread ", 100):  "",
 	} {
 		got := NearestPaths(wanted, files)
-		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || got[0] != want) {
-			t.Errorf("%q: %q, want %q first", wanted, got, want)
-		}
+		assert.That(t, (want != "" || len(got) == 0) && (want == "" || (len(got) != 0 && got[0] == want)), "%q: %q, want %q first", wanted, got, want)
 	}
 }
 
@@ -57,9 +55,8 @@ func TestTheFolderDecides(t *testing.T) {
 	files := []string{"A/Plan.md", "B/Plan.md", "C/Plan.md", "Plan.md", "D/Plan.md"}
 	got := NearestPaths("B/Paln.md", files)
 	assert.That(t, len(got) == maxNearest && got[0] == "B/Plan.md", "got %q", got)
-	if got := NearestPaths("X/Plan.md", files); len(got) != maxNearest || got[0] != "Plan.md" {
-		t.Errorf("without the folder: %q", got)
-	}
+	got = NearestPaths("X/Plan.md", files)
+	assert.That(t, len(got) == maxNearest && got[0] == "Plan.md", "without the folder: %q", got)
 }
 
 func TestNearestNames(t *testing.T) {
@@ -69,9 +66,7 @@ func TestNearestNames(t *testing.T) {
 		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date", "duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "", "ingredient list": "Ingredients",
 	} {
 		got := NearestNames(wanted, names)
-		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || got[0] != want) {
-			t.Errorf("%q: %q, want %q first", wanted, got, want)
-		}
+		assert.That(t, (want != "" || len(got) == 0) && (want == "" || (len(got) != 0 && got[0] == want)), "%q: %q, want %q first", wanted, got, want)
 	}
 }
 

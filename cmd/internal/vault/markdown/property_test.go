@@ -125,9 +125,8 @@ func TestAScannerKeepsNothingOfTheNoteBefore(t *testing.T) {
 			if i%3 == round {
 				continue // another order of neighbours
 			}
-			if got, want := shared.Scan([]byte(text)), Scan([]byte(text)); !reflect.DeepEqual(got, want) {
-				t.Fatalf("%.60q: %+v, want %+v", text, got, want)
-			}
+			got, want := shared.Scan([]byte(text)), Scan([]byte(text))
+			require.That(t, reflect.DeepEqual(got, want), "%.60q: %+v, want %+v", text, got, want)
 		}
 	}
 }
@@ -216,9 +215,8 @@ func TestTagName(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got, ok := TagName(test.text); ok != test.ok || ok && got != test.want {
-				t.Errorf("TagName(%q) = %q, %v", test.text, got, ok)
-			}
+			got, ok := TagName(test.text)
+			assert.That(t, ok == test.ok && (!ok || got == test.want), "TagName(%q) = %q, %v", test.text, got, ok)
 		})
 	}
 }

@@ -362,9 +362,8 @@ func TestBlockSpans(t *testing.T) {
 			assert.Equal(t, test.text[block.Span.Start:block.Span.End], test.want)
 		})
 	}
-	if _, ok := (Note{}).Block("x"); ok {
-		t.Error("an empty note has a block")
-	}
+	_, ok := (Note{}).Block("x")
+	assert.That(t, !ok, "an empty note has a block")
 }
 
 func TestSections(t *testing.T) {

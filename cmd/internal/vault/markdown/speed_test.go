@@ -61,9 +61,8 @@ func TestPlainLinesAllocateNothing(t *testing.T) {
 	}
 	one, many := plain(1), plain(1000)
 	allocations := func(text []byte) float64 { return testing.AllocsPerRun(10, func() { Scan(text) }) }
-	if a, b := allocations(one), allocations(many); a != b {
-		t.Errorf("%v allocations for a few lines, %v for many", a, b)
-	}
+	a, b := allocations(one), allocations(many)
+	assert.That(t, a == b, "%v allocations for a few lines, %v for many", a, b)
 }
 
 // realistic returns a note as people write them, of about 100 kB.

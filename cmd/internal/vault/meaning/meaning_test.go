@@ -116,9 +116,8 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 		got, err := s.Nearest(t.Context(), question, everything, 1)
 		assert.That(t, err == nil && fmt.Sprint(got) == want, "%s: %v, %v, want %s", question, got, err, want)
 	}
-	if got, err := s.Nearest(t.Context(), "borrowed", func(path string) bool { return path != "Money.md" }, 9); err != nil || len(got) != 0 {
-		t.Errorf("what is not visible is near: %v, %v", got, err)
-	}
+	got, err := s.Nearest(t.Context(), "borrowed", func(path string) bool { return path != "Money.md" }, 9)
+	assert.That(t, err == nil && len(got) == 0, "what is not visible is near: %v, %v", got, err)
 	s.Close()
 	before := len(sent())
 	changed := vault{"Money.md": {"", "# Bank\nThe mortgage runs until 2031.", "# Garden\nTulips."}, "Sleep.md": notes["Sleep.md"]}
@@ -142,16 +141,14 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 		for _, wrong := range [][]byte{damaged, data[:i]} {
 			require.NoError(t, os.WriteFile(saved[0], wrong, 0o600))
 			s := New(of, "")
-			if s.Load(file); len(s.notes) != 0 {
-				t.Fatalf("byte %d is changed or missing, and vectors are loaded", i)
-			}
+			s.Load(file)
+			require.Equal(t, len(s.notes), 0, "byte %d is changed or missing, and vectors are loaded", i)
 		}
 	}
 	os.WriteFile(saved[0], data, 0o600)
 	s = New(strings.Replace(of, "concepts", "another", 1), "")
-	if s.Load(file); len(s.notes) != 0 {
-		t.Error("vectors of another model are loaded")
-	}
+	s.Load(file)
+	assert.Equal(t, len(s.notes), 0, "vectors of another model are loaded")
 }
 
 // Whatever a server does, a question gets an error in time, and the server is left alone for a while.
@@ -218,9 +215,8 @@ func TestAServerThatFails(t *testing.T) {
 	}
 	of, _ := server(t)
 	s := New(of, "")
-	if _, err := s.Nearest(t.Context(), "x", everything, 9); err == nil {
-		t.Error("there is an answer before a note was compared")
-	}
+	_, err := s.Nearest(t.Context(), "x", everything, 9)
+	assert.That(t, err != nil, "there is an answer before a note was compared")
 	s.put("A.md", known{})
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -290,16 +286,12 @@ func TestWhichServersThereAre(t *testing.T) {
 			}
 			got += " " + e.address + " " + e.url
 		}
-		if strings.Contains(want, "/embeddings") && got != want || !strings.Contains(got, want) {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		assert.That(t, (!strings.Contains(want, "/embeddings") || got == want) && strings.Contains(got, want), "%s: %s, want %s", address, got, want)
 	}
-	if _, err := ParseEndpoint("http://127.0.0.1", ""); err == nil {
-		t.Error("a model needs no name")
-	}
-	if _, err := New("http://192.0.2.1 m", "").Nearest(t.Context(), "x", everything, 1); err == nil || !strings.Contains(err.Error(), "without encryption") {
-		t.Errorf("%v", err)
-	}
+	_, err := ParseEndpoint("http://127.0.0.1", "")
+	assert.That(t, err != nil, "a model needs no name")
+	_, err = New("http://192.0.2.1 m", "").Nearest(t.Context(), "x", everything, 1)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "without encryption"), "%v", err)
 }
 
 // A server of the internet is asked with the key, if its certificate is that of its name.
@@ -338,9 +330,8 @@ func TestAServerWithAKey(t *testing.T) {
 			assert.Equal(t, <-keys, "example.com Bearer sk-1234", "asked with")
 		}
 	}
-	if _, err := New("https://example.com m", filepath.Join(file, "gone")).Nearest(t.Context(), "x", everything, 1); err == nil || strings.Contains(err.Error(), file) {
-		t.Errorf("%v", err)
-	}
+	_, err := New("https://example.com m", filepath.Join(file, "gone")).Nearest(t.Context(), "x", everything, 1)
+	assert.That(t, err != nil && !strings.Contains(err.Error(), file), "%v", err)
 }
 
 // Another machine is sent nothing without an approval, and then no more sections than it names.
@@ -360,9 +351,8 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 		s.working.Wait()
 	}
 	learn()
-	if _, err := s.Nearest(t.Context(), "borrowed", everything, 9); !errors.Is(err, errUnapproved) || len(sent()) != 0 || !s.Asks() {
-		t.Errorf("%v; sent without an approval: %q", err, sent())
-	}
+	_, err = s.Nearest(t.Context(), "borrowed", everything, 9)
+	assert.That(t, errors.Is(err, errUnapproved) && len(sent()) == 0 && s.Asks(), "%v; sent without an approval: %q", err, sent())
 	for _, of := range [][2]string{{"", "concepts"}, {"192.168.1.2", "concepts"}, {"127.0.0.1", "concepts"}, {"192.168.1.20", "other"}, {"192.168.1.20", ""}} {
 		assert.That(t, s.Allow(of[0], of[1], 9) != nil && s.Asks(), "an approval for %q is one for another machine or model", of)
 	}
@@ -373,9 +363,8 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 			t.Errorf("%d sections are allowed, and these are sent: %q", test.allowed, sent())
 		}
 	}
-	if got, err := s.Nearest(t.Context(), "borrowed", everything, 1); err != nil || len(got) != 1 || got[0].Path != "Money.md" {
-		t.Errorf("%v, %v", got, err)
-	}
+	got, err := s.Nearest(t.Context(), "borrowed", everything, 1)
+	assert.That(t, err == nil && len(got) == 1 && got[0].Path == "Money.md", "%v, %v", got, err)
 	here := New(of, "")
 	assert.That(t, !here.Asks() && here.Allow("127.0.0.1", "concepts", 1) != nil, "this machine needs an approval")
 }

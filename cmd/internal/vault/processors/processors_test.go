@@ -3,14 +3,14 @@ package processors
 import (
 	"runtime"
 	"testing"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestOneProcessorMoreIsKept(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer func() { runtime.GOMAXPROCS(before); kept.Store(0) }()
-	if Count() != before {
-		t.Errorf("%d goroutines on %d processors", Count(), before)
-	}
+	assert.That(t, Count() == before, "%d goroutines on %d processors", Count(), before)
 	for range 2 {
 		Keep()
 		if Count() != before || runtime.GOMAXPROCS(0) != before+1 {

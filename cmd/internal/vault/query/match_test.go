@@ -344,9 +344,8 @@ func servesGoroutines(t *testing.T) bool {
 	for range 8 {
 		wait.Go(func() {
 			for range 20 {
-				if n := sampleNote(); (!q.Match(n) || len(q.Lines(n)) != 3) && q.Err() == nil {
-					t.Error("no match")
-				}
+				n := sampleNote()
+				assert.That(t, (q.Match(n) && len(q.Lines(n)) == 3) || q.Err() != nil, "no match")
 			}
 		})
 	}

@@ -35,12 +35,10 @@ func TestFastFinderAgreesWithTheNaiveOne(t *testing.T) {
 			from := rapid.IntRange(0, len(runes)-1).Draw(t, "from")
 			wanted = string(runes[from:rapid.IntRange(from, min(from+12, len(runes))).Draw(t, "to")])
 		}
-		if got, want := newNeedle(wanted, false).in([]byte(text)), strings.Contains(lower(text), lower(wanted)); got != want {
-			t.Fatalf("%q in %q: %v", wanted, text, got)
-		}
-		if got, want := newNeedle(wanted, true).in([]byte(text)), strings.Contains(text, wanted); got != want {
-			t.Fatalf("exactly %q in %q: %v", wanted, text, got)
-		}
+		got, want := newNeedle(wanted, false).in([]byte(text)), strings.Contains(lower(text), lower(wanted))
+		require.Equal(t, got, want, "%q in %q", wanted, text)
+		got, want = newNeedle(wanted, true).in([]byte(text)), strings.Contains(text, wanted)
+		require.Equal(t, got, want, "exactly %q in %q", wanted, text)
 	})
 }
 
@@ -244,9 +242,7 @@ func FuzzMatch(f *testing.F) {
 		lines := q.Lines(n)
 		took := time.Since(begin)
 		require.That(t, took <= 5*budget.Default.Match, "%q took %v", query, took)
-		if len(lines) > 0 && !found && q.Err() == nil {
-			t.Fatalf("%q: lines %v without a match", query, lines)
-		}
+		require.That(t, len(lines) == 0 || found || q.Err() != nil, "%q: lines %v without a match", query, lines)
 		for i, line := range lines {
 			if line.Line < 1 || i > 0 && line.Line <= lines[i-1].Line || strings.Contains(line.Text, "\n") || !strings.Contains(text, strings.TrimSuffix(strings.TrimPrefix(line.Text, ellipsis), ellipsis)) {
 				t.Fatalf("%q: line %v", query, line)

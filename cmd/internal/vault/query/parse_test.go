@@ -116,9 +116,8 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 		}
 	}
 	for _, name := range Operators {
-		if _, err := Parse(name+":a", Options{}); err != nil {
-			t.Errorf("the list has %s: %v", name, err)
-		}
+		_, err := Parse(name+":a", Options{})
+		assert.NoError(t, err, "the list has %s", name)
 	}
 }
 
@@ -236,9 +235,8 @@ func TestDeepestAllowedQueries(t *testing.T) {
 		strings.Repeat("line:", maxScopes) + "a",
 		strings.TrimSpace(strings.Repeat("a ", maxTerms)),
 	} {
-		if _, err := Parse(query, Options{}); err != nil {
-			t.Errorf("%.40s: %v", query, err)
-		}
+		_, err := Parse(query, Options{})
+		assert.NoError(t, err, "%.40s", query)
 	}
 }
 

@@ -79,9 +79,8 @@ func spellingsAgree(t *testing.T, q *Query, text string) {
 	}
 	asWritten := regexp2.MustCompile(re.source, options)
 	want, _ := asWritten.MatchString(text)
-	if got, err := re.full().MatchString(text); err != nil || got != want {
-		t.Errorf("%s in %q: spelt cheaply %v, as written %v (%v)", re.source, text, got, want, err)
-	}
+	got, err := re.full().MatchString(text)
+	assert.That(t, err == nil && got == want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.source, text, got, want, err)
 }
 
 func TestWhichEngineRuns(t *testing.T) {
@@ -170,12 +169,11 @@ func TestPlacesOneByOne(t *testing.T) {
 			l.size = littleWork + 1
 		}
 		var found [][]int
-		if err := l.each(budget.New(budget.Limits{}), source, text, func(start, end int) bool {
+		err = l.each(budget.New(budget.Limits{}), source, text, func(start, end int) bool {
 			found = append(found, []int{start, end})
 			return true
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
+		require.NoError(t, err)
 		want := whole.FindAllIndex(text, -1)
 		require.That(t, reflect.DeepEqual(found, want), "%q in %q: %v, want %v", source, text, found, want)
 	})

@@ -28,9 +28,8 @@ func TestTooLongAnInput(t *testing.T) {
 func TestACancelledRequestPrintsNothing(t *testing.T) {
 	j := newJob(9, frame.Request{}, &outlet{to: io.Discard})
 	j.cancel()
-	if _, err := j.stderr().Write([]byte("x")); !errors.Is(err, errCancelled) {
-		t.Errorf("a cancelled request prints on: %v", err)
-	}
+	_, err := j.stderr().Write([]byte("x"))
+	assert.ErrorIs(t, err, errCancelled, "a cancelled request prints on")
 }
 
 // What is held back for the end of an answer is sent when that takes long.
@@ -40,16 +39,14 @@ func TestMessagesCanBeSentBeforeTheEnd(t *testing.T) {
 		j := newJob(9, frame.Request{}, &outlet{to: &sent})
 		tally := frame.NewTally(j.stderr())
 		tally.Found(1)
-		if _, err := j.stderr().Write([]byte("x")); err != nil || sent.Len() > 0 {
-			t.Errorf("%d bytes are sent, %v", sent.Len(), err)
-		}
+		_, err := j.stderr().Write([]byte("x"))
+		assert.That(t, err == nil && sent.Len() <= 0, "%d bytes are sent, %v", sent.Len(), err)
 		time.Sleep(time.Second)
 		tally.Done()
 		in := frame.NewReader(&sent)
 		for _, want := range []string{"x", "vaultwicket-progress: read 1 1\n"} {
-			if f, err := in.Next(); err != nil || f.Kind != frame.KindStderr || f.ID != 9 || string(f.Payload) != want {
-				t.Errorf("sent %+v, %v; want %q", f, err, want)
-			}
+			f, err := in.Next()
+			assert.That(t, err == nil && f.Kind == frame.KindStderr && f.ID == 9 && string(f.Payload) == want, "sent %+v, %v; want %q", f, err, want)
 		}
 	})
 }
@@ -67,9 +64,8 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	w := New(at, func(Call) int { return command.ExitDone }, t.TempDir(), closedPipe{})
 	go w.listen(frame.NewReader(stdin))
 	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
-	if _, err := in.Write(b); err != nil {
-		t.Fatal(err)
-	}
+	_, err := in.Write(b)
+	require.NoError(t, err)
 	select {
 	case status := <-w.exitStatus:
 		assert.Equal(t, status, command.ExitFailed, "status")

@@ -81,17 +81,14 @@ func TestMarksOfTheSettings(t *testing.T) {
 		to   rune
 		next string
 	}{{'x', "/"}, {'!', " "}, {'?', " "}} {
-		if c, err := Mark("a 🔁 every day", ' ', test.to, today, s); err != nil || !c.HasNext || c.NextMark != test.next {
-			t.Errorf("%q: %+v, %v", test.to, c, err)
-		}
+		c, err := Mark("a 🔁 every day", ' ', test.to, today, s)
+		assert.That(t, err == nil && c.HasNext && c.NextMark == test.next, "%q: %+v, %v", test.to, c, err)
 	}
 	s.Statuses.Custom[1].Next = " "
-	if c, _ := Mark("a 🔁 every day", ' ', 'x', today, s); c.NextMark != " " {
-		t.Errorf("where a cancelled one leads to what is to do: %q", c.NextMark)
-	}
-	if c, err := Mark("a 🔁 every day", ' ', 'P', today, s); err != nil || c.Extra {
-		t.Errorf("an item that is no task: %+v, %v", c, err)
-	}
+	c, _ := Mark("a 🔁 every day", ' ', 'x', today, s)
+	assert.Equal(t, c.NextMark, " ", "where a cancelled one leads to what is to do")
+	c, err := Mark("a 🔁 every day", ' ', 'P', today, s)
+	assert.That(t, err == nil && !c.Extra, "an item that is no task: %+v, %v", c, err)
 	for mark, open := range map[rune]bool{' ': true, '/': true, 'x': false, 'X': false, '-': false, 'P': false, '>': true} {
 		assert.That(t, s.IsOpen(mark) == open, "%q is open: %v", mark, !open)
 	}
@@ -102,9 +99,8 @@ func TestOnCompletion(t *testing.T) {
 		c, err := Mark(text, ' ', 'x', today, settings(nil))
 		assert.That(t, err == nil && c.Removed == removed && c.Extra, "%q: %+v, %v", text, c, err)
 	}
-	if c, _ := Mark("a 🏁 delete", ' ', 'x', today, Settings{}); c.Removed {
-		t.Error("a task goes in a vault without the plugin")
-	}
+	c, _ := Mark("a 🏁 delete", ' ', 'x', today, Settings{})
+	assert.That(t, !c.Removed, "a task goes in a vault without the plugin")
 }
 
 func TestRefusals(t *testing.T) {

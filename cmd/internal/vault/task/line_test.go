@@ -201,9 +201,8 @@ func FuzzRead(f *testing.F) {
 
 func TestADayExistsAsForTheLibrary(t *testing.T) {
 	check := func(date string) {
-		if _, err := time.Parse(time.DateOnly, date); DateOf(date).Exists() != (err == nil) {
-			t.Errorf("%q exists: %v, %v", date, DateOf(date).Exists(), err)
-		}
+		_, err := time.Parse(time.DateOnly, date)
+		assert.That(t, DateOf(date).Exists() == (err == nil), "%q exists: %v, %v", date, DateOf(date).Exists(), err)
 	}
 	for _, year := range []int{0, 1, 1900, 2000, 2023, 2024, 9999} {
 		for month := range 100 {

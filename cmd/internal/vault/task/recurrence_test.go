@@ -80,14 +80,12 @@ func TestNext(t *testing.T) {
 func TestEveryYearOnADayThatIsNotInEach(t *testing.T) {
 	rule, err := Parse("every year")
 	require.NoError(t, err)
-	if next, _ := rule.Next(date(t, "2024-02-29")); next.Format(time.DateOnly) != "2025-02-28" {
-		t.Errorf("got %v", next)
-	}
+	next, _ := rule.Next(date(t, "2024-02-29"))
+	assert.Equal(t, next.Format(time.DateOnly), "2025-02-28", "%v", next)
 	rule, err = Parse("every February on the 30th")
 	require.NoError(t, err)
-	if next, ok := rule.Next(date(t, "2024-02-29")); ok {
-		t.Errorf("got %v for a day that does not exist", next)
-	}
+	next, ok := rule.Next(date(t, "2024-02-29"))
+	assert.That(t, !ok, "got %v for a day that does not exist", next)
 }
 
 func TestWhatIsNoRule(t *testing.T) {
@@ -153,8 +151,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		start := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-		if next, ok := rule.Next(start); ok && !next.After(start) {
-			t.Errorf("%q leads from %v to %v", text, start, next)
-		}
+		next, ok := rule.Next(start)
+		assert.That(t, !ok || next.After(start), "%q leads from %v to %v", text, start, next)
 	})
 }

@@ -83,18 +83,14 @@ func FuzzEval(f *testing.F) {
 		p := Compile(source)
 		session := NewSession(ctx, environment(n))
 		v := session.Row(n).Eval(p)
-		if p.Problem() != nil && !v.IsError() {
-			t.Errorf("%q is no expression, and is %q", source, v.Text())
-		}
+		assert.That(t, p.Problem() == nil || v.IsError(), "%q is no expression, and is %q", source, v.Text())
 		if session.Err() != nil {
 			return
 		}
 		text := v.Text()
 		assert.That(t, len(text) <= 2*maxText, "%q is a text of %d bytes", source, len(text))
 		again := NewSession(ctx, environment(n)).Row(n).Eval(p)
-		if again.Kind() != v.Kind() || again.Text() != text {
-			t.Errorf("%q is %q and then %q", source, text, again.Text())
-		}
+		assert.That(t, again.Kind() == v.Kind() && again.Text() == text, "%q is %q and then %q", source, text, again.Text())
 		assert.That(t, v.Kind() != Number || math.IsNaN(v.Num()) == (text == "NaN"), "%q is written %q", source, text)
 	})
 }
@@ -119,9 +115,8 @@ func TestWhatIsAliveIsBounded(t *testing.T) {
 		before := memory()
 		v := session.Row(n).Eval(Compile(source))
 		end()
-		if made := memory() - before; !v.IsError() || made > 400<<20 {
-			t.Errorf("%s makes %d MiB and is %v", source, made>>20, v.Kind())
-		}
+		made := memory() - before
+		assert.That(t, v.IsError() && made <= 400<<20, "%s makes %d MiB and is %v", source, made>>20, v.Kind())
 	}
 	session := NewSession(budget.With(t.Context(), budget.New(budget.Limits{})), environment(n))
 	for range 30 { // 150 MB together
@@ -148,9 +143,8 @@ func TestMatchesShareTheirTime(t *testing.T) {
 		t.Errorf("%v, %v", v, session.Err())
 	}
 	steps := session.Steps()
-	if v := session.Row(n).Eval(Compile(`/a/.matches("a")`)); !v.IsError() || session.Steps() > steps+2 {
-		t.Errorf("it goes on: %v", v)
-	}
+	v = session.Row(n).Eval(Compile(`/a/.matches("a")`))
+	assert.That(t, v.IsError() && session.Steps() <= steps+2, "it goes on: %v", v)
 }
 
 func TestASessionEnds(t *testing.T) {
@@ -162,18 +156,15 @@ func TestASessionEnds(t *testing.T) {
 	n.properties["many"] = OfList(many)
 	for _, source := range []string{"many.map(many.map(value))", `many.map("x".repeat(1000000))`, "many.filter(many.contains(-1))"} {
 		session := NewSession(context.Background(), environment(n))
-		if v := session.Row(n).Eval(Compile(source)); !isOverrun(session.Err()) || !v.IsError() {
-			t.Errorf("%s ends with %v and is %v", source, session.Err(), v.Kind())
-		}
+		v := session.Row(n).Eval(Compile(source))
+		assert.That(t, isOverrun(session.Err()) && v.IsError(), "%s ends with %v and is %v", source, session.Err(), v.Kind())
 	}
 	// A list that has itself twice in it grows without new elements.
-	if v := NewSession(context.Background(), environment(n)).Row(n).Eval(Compile("many.reduce([acc, acc], 0)")); !v.IsError() {
-		t.Errorf("a list of lists is %v", v.Kind())
-	}
+	v := NewSession(context.Background(), environment(n)).Row(n).Eval(Compile("many.reduce([acc, acc], 0)"))
+	assert.That(t, v.IsError(), "a list of lists is %v", v.Kind())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	session := NewSession(ctx, environment(n))
-	if session.Row(n).Eval(Compile("many.map(value)")); session.Err() != context.Canceled {
-		t.Errorf("a query that no one waits for ends with %v", session.Err())
-	}
+	session.Row(n).Eval(Compile("many.map(value)"))
+	assert.Equal(t, session.Err(), context.Canceled, "a query that no one waits for ends with")
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
 
@@ -434,7 +435,5 @@ func TestOracle(t *testing.T) {
 			t.Fatalf("%s is %q, the oracle says %q", drawn.write(), got.Text(), shown(want))
 		}
 	})
-	if session.Err() != nil {
-		t.Fatal(session.Err())
-	}
+	require.NoError(t, session.Err())
 }

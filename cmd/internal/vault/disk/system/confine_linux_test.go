@@ -93,7 +93,6 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 		}
 		require.NoError(t, os.Remove(filepath.Join(inside, "folder")))
 	}
-	if _, err := os.Stat(filepath.Join(outside, "secret")); err != nil {
-		t.Error(err)
-	}
+	_, err = os.Stat(filepath.Join(outside, "secret"))
+	assert.NoError(t, err)
 }

@@ -66,9 +66,8 @@ func BenchmarkFind(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, f := range files {
-					if _, ok := c.Find(f.path, f.stamp); !ok {
-						b.Fatal(f.path)
-					}
+					_, ok := c.Find(f.path, f.stamp)
+					require.That(b, ok, "%v", f.path)
 				}
 			}
 		})

@@ -163,15 +163,13 @@ func glob(t testing.TB, dir, pattern string) []string {
 func TestWhatWasPutIsFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "when needed")
 	require.Equal(t, open(t, dir).Len(), 0, "a cache that is not there contains something")
-	if _, err := os.Stat(dir); err == nil {
-		t.Fatal("opening has made the folder")
-	}
+	_, err := os.Stat(dir)
+	require.That(t, err != nil, "opening has made the folder")
 	files := append(someFiles(40), fileOf("empty.md", 1, 0), fileOf("large.md", 1, 3*stagedTexts+1))
 	save(t, dir, files...)
 	checkAll(t, open(t, dir), files...)
-	if _, ok := open(t, dir).Find("folder 0/note", files[0].stamp); ok {
-		t.Error("a path that was not put is found")
-	}
+	_, ok := open(t, dir).Find("folder 0/note", files[0].stamp)
+	assert.That(t, !ok, "a path that was not put is found")
 }
 
 func TestTheCacheOfSomethingElseIsEmpty(t *testing.T) {
@@ -194,9 +192,7 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	u := c.Update()
 	u.Put("a.md", system.Stamp{Size: 1}, []byte("a"), Found{})
 	next, err := u.Commit()
-	if err != nil || next.Len() != 1 {
-		t.Fatal(next, err)
-	}
+	require.That(t, err == nil && next.Len() == 1, "%v %v", next, err)
 	next.Close()
 	c.Close()
 	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "packs")
@@ -208,18 +204,16 @@ func TestFactsAreAddedLater(t *testing.T) {
 	u.Put(f.path, f.stamp, f.text(), Found{})
 	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
-	if _, ok := c.Facts(r); ok || r.HasFacts() || !r.HasText() {
-		t.Fatal("facts that were not put are found, or the text is not")
-	}
+	_, ok := c.Facts(r)
+	require.That(t, !ok && !r.HasFacts() && r.HasText(), "facts that were not put are found, or the text is not")
 	u = c.Update()
 	u.AddFacts(f.path, r, f.facts())
 	c2 := commit(t, u)
 	checkAll(t, c2, f)
 	checkAll(t, open(t, dir), f)
 	// A record goes on to be of use in a cache that was made from its own.
-	if text, ok := c2.Text(r, nil); !ok || string(text) != string(f.text()) {
-		t.Errorf("%q, %v", text, ok)
-	}
+	text, ok := c2.Text(r, nil)
+	assert.That(t, ok && string(text) == string(f.text()), "%q, %v", text, ok)
 }
 
 func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
@@ -236,9 +230,8 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 	same := commit(t, u)
 	c.Close()
 	checkAll(t, same, files...)
-	if after, _ := os.Stat(table); !os.SameFile(before, after) {
-		t.Error("the table was written")
-	}
+	after, _ := os.Stat(table)
+	assert.That(t, os.SameFile(before, after), "the table was written")
 	// What is the same is updated as if it were the first.
 	u = same.Update()
 	for _, f := range files[1:] {
@@ -259,17 +252,15 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	u.Put("a.md", system.Stamp{Size: 1}, []byte("a"), Found{})
 	u.Discard()
 	u.Discard()
-	if _, err := u.Commit(); err == nil {
-		t.Error("committed after its end")
-	}
+	_, err := u.Commit()
+	assert.That(t, err != nil, "committed after its end")
 	assert.Equal(t, len(glob(t, dir, "*.pack")), 0, "discarding left")
 	u = other.Update()
 	u.Put("b.md", system.Stamp{Size: 1}, []byte("b"), Found{})
 	commit(t, u)
 	assert.That(t, one.Update() == nil, "an update of what is out of date")
-	if u = open(t, dir).Update(); u == nil {
-		t.Error("no update of what is up to date")
-	}
+	u = open(t, dir).Update()
+	assert.That(t, u != nil, "no update of what is up to date")
 	u.Discard()
 }
 
@@ -279,23 +270,20 @@ func TestANilUpdateDoesNothing(t *testing.T) {
 	u.AddFacts("a", Record{}, "")
 	u.Put("a", system.Stamp{Size: 1}, nil, Found{})
 	u.Discard()
-	if c, err := u.Commit(); c != nil || err == nil {
-		t.Error(c, err)
-	}
-	c := open(t, t.TempDir())
+	c, err := u.Commit()
+	assert.That(t, c == nil && err != nil, "%v %v", c, err)
+	c = open(t, t.TempDir())
 	for range 2 {
-		if err := c.Close(); err != nil || c.Update() != nil {
-			t.Errorf("a closed cache: %v", err)
-		}
+		err := c.Close()
+		assert.That(t, err == nil && c.Update() == nil, "a closed cache: %v", err)
 	}
 }
 
 func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
-	if _, ok := c.Text(Record{}, nil); ok || (Record{}).HasFacts() || (Record{}).HasText() {
-		t.Error("the zero record contains something")
-	}
+	_, ok := c.Text(Record{}, nil)
+	assert.That(t, !ok && !(Record{}).HasFacts() && !(Record{}).HasText(), "the zero record contains something")
 	u := c.Update()
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "facts")
@@ -351,9 +339,8 @@ func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {
 	u.Put(large.path, large.stamp, large.text(), large.found())
 	u.Put("c.md", large.stamp, large.text(), Found{})
 	c := commit(t, u)
-	if text, _ := small.check(t, c); !text {
-		t.Error("a text within the limit is not kept")
-	}
+	text, _ := small.check(t, c)
+	assert.That(t, text, "a text within the limit is not kept")
 	if text, facts := large.check(t, c); text || !facts || c.Len() != 2 {
 		t.Errorf("beyond the limit: text %v, facts %v, %d files", text, facts, c.Len())
 	}
@@ -365,9 +352,8 @@ func TestTheBufferIsUsedAgain(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(f.path, f.stamp)
 	buf := make([]byte, 0, 1000)
-	if text, ok := c.Text(r, buf); !ok || &text[0] != &buf[:1][0] {
-		t.Error("it is not")
-	}
+	text, ok := c.Text(r, buf)
+	assert.That(t, ok && &text[0] == &buf[:1][0], "it is not")
 	if allocs := testing.AllocsPerRun(100, func() { c.Text(r, buf) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
 	}
@@ -392,9 +378,8 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	u = c2.Update()
 	u.Keep(f.path, r)
 	c3 := commit(t, u)
-	if _, ok := c3.Find(f.path, f.stamp); ok {
-		t.Error("a note with a damaged filter was kept")
-	}
+	_, ok := c3.Find(f.path, f.stamp)
+	assert.That(t, !ok, "a note with a damaged filter was kept")
 }
 
 func TestAFilterComesBesideWhatIsThere(t *testing.T) {
@@ -411,15 +396,13 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	r, _ = next.Find(f.path, f.stamp)
 	assert.That(t, r.HasFilter() && r.HasFacts() && r.HasText(), "something of the note is missing")
 	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[textPart].at))
-	if _, ok := next.Text(r, nil); ok {
-		t.Fatal("a damaged text is answered with")
-	}
+	_, ok := next.Text(r, nil)
+	require.That(t, !ok, "a damaged text is answered with")
 	u = next.Update()
 	u.AddFilter(f.path, r, f.filter())
 	last := commit(t, u)
-	if _, ok := last.Find(f.path, f.stamp); ok {
-		t.Error("a note with a damaged text was kept")
-	}
+	_, ok = last.Find(f.path, f.stamp)
+	assert.That(t, !ok, "a note with a damaged text was kept")
 }
 
 // flip changes one byte of a file.

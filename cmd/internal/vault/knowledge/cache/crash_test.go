@@ -53,9 +53,8 @@ func survives(t *testing.T, dir, what string, files []file) {
 		c = next
 	}
 	for _, f := range files {
-		if text, facts := f.check(t, c); !text || !facts {
-			t.Errorf("%s: %s is not whole again: %v, %v", what, f.path, text, facts)
-		}
+		text, facts := f.check(t, c)
+		assert.That(t, text && facts, "%s: %s is not whole again: %v, %v", what, f.path, text, facts)
 	}
 	c.Close()
 	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "%s: packs", what)
@@ -127,9 +126,8 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	next := commit(t, u)
 	checkAll(t, next, append(files, more)...)
 	next.Close()
-	if info, _ := os.Stat(pack); info == nil || info.Size() > 1<<20 {
-		t.Error("junk is left in the pack")
-	}
+	info, _ := os.Stat(pack)
+	assert.That(t, info != nil && info.Size() <= 1<<20, "junk is left in the pack")
 	left := append(glob(t, dir, "*.pack"), glob(t, dir, "*.half")...)
 	assert.That(t, len(left) == 2, "left are %q, want the pack and that of another vault", left)
 }
@@ -161,9 +159,8 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	checkAll(t, c, small...)
 	checkAll(t, old, append(small, large)...)
 	r, _ := old.Find(small[1].path, small[1].stamp)
-	if _, ok := c.Text(r, nil); ok {
-		t.Error("a record of another pack is read")
-	}
+	_, ok := c.Text(r, nil)
+	assert.That(t, !ok, "a record of another pack is read")
 	u = c.Update()
 	u.Keep(small[0].path, r) // of another pack, and therefore forgotten
 	u.AddFacts(small[1].path, r, small[1].facts())
@@ -173,9 +170,8 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	c.Close()
 	old.Close()
 	packs := glob(t, dir, "*.pack")
-	if info, err := os.Stat(packs[0]); len(packs) != 1 || packs[0] == pack || err != nil || info.Size() > 1<<20 {
-		t.Errorf("packs %q, %v", packs, err)
-	}
+	info, err := os.Stat(packs[0])
+	assert.That(t, len(packs) == 1 && packs[0] != pack && err == nil && info.Size() <= 1<<20, "packs %q, %v", packs, err)
 }
 
 func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
@@ -187,9 +183,8 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	file, err := os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0)
 	require.NoError(t, err)
 	defer file.Close()
-	if _, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at)); err != nil {
-		t.Fatal(err)
-	}
+	_, err = file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at))
+	require.NoError(t, err)
 	u := c.Update()
 	for _, f := range small {
 		r, _ := c.Find(f.path, f.stamp)
@@ -231,9 +226,8 @@ func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
 	if next, err := u.Commit(); err == nil {
 		t.Errorf("a cache with %d files", next.Len())
 	}
-	if after, _ := os.ReadFile(pack); string(after) != string(before) {
-		t.Error("something was written")
-	}
+	after, _ := os.ReadFile(pack)
+	assert.Equal(t, string(after), string(before), "something was written")
 	checkAll(t, open(t, dir), files...)
 	checkAll(t, c, files...)
 }
@@ -258,9 +252,8 @@ func TestAWriteThatFailsFailsTheCommit(t *testing.T) {
 		})
 	}
 	puts.Wait()
-	if _, err := u.Commit(); err == nil {
-		t.Fatal("what could not be written is kept")
-	}
+	_, err := u.Commit()
+	require.That(t, err != nil, "what could not be written is kept")
 	checkAll(t, open(t, dir), f)
 }
 
@@ -284,9 +277,8 @@ func FuzzTable(f *testing.F) {
 			items := make([]item, table.count)
 			for i := range items {
 				items[i] = item{table.path(i), table.entry(i)}
-				if place, ok := table.find(items[i].path); !ok || place != i {
-					t.Fatalf("path %d is found at %d, %v", i, place, ok)
-				}
+				place, ok := table.find(items[i].path)
+				require.That(t, ok && place == i, "path %d is found at %d, %v", i, place, ok)
 				for _, s := range items[i].spans {
 					if s.isKept() && (s.at > table.length || s.end() > table.length) {
 						t.Fatalf("%+v is after %d", s, table.length)

@@ -29,20 +29,17 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	save(t, dir, someFiles(3)...)
 	require.NoError(t, os.Chmod(dir, 0o777))
-	if c := open(t, dir); c.Len() != 0 || c.Update() != nil {
-		t.Error("one that everybody can write to is")
-	}
+	c := open(t, dir)
+	assert.That(t, c.Len() == 0 && c.Update() == nil, "one that everybody can write to is")
 	require.NoError(t, os.Chmod(dir, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
-	if c := open(t, link); c.Len() != 0 || c.Update() != nil {
-		t.Error("one through a link is")
-	}
+	c = open(t, link)
+	assert.That(t, c.Len() == 0 && c.Update() == nil, "one through a link is")
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	if c := open(t, file); c.Len() != 0 || c.Update() != nil {
-		t.Error("a file is")
-	}
+	c = open(t, file)
+	assert.That(t, c.Len() == 0 && c.Update() == nil, "a file is")
 }
 
 func TestWhatIsNoFileIsNoCache(t *testing.T) {
@@ -87,7 +84,6 @@ func TestAFolderThatCannotBeWrittenToIsRead(t *testing.T) {
 	checkAll(t, c, files...)
 	u := c.Update() // the lock is there already
 	u.Put("a.md", files[0].stamp, []byte("a"), Found{})
-	if _, err := u.Commit(); err == nil {
-		t.Error("committed")
-	}
+	_, err := u.Commit()
+	assert.That(t, err != nil, "committed")
 }

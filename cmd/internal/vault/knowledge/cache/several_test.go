@@ -104,9 +104,8 @@ func TestSeveralProcessesAtOnce(t *testing.T) {
 		all.Go(func() {
 			command := exec.Command(os.Args[0])
 			command.Env = append(os.Environ(), asProcess+"="+dir)
-			if out, err := command.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
+			out, err := command.CombinedOutput()
+			assert.That(t, err == nil, "%v: %s", err, out)
 		})
 	}
 	all.Wait()
@@ -227,9 +226,8 @@ func (m *model) check(t *rapid.T) {
 	for _, h := range m.handles {
 		require.That(t, h.cache.Len() == len(h.files), "%d files instead of %d", h.cache.Len(), len(h.files))
 		for _, k := range h.files {
-			if text, facts := k.check(t, h.cache); !text || facts != k.hasFacts {
-				t.Fatalf("%s: text %v, facts %v", k.path, text, facts)
-			}
+			text, facts := k.check(t, h.cache)
+			require.That(t, text && facts == k.hasFacts, "%s: text %v, facts %v", k.path, text, facts)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -28,9 +29,8 @@ func TestATableIsReadAsItWasWritten(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"", "a", "a.md0", "b", "b/c", "c"} {
-		if place, ok := table.find(path); ok {
-			t.Errorf("%q is found at %d", path, place)
-		}
+		place, ok := table.find(path)
+		assert.That(t, !ok, "%q is found at %d", path, place)
 	}
 }
 
@@ -53,17 +53,14 @@ func TestTablesThatMakeNoSense(t *testing.T) {
 		"a text whose end flows over":   with(func(e *entry) { e.spans[textPart] = span{at: 1<<64 - 2, size: 10} }),
 		"a text that is not and has so": with(func(e *entry) { e.spans[textPart] = span{at: nothing.at, size: 1} }),
 	} {
-		if _, ok := parseTable(data, testVault, testProgram); ok {
-			t.Errorf("%s: it is a table", name)
-		}
+		_, ok := parseTable(data, testVault, testProgram)
+		assert.That(t, !ok, "%s: it is a table", name)
 	}
 	whole := tableOf(packID{2}, 32, rows...)
 	for n := range whole {
-		if _, ok := parseTable(whole[:n], testVault, testProgram); ok {
-			t.Errorf("the first %d bytes are a table", n)
-		}
-		if _, ok := takeTable(append(slices.Clone(whole[:n]), make([]byte, headSize)...), testVault, testProgram); ok && n+headSize != len(whole)-sumSize {
-			t.Errorf("the first %d bytes and zeros are a table", n)
-		}
+		_, ok := parseTable(whole[:n], testVault, testProgram)
+		assert.That(t, !ok, "the first %d bytes are a table", n)
+		_, ok = takeTable(append(slices.Clone(whole[:n]), make([]byte, headSize)...), testVault, testProgram)
+		assert.That(t, !ok || n+headSize == len(whole)-sumSize, "the first %d bytes and zeros are a table", n)
 	}
 }

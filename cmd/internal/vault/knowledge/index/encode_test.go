@@ -26,9 +26,8 @@ func readBack(n markdown.Note) (markdown.Note, bool) {
 func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Make[markdown.Note]().Draw(t, "note")
-		if got, ok := readBack(n); !ok || !reflect.DeepEqual(got, n) {
-			t.Fatalf("%+v became %+v, %v", n, got, ok)
-		}
+		got, ok := readBack(n)
+		require.That(t, ok && reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
 		f := (&Found{Note: n}).Pack()
 		if !reflect.DeepEqual(listOf(f, linkList), n.Links) || !reflect.DeepEqual(f.BodyTags(), n.Tags) || !reflect.DeepEqual(f.Tasks(), n.Tasks) || !reflect.DeepEqual(f.Headings(), n.Headings) {
 			t.Fatalf("%+v: links %+v, tags %+v, tasks %+v", n, f.Links(), f.BodyTags(), f.Tasks())
@@ -48,9 +47,8 @@ func TestALinkThatIsNotItsParts(t *testing.T) {
 		{Style: 255},
 	} {
 		n := markdown.Note{Links: []markdown.Link{link}}
-		if got, ok := readBack(n); !ok || !reflect.DeepEqual(got, n) {
-			t.Errorf("%+v became %+v, %v", n, got, ok)
-		}
+		got, ok := readBack(n)
+		assert.That(t, ok && reflect.DeepEqual(got, n), "%+v became %+v, %v", n, got, ok)
 	}
 }
 
@@ -58,9 +56,8 @@ func TestAPathLongerThanItsTarget(t *testing.T) {
 	n := markdown.Note{Links: []markdown.Link{{Target: "abc", Path: "abc"}}}
 	b := bytes.Replace(appendNote(nil, &n), []byte("abc\x03"), []byte("abc\x04"), 1)
 	r := newReader(string(b))
-	if readNote(&r); r.done() {
-		t.Error("it is read")
-	}
+	readNote(&r)
+	assert.That(t, !r.done(), "it is read")
 }
 
 func readPropertiesBack(p frontmatter.Properties) (frontmatter.Properties, bool) {
@@ -83,9 +80,8 @@ func TestPropertiesThatAreOdd(t *testing.T) {
 		assert.That(t, ok && reflect.DeepEqual(got, p) && math.Signbit(got[0].Value.Float()) == math.Signbit(v.Number), "%+v became %+v, %v", p, got, ok)
 	}
 	for _, p := range []frontmatter.Properties{nil, {}} {
-		if got, ok := readPropertiesBack(p); !ok || !reflect.DeepEqual(got, p) {
-			t.Errorf("%#v became %#v, %v", p, got, ok)
-		}
+		got, ok := readPropertiesBack(p)
+		assert.That(t, ok && reflect.DeepEqual(got, p), "%#v became %#v, %v", p, got, ok)
 	}
 }
 
@@ -117,9 +113,8 @@ func properties(depth int) *rapid.Generator[frontmatter.Properties] {
 func TestPropertiesAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := properties(3).Draw(t, "p")
-		if got, ok := readPropertiesBack(p); !ok || !reflect.DeepEqual(got, p) {
-			t.Fatalf("%+v became %+v, %v", p, got, ok)
-		}
+		got, ok := readPropertiesBack(p)
+		require.That(t, ok && reflect.DeepEqual(got, p), "%+v became %+v, %v", p, got, ok)
 	})
 }
 
@@ -131,15 +126,12 @@ func TestAsDeepAsANoteCanBeAndNoDeeper(t *testing.T) {
 		}
 		return frontmatter.Properties{{Key: "k", Value: v, Line: 1}}
 	}
-	if _, ok := readPropertiesBack(nested(frontmatter.MaxDepth)); !ok {
-		t.Error("values as deep as they may be are refused")
-	}
-	if _, ok := readPropertiesBack(nested(frontmatter.MaxDepth + 1)); ok {
-		t.Error("values too deep are read")
-	}
-	if _, ok := readPropertiesBack(frontmatter.Properties{{Key: "k", Value: frontmatter.Parts{Kind: 7}.Value(), Line: 1}}); ok {
-		t.Error("an unknown kind is read")
-	}
+	_, ok := readPropertiesBack(nested(frontmatter.MaxDepth))
+	assert.That(t, ok, "values as deep as they may be are refused")
+	_, ok = readPropertiesBack(nested(frontmatter.MaxDepth + 1))
+	assert.That(t, !ok, "values too deep are read")
+	_, ok = readPropertiesBack(frontmatter.Properties{{Key: "k", Value: frontmatter.Parts{Kind: 7}.Value(), Line: 1}})
+	assert.That(t, !ok, "an unknown kind is read")
 }
 
 func TestEverythingIsReadAsItWasWritten(t *testing.T) {

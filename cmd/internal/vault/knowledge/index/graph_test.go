@@ -107,9 +107,8 @@ func (m *model) step(t *rapid.T) {
 // sameGraph fails unless the graph of an index is the one that is built from nothing.
 func sameGraph(t *rapid.T, got *Index) {
 	want := newIndex(got.Files, nil, nil)
-	if g, w := edges(got), edges(want); g != w {
-		t.Fatalf("graph\n%s\nwant\n%s", g, w)
-	}
+	g, w := edges(got), edges(want)
+	require.Equal(t, g, w, "graph")
 	a, b := got.Graph(), want.Graph()
 	for i := range got.Files {
 		if !slices.Equal(a.Out(i), b.Out(i)) || !slices.Equal(a.In(i), b.In(i)) || !slices.Equal(a.Unresolved(i), b.Unresolved(i)) {

@@ -113,14 +113,12 @@ func TestFilesAreInTheOrderOfListings(t *testing.T) {
 	want := []string{"_x.png", "a9.md", "A10.md", "b.md", "f/c.md"}
 	assert.That(t, slices.Equal(got, want), "got %q, want %q", got, want)
 	for i, f := range x.Files {
-		if place, ok := x.Place(f.Path.String()); !ok || place != i {
-			t.Errorf("%s is at %d, %v", f.Path, place, ok)
-		}
+		place, ok := x.Place(f.Path.String())
+		assert.That(t, ok && place == i, "%s is at %d, %v", f.Path, place, ok)
 		assert.Equal(t, f.HasFacts(), f.IsNote(), "%s has facts", f.Path)
 	}
-	if _, ok := x.Place("B.md"); ok {
-		t.Error("a path in another case is found")
-	}
+	_, ok := x.Place("B.md")
+	assert.That(t, !ok, "a path in another case is found")
 }
 
 func TestManyFilesAreSortedAsFewAre(t *testing.T) {
@@ -154,9 +152,8 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 		kept[f.Path.String()] = known && old.Files[place] == f
 		tags[f.Path.String()] = strings.Join(f.Facts().Tags(), " ")
 	}
-	if want := map[string]bool{"same.md": true, "longer.md": false, "later.md": false, "new.md": false}; !maps.Equal(kept, want) {
-		t.Errorf("kept %v, want %v", kept, want)
-	}
+	want := map[string]bool{"same.md": true, "longer.md": false, "later.md": false, "new.md": false}
+	assert.That(t, maps.Equal(kept, want), "kept %v, want %v", kept, want)
 	if want := map[string]string{"same.md": "#a", "longer.md": "#b #bb", "later.md": "#x", "new.md": "#e"}; !maps.Equal(tags, want) {
 		t.Errorf("tags %v, want %v", tags, want)
 	}
@@ -173,9 +170,7 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(v.dir, "shut.md"), 0))
 	x := v.build(nil)
 	place, ok := x.Place("shut.md")
-	if !ok || x.Files[place].Facts() != "" || edges(x) != "open.md>shut.md*1" {
-		t.Errorf("shut.md is there: %v; the graph is %s", ok, edges(x))
-	}
+	assert.That(t, ok && x.Files[place].Facts() == "" && edges(x) == "open.md>shut.md*1", "shut.md is there: %v; the graph is %s", ok, edges(x))
 }
 
 func TestATagOfAPropertyComesFirst(t *testing.T) {
@@ -186,9 +181,8 @@ func TestATagOfAPropertyComesFirst(t *testing.T) {
 func TestTheVaultThatIsGone(t *testing.T) {
 	v := newVault(t, nil)
 	v.folder.Close()
-	if _, err := Build(v.folder, nil, Memory{}, later, nil); err == nil {
-		t.Error("a closed folder was indexed")
-	}
+	_, err := Build(v.folder, nil, Memory{}, later, nil)
+	assert.That(t, err != nil, "a closed folder was indexed")
 }
 
 func BenchmarkBuild(b *testing.B) {
@@ -235,9 +229,7 @@ func TestFactsSayWhatWasFound(t *testing.T) {
 	for _, text := range samples {
 		want := ReadNote([]byte(text))
 		got := Read(note, []byte(text))
-		if got == "" || !reflect.DeepEqual(got.Found(), want) {
-			t.Errorf("%q: %+v, want %+v", text, got.Found(), want)
-		}
+		assert.That(t, got != "" && reflect.DeepEqual(got.Found(), want), "%q: %+v, want %+v", text, got.Found(), want)
 		if !reflect.DeepEqual(got.Tasks(), want.Tasks) || !reflect.DeepEqual(got.Properties(), want.Properties) {
 			t.Errorf("%q: tasks %+v, properties %+v", text, got.Tasks(), got.Properties())
 		}

@@ -144,11 +144,9 @@ func TestASparseIndex(t *testing.T) {
 	require.That(t, len(sparse.Files) == len(whole.Files), "%d files, want %d", len(sparse.Files), len(whole.Files))
 	for _, f := range whole.Files {
 		source := f.Path.String()
-		if place, ok := sparse.Place(source); !ok || sparse.Files[place].Path != f.Path {
-			t.Errorf("%s is at %d, %v", source, place, ok)
-		}
+		place, ok := sparse.Place(source)
+		assert.That(t, ok && sparse.Files[place].Path == f.Path, "%s is at %d, %v", source, place, ok)
 	}
-	if _, ok := sparse.Place("alpha.md"); ok {
-		t.Error("a path in another case is that of a file")
-	}
+	_, ok := sparse.Place("alpha.md")
+	assert.That(t, !ok, "a path in another case is that of a file")
 }
