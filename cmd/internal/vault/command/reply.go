@@ -101,10 +101,31 @@ const PrintBuffer = 64 << 10
 func (r *Reply) Print(stdout io.Writer) int {
 	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
 	_, _ = out.WriteString(r.Text)
-	r.rows.print(out)
+	b, longest := out.to.AvailableBuffer(), usualRow
+	for place := range r.rows.count { // many at a time, made where they are written from
+		before := len(b)
+		b = r.rows.row(b, place)
+		longest = max(longest, min(len(b)-before, PrintBuffer/2))
+		if cap(b)-len(b) >= longest {
+			continue
+		}
+		_, _ = out.Write(b)
+		if err := out.to.Flush(); err != nil {
+			return ExitFailed // the reader has gone
+		}
+		b = out.to.AvailableBuffer()
+	}
+	_, _ = out.Write(b)
 	if r.Body != nil {
 		out.endLine()
-		if err := r.stream(out); err != nil {
+		var to io.Writer = out
+		if r.seen != nil {
+			to = io.MultiWriter(out, r.seen)
+		}
+		buffer := copies.Get().(*[copyBuffer]byte)
+		_, err := io.CopyBuffer(to, io.LimitReader(r.Body, disk.MaxNote), buffer[:])
+		copies.Put(buffer)
+		if err != nil {
 			out.endLine()
 			why := Explain(err)
 			r.Status, r.Kind, r.Text = ExitFailed, why.Kind, "Error: reading stopped: "+strings.TrimPrefix(why.Text, "Error: ")
@@ -116,17 +137,6 @@ func (r *Reply) Print(stdout io.Writer) int {
 		return ExitFailed // the reader has gone
 	}
 	return r.Status
-}
-
-// stream copies the body, hashing it on the way if that is asked for.
-func (r *Reply) stream(out io.Writer) error {
-	if r.seen != nil {
-		out = io.MultiWriter(out, r.seen)
-	}
-	buffer := copies.Get().(*[copyBuffer]byte)
-	defer copies.Put(buffer)
-	_, err := io.CopyBuffer(out, io.LimitReader(r.Body, disk.MaxNote), buffer[:])
-	return err
 }
 
 // copies are the buffers between a note and its reader, kept for the next call.
@@ -235,24 +245,16 @@ func (r *Reply) Facts(folder *disk.Folder) *Facts {
 		f.streamed = r.seen
 	case r.hash != "":
 		f.Hash = r.hash
-	default:
-		f.Hash = hashOf(folder, r.Note)
+	default: // nothing if it cannot be read
+		if file, err := folder.Open(r.Note); err == nil {
+			defer file.Close()
+			sum := sha256.New()
+			if _, err := io.Copy(sum, file); err == nil {
+				f.Hash = hex.EncodeToString(sum.Sum(nil)[:8])
+			}
+		}
 	}
 	return f
-}
-
-// hashOf returns the digest of a file, or nothing if it cannot be read.
-func hashOf(folder *disk.Folder, note disk.Path) string {
-	file, err := folder.Open(note)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // Part says how much of a long answer is printed. The zero Part is all of it.

@@ -26,26 +26,6 @@ type rows struct {
 // far, up to half of the buffer. A longer row is copied.
 const usualRow = 2 << 10
 
-// print writes all rows, many at a time. They are made where they are written from.
-func (r rows) print(out *lastByte) {
-	b := out.to.AvailableBuffer()
-	longest := usualRow
-	for place := range r.count {
-		before := len(b)
-		b = r.row(b, place)
-		longest = max(longest, min(len(b)-before, PrintBuffer/2))
-		if cap(b)-len(b) >= longest {
-			continue
-		}
-		_, _ = out.Write(b)
-		if err := out.to.Flush(); err != nil {
-			return // the next one fails in the same way
-		}
-		b = out.to.AvailableBuffer()
-	}
-	_, _ = out.Write(b)
-}
-
 // Listing is a table whose cells are made while it is printed.
 type Listing struct {
 	Columns []string
