@@ -136,11 +136,14 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 		if property.Name == "tags" && len(i.Tags) > 0 {
 			continue
 		}
-		value, err := writtenValue(property.Value)
-		if err == nil {
-			err = set(property.Name, value)
+		var value frontmatter.Value
+		literals := map[formula.Kind]frontmatter.Type{formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText}
+		if as, isLiteral := literals[property.Value.Kind()]; isLiteral {
+			if value, err = frontmatter.ParseValue(property.Value.Text(), as); err != nil {
+				return nil, err
+			}
 		}
-		if err != nil {
+		if err := set(property.Name, value); err != nil {
 			return nil, err
 		}
 	}
@@ -161,19 +164,6 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 func propertiesIn(text []byte) (frontmatter.Properties, error) {
 	block := markdown.Scan(text).Frontmatter
 	return frontmatter.Parse(text[block.Start:block.End])
-}
-
-// writtenValue returns a literal of an expression as the value of a property.
-func writtenValue(v formula.Value) (frontmatter.Value, error) {
-	switch v.Kind() {
-	case formula.Number:
-		return frontmatter.ParseValue(v.Text(), frontmatter.TypeNumber)
-	case formula.Boolean:
-		return frontmatter.ParseValue(v.Text(), frontmatter.TypeCheckbox)
-	case formula.String:
-		return frontmatter.ParseValue(v.Text(), frontmatter.TypeText)
-	}
-	return frontmatter.Value{}, nil
 }
 
 // maxNumbered is how many notes of one name are told apart by numbers.
@@ -238,7 +228,6 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, queryFailed(err)
 	}
-
 	value, err := NewValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
@@ -248,10 +237,19 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 		if !strings.HasSuffix(row.Path, ".md") {
 			continue // only notes have properties
 		}
-		s, err := setting(v, row.Path, value)
+		path, err := v.PathOf(row.Path)
+		if err != nil {
+			return command.Proposal{}, command.FileNotFound(row.Path)
+		}
+		text, err := v.Disk.Read(path)
+		if err != nil {
+			return command.Proposal{}, command.ReadError(row.Path, err)
+		}
+		edited, err := value.Set(path, text)
 		if err != nil {
 			return command.Proposal{}, err
 		}
+		s := command.Step{Path: path, Before: command.Existing(text), After: command.Existing(edited)}
 		if !s.IsNoop() {
 			steps = append(steps, s)
 		}
@@ -260,20 +258,6 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 	}
 	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], command.Count(len(steps), "note"))}, nil
-}
-
-// setting returns the step that sets a property of a note.
-func setting(v *command.Vault, name string, value Value) (command.Step, error) {
-	path, err := v.PathOf(name)
-	if err != nil {
-		return command.Step{}, command.FileNotFound(name)
-	}
-	text, err := v.Disk.Read(path)
-	if err != nil {
-		return command.Step{}, command.ReadError(name, err)
-	}
-	edited, err := value.Set(path, text)
-	return command.Step{Path: path, Before: command.Existing(text), After: command.Existing(edited)}, err
 }
 
 // restructuring returns the command that changes a base in one way. Comments, and keys that the
@@ -408,7 +392,19 @@ func viewKeys(p command.Values) (keys frontmatter.Properties, err error) {
 		read       func(text string) (frontmatter.Value, error)
 	}{
 		{"type", "type", func(text string) (frontmatter.Value, error) { return textValue(text), nil }},
-		{"filters", "filters", viewFilters},
+		// One expression, or in JSON or YAML a list of which all have to hold, or an object with and, or or not.
+		{"filters", "filters", func(text string) (frontmatter.Value, error) {
+			trimmed := strings.TrimSpace(text)
+			if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
+				_, err := bases.ParseExpression(text)
+				return textValue(text), err
+			}
+			v, err := frontmatter.ParseDocument([]byte(trimmed))
+			if err == nil && v.Kind() == frontmatter.List {
+				v = frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{{Key: "and", Value: v}}}.Value()
+			}
+			return v, err
+		}},
 		{"order", "order", func(text string) (frontmatter.Value, error) {
 			return frontmatter.ParseValue(text, frontmatter.TypeMultitext)
 		}},
@@ -472,19 +468,4 @@ func viewKey(text string) (frontmatter.Value, error) {
 	return frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{
 		{Key: "property", Value: textValue(property)}, {Key: "direction", Value: textValue(direction)},
 	}}.Value(), nil
-}
-
-// viewFilters reads filters: one expression, or in JSON or YAML a list of which all have to
-// hold, or an object with and, or or not.
-func viewFilters(text string) (frontmatter.Value, error) {
-	trimmed := strings.TrimSpace(text)
-	if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
-		_, err := bases.ParseExpression(text)
-		return textValue(text), err
-	}
-	v, err := frontmatter.ParseDocument([]byte(trimmed))
-	if err == nil && v.Kind() == frontmatter.List {
-		v = frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{{Key: "and", Value: v}}}.Value()
-	}
-	return v, err
 }

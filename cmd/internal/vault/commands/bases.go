@@ -21,7 +21,10 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "bases", Run: listBases},
+		command.Command{Name: "bases", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			found, err := v.PathsBelow("", func(l command.Listed) bool { return l.Path.Ext() == baseExtension })
+			return listing(p, found, command.Text("No base files found in vault")), err // like the app, without a full stop
+		}},
 		command.Command{Name: "base:views", Run: listViews},
 		command.Command{Name: "base:check", Run: checkBase},
 		command.Command{Name: "base:eval", Run: evaluate},
@@ -33,12 +36,6 @@ func init() {
 }
 
 const baseExtension = "base"
-
-// listBases has a sentence for nothing that ends without a full stop.
-func listBases(v *command.Vault, p command.Values) (command.Reply, error) {
-	found, err := v.PathsBelow("", func(l command.Listed) bool { return l.Path.Ext() == baseExtension })
-	return listing(p, found, command.Text("No base files found in vault")), err
-}
 
 // listViews prints the name and the type of each view, as the app does for the
 // base that is open; file= and path= are ours. A view without a name or type
@@ -98,7 +95,7 @@ func textOfBase(v *command.Vault, path disk.Path) ([]byte, error) {
 	return text, nil
 }
 
-// checkBase lists all that is wrong with a base.
+// checkBase lists all that is wrong with a base, also where it is no YAML.
 func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
 	path, err := base(v, p)
 	if err != nil {
@@ -108,34 +105,21 @@ func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	problems, err := problemsOf(text)
-	if err != nil {
+	read, err := bases.Read(text)
+	malformed, isMalformed := errors.AsType[*frontmatter.Malformed](err)
+	if err != nil && !isMalformed {
 		return command.Reply{}, err
 	}
-	if p["format"] == command.FormatJSON {
-		return command.FromNote(path, text, problemsJSON(problems)), nil
+	var problems []bases.Problem
+	if isMalformed {
+		problems = []bases.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}
+	} else {
+		problems = read.Problems
 	}
-	if len(problems) == 0 {
-		return command.FromNote(path, text, "No problems found."), nil
+	if p["format"] != command.FormatJSON {
+		lines := command.Map(problems, func(problem bases.Problem) string { return problem.String() })
+		return command.FromNote(path, text, cmp.Or(strings.Join(lines, "\n"), "No problems found.")), nil
 	}
-	lines := command.Map(problems, func(problem bases.Problem) string { return problem.String() })
-	return command.FromNote(path, text, strings.Join(lines, "\n")), nil
-}
-
-// problemsOf returns what is wrong with a base, also where it is no YAML.
-func problemsOf(text []byte) ([]bases.Problem, error) {
-	base, err := bases.Read(text)
-	var malformed *frontmatter.Malformed
-	switch {
-	case errors.As(err, &malformed):
-		return []bases.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}, nil
-	case err != nil:
-		return nil, err
-	}
-	return base.Problems, nil
-}
-
-func problemsJSON(problems []bases.Problem) string {
 	type row struct {
 		Line       int    `json:"line,omitempty"`
 		Severity   string `json:"severity"`
@@ -151,11 +135,8 @@ func problemsJSON(problems []bases.Problem) string {
 		}
 		rows = append(rows, r)
 	}
-	text, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return "[]" // strings and numbers always marshal
-	}
-	return string(text)
+	answer, err := json.MarshalIndent(rows, "", "  ")
+	return command.FromNote(path, text, string(answer)), err
 }
 
 // evaluate prints the value of one expression for a note.
@@ -184,7 +165,6 @@ func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
 			return command.Reply{}, command.BaseNotFound(text)
 		}
 		base, _, err := readBase(v, path, "")
-
 		if err != nil {
 			return command.Reply{}, err
 		}
@@ -197,10 +177,15 @@ func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
 	if got.IsError() {
 		return command.Reply{}, command.Failure("%s", got.Message())
 	}
-	if p["format"] == command.FormatJSON {
-		return command.Text(valueJSON(got)), nil
+	if p["format"] != command.FormatJSON {
+		return command.Text(got.Text()), nil
 	}
-	return command.Text(got.Text()), nil
+	answer, err := json.Marshal(struct {
+		Type  string          `json:"type"`
+		Text  string          `json:"text"`
+		Value json.RawMessage `json:"value"`
+	}{got.Kind().String(), got.Text(), bases.TypedJSON(got)})
+	return command.Text(string(answer)), err
 }
 
 func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
@@ -209,36 +194,10 @@ func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, pr
 	return got, session.Err()
 }
 
-// valueJSON is a value with its type and its text.
-func valueJSON(v formula.Value) string {
-	answer, err := json.Marshal(struct {
-		Type  string          `json:"type"`
-		Text  string          `json:"text"`
-		Value json.RawMessage `json:"value"`
-	}{v.Kind().String(), v.Text(), bases.TypedJSON(v)})
-	if err != nil {
-		return "null" // its parts are JSON already
-	}
-	return string(answer)
-}
-
 // noteBase is a base in a note: a code block, or the embed of a base file.
 type noteBase struct {
 	base *bases.Base
-	view string // "" for its first view
-	// one says that the embed shows this view alone.
-	one bool
-}
-
-// views are the names of the views that the note shows.
-func (b noteBase) views() (names []string) {
-	if b.one {
-		return []string{b.view}
-	}
-	for _, v := range b.base.Views {
-		names = append(names, v.Name)
-	}
-	return names
+	view string // that the embed shows alone, "" for all of the base, of which the first is meant
 }
 
 // basesIn returns the bases of a note, its code blocks first.
@@ -268,8 +227,7 @@ func basesIn(v *command.Vault, path disk.Path, text []byte) (found []noteBase, e
 		if err != nil {
 			return nil, err
 		}
-		name := strings.TrimPrefix(l.Subpath, "#") // of a view
-		found = append(found, noteBase{base: base, view: name, one: name != ""})
+		found = append(found, noteBase{base, strings.TrimPrefix(l.Subpath, "#")})
 	}
 	return found, nil
 }
@@ -280,7 +238,12 @@ func codeBlocks(text, language string) (blocks []string) {
 	wanted := false
 	for line := range strings.Lines(text) {
 		bare := strings.TrimSpace(line)
-		switch mark := fenceOf(line); {
+		mark := "" // of a fence at the start of the line
+		rest := strings.TrimLeft(line, " ")
+		if len(line)-len(rest) <= 3 && (strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~")) {
+			mark = rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
+		}
+		switch {
 		case fence == "" && mark != "":
 			fence, block = mark, ""
 			wanted = strings.TrimSpace(bare[len(mark):]) == language
@@ -294,20 +257,6 @@ func codeBlocks(text, language string) (blocks []string) {
 		}
 	}
 	return blocks
-}
-
-// fenceOf returns the marks of a fence at the start of a line, "" if there is
-// none.
-func fenceOf(line string) string {
-	rest := strings.TrimLeft(line, " ")
-	if len(line)-len(rest) > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
-		return ""
-	}
-	mark := rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
-	if len(mark) < 3 {
-		return ""
-	}
-	return mark
 }
 
 // queryBase answers a view of a base.
@@ -489,7 +438,11 @@ func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, s
 		var names []string
 		number := 0
 		for _, b := range found {
-			for _, known := range b.views() {
+			views := []string{b.view}
+			if b.view == "" {
+				views = command.Map(b.base.Views, func(view bases.View) string { return view.Name })
+			}
+			for _, known := range views {
 				number++
 				if known == viewName || fmt.Sprint(number) == viewName {
 					return b.base, known, nil

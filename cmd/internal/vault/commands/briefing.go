@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -38,36 +37,46 @@ func brief(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	b := briefingPage{v: v, limit: limit}
+	b := briefingPage{v: v}
 	fmt.Fprintf(&b.out, "Briefing for %s, %s\n", today.Weekday(), today.Format(time.DateOnly))
 	b.note("Today", now.Path)
 	day := task.DateOf(today.Format(time.DateOnly))
-	b.tasks(
-		taskPart{"Open tasks of " + before.Path.String(), func(file string, _ task.Date) bool { return file == before.Path.String() }},
-		taskPart{"Overdue tasks", func(_ string, due task.Date) bool { return due != 0 && due < day }},
-		taskPart{"Tasks due today", func(_ string, due task.Date) bool { return due == day }})
-	b.recent()
+	lists := []openTasks{
+		{title: "Open tasks of " + before.Path.String(), passes: func(file string, _ task.Date) bool { return file == before.Path.String() }},
+		{title: "Overdue tasks", passes: func(_ string, due task.Date) bool { return due != 0 && due < day }},
+		{title: "Tasks due today", passes: func(_ string, due task.Date) bool { return due == day }},
+	}
+	if err := listOpen(v, limit, lists); err != nil {
+		return command.Reply{}, err
+	}
+	for _, list := range lists {
+		b.rows(list.title, list.rows, list.total)
+	}
+	changed, err := listChanged(v, command.Values{"limit": fmt.Sprint(limit)})
+	if err != nil {
+		return command.Reply{}, err
+	}
+	rows := strings.SplitAfter(strings.TrimSuffix(changed.Text, "\n"), "\n")
+	b.rows("Recently changed notes", rows, len(rows))
 	if p.Has("old-note") {
 		seed := today.Unix() / (24 * 60 * 60)
-		picked, err := Pick(b.v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
+		picked, err := Pick(v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
 		switch {
-		case err != nil && b.err == nil:
-			b.err = err
-		case err == nil && len(picked) == 0:
+		case err != nil:
+			return command.Reply{}, err
+		case len(picked) == 0:
 			b.part(fmt.Sprintf("Old note: none is unchanged for %d days", oldDays))
-		case err == nil:
+		default:
 			b.note("Old note", picked[0])
 		}
 	}
-	return command.Text(b.out.String()), b.err
+	return command.Text(b.out.String()), nil
 }
 
-// briefingPage is a briefing on the way. The first error ends it.
+// briefingPage is a briefing on the way.
 type briefingPage struct {
-	v     *command.Vault
-	limit int
-	out   strings.Builder
-	err   error
+	v   *command.Vault
+	out strings.Builder
 }
 
 // note adds the text of a note, or its beginning.
@@ -94,39 +103,6 @@ func (b *briefingPage) note(title string, at disk.Path) {
 	b.out.WriteString(strings.ToValidUTF8(string(text), ""))
 	b.endLine()
 	b.out.WriteString(rest)
-}
-
-// taskPart is a part that lists the open tasks that pass a test.
-type taskPart struct {
-	title  string
-	passes func(file string, due task.Date) bool
-}
-
-// tasks adds parts of open tasks. The tasks of the vault are gone through once for all.
-func (b *briefingPage) tasks(parts ...taskPart) {
-	var tests []func(file string, due task.Date) bool
-	for _, part := range parts {
-		tests = append(tests, part.passes)
-	}
-	lists, err := Open(b.v, b.limit, tests...)
-	if err != nil {
-		b.err = cmp.Or(b.err, err)
-		return
-	}
-	for n, part := range parts {
-		b.rows(part.title, lists[n].Rows, lists[n].Total)
-	}
-}
-
-// recent adds the notes that were changed last.
-func (b *briefingPage) recent() {
-	said, err := listChanged(b.v, command.Values{"limit": fmt.Sprint(b.limit)})
-	if err != nil {
-		b.err = cmp.Or(b.err, err)
-		return
-	}
-	rows := strings.SplitAfter(strings.TrimSuffix(said.Text, "\n"), "\n")
-	b.rows("Recently changed notes", rows, len(rows))
 }
 
 // rows adds a part with the first rows of a list.

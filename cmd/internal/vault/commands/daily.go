@@ -19,12 +19,18 @@ func init() {
 	register(
 		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: daily, Verify: meansDaily(appended)},
 		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
-		command.Command{Name: "daily:path", Run: dailyPath},
+		command.Command{Name: "daily:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			today, err := namedDay(v, p)
+			return command.Reply{Text: today.Path.String(), Note: today.Path}, err
+		}},
 		command.Command{Name: "daily:read", Run: dailyRead},
 		command.Command{Name: "daily:range", Run: dailyRange},
 		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansDaily(appended)},
 		command.Command{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansDaily(prepended)},
-		command.Command{Name: "periodic:path", Run: periodicPath},
+		command.Command{Name: "periodic:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			note, err := periodicNote(v, p)
+			return command.Reply{Text: note.Path.String(), Note: note.Path}, err
+		}},
 		command.Command{Name: "periodic:read", Run: periodicRead},
 		command.Command{Name: "periodic:append", Plan: periodicAppend},
 		command.Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
@@ -80,11 +86,6 @@ func dailyNote(v *command.Vault, today DailyNote, said string, edit func([]byte)
 	return command.Proposal{Steps: []command.Step{{Path: today.Path, After: command.Existing(text)}}, Message: said, Note: today.Path}, nil
 }
 
-func dailyPath(v *command.Vault, p command.Values) (command.Reply, error) {
-	today, err := namedDay(v, p)
-	return command.Reply{Text: today.Path.String(), Note: today.Path}, err
-}
-
 // dailyRead never makes the note, although the app does: a command that reads
 // must not write.
 func dailyRead(v *command.Vault, p command.Values) (command.Reply, error) {
@@ -105,7 +106,7 @@ func dailyRange(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (DailyNote, error) { return noteOf(v, day) })
+	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (DailyNote, error) { return OnDay(v, day) })
 }
 
 // notesOf reads the notes of the periods that begin from a moment on until another.
@@ -236,14 +237,11 @@ func namedDay(v *command.Vault, p command.Values) (DailyNote, error) {
 		}
 		now = now.AddDate(0, 0, days)
 	}
-	return noteOf(v, now)
+	return OnDay(v, now)
 }
 
 // Today finds out which note is today's.
-func Today(v *command.Vault) (DailyNote, error) { return noteOf(v, v.Today()) }
-
-// OnDay finds out which daily note belongs to the day of a moment.
-func OnDay(v *command.Vault, at time.Time) (DailyNote, error) { return noteOf(v, at) }
+func Today(v *command.Vault) (DailyNote, error) { return OnDay(v, v.Today()) }
 
 // noteIn returns the path of a note by its name, with or without its extension, in a folder as it is
 // set.
@@ -252,8 +250,8 @@ func noteIn(v *command.Vault, folder, name string) (disk.Path, error) {
 	return v.PathOf(strings.TrimSuffix(text, ".md") + ".md")
 }
 
-// noteOf finds out which note belongs to the day of a moment.
-func noteOf(v *command.Vault, now time.Time) (DailyNote, error) {
+// OnDay finds out which daily note belongs to the day of a moment.
+func OnDay(v *command.Vault, now time.Time) (DailyNote, error) {
 	var settings dailySettings
 	if err := v.ReadConfig(dailyConfig, &settings); err != nil {
 		return DailyNote{}, err
@@ -274,73 +272,65 @@ const (
 	defaultUnique = "YYYYMMDDHHmm"
 )
 
-// unique puts text that is given after the template's, so that neither is lost.
+// maxMinutes is how far a name may lie in the future: with a format without
+// minutes the next free name is that of tomorrow.
+const maxMinutes = 24*60 + 1
+
+// unique makes the first note from the present minute on whose path is free. In a name, a blank
+// separates the time from what is added. Text that is given follows the template's, so that
+// neither is lost; as for daily notes, a template that is set but does not exist is none.
 func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
 	var settings dailySettings
 	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
 		return command.Proposal{}, err
 	}
-	made, err := uniquePath(v, settings, p["name"])
+	folder := command.NormalPath(strings.TrimSpace(settings.Folder))
+	if folder == "" {
+		var err error
+		if folder, err = newFolder(v); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	if strings.ContainsAny(p["name"], `/\`) {
+		return command.Proposal{}, command.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", command.Verbatim(p["name"]))
+	}
+	if strings.TrimSpace(settings.Format) == "" {
+		settings.Format = defaultUnique
+	}
+	var made disk.Path
+	for n := 0; ; n++ {
+		if n == maxMinutes {
+			return command.Proposal{}, command.Failure("The names of all unique notes of a day are taken.")
+		}
+		at := v.Clock().Add(time.Duration(n) * time.Minute)
+		name := path.Join(folder, strings.TrimSpace(moment.Format(at, settings.Format)+" "+p["name"]))
+		if !strings.HasSuffix(name, ".md") {
+			name += ".md"
+		}
+		var err error
+		if made, err = v.PathOf(name); err != nil {
+			return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(name), err)
+		}
+		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	at, name, err := chosenTemplate(v, settings.Template)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	text, err := uniqueText(v, settings.Template, made)
-	if err != nil {
-		return command.Proposal{}, err
+	var text []byte
+	if at != (disk.Path{}) {
+		var settings templateSettings
+		if err := v.ReadConfig(templateConfig, &settings); err != nil {
+			return command.Proposal{}, err
+		}
+		if text, err = fill(v, at, name, settings, made.Stem()); err != nil {
+			return command.Proposal{}, err
+		}
 	}
 	if p.Has("content") {
 		text = edit.Append(text, p["content"], false)
 	}
 	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: "Created: " + made.String(), Note: made}, nil
-}
-
-// maxMinutes is how far a name may lie in the future: with a format without
-// minutes the next free name is that of tomorrow.
-const maxMinutes = 24*60 + 1
-
-// uniquePath returns the first path from the present minute on that is free. In
-// a name, a blank separates the time from what is added.
-func uniquePath(v *command.Vault, settings dailySettings, name string) (disk.Path, error) {
-	folder := command.NormalPath(strings.TrimSpace(settings.Folder))
-	if folder == "" {
-		var err error
-		if folder, err = newFolder(v); err != nil {
-			return disk.Path{}, err
-		}
-	}
-	if strings.ContainsAny(name, `/\`) {
-		return disk.Path{}, command.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", command.Verbatim(name))
-	}
-	format := settings.Format
-	if strings.TrimSpace(format) == "" {
-		format = defaultUnique
-	}
-	for n := range maxMinutes {
-		text := path.Join(folder, strings.TrimSpace(moment.Format(v.Clock().Add(time.Duration(n)*time.Minute), format)+" "+name))
-		if !strings.HasSuffix(text, ".md") {
-			text += ".md"
-		}
-		made, err := v.PathOf(text)
-		if err != nil {
-			return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
-		}
-		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
-			return made, nil
-		}
-	}
-	return disk.Path{}, command.Failure("The names of all unique notes of a day are taken.")
-}
-
-// uniqueText returns what the template for unique notes makes of a new one. As
-// for daily notes, one that is set but not there is none.
-func uniqueText(v *command.Vault, template string, made disk.Path) ([]byte, error) {
-	at, name, err := chosenTemplate(v, template)
-	if err != nil || at == (disk.Path{}) {
-		return nil, err
-	}
-	var settings templateSettings
-	if err := v.ReadConfig(templateConfig, &settings); err != nil {
-		return nil, err
-	}
-	return fill(v, at, name, settings, made.Stem())
 }

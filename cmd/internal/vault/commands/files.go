@@ -20,7 +20,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/gateway/registry"
@@ -340,9 +339,16 @@ func Pick(v *command.Vault, p command.Values, count int) ([]disk.Path, error) {
 	newest := v.Clock().AddDate(0, 0, -days)
 	var paths []disk.Path
 	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
-		if l.IsNote() && (days == 0 || unchangedSince(l, newest)) {
-			paths = append(paths, l.Path)
+		if !l.IsNote() {
+			return
 		}
+		if days != 0 {
+			stamp, err := l.Stamp()
+			if err != nil || time.Unix(0, stamp.Modified).After(newest) {
+				return
+			}
+		}
+		paths = append(paths, l.Path)
 	})
 	if err != nil {
 		return nil, err
@@ -386,11 +392,6 @@ func nothingPicked(v *command.Vault, p command.Values, err error) (command.Reply
 	return command.Nothing(noNotes, "no note older than %s in %s (%s)", command.Count(days, "day"), command.Place(p["folder"]), command.Count(all, "note")), err
 }
 
-func unchangedSince(l command.Listed, moment time.Time) bool {
-	stamp, err := l.Stamp()
-	return err == nil && !time.Unix(0, stamp.Modified).After(moment)
-}
-
 const (
 	fewRecent = 20   // without limit= and since=, which bounds the list by itself
 	maxRecent = 1000 // with limit=
@@ -416,7 +417,16 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		since = days.First
 	}
-	first := order.NewFirst(limit, changed.compare)
+	first := order.NewFirst(limit, func(c, other changed) int {
+		byTime := other.at.Compare(c.at)
+		switch {
+		case byTime != 0:
+			return byTime
+		case c.rank != 0 && other.rank != 0:
+			return c.rank - other.rank
+		}
+		return order.Compare(c.path, other.path)
+	})
 	found := 0
 	total, err := changedNotes(v, since, func(n changed) {
 		found++
@@ -482,22 +492,28 @@ type changed struct {
 	at   time.Time
 }
 
-func (c changed) compare(other changed) int {
-	byTime := other.at.Compare(c.at)
-	switch {
-	case byTime != 0:
-		return byTime
-	case c.rank != 0 && other.rank != 0:
-		return c.rank - other.rank
-	}
-	return order.Compare(c.path, other.path)
-}
-
 // changedNotes visits the notes that were changed since a time, in any order, and returns
 // how many notes there are.
 func changedNotes(v *command.Vault, since time.Time, visit func(changed)) (total int, err error) {
 	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
-		return indexedNotes(v, x, since, visit), nil
+		for i, f := range x.Files {
+			if !f.IsNote() {
+				continue
+			}
+			total++
+			at := time.Unix(0, f.Stamp.Modified)
+			if f.Stamp == (system.Stamp{}) { // it was written while it was read
+				info, err := v.Disk.Stat(f.Path)
+				if err != nil {
+					continue
+				}
+				at = info.ModTime()
+			}
+			if !at.Before(since) {
+				visit(changed{f.Path.String(), i + 1, at})
+			}
+		}
+		return total, nil
 	}
 	var mu sync.Mutex
 	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
@@ -513,27 +529,6 @@ func changedNotes(v *command.Vault, since time.Time, visit func(changed)) (total
 		}
 	})
 	return total, err
-}
-
-func indexedNotes(v *command.Vault, x *index.Index, since time.Time, visit func(changed)) (total int) {
-	for i, f := range x.Files {
-		if !f.IsNote() {
-			continue
-		}
-		total++
-		at := time.Unix(0, f.Stamp.Modified)
-		if f.Stamp == (system.Stamp{}) { // it was written while it was read
-			info, err := v.Disk.Stat(f.Path)
-			if err != nil {
-				continue
-			}
-			at = info.ModTime()
-		}
-		if !at.Before(since) {
-			visit(changed{f.Path.String(), i + 1, at})
-		}
-	}
-	return total
 }
 
 // listRecents answers from the app's own record, which it writes when it

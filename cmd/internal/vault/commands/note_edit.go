@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,7 +18,9 @@ func init() {
 	register(
 		// These work on no note that is not named: the focused note is the user's choice
 		// not the caller's.
-		command.Command{Name: "note:replace", Plan: replaceInNote},
+		command.Command{Name: "note:replace", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			return EditNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
+		}},
 		command.Command{Name: "note:insert", Plan: insertText},
 		command.Command{Name: "note:set-section", Plan: setSection},
 		command.Command{Name: "create", Plan: create, Verify: meansCreated},
@@ -29,10 +30,6 @@ func init() {
 		command.Command{Name: "outline", Run: outline},
 		command.Command{Name: "wordcount", Run: wordCount},
 	)
-}
-
-func replaceInNote(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return EditNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
 }
 
 // insertText puts content on lines of its own. After a heading means after its
@@ -106,15 +103,43 @@ func Edit(text []byte, change func() ([]byte, error)) ([]byte, error) {
 	return edited, nil
 }
 
-// explainEditError explains why a part of a note was not found or not changed.
+// explainEditError explains why a part of a note was not found or not changed, with the names in
+// the note that may have been meant and what it has instead.
 func explainEditError(found markdown.Note, err error) error {
 	var missing *edit.NotFound
 	var several *edit.Ambiguous
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		return cmp.Or(kindOfMissing[missing.What], command.NotFound).DidYouMean(likeMissing(found, missing),
-			"%s %q not found.%s", capital(missing.What), command.Verbatim(Excerpt(missing.Wanted)), instead(found, missing))
+		kind, instead := command.NotFound, ""
+		var near []string
+		switch missing.What {
+		case "line":
+			kind = command.NotFoundLine
+		case "text":
+			kind = command.NotFoundText
+			if len(missing.Near) > 0 {
+				instead = " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
+			}
+		case "block":
+			kind, instead = command.NotFoundNearest, " The note has no blocks with an id."
+			ids := command.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
+			near = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
+			if len(ids) > 0 {
+				instead = " The note has " + command.AndMore(command.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
+			}
+		case "heading":
+			kind, instead = command.NotFoundHeading, " The note has no headings."
+			names := command.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
+			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
+			if len(names) > 0 {
+				listed := command.Map(found.Headings[:min(len(names), maxListedHeadings)], func(h markdown.Heading) string {
+					return fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line)
+				})
+				instead = " The note has " + command.AndMore(strings.Join(listed, ", "), len(names)-maxListedHeadings) + "."
+			}
+		}
+		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), command.Verbatim(Excerpt(missing.Wanted)), instead)
 	case errors.As(err, &several) && several.What == "text":
 		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
 			command.Verbatim(Excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
@@ -128,51 +153,6 @@ func explainEditError(found markdown.Note, err error) error {
 		return command.Failure("%s", text)
 	}
 	return err
-}
-
-// kindOfMissing are the kinds of failure where a part of a note was not found: the message lists
-// headings and blocks.
-var kindOfMissing = map[string]command.Kind{
-	"heading": command.NotFoundHeading, "block": command.NotFoundNearest, "line": command.NotFoundLine, "text": command.NotFoundText,
-}
-
-// likeMissing returns the names in a note that may have been meant.
-func likeMissing(found markdown.Note, missing *edit.NotFound) []string {
-	switch missing.What {
-	case "heading":
-		names := command.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
-		wanted := missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:]
-		return lookup.NearestNames(wanted, names)
-	case "block":
-		return lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), blockIDs(found))
-	}
-	return nil
-}
-
-func blockIDs(found markdown.Note) []string {
-	return command.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
-}
-
-// instead says what is there in place of what was looked for.
-func instead(found markdown.Note, missing *edit.NotFound) string {
-	switch {
-	case missing.What == "text" && len(missing.Near) > 0:
-		return " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
-	case missing.What == "block":
-		ids := blockIDs(found)
-		if len(ids) == 0 {
-			return " The note has no blocks with an id."
-		}
-		return " The note has " + command.AndMore(command.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
-	case missing.What != "heading":
-		return ""
-	case len(found.Headings) == 0:
-		return " The note has no headings."
-	}
-	names := command.Map(found.Headings[:min(len(found.Headings), maxListedHeadings)], func(h markdown.Heading) string {
-		return fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line)
-	})
-	return " The note has " + command.AndMore(strings.Join(names, ", "), len(found.Headings)-maxListedHeadings) + "."
 }
 
 // maxListedHeadings bounds how many headings an error lists; the command outline lists

@@ -55,27 +55,18 @@ func readSection(v *command.Vault, p command.Values) (command.Reply, error) {
 			err = &edit.NotFound{What: "block", Wanted: p["block"]}
 		}
 	default:
-		part, err = lineSpan(text, p["lines"])
+		first, last, malformed := parseLines(p["lines"])
+		start, ok := lineStart(text, 0, first-1)
+		end, _ := lineStart(text, start, last-first+1) // the last line may be after the end of the note
+		part = markdown.Span{Start: start, End: end}
+		if err = malformed; err == nil && !ok {
+			err = command.NotFoundLine.Failure("Line %q not found. The note has %d lines.", command.Verbatim(strconv.Itoa(first)), edit.NumberOfLines(text))
+		}
 	}
 	if err != nil {
 		return command.Reply{}, explainEditError(found, err)
 	}
 	return command.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
-}
-
-// lineSpan finds the bytes of lines. The last one may be after the end of the
-// note.
-func lineSpan(text []byte, wanted string) (markdown.Span, error) {
-	first, last, err := parseLines(wanted)
-	if err != nil {
-		return markdown.Span{}, err
-	}
-	start, ok := lineStart(text, 0, first-1)
-	if !ok {
-		return markdown.Span{}, command.NotFoundLine.Failure("Line %q not found. The note has %d lines.", command.Verbatim(strconv.Itoa(first)), edit.NumberOfLines(text))
-	}
-	end, _ := lineStart(text, start, last-first+1)
-	return markdown.Span{Start: start, End: end}, nil
 }
 
 // parseLines reads lines that are given as "12" or "12-20", counted from 1.
@@ -112,9 +103,37 @@ func lineStart(text []byte, from, n int) (at int, ok bool) {
 func several(v *command.Vault, notes []disk.Path, section string) string {
 	var out strings.Builder
 	for _, note := range notes {
-		text, remark := fitting(v, note, maxSeveral-out.Len())
-		if section != "" && remark == "" {
-			text, remark = sectionIn(text, section)
+		var text []byte
+		remark := ""
+		info, err := v.Disk.Stat(note)
+		fits := err != nil || info.Size() <= int64(maxSeveral-out.Len())
+		if err == nil && fits {
+			text, err = v.Disk.Read(note)
+		}
+		switch {
+		case !fits:
+			remark = fmt.Sprintf(" (%d bytes, not shown)", info.Size())
+		case disk.IsMissing(err):
+			remark = " (missing)"
+		case errors.Is(err, fs.ErrPermission):
+			remark = " (cannot be read: permission denied)"
+		case err != nil:
+			remark = " (cannot be read)"
+		case section != "":
+			found := markdown.Scan(text)
+			i, err := edit.FindHeading(found, section)
+			if err != nil {
+				remark = " (has no such heading)"
+				if many, ok := errors.AsType[*edit.Ambiguous](err); ok {
+					remark = fmt.Sprintf(" (has %d headings of that name)", many.Count)
+				}
+				break
+			}
+			at := found.Section(i)
+			text = text[at.Start:at.End]
+		}
+		if remark != "" {
+			text = nil
 		}
 		fmt.Fprintf(&out, "==> %s%s <==\n%s", note, remark, text)
 		if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -124,71 +143,34 @@ func several(v *command.Vault, notes []disk.Path, section string) string {
 	return out.String()
 }
 
-// fitting returns the text of a note if it has at most limit bytes, else what
-// is in its heading.
-func fitting(v *command.Vault, note disk.Path, limit int) (text []byte, remark string) {
-	info, err := v.Disk.Stat(note)
-	switch {
-	case err == nil && info.Size() > int64(limit):
-		return nil, fmt.Sprintf(" (%d bytes, not shown)", info.Size())
-	case err == nil:
-		text, err = v.Disk.Read(note)
-	}
-	switch {
-	case err == nil:
-		return text, ""
-	case disk.IsMissing(err):
-		return nil, " (missing)"
-	case errors.Is(err, fs.ErrPermission):
-		return nil, " (cannot be read: permission denied)"
-	}
-	return nil, " (cannot be read)"
-}
-
-// sectionIn returns the section of a heading, or the text in the heading
-// of the note that has none, or several.
-func sectionIn(text []byte, heading string) (section []byte, remark string) {
-	found := markdown.Scan(text)
-	i, err := edit.FindHeading(found, heading)
-	var many *edit.Ambiguous
-	switch {
-	case errors.As(err, &many):
-		return nil, fmt.Sprintf(" (has %d headings of that name)", many.Count)
-	case err != nil:
-		return nil, " (has no such heading)"
-	}
-	at := found.Section(i)
-	return text[at.Start:at.End], ""
-}
-
 // outline has the same sentence for nothing in every form, the total too.
 func outline(v *command.Vault, p command.Values) (command.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return command.Reply{}, err
 	}
-	return command.FromNote(t.Path, text, outlineOf(markdown.Scan(text).Headings, p)), nil
-}
-
-func outlineOf(headings []markdown.Heading, p command.Values) string {
+	headings := markdown.Scan(text).Headings
+	var out strings.Builder
 	switch {
 	case len(headings) == 0:
-		return "No headings found."
+		out.WriteString("No headings found.")
 	case p.Has("total"):
-		return strconv.Itoa(len(headings))
+		out.WriteString(strconv.Itoa(len(headings)))
 	case p["format"] == command.FormatJSON:
 		type row struct { // numbers for level and line, unlike most commands
 			Level   int    `json:"level"`
 			Heading string `json:"heading"`
 			Line    int    `json:"line"`
 		}
-		table := command.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })
-		return indented(table)
-	case p["format"] != "md":
+		out.WriteString(indented(command.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })))
+	case p["format"] == "md":
+		for _, h := range headings {
+			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
+		}
+	default:
 		// A heading is below the last one before it with a lower level; levels that are left out take no
 		// room.
 		goesOn := siblings(headings)
-		var out strings.Builder
 		var open []int // the headings above, outermost first
 		for i, h := range headings {
 			for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
@@ -200,13 +182,8 @@ func outlineOf(headings []markdown.Heading, p command.Values) string {
 			out.WriteString(pick(goesOn[i], "├── ", "└── ") + h.Text + "\n")
 			open = append(open, i)
 		}
-		return out.String()
 	}
-	var out strings.Builder
-	for _, h := range headings {
-		out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
-	}
-	return out.String()
+	return command.FromNote(t.Path, text, out.String()), nil
 }
 
 // siblings says of each heading whether another branch follows at its place:

@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,11 +31,6 @@ func periodicNote(v *command.Vault, p command.Values) (DailyNote, error) {
 		return DailyNote{}, err
 	}
 	return which.noteAt(v, chosen, at)
-}
-
-func periodicPath(v *command.Vault, p command.Values) (command.Reply, error) {
-	note, err := periodicNote(v, p)
-	return command.Reply{Text: note.Path.String(), Note: note.Path}, err
 }
 
 // periodicRead prints one note, or with from= the notes of all periods until to=.
@@ -120,8 +116,29 @@ type noteSettings struct {
 
 // settings returns what the user chose for the notes of a period: in the Periodic Notes plugin
 // if it is enabled there, for days in the app otherwise, and for weeks in the Calendar plugin.
-func (p period) settings(v *command.Vault) (noteSettings, error) {
-	chosen, err := p.ofPlugin(v)
+func (p period) settings(v *command.Vault) (chosen noteSettings, err error) {
+	var file map[string]json.RawMessage
+	if err := v.ReadConfig(periodicConfig, &file); err != nil {
+		return chosen, err
+	}
+	read := func(text json.RawMessage, into any) {
+		if err == nil && len(text) > 0 && json.Unmarshal(text, into) != nil {
+			err = command.Failure("Cannot use the settings in %s.", disk.ConfigPath(periodicConfig))
+		}
+	}
+	read(file[p.plural], &chosen)
+	// Later versions of the plugin have several sets of settings, of which one is active.
+	var active string
+	var sets []map[string]json.RawMessage
+	read(file["activeCalendarSet"], &active)
+	read(file["calendarSets"], &sets)
+	for _, set := range sets {
+		var id string
+		if read(set["id"], &id); id == active || active == "" {
+			read(set[p.name], &chosen)
+			break
+		}
+	}
 	switch {
 	case err != nil || chosen.Enabled:
 	case p.name == "day":
@@ -146,39 +163,12 @@ func (p period) settings(v *command.Vault) (noteSettings, error) {
 	return chosen, err
 }
 
-// ofPlugin reads the settings of the Periodic Notes plugin for a period. Later versions of it
-// have several sets of them, of which one is active.
-func (p period) ofPlugin(v *command.Vault) (chosen noteSettings, err error) {
-	var file map[string]json.RawMessage
-	if err := v.ReadConfig(periodicConfig, &file); err != nil {
-		return chosen, err
-	}
-	read := func(text json.RawMessage, into any) {
-		if err == nil && len(text) > 0 && json.Unmarshal(text, into) != nil {
-			err = command.Failure("Cannot use the settings in %s.", disk.ConfigPath(periodicConfig))
-		}
-	}
-	read(file[p.plural], &chosen)
-	var active string
-	var sets []map[string]json.RawMessage
-	read(file["activeCalendarSet"], &active)
-	read(file["calendarSets"], &sets)
-	for _, set := range sets {
-		var id string
-		if read(set["id"], &id); id == active || active == "" {
-			read(set[p.name], &chosen)
-			break
-		}
-	}
-	return chosen, err
-}
-
 // begin returns the first day of the period of a moment, at its time of day. A week begins on
-// Monday where its notes are named by ISO weeks, and on Sunday otherwise, as in the app in
-// English.
+// Monday where its notes are named by the number or the year of ISO weeks, and on Sunday
+// otherwise, as in the app in English.
 func (p period) begin(at time.Time, format string) time.Time {
 	switch {
-	case p.name == "week" && namesISOWeeks(format):
+	case p.name == "week" && strings.ContainsAny(regexp.MustCompile(`\[[^\]]*\]?`).ReplaceAllString(format, ""), "WGE"):
 		return at.AddDate(0, 0, -int(at.Weekday()+6)%7)
 	case p.name == "week":
 		return at.AddDate(0, 0, -int(at.Weekday()))
@@ -187,19 +177,6 @@ func (p period) begin(at time.Time, format string) time.Time {
 		return command.OnDay(at, time.Date(at.Year(), time.Month(month), 1, 0, 0, 0, 0, at.Location()))
 	}
 	return at
-}
-
-// namesISOWeeks reports whether a format has the number or the year of ISO weeks.
-func namesISOWeeks(format string) bool {
-	for {
-		before, rest, found := strings.Cut(format, "[")
-		if strings.ContainsAny(before, "WGE") {
-			return true
-		}
-		if _, format, _ = strings.Cut(rest, "]"); !found {
-			return false
-		}
-	}
 }
 
 // noteAt finds out which note belongs to the period of a moment.

@@ -28,9 +28,15 @@ func init() {
 		command.Command{Name: "property:read", Run: readProperty},
 		command.Command{Name: "aliases", OfIndex: true, Run: aliases},
 		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
-		command.Command{Name: "property:add", Plan: changeList("Added to ", addItems)},
-		command.Command{Name: "property:remove-item", Plan: changeList("Removed from ", removeItems)},
-		command.Command{Name: "property:remove", Plan: removeProperty, Verify: meansRemoved},
+		command.Command{Name: "property:add", Plan: changeList("Added to ", true)},
+		command.Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
+		command.Command{Name: "property:remove", Plan: removeProperty, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+			wanted, _, err := frontmatter.Remove(c.Before.Text, p["name"])
+			if err != nil {
+				return command.Verdict{}, nil
+			}
+			return command.Properties(wanted, c.Now.Text), nil
+		}},
 	)
 }
 
@@ -74,13 +80,35 @@ func properties(v *command.Vault, p command.Values) (command.Reply, error) {
 	uses := typed(allProperties.Of(&v.Host.Memo, files), types)
 	switch {
 	case p.Has("name"):
-		return command.Text(strconv.Itoa(countOf(uses, p["name"]))), nil
+		count := 0
+		if place := slices.IndexFunc(uses, func(use *propertyUse) bool { return strings.EqualFold(use.Name, p["name"]) }); place >= 0 {
+			count = uses[place].Count
+		}
+		return command.Text(strconv.Itoa(count)), nil
 	case p.Has("total"):
 		return command.Text(strconv.Itoa(len(uses))), nil
 	case p["sort"] == "count":
 		slices.SortStableFunc(uses, func(a, b *propertyUse) int { return cmp.Compare(b.Count, a.Count) })
 	}
-	return command.Text(printUses(uses, p)), nil
+	switch p["format"] {
+	case command.FormatJSON:
+		return command.Text(indented(uses)), nil
+	case command.FormatTSV:
+		table := command.Table{}
+		for _, use := range uses {
+			table.Rows = append(table.Rows, []string{use.Name, use.Type, strconv.Itoa(use.Count)})
+		}
+		return command.Text(table.Print(command.FormatTSV)), nil
+	}
+	var out strings.Builder
+	for _, use := range uses {
+		out.WriteString(use.Name)
+		if p.Has("counts") {
+			out.WriteString(": " + strconv.Itoa(use.Count))
+		}
+		out.WriteByte('\n')
+	}
+	return command.Text(out.String()), nil
 }
 
 // propertyUse is one property of the vault. Names that differ in case alone
@@ -98,21 +126,8 @@ var always = [...]string{"aliases", "cssclasses", "tags"}
 // whatever a note has there.
 var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
 
-var allProperties = knowledge.Derived[[]propertyUse]{Name: "properties", Compute: propertyUses}
-
-// PropertyNames returns the names of the properties of the notes that the caller may see.
-func PropertyNames(v *command.Vault) ([]string, error) {
-	files, err := v.ScopedFiles(nil)
-	if err != nil {
-		return nil, err
-	}
-	names := command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name })
-	return names, nil
-}
-
-// propertyUses counts the properties of files, in the order in which they are
-// met.
-func propertyUses(files []*index.File) []propertyUse {
+// allProperties counts the properties of files, in the order in which they are met.
+var allProperties = knowledge.Derived[[]propertyUse]{Name: "properties", Compute: func(files []*index.File) []propertyUse {
 	places := map[string]int{}
 	var all []propertyUse
 	for _, properties := range index.Collect(files, index.Facts.Properties) {
@@ -128,6 +143,16 @@ func propertyUses(files []*index.File) []propertyUse {
 		}
 	}
 	return all
+}}
+
+// PropertyNames returns the names of the properties of the notes that the caller may see.
+func PropertyNames(v *command.Vault) ([]string, error) {
+	files, err := v.ScopedFiles(nil)
+	if err != nil {
+		return nil, err
+	}
+	names := command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name })
+	return names, nil
 }
 
 // typed returns a copy of uses in the order of listings, with the types that the
@@ -148,37 +173,6 @@ func typed(uses []propertyUse, types map[string]string) []*propertyUse {
 	}
 	slices.SortFunc(all, func(a, b *propertyUse) int { return order.Compare(a.Name, b.Name) })
 	return all
-}
-
-func countOf(uses []*propertyUse, name string) int {
-	for _, use := range uses {
-		if strings.EqualFold(use.Name, name) {
-			return use.Count
-		}
-	}
-	return 0
-}
-
-func printUses(uses []*propertyUse, p command.Values) string {
-	switch p["format"] {
-	case command.FormatJSON:
-		return indented(uses)
-	case command.FormatTSV:
-		table := command.Table{}
-		for _, use := range uses {
-			table.Rows = append(table.Rows, []string{use.Name, use.Type, strconv.Itoa(use.Count)})
-		}
-		return table.Print(command.FormatTSV)
-	}
-	var out strings.Builder
-	for _, use := range uses {
-		out.WriteString(use.Name)
-		if p.Has("counts") {
-			out.WriteString(": " + strconv.Itoa(use.Count))
-		}
-		out.WriteByte('\n')
-	}
-	return out.String()
 }
 
 // indented is JSON in the layout of the app, with < > & as they are.
@@ -222,15 +216,21 @@ func propertiesOfNote(v *command.Vault, p command.Values) (frontmatter.Propertie
 }
 
 // readProperty prints a value: a list one item a line. The sentence for a
-// property that is not there was never recorded.
+// property that is not there was never recorded. The error names the properties that
+// the note has instead.
 func readProperty(v *command.Vault, p command.Values) (command.Reply, error) {
 	found, err := propertiesOfNote(v, p)
 	if err != nil {
 		return command.Reply{}, err
 	}
 	property, ok := found.Lookup(p["name"])
-	if !ok {
-		return command.Reply{}, noProperty(p["name"], found)
+	wanted := command.Verbatim(p["name"])
+	switch {
+	case !ok && len(found) == 0:
+		return command.Reply{}, command.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", wanted)
+	case !ok:
+		names := command.Map(found, func(property frontmatter.Property) string { return property.Key })
+		return command.Reply{}, command.NotFoundNearest.DidYouMean(lookup.NearestNames(p["name"], names), "Property %q not found. The note has %s.", wanted, command.List(names, maxListedNames))
 	}
 	text := property.Value.String()
 	if property.Value.Kind() == frontmatter.List {
@@ -241,15 +241,6 @@ func readProperty(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Text("(empty)"), nil
 	}
 	return command.Text(text), nil
-}
-
-// noProperty names the properties that the note has instead.
-func noProperty(wanted string, found frontmatter.Properties) error {
-	if len(found) == 0 {
-		return command.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", command.Verbatim(wanted))
-	}
-	names := command.Map(found, func(property frontmatter.Property) string { return property.Key })
-	return command.NotFoundNearest.DidYouMean(lookup.NearestNames(wanted, names), "Property %q not found. The note has %s.", command.Verbatim(wanted), command.List(names, maxListedNames))
 }
 
 // maxListedNames bounds how many properties an error lists.
@@ -366,7 +357,14 @@ func NewValue(v *command.Vault, p command.Values) (Value, error) {
 	case assigned:
 		return Value{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
 	}
-	return Value{}, command.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
+	hint := ""
+	if as == frontmatter.TypeDate {
+		// A word for a day is no value of a date: no one has seen the date that it would become.
+		if days, err := command.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
+			hint = fmt.Sprintf("%q is value=%s", command.Verbatim(quote.Short(p["value"])), days.First.Format(time.DateOnly))
+		}
+	}
+	return Value{}, command.MisuseWithHint(hint, "%v", err)
 }
 
 // in returns the value for the note at a path.
@@ -399,19 +397,6 @@ func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
 		return nil, PropertyError(at, text, err)
 	}
 	return edited, nil
-}
-
-// dateMeant says which date a word for a day is. The word itself is no value of a date, and
-// no one has seen the date that it would become.
-func dateMeant(v *command.Vault, word string, as frontmatter.Type) string {
-	if as != frontmatter.TypeDate {
-		return ""
-	}
-	days, err := command.DaysAhead(word, v.Today())
-	if err != nil || days.First != days.Last {
-		return ""
-	}
-	return fmt.Sprintf("%q is value=%s", command.Verbatim(quote.Short(word)), days.First.Format(time.DateOnly))
 }
 
 // assignedType returns the type that a name has in a vault. The three that the
@@ -461,7 +446,23 @@ func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.
 	if err != nil {
 		return command.Verdict{}, err
 	}
-	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
+	// The app may have made of the request what its shape says where no type was named, a list with its
+	// blanks, or null of an empty value.
+	candidates := []frontmatter.Value{value}
+	if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil && !p.Has("type") {
+		candidates = append(candidates, shaped)
+	}
+	if value.Kind() == frontmatter.List {
+		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
+			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
+				candidates = append(candidates, spaced)
+			}
+		}
+	}
+	if p["value"] == "" && value.Kind() == frontmatter.String {
+		candidates = append(candidates, frontmatter.Value{})
+	}
+	for i, candidate := range candidates {
 		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
 		if err != nil {
 			continue
@@ -476,58 +477,14 @@ func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.
 	return command.Verdict{}, nil
 }
 
-// likeTheApp are the values that the app may have made of a request: that of the
-// shape where no type was named, a list with its blanks, an empty value as null.
-func likeTheApp(p command.Values, value frontmatter.Value) (others []frontmatter.Value) {
-	if !p.Has("type") {
-		if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil {
-			others = append(others, shaped)
-		}
-	}
-	if value.Kind() == frontmatter.List {
-		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
-			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
-				others = append(others, spaced)
-			}
-		}
-	}
-	if p["value"] == "" && value.Kind() == frontmatter.String {
-		others = append(others, frontmatter.Value{})
-	}
-	return others
-}
-
-// meansRemoved judges a note without a property.
-func meansRemoved(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-	wanted, _, err := frontmatter.Remove(c.Before.Text, p["name"])
-	if err != nil {
-		return command.Verdict{}, nil
-	}
-	return command.Properties(wanted, c.Now.Text), nil
-}
-
 func sameText(item frontmatter.Value) func(frontmatter.Value) bool {
 	return func(other frontmatter.Value) bool { return other.Text() == item.Text() }
 }
 
-// addItems adds items to a list, which is made if it is missing. Those that it has are left out.
-func addItems(items, asked []frontmatter.Value) []frontmatter.Value {
-	for _, item := range asked {
-		if !slices.ContainsFunc(items, sameText(item)) {
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-// removeItems removes items from a list, which stays without any.
-func removeItems(items, asked []frontmatter.Value) []frontmatter.Value {
-	return slices.DeleteFunc(items, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked, sameText(item)) })
-}
-
-// changeList returns the command that changes the items of a list property, of one note or of several. What is not a list is
-// refused, unless the vault has the name as that of a list: then it is one of a single item.
-func changeList(said string, change func(items, asked []frontmatter.Value) []frontmatter.Value) func(*command.Vault, command.Values) (command.Proposal, error) {
+// changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made
+// if it is missing, and stays without any item. What is not a list is refused, unless the vault has the name as that of a list:
+// then it is one of a single item.
+func changeList(said string, adds bool) func(*command.Vault, command.Values) (command.Proposal, error) {
 	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
 		asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
 		if err != nil {
@@ -554,7 +511,15 @@ func changeList(said string, change func(items, asked []frontmatter.Value) []fro
 				kind := command.Kind{Code: command.BadValue.Code, Hint: "property:set with type=list makes it a list"}
 				return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
 			}
-			now := change(slices.Clone(items), asked.List())
+			now := slices.Clone(items)
+			if !adds {
+				now = slices.DeleteFunc(now, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked.List(), sameText(item)) })
+			}
+			for _, item := range asked.List() {
+				if adds && !slices.ContainsFunc(now, sameText(item)) {
+					now = append(now, item)
+				}
+			}
 			if len(now) == len(items) {
 				return text, nil
 			}

@@ -46,7 +46,11 @@ func tags(v *command.Vault, p command.Values) (command.Reply, error) {
 	case p.Has("total"):
 		return command.Text(strconv.Itoa(len(uses))), nil
 	case len(uses) == 0:
-		return command.Nothing("No tags found.", "%s has no tags", scopeOf(p)), nil
+		place := command.Place(p["file"] + p["path"])
+		if p.Has("active") {
+			place = "the open note"
+		}
+		return command.Nothing("No tags found.", "%s has no tags", place), nil
 	case p["sort"] == "count":
 		uses = slices.Clone(uses)
 		slices.SortStableFunc(uses, func(a, b tagUse) int { return cmp.Compare(b.count, a.count) })
@@ -56,14 +60,6 @@ func tags(v *command.Vault, p command.Values) (command.Reply, error) {
 		rows.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
 	}
 	return rows.Reply(p["format"]), nil
-}
-
-// scopeOf says what a listing is about, for notices.
-func scopeOf(p command.Values) string {
-	if p.Has("active") {
-		return "the open note"
-	}
-	return command.Place(p["file"] + p["path"])
 }
 
 // tag takes the casing literally, as the app does: the one that tags lists.

@@ -42,8 +42,8 @@ func newMark(p command.Values, now rune) (mark rune, ok bool, err error) {
 		return now, false, nil
 	case given > 1:
 		return 0, false, command.Misuse("Use toggle, done, todo or status=<mark>, not several.")
-	case p.Has("toggle"):
-		return edit.Toggled(now), true, nil
+	case p.Has("toggle"): // as a click does: an open task is done, every other is open
+		return pick(now == ' ', 'x', ' '), true, nil
 	case p.Has("done"):
 		return 'x', true, nil
 	case p.Has("todo"):
@@ -88,7 +88,6 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if _, ok := errors.AsType[*task.Refusal](err); ok {
 		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
 	}
-
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -104,9 +103,12 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 }
 
 // completed returns the proposal for a task of which more than the mark changes: its line
-// gets the dates of the plugin, and the next task a line of its own.
+// gets the dates of the plugin, and the next task a line of its own. The answer has both.
 func completed(one namedOne, mark rune, change task.Change) (command.Proposal, error) {
-	if change.Removed && one.hasChildren() {
+	// A line after the task that is indented more belongs to it.
+	_, rest, _ := bytes.Cut(one.note[one.MarkAt.Start:], []byte("\n"))
+	below, _, _ := bytes.Cut(rest, []byte("\n"))
+	if change.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
 		return command.Proposal{}, command.Failure("Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.", one.name())
 	}
 	var lines []string
@@ -121,18 +123,6 @@ func completed(one namedOne, mark rune, change task.Change) (command.Proposal, e
 		lines = slices.Insert(lines, at, one.lineWith(change.NextMark, change.Next))
 	}
 	edited := one.with(lines...)
-	said, err := reported(one, edited, change)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	proposal := command.ProposeChange(one.Path, one.note, edited, said)
-	proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.", one.name())
-	return proposal, nil
-}
-
-// reported returns what is said of a task that was completed: as it is then, and the next one
-// with its place.
-func reported(one namedOne, edited []byte, change task.Change) (string, error) {
 	place, next := one.Line, one.Line
 	switch {
 	case change.HasNext && change.Below && !change.Removed:
@@ -144,15 +134,20 @@ func reported(one namedOne, edited []byte, change task.Change) (string, error) {
 	if !change.Removed {
 		after, err := taskAt(one.Target, edited, place)
 		if err != nil {
-			return "", err
+			return command.Proposal{}, err
 		}
 		said = showTask(one.Target, after)
 	}
-	if !change.HasNext {
-		return said, nil
+	if change.HasNext {
+		after, err := taskAt(one.Target, edited, next)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		said += "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n"
 	}
-	after, err := taskAt(one.Target, edited, next)
-	return said + "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n", err
+	proposal := command.ProposeChange(one.Path, one.note, edited, said)
+	proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.", one.name())
+	return proposal, nil
 }
 
 // meansMarked judges a task whose mark was changed.
@@ -233,14 +228,6 @@ func (n namedOne) with(lines ...string) []byte {
 		end = "\r\n"
 	}
 	return slices.Concat(before, []byte(strings.Join(lines, end)), after)
-}
-
-// hasChildren reports whether the line after the task is indented more than it: then it
-// belongs to it.
-func (n namedOne) hasChildren() bool {
-	_, rest, _ := bytes.Cut(n.note[n.MarkAt.Start:], []byte("\n"))
-	next, _, _ := bytes.Cut(rest, []byte("\n"))
-	return len(bytes.TrimSpace(next)) > 0 && indentOf(string(next)) > indentOf(n.head)
 }
 
 // indentOf measures the blanks at the start of a line, after the marks of quotes. A tab

@@ -16,29 +16,19 @@ import (
 	"vaultwicket/cmd/internal/vault/task"
 )
 
-// filter says which tasks a request is about. Each test that is nil takes all.
-type filter struct {
-	tests []func(*taskItem) bool
-}
+// filter says which tasks a request is about: those that pass every test.
+type filter []func(*taskItem) bool
 
 // of returns the tasks that a request is about, in their order.
 func (f filter) of(all []taskItem) []*taskItem {
 	found := make([]*taskItem, 0, len(all))
 	for i := range all {
-		if one := &all[i]; f.takes(one) {
+		one := &all[i]
+		if !slices.ContainsFunc(f, func(test func(*taskItem) bool) bool { return !test(one) }) {
 			found = append(found, one)
 		}
 	}
 	return found
-}
-
-func (f filter) takes(one *taskItem) bool {
-	for _, test := range f.tests {
-		if !test(one) {
-			return false
-		}
-	}
-	return true
 }
 
 // filterOf reads the filters of a request.
@@ -47,14 +37,14 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
 		given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !p.Has(name) })
 		if len(given) > 1 {
-			return filter{}, command.Misuse("Use %s, not several.", strings.Join(given, " or "))
+			return nil, command.Misuse("Use %s, not several.", strings.Join(given, " or "))
 		}
 	}
 
 	var f filter
 	add := func(name string, test func(*taskItem) bool) {
 		if p.Has(name) {
-			f.tests = append(f.tests, test)
+			f = append(f, test)
 		}
 	}
 	add("todo", func(i *taskItem) bool { return i.mark == ' ' })
@@ -63,7 +53,13 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 	add("no-due", func(i *taskItem) bool { return i.line.Get(task.Due) == "" })
 	wanted := task.Rank(p["priority"])
 	add("priority", func(i *taskItem) bool { return i.rank == wanted })
-	add("tag", tagged(p["tag"]))
+	tag := strings.ToLower(strings.TrimPrefix(p["tag"], "#"))
+	add("tag", func(i *taskItem) bool { // or one below it, whatever the case
+		return slices.ContainsFunc(i.tags, func(other string) bool {
+			rest, found := strings.CutPrefix(strings.ToLower(strings.TrimPrefix(other, "#")), tag)
+			return found && (rest == "" || rest[0] == '/')
+		})
+	})
 	add("text", hasWords(p["text"]))
 	for name, fits := range map[string]func(due, first, last task.Date) bool{
 		"due":        func(due, first, last task.Date) bool { return due >= first && due <= last },
@@ -75,20 +71,20 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 		}
 		days, err := command.DaysAhead(p[name], v.Today())
 		if err != nil {
-			return filter{}, err
+			return nil, err
 		}
 		first, last := dateOf(days.First), dateOf(days.Last)
-		f.tests = append(f.tests, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
+		f = append(f, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
 	}
 
 	if p.Has("overdue") {
 		settings, err := pluginSettings(v)
 		if err != nil {
-			return filter{}, err
+			return nil, err
 		}
 		now := dateOf(v.Today())
 		isOpen := remembered(settings.IsOpen)
-		f.tests = append(f.tests, func(i *taskItem) bool {
+		f = append(f, func(i *taskItem) bool {
 			return isOpen(i.mark) && isDue(i, func(due task.Date) bool { return due < now })
 		})
 	}
@@ -125,17 +121,6 @@ func hasWords(text string) func(*taskItem) bool {
 	}
 }
 
-// tagged takes tasks with a tag, or with one below it, whatever the case.
-func tagged(name string) func(*taskItem) bool {
-	wanted := strings.ToLower(strings.TrimPrefix(name, "#"))
-	return func(i *taskItem) bool {
-		return slices.ContainsFunc(i.tags, func(tag string) bool {
-			rest, found := strings.CutPrefix(strings.ToLower(strings.TrimPrefix(tag, "#")), wanted)
-			return found && (rest == "" || rest[0] == '/')
-		})
-	}
-}
-
 // pluginSettings reads the settings of the Tasks plugin, the defaults if there are none.
 func pluginSettings(v *command.Vault) (task.Settings, error) {
 	var settings task.Settings
@@ -167,12 +152,15 @@ const (
 
 // arranged returns tasks in the order and the groups that a request asks for. They come in
 // the order of listings.
-func arranged(items []*taskItem, p command.Values, names map[string][]string) []*taskItem {
+func arranged(items []*taskItem, p command.Values, values map[string][]string) []*taskItem {
 	switch p["sort"] {
 	case byDue:
 		items = sorted(items, keyByDue)
 	case byPriority:
-		items = sorted(items, keyByPriority)
+		// The higher priority is first, and then the earlier due date.
+		items = sorted(items, func(i *taskItem, place int) key {
+			return key(i.rank)<<(dueBits+placeBits) | key(dueOrLast(i))<<placeBits | key(place)
+		})
 	}
 	if !p.Has("group") {
 		return items
@@ -199,10 +187,10 @@ func arranged(items []*taskItem, p command.Values, names map[string][]string) []
 			}
 		case by == byFolder:
 			visit(cmp.Or(strings.TrimSuffix(path.Dir(one.file), "."), "/"))
-		case strings.HasPrefix(by, byProperty) && len(names[one.file]) == 0:
+		case strings.HasPrefix(by, byProperty) && len(values[one.file]) == 0:
 			visit(noValue)
 		case strings.HasPrefix(by, byProperty):
-			for _, name := range slices.Compact(slices.Sorted(slices.Values(names[one.file]))) {
+			for _, name := range slices.Compact(slices.Sorted(slices.Values(values[one.file]))) {
 				visit(name)
 			}
 		default:
@@ -210,7 +198,16 @@ func arranged(items []*taskItem, p command.Values, names map[string][]string) []
 		}
 	}
 	all, in := make([]taskItem, 0, count), make([]*taskItem, 0, count)
-	for _, name := range slices.SortedFunc(maps.Keys(members), compareGroups) {
+	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
+		isNone := func(name string) int {
+			if name == noDue || name == noHeading || name == noTag || name == noValue {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(isNone(a)-isNone(b), order.Compare(a, b))
+	})
+	for _, name := range names {
 		var at *place
 		for _, one := range members[name] {
 			if at == nil || at.file != one.file {
@@ -239,11 +236,6 @@ const (
 // first among those of one day.
 func keyByDue(i *taskItem, place int) key {
 	return key(dueOrLast(i))<<(rankBits+placeBits) | key(i.rank)<<placeBits | key(place)
-}
-
-// keyByPriority has the higher priority first, and then the earlier due date.
-func keyByPriority(i *taskItem, place int) key {
-	return key(i.rank)<<(dueBits+placeBits) | key(dueOrLast(i))<<placeBits | key(place)
 }
 
 func (k key) place() int { return int(uint32(k)) }
@@ -299,14 +291,4 @@ func groupNames(p command.Values, files []*index.File) map[string][]string {
 		}
 	}
 	return names
-}
-
-func compareGroups(a, b string) int {
-	isNone := func(name string) int {
-		if name == noDue || name == noHeading || name == noTag || name == noValue {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(isNone(a)-isNone(b), order.Compare(a, b))
 }

@@ -47,32 +47,28 @@ func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Text(strconv.Itoa(len(found))), nil
 	}
 	if len(found) == 0 {
-		return none(p, len(all)), nil
+		// The notice says how many tasks there are that the request leaves out.
+		const sentence = "No tasks found."
+		where := command.Place(p["file"] + p["path"] + p["folder"])
+		switch {
+		case p.Has("daily"):
+			where = "today's daily note"
+		case p.Has("active"):
+			where = "the open note"
+		}
+		switch {
+		case len(all) == 0:
+			return command.Nothing(sentence, "%s has no tasks", where), nil
+		case isDetailed(p):
+			return command.Nothing(sentence, "none of the %s in %s is wanted by all filters together", command.Count(len(all), "task"), where), nil
+		case p.Has("status"):
+			return command.Nothing(sentence, "no task with the status %q in %s (%s of other status)", command.Verbatim(p["status"]), where, command.Count(len(all), "task")), nil
+		case p.Has("done"):
+			return command.Nothing(sentence, "no finished task in %s (%s of another kind)", where, command.Count(len(all), "task")), nil
+		}
+		return command.Nothing(sentence, "no open task in %s (%s of another kind)", where, command.Count(len(all), "task")), nil
 	}
 	return printedTasks(arranged(found, p, groupNames(p, files)), p), nil
-}
-
-// none says why no task is listed: how many there are that the request leaves out.
-func none(p command.Values, all int) command.Reply {
-	const sentence = "No tasks found."
-	where := command.Place(p["file"] + p["path"] + p["folder"])
-	switch {
-	case p.Has("daily"):
-		where = "today's daily note"
-	case p.Has("active"):
-		where = "the open note"
-	}
-	switch {
-	case all == 0:
-		return command.Nothing(sentence, "%s has no tasks", where)
-	case isDetailed(p):
-		return command.Nothing(sentence, "none of the %s in %s is wanted by all filters together", command.Count(all, "task"), where)
-	case p.Has("status"):
-		return command.Nothing(sentence, "no task with the status %q in %s (%s of other status)", command.Verbatim(p["status"]), where, command.Count(all, "task"))
-	case p.Has("done"):
-		return command.Nothing(sentence, "no finished task in %s (%s of another kind)", where, command.Count(all, "task"))
-	}
-	return command.Nothing(sentence, "no open task in %s (%s of another kind)", where, command.Count(all, "task"))
 }
 
 // isDetailed reports whether a request asks for more than the app knows of tasks.
@@ -135,7 +131,18 @@ func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
 func printedTasks(items []*taskItem, p command.Values) command.Reply {
 	switch {
 	case p.Has("format"):
-		return listingOf(items, isDetailed(p)).Reply(p["format"])
+		shown, detailed := columns, isDetailed(p)
+		if !detailed {
+			shown = columns[:plainColumns]
+		}
+		// In JSON, what a detailed task does not have is left out.
+		listing := command.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
+			return shown[column].append(b, items[row])
+		}}
+		for _, c := range shown {
+			listing.Columns = append(listing.Columns, c.name)
+		}
+		return listing.Reply(p["format"])
 	case isDetailed(p) && !p.Has("verbose"):
 		// A task a line with the place by which it can be named again, and the groups as headings.
 		grouped := p.Has("group")
@@ -182,39 +189,21 @@ var columns = []struct {
 	{"created", field(task.Created)}, {"done-on", field(task.Done)}, {"cancelled", field(task.Cancelled)},
 	{"priority", field(task.Priority)}, {"recurs", field(task.Recurs)}, {"on-completion", field(task.OnCompletion)},
 	{"id", field(task.ID)}, {"depends-on", field(task.DependsOn)},
-	{"tags", appendTags},
+	{"tags", func(b []byte, i *taskItem) []byte {
+		for n, tag := range i.tags {
+			if n > 0 {
+				b = append(b, ' ')
+			}
+			b = append(b, tag...)
+		}
+		return b
+	}},
 }
 
 const plainColumns = 4
 
 func field(f task.Field) func([]byte, *taskItem) []byte {
 	return func(b []byte, i *taskItem) []byte { return append(b, i.line.Get(f)...) }
-}
-
-func appendTags(b []byte, i *taskItem) []byte {
-	for n, tag := range i.tags {
-		if n > 0 {
-			b = append(b, ' ')
-		}
-		b = append(b, tag...)
-	}
-	return b
-}
-
-// listingOf returns tasks as a table. In JSON, what a detailed task does not have is left
-// out.
-func listingOf(items []*taskItem, detailed bool) command.Listing {
-	shown := columns[:plainColumns]
-	if detailed {
-		shown = columns
-	}
-	listing := command.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
-		return shown[column].append(b, items[row])
-	}}
-	for _, c := range shown {
-		listing.Columns = append(listing.Columns, c.name)
-	}
-	return listing
 }
 
 func (i *taskItem) appendRow(b []byte) []byte {
@@ -282,7 +271,7 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 			return t, 0, err
 		}
 		all := itemsOf(v, p, files)
-		found := filter{tests: []func(*taskItem) bool{hasWords(p["text"])}}.of(all)
+		found := filter{hasWords(p["text"])}.of(all)
 		if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(open) > 0 {
 			found = open
 		}
@@ -331,26 +320,26 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 // maxCandidates is how many tasks an error names.
 const maxCandidates = 10
 
-// Listed are the first rows of a list of tasks, and how many tasks it has.
-type Listed struct {
-	Rows  []string
-	Total int
+// openTasks lists the tasks of the vault that are still to be done and pass a test, the earliest
+// due first, a row each.
+type openTasks struct {
+	title  string
+	passes func(file string, due task.Date) bool // due is 0 for no due date, or one that does not exist
+	rows   []string
+	total  int
 }
 
-// Open lists the tasks of the vault that are still to be done, once for each test, of which
-// it takes those that pass: the earliest due first, a row each, at most limit rows. due is
-// 0 for a task without a due date, or with one that does not exist.
-func Open(v *command.Vault, limit int, tests ...func(file string, due task.Date) bool) ([]Listed, error) {
+// listOpen goes through the tasks of the vault once for all lists, and fills each with at most limit rows.
+func listOpen(v *command.Vault, limit int, lists []openTasks) error {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	settings, err := pluginSettings(v)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	lists := make([]Listed, len(tests))
-	first := make([]*order.First[key], len(tests))
+	first := make([]*order.First[key], len(lists))
 	for n := range first {
 		first[n] = order.NewFirst(limit, cmp.Compare[key])
 	}
@@ -365,19 +354,19 @@ func Open(v *command.Vault, limit int, tests ...func(file string, due task.Date)
 		if !due.Exists() {
 			due = 0
 		}
-		for n, passes := range tests {
-			if passes(i.file, due) {
+		for n := range lists {
+			if lists[n].passes(i.file, due) {
 				first[n].Add(keyByDue(i, place))
-				lists[n].Total++
+				lists[n].total++
 			}
 		}
 	}
 	for n := range lists {
 		for _, k := range first[n].Sorted() {
-			lists[n].Rows = append(lists[n].Rows, string(all[k.place()].appendRow(nil)))
+			lists[n].rows = append(lists[n].rows, string(all[k.place()].appendRow(nil)))
 		}
 	}
-	return lists, nil
+	return nil
 }
 
 // taskItem is a task and where it is. A vault has very many.
@@ -411,9 +400,20 @@ func detailedItems(files []*index.File) []taskItem {
 		}
 		headings, tags := f.Headings(), f.BodyTags()
 		details := make([]told, len(items))
-		for i := range items {
-			items[i].told = &details[i]
-			items[i].detail(headings, tags)
+		for n := range items {
+			i := &items[n]
+			i.told = &details[n]
+			line := int(i.at)
+			for _, h := range headings {
+				if h.Line > line {
+					break
+				}
+				i.heading = h.Text
+			}
+			at, _ := slices.BinarySearchFunc(tags, line, func(t markdown.Tag, line int) int { return t.Line - line })
+			for ; at < len(tags) && tags[at].Line == line; at++ {
+				i.tags = append(i.tags, tags[at].Text)
+			}
 		}
 		return items
 	})
@@ -421,10 +421,11 @@ func detailedItems(files []*index.File) []taskItem {
 	for some := range slices.Chunk(all, len(all)/processors.Count()+1) {
 		readers.Go(func() {
 			for i := range some {
-				_, text := boxed(some[i].text)
-				line := task.Read(text)
-				told := some[i].told
-				told.line, told.due, told.rank = line, task.DateOf(line.Get(task.Due)), task.Rank(line.Level())
+				line := some[i].text
+				box := strings.IndexByte(line, '[') // no mark of a list has one
+				after := box + 1 + strings.IndexByte(line[box+2:], ']') + 2
+				told, read := some[i].told, task.Read(strings.TrimLeft(line[after:], " \t"))
+				told.line, told.due, told.rank = read, task.DateOf(read.Get(task.Due)), task.Rank(read.Get(task.Priority))
 			}
 		})
 	}
@@ -437,7 +438,9 @@ func itemsOfTasks(tasks []markdown.Task) []taskItem {
 	return items
 }
 
-// itemsWith collects what ask returns for each file, in the order of the files.
+// itemsWith collects what ask returns for each file, in the order of the files. The paths and texts
+// of all are put into one, in their order: a list of them reads memory from its start to its end,
+// which is a fifth faster.
 func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem {
 	each, count, places := index.Collect(files, ask), 0, 0
 	for _, items := range each {
@@ -455,56 +458,23 @@ func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem
 		}
 		all = append(all, items...)
 	}
-	pack(all)
-	return all
-}
-
-// pack puts the paths and texts of tasks into one, in their order: a list of them reads memory
-// from its start to its end, which is a fifth faster.
-func pack(items []taskItem) {
+	eachText := func(do func(text *string)) { // with the path of a file before its first text
+		for i := range all {
+			if i == 0 || all[i].place != all[i-1].place {
+				do(&all[i].file)
+			}
+			do(&all[i].text)
+		}
+	}
 	size := 0
-	eachText(items, func(text *string) { size += len(*text) })
-	var all strings.Builder
-	all.Grow(size)
-	eachText(items, func(text *string) { all.WriteString(*text) })
-	rest := all.String()
-	eachText(items, func(text *string) {
+	eachText(func(text *string) { size += len(*text) })
+	var packed strings.Builder
+	packed.Grow(size)
+	eachText(func(text *string) { packed.WriteString(*text) })
+	rest := packed.String()
+	eachText(func(text *string) {
 		n := len(*text)
 		*text, rest = rest[:n], rest[n:]
 	})
-}
-
-// eachText calls do with the text of each task, and with the path of its file before that of
-// the first one.
-func eachText(items []taskItem, do func(text *string)) {
-	for i := range items {
-		if i == 0 || items[i].place != items[i-1].place {
-			do(&items[i].file)
-		}
-		do(&items[i].text)
-	}
-}
-
-// detail fills in what is known of a task in addition to its line.
-func (i *taskItem) detail(headings []markdown.Heading, tags []markdown.Tag) {
-	line := int(i.at)
-	for _, h := range headings {
-		if h.Line > line {
-			break
-		}
-		i.heading = h.Text
-	}
-	at, _ := slices.BinarySearchFunc(tags, line, func(t markdown.Tag, line int) int { return t.Line - line })
-	for ; at < len(tags) && tags[at].Line == line; at++ {
-		i.tags = append(i.tags, tags[at].Text)
-	}
-}
-
-// boxed parts the line of a task after its box: the mark of the list and the box with the
-// blanks after it, and the text.
-func boxed(line string) (box, text string) {
-	at := strings.IndexByte(line, '[') // no mark of a list has one
-	end := at + 1 + strings.IndexByte(line[at+2:], ']') + 2
-	end += len(line[end:]) - len(strings.TrimLeft(line[end:], " \t"))
-	return line[:end], line[end:]
+	return all
 }

@@ -226,25 +226,16 @@ func (b blanks) variable(v *command.Vault, inner string) (value string, known bo
 		return b.date, true, nil
 	case name == "time":
 		v.Origin.Timed = true
-		value, err = b.clock(v)
-		return value, true, err
+		// The file is read only here, so that a broken one fails only the calls that need it.
+		settings := templateSettings{}
+		if err := v.ReadConfig(templateConfig, &settings); err != nil {
+			return "", true, err
+		}
+		return moment.Format(b.now, cmp.Or(settings.TimeFormat, defaultTime)), true, nil
 	case name == "title":
 		return b.title, true, nil
 	}
 	return "", false, nil
-}
-
-// clock writes the time of day as the user set it for templates. That file is
-// read only here, so that a broken one fails only the calls that need it.
-func (b blanks) clock(v *command.Vault) (string, error) {
-	settings := templateSettings{}
-	if err := v.ReadConfig(templateConfig, &settings); err != nil {
-		return "", err
-	}
-	if settings.TimeFormat == "" {
-		settings.TimeFormat = defaultTime
-	}
-	return moment.Format(b.now, settings.TimeFormat), nil
 }
 
 // insertTemplate merges the properties of a template into those of the note and
@@ -329,7 +320,17 @@ func leftOver(text string) string {
 	if n := strings.Count(text, "<%"); n > 0 {
 		parts = append(parts, fmt.Sprintf("Templater commands (<%% %%>): %d", n))
 	}
-	if names := placeholders(text); len(names) > 0 {
+	// The names between double braces, each once. What is no plain name, such as code, is none.
+	const known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:. "
+	var names []string
+	for _, rest, found := strings.Cut(text, "{{"); found; _, rest, found = strings.Cut(rest, "{{") {
+		name, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
+		name = strings.TrimSpace(name)
+		if closed && name != "" && len(name) <= longestPlaceholder && strings.Trim(name, known) == "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
 		more := ""
 		if len(names) > maxLeftNames {
 			names, more = names[:maxLeftNames], " and more"
@@ -342,26 +343,5 @@ func leftOver(text string) string {
 	return "the template has parts that were left as they are, because no plugin runs here: " + strings.Join(parts, "; ")
 }
 
-// placeholders returns the names between double braces, each once. What is no plain name, such
-// as code, is none.
-func placeholders(text string) (names []string) {
-	for {
-		_, rest, found := strings.Cut(text, "{{")
-		if !found {
-			return names
-		}
-		inner, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
-		if name := strings.TrimSpace(inner); closed && isPlaceholder(name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		text = rest
-	}
-}
-
 // longestPlaceholder is longer than the names that plugins have for their variables.
 const longestPlaceholder = 30
-
-func isPlaceholder(name string) bool {
-	const known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:. "
-	return name != "" && len(name) <= longestPlaceholder && strings.Trim(name, known) == ""
-}

@@ -43,12 +43,3 @@ func NoTask(found markdown.Note, line int) *Refusal {
 	}
 	return refusal
 }
-
-// Toggled returns the mark of a task after a click: an open one is done, every other is
-// open.
-func Toggled(mark rune) rune {
-	if mark == ' ' {
-		return 'x'
-	}
-	return ' '
-}

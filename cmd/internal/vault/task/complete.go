@@ -58,7 +58,8 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 	return c, nil
 }
 
-// nextText returns the text of the next task of one that recurs.
+// nextText returns the text of the next task of one that recurs. The recurrence counts from the due
+// date, else the scheduled one, else the start; the others keep their distance from it.
 func nextText(text, written string, today time.Time, s Settings) (string, error) {
 	rule, err := Parse(written)
 	if err != nil {
@@ -75,18 +76,6 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 	if s.DropSchedule && l.Get(Scheduled) != "" && (l.Get(Start) != "" || l.Get(Due) != "") {
 		text = Remove(text, Scheduled)
 	}
-	if text, err = moved(text, l, rule, today); err != nil {
-		return "", err
-	}
-	if s.SetCreated {
-		text = Set(text, Created, today.Format(time.DateOnly), s.NewFormat())
-	}
-	return text, nil
-}
-
-// moved returns a text with the dates of the next task. The recurrence counts from the due date,
-// else the scheduled one, else the start; the others keep their distance from it.
-func moved(text string, l Line, rule Rule, today time.Time) (string, error) {
 	var reference time.Time
 	for _, field := range []Field{Start, Scheduled, Due} {
 		date := l.Get(field)
@@ -99,21 +88,23 @@ func moved(text string, l Line, rule Rule, today time.Time) (string, error) {
 		}
 		reference = day
 	}
-	if reference.IsZero() {
-		return text, nil // nothing says when it is to be done, and nothing will
-	}
-	from := reference
-	if rule.WhenDone {
-		from = time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, time.UTC)
-	}
-	next, ok := rule.Next(from)
-	if !ok {
-		return "", &Refusal{fmt.Sprintf("the recurrence %q has no next day", l.Get(Recurs))}
-	}
-	for _, field := range []Field{Start, Scheduled, Due} {
-		if day, ok := day(Read(text).Get(field)); ok {
-			text = Set(text, field, next.Add(day.Sub(reference)).Format(time.DateOnly), Signs)
+	if !reference.IsZero() { // otherwise nothing says when it is to be done, and nothing will
+		from := reference
+		if rule.WhenDone {
+			from = time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, time.UTC)
 		}
+		next, ok := rule.Next(from)
+		if !ok {
+			return "", &Refusal{fmt.Sprintf("the recurrence %q has no next day", written)}
+		}
+		for _, field := range []Field{Start, Scheduled, Due} {
+			if day, ok := day(Read(text).Get(field)); ok {
+				text = Set(text, field, next.Add(day.Sub(reference)).Format(time.DateOnly), Signs)
+			}
+		}
+	}
+	if s.SetCreated {
+		text = Set(text, Created, today.Format(time.DateOnly), s.NewFormat())
 	}
 	return text, nil
 }

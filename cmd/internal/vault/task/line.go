@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Line is what the text of a task says: what follows its box. The zero value is that
@@ -64,50 +65,45 @@ func blockID(text string) int {
 	return at + 1
 }
 
-// readBrackets finds the fields in brackets.
+// readBrackets finds the fields in brackets. In those of a link is none.
 func (l *Line) readBrackets() {
-	for at := 0; at < l.end; {
-		next := strings.IndexAny(l.text[at:l.end], "[(")
+	text := l.text[:l.end]
+	for at := 0; at < len(text); at++ {
+		next := strings.IndexAny(text[at:], "[(")
 		if next < 0 {
 			return
 		}
 		at += next
-		if p, ok := bracketed(l.text[:l.end], at); ok {
-			l.places = append(l.places, p)
-			at = p.end
+		size := strings.IndexByte(text[at:], map[byte]byte{'[': ']', '(': ')'}[text[at]])
+		if size < 0 || at > 0 && text[at-1] == '[' {
 			continue
 		}
-		at++
-	}
-}
-
-// bracketed reads the field in brackets that begins at at. In those of a link is none.
-func bracketed(text string, at int) (p place, ok bool) {
-	size := strings.IndexByte(text[at:], map[byte]byte{'[': ']', '(': ')'}[text[at]])
-	if size < 0 {
-		return place{}, false
-	}
-	inner := text[at+1 : at+size]
-	key, value, found := strings.Cut(inner, "::")
-	if !found || at > 0 && text[at-1] == '[' {
-		return place{}, false
-	}
-	from := at + 1 + len(key) + len("::") + len(value) - len(strings.TrimLeft(value, " "))
-	key, value = strings.Trim(key, " "), strings.Trim(value, " ")
-	for field := range fieldCount {
-		if signs[field].key == key && signs[field].holds(value) {
-			return place{field: field, piece: piece{at, at + size + 1}, from: from, to: from + len(value), value: value, bracket: true}, true
+		key, value, found := strings.Cut(text[at+1:at+size], "::")
+		if !found {
+			continue
+		}
+		from := at + 1 + len(key) + len("::") + len(value) - len(strings.TrimLeft(value, " "))
+		key, value = strings.Trim(key, " "), strings.Trim(value, " ")
+		for field := range fieldCount {
+			if signs[field].key == key && signs[field].holds(value) {
+				l.places = append(l.places, place{field: field, piece: piece{at, at + size + 1}, from: from, to: from + len(value), value: value, bracket: true})
+				at += size
+				break
+			}
 		}
 	}
-	return place{}, false
 }
 
 // readEnd finds the fields and tags at the end of the text, from the last one on.
 func (l *Line) readEnd() {
 	for l.body = l.end; l.body > 0; {
 		rest := l.text[:l.body]
+		// A field in brackets is passed over, with the comma that may follow it.
+		end := len(strings.TrimRight(strings.TrimSuffix(rest, ","), " \t"))
+		bracket := slices.IndexFunc(l.places, func(p place) bool { return p.bracket && p.end == end })
 		switch at, p, ok := endOf(rest); {
-		case l.endsBracket():
+		case bracket >= 0:
+			l.body = l.places[bracket].start
 		case ok:
 			l.places = append(l.places, p)
 			l.body = at
@@ -121,26 +117,22 @@ func (l *Line) readEnd() {
 	}
 }
 
-// endsBracket steps over a field in brackets at the end of what is left, with the comma
-// that may follow it.
-func (l *Line) endsBracket() bool {
-	end := len(strings.TrimRight(strings.TrimSuffix(l.text[:l.body], ","), " \t"))
-	i := slices.IndexFunc(l.places, func(p place) bool { return p.bracket && p.end == end })
-	if i < 0 {
-		return false
-	}
-	l.body = l.places[i].start
-	return true
-}
-
-// endOf reads the field with a sign at the end of a text.
+// endOf reads the field whose sign is the last one of a text.
 func endOf(text string) (at int, p place, ok bool) {
-	s, at := lastSign(text)
-	if at < 0 {
+	var s sign
+	for at = len(text); at > 0 && s.text == ""; {
+		_, size := utf8.DecodeLastRuneInString(text[:at])
+		if at -= size; size == 1 {
+			continue // every sign has three bytes or more
+		}
+		if n := slices.IndexFunc(everySign, func(each sign) bool { return strings.HasPrefix(text[at:], each.text) }); n >= 0 {
+			s = everySign[n]
+		}
+	}
+	if s.text == "" {
 		return 0, place{}, false
 	}
-	behind := strings.TrimPrefix(text[at+len(s.text):], variation)
-	value := strings.TrimLeft(behind, " ")
+	value := strings.TrimLeft(strings.TrimPrefix(text[at+len(s.text):], variation), " ")
 	from := len(text) - len(value)
 	if s.field == Priority {
 		return at, place{field: Priority, piece: piece{at, len(text)}, from: len(text), to: len(text), value: s.value}, value == ""
@@ -168,13 +160,7 @@ func (l Line) Get(field Field) string {
 	return ""
 }
 
-// Level returns the priority of the task, [Normal] where it says none.
-func (l Line) Level() string { return cmp.Or(l.Get(Priority), Normal) }
-
-// Description returns the text without the fields and the id of the block.
-func (l Line) Description() string { return string(l.AppendDescription(nil)) }
-
-// AppendDescription appends [Line.Description].
+// AppendDescription appends the text without the fields and the id of the block.
 func (l Line) AppendDescription(b []byte) []byte {
 	start, at := len(b), 0
 	add := func(word string) {

@@ -96,7 +96,7 @@ func TestWhatCountsAsAField(t *testing.T) {
 			got := strings.Fields(fieldsOf(test.text))
 			want := strings.Fields(test.fields)
 			assert.That(t, sameWords(got, want), "%q: %q, want %q", test.text, got, want)
-			assert.Equal(t, Read(test.text).Description(), test.description, "%q: description", test.text)
+			assert.Equal(t, string(Read(test.text).AppendDescription(nil)), test.description, "%q: description", test.text)
 		})
 	}
 }
@@ -174,15 +174,15 @@ func TestSetChangesNothingElse(t *testing.T) {
 			}
 		}
 		require.Equal(t, Read(Remove(edited, field)).Get(field), "", "%q became", edited)
-		if !reflect.DeepEqual(before.Description(), after.Description()) {
-			t.Fatalf("%q became %q: description %q, was %q", text, edited, after.Description(), before.Description())
+		if !reflect.DeepEqual(before.AppendDescription(nil), after.AppendDescription(nil)) {
+			t.Fatalf("%q became %q: description %q, was %q", text, edited, after.AppendDescription(nil), before.AppendDescription(nil))
 		}
 	})
 }
 
 func TestPriorities(t *testing.T) {
 	assert.Equal(t, strings.Join(Priorities(), " "), "highest high medium normal low lowest")
-	assert.That(t, Rank("") == Rank(Normal) && Rank("highest") == 0 && Read("a").Level() == Normal && Read("a ⏬").Level() == "lowest", "ranks and levels differ")
+	assert.That(t, Rank("") == Rank(Normal) && Rank("highest") == 0 && Read("a").Get(Priority) == "" && Read("a ⏬").Get(Priority) == "lowest", "ranks and levels differ")
 }
 
 func FuzzRead(f *testing.F) {
@@ -190,7 +190,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		Read(text).Description()
+		Read(text).AppendDescription(nil)
 		if strings.ContainsAny(text, "\r\n") {
 			return
 		}

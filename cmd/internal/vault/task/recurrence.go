@@ -53,7 +53,14 @@ func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 		first := time.Date(start.Year(), start.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 		return first.AddDate(0, 0, min(start.Day(), daysIn(first))-1), true
 	}
-	r = r.from(start)
+	if len(r.weekdays)+len(r.days) == 0 { // what the rule leaves open is filled in with the day of its start
+		switch r.unit {
+		case weekly:
+			r.weekdays = []weekday{{day: start.Weekday()}}
+		case monthly, yearly:
+			r.days = []int{start.Day()}
+		}
+	}
 	for d := start.AddDate(0, 0, 1); d.Sub(start) < farthest*24*time.Hour; d = d.AddDate(0, 0, 1) {
 		if r.includes(start, d) {
 			return d, true
@@ -66,23 +73,19 @@ func daysIn(t time.Time) int {
 	return time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// from fills in what a rule leaves open with the day of its start.
-func (r Rule) from(start time.Time) Rule {
-	if len(r.weekdays)+len(r.days) > 0 {
-		return r
-	}
-	switch r.unit {
-	case weekly:
-		r.weekdays = []weekday{{day: start.Weekday()}}
-	case monthly, yearly:
-		r.days = []int{start.Day()}
-	}
-	return r
-}
-
-// includes reports whether a day is one of the rule, whose periods count from start.
+// includes reports whether a day is one of the rule, whose periods count from start. A week begins on
+// Monday.
 func (r Rule) includes(start, d time.Time) bool {
-	if r.periods(start, d)%r.interval != 0 || len(r.months) > 0 && !slices.Contains(r.months, d.Month()) {
+	periods := d.Year() - start.Year()
+	switch r.unit {
+	case daily:
+		periods = dayNumber(d) - dayNumber(start)
+	case weekly:
+		periods = (dayNumber(d)+3)/7 - (dayNumber(start)+3)/7 // day 0 was a Thursday
+	case monthly:
+		periods = 12*periods + int(d.Month()) - int(start.Month())
+	}
+	if periods%r.interval != 0 || len(r.months) > 0 && !slices.Contains(r.months, d.Month()) {
 		return false
 	}
 	last := daysIn(d)
@@ -106,19 +109,6 @@ func (r Rule) includes(start, d time.Time) bool {
 	})
 }
 
-// periods returns how many periods lie between two days. A week begins on Monday.
-func (r Rule) periods(start, d time.Time) int {
-	switch r.unit {
-	case daily:
-		return dayNumber(d) - dayNumber(start)
-	case weekly:
-		return (dayNumber(d)+3)/7 - (dayNumber(start)+3)/7 // day 0 was a Thursday
-	case monthly:
-		return 12*(d.Year()-start.Year()) + int(d.Month()) - int(start.Month())
-	}
-	return d.Year() - start.Year()
-}
-
 func dayNumber(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }
 
 // Unknown says why a text is no rule.
@@ -138,25 +128,15 @@ func Parse(text string) (Rule, error) {
 	if !p.take("every") {
 		return Rule{}, &Unknown{"it does not begin with \"every\""}
 	}
-	if p.parse(); len(p.words) > 0 {
-		p.unknown()
-	}
-	if p.err != nil {
-		return Rule{}, p.err
-	}
-	return p.rule, nil
-}
-
-// parser takes the words of a rule from the front. After the first error there are none.
-type parser struct {
-	rule  Rule
-	words []string
-	err   error
-}
-
-func (p *parser) parse() {
-	p.number()
 	word := p.next()
+	if n := slices.Index([]string{"one", "two", "three"}, word); n >= 0 {
+		p.rule.interval = n + 1
+		p.skip()
+	} else if n, err := strconv.Atoi(word); err == nil && n > 0 && n <= maxInterval {
+		p.rule.interval = n
+		p.skip()
+	}
+	word = p.next()
 	switch i := slices.Index([]string{"week", "month", "year"}, strings.TrimSuffix(word, "s")); {
 	case word == "":
 		p.fail("it does not say every what")
@@ -185,18 +165,20 @@ func (p *parser) parse() {
 		})
 		p.on()
 	}
+	if len(p.words) > 0 {
+		p.unknown()
+	}
+	if p.err != nil {
+		return Rule{}, p.err
+	}
+	return p.rule, nil
 }
 
-// number takes the interval.
-func (p *parser) number() {
-	word := p.next()
-	if n := slices.Index([]string{"one", "two", "three"}, word); n >= 0 {
-		p.rule.interval = n + 1
-		p.skip()
-	} else if n, err := strconv.Atoi(word); err == nil && n > 0 && n <= maxInterval {
-		p.rule.interval = n
-		p.skip()
-	}
+// parser takes the words of a rule from the front. After the first error there are none.
+type parser struct {
+	rule  Rule
+	words []string
+	err   error
 }
 
 // maxInterval is the largest number of periods between two days of a rule.
@@ -239,7 +221,27 @@ func (p *parser) on() {
 
 // item takes one day of a period.
 func (p *parser) item() {
-	nth, word := p.nth(), p.next()
+	nth := 0 // 2 for "2nd", -1 for "last", -2 for "2nd last"
+	if p.take("last") {
+		nth = -1
+	} else {
+		word := p.next()
+		nth = slices.Index([]string{"first", "second", "third"}, word) + 1
+		for _, ending := range []string{"st", "nd", "rd", "th", "."} {
+			if digits, ordinal := strings.CutSuffix(word, ending); ordinal && nth == 0 {
+				if nth, _ = strconv.Atoi(digits); nth < 0 || nth > 31 {
+					p.unknown()
+					return
+				}
+			}
+		}
+		if nth != 0 {
+			if p.skip(); p.take("last") {
+				nth = -nth
+			}
+		}
+	}
+	word := p.next()
 	day, month := weekdayOf(word), monthOf(word)
 	switch {
 	case nth != 0 && day >= 0:
@@ -260,30 +262,6 @@ func (p *parser) item() {
 		return
 	}
 	p.skip()
-}
-
-// nth takes an ordinal: 2 for "2nd", -1 for "last", -2 for "2nd last", 0 for none.
-func (p *parser) nth() int {
-	if p.take("last") {
-		return -1
-	}
-	word := p.next()
-	n := slices.Index([]string{"first", "second", "third"}, word) + 1
-	for _, ending := range []string{"st", "nd", "rd", "th", "."} {
-		if digits, ordinal := strings.CutSuffix(word, ending); ordinal && n == 0 {
-			if n, _ = strconv.Atoi(digits); n < 0 || n > 31 {
-				p.unknown()
-				return 0
-			}
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	if p.skip(); p.take("last") {
-		return -n
-	}
-	return n
 }
 
 func (p *parser) next() string {

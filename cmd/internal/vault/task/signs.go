@@ -33,11 +33,18 @@ var signs = [fieldCount]struct {
 	key   string
 	holds func(value string) bool
 }{
-	ID:           {[]string{"🆔"}, "id", isID},
-	DependsOn:    {[]string{"⛔"}, "dependsOn", isIDs},
-	Priority:     {nil, "priority", isPriority},
-	Recurs:       {[]string{"🔁"}, "repeat", isRule},
-	OnCompletion: {[]string{"🏁"}, "onCompletion", isWord},
+	ID: {[]string{"🆔"}, "id", isID},
+	// Names are parted by commas.
+	DependsOn: {[]string{"⛔"}, "dependsOn", func(value string) bool {
+		return !slices.ContainsFunc(strings.Split(value, ","), func(id string) bool { return !isID(strings.Trim(id, " ")) })
+	}},
+	Priority: {nil, "priority", func(value string) bool {
+		return value != Normal && slices.ContainsFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == value })
+	}},
+	Recurs: {[]string{"🔁"}, "repeat", func(value string) bool {
+		return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
+	}},
+	OnCompletion: {[]string{"🏁"}, "onCompletion", func(value string) bool { return value != "" && only(value, isLetter) }},
 	Created:      {[]string{"➕"}, "created", isDate},
 	Start:        {[]string{"🛫"}, "start", isDate},
 	Scheduled:    {[]string{"⏳", "⌛"}, "scheduled", isDate},
@@ -89,46 +96,10 @@ var everySign = func() (all []sign) {
 	return all
 }()
 
-// lastSign returns the last sign of a text, and where it begins; at is -1 without one.
-func lastSign(text string) (found sign, at int) {
-	for at = len(text); at > 0; {
-		_, size := utf8.DecodeLastRuneInString(text[:at])
-		at -= size
-		if size == 1 {
-			continue // every sign has three bytes or more
-		}
-		for _, s := range everySign {
-			if strings.HasPrefix(text[at:], s.text) {
-				return s, at
-			}
-		}
-	}
-	return sign{}, -1
-}
-
 func isDate(value string) bool { return DateOf(value) != 0 }
-
-func isPriority(value string) bool {
-	return value != Normal && slices.ContainsFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == value })
-}
-
-func isRule(value string) bool {
-	return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
-}
-
-func isWord(value string) bool { return value != "" && only(value, isLetter) }
 
 func isID(value string) bool {
 	return value != "" && only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' || c == '_' })
-}
-
-func isIDs(value string) bool {
-	for id := range strings.SplitSeq(value, ",") {
-		if !isID(strings.Trim(id, " ")) {
-			return false
-		}
-	}
-	return true
 }
 
 func only(text string, ok func(byte) bool) bool {
