@@ -48,12 +48,45 @@ func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) 
 		return command.Reply{}, err
 	case p.Has("total"):
 		return command.Text(strconv.Itoa(len(found))), nil
-	case p["format"] == command.FormatJSON:
-		return inJSON(quotedPaths.Of(&v.Host.Memo, x.Files), found), nil
-	case len(found) == 0:
+	case p["format"] != command.FormatJSON && len(found) == 0:
 		return command.Text("No attachments found."), nil
+	case p["format"] != command.FormatJSON:
+		table := command.Table{}
+		for _, f := range found {
+			names := command.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
+			users := command.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
+			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
+		}
+		return table.Reply(command.FormatTSV), nil
+	case len(found) == 0:
+		return command.Text("[]"), nil
 	}
-	return inTable(x, found), nil
+	paths := quotedPaths.Of(&v.Host.Memo, x.Files)
+	return command.Rows(len(found), func(b []byte, row int) []byte {
+		f := found[row]
+		b = append(b, '[')
+		if row > 0 {
+			b[len(b)-1] = ','
+		}
+		b = command.AppendJSON(append(b, `{"path":`...), f.path)
+		b = command.AppendJSON(append(b, `,"type":`...), f.kind)
+		b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
+		b = append(b, `,"usedIn":[`...)
+		for i, user := range f.users {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			start := 0
+			if user.Place > 0 {
+				start = paths.ends[user.Place-1]
+			}
+			b = append(b, paths.text[start:paths.ends[user.Place]]...)
+		}
+		if b = append(b, "]}"...); row == len(found)-1 {
+			b = append(b, ']')
+		}
+		return b
+	}), nil
 }
 
 // attachmentsOf returns the attachments that a request is about, in the order of listings.
@@ -107,45 +140,6 @@ func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, 
 // maxUsers is how many notes a row of text names; JSON has all.
 const maxUsers = 5
 
-// inTable prints a row for each file, with some of its users.
-func inTable(x *index.Index, found []file) command.Reply {
-	table := command.Table{}
-	for _, f := range found {
-		names := command.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
-		users := command.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
-		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
-	}
-	return table.Reply(command.FormatTSV)
-}
-
-// inJSON prints an array of objects, and [] for no files.
-func inJSON(paths quoted, found []file) command.Reply {
-	if len(found) == 0 {
-		return command.Text("[]")
-	}
-	return command.Rows(len(found), func(b []byte, row int) []byte {
-		f := found[row]
-		b = append(b, '[')
-		if row > 0 {
-			b[len(b)-1] = ','
-		}
-		b = command.AppendJSON(append(b, `{"path":`...), f.path)
-		b = command.AppendJSON(append(b, `,"type":`...), f.kind)
-		b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
-		b = append(b, `,"usedIn":[`...)
-		for i, user := range f.users {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(b, paths.at(user.Place)...)
-		}
-		if b = append(b, "]}"...); row == len(found)-1 {
-			b = append(b, ']')
-		}
-		return b
-	})
-}
-
 // quoted has the paths of all files as JSON strings, by their places, one after the other: in
 // a large vault many attachments have the same users, and the paths of files lie far apart.
 type quoted struct {
@@ -162,14 +156,6 @@ var quotedPaths = &knowledge.Derived[quoted]{Name: "paths as JSON", Compute: fun
 	}
 	return quoted{string(text), ends}
 }}
-
-func (q quoted) at(place int32) string {
-	start := 0
-	if place > 0 {
-		start = q.ends[place-1]
-	}
-	return q.text[start:q.ends[place]]
-}
 
 const (
 	// maxImage is the size of the largest image that is shown. Models take images of a
@@ -202,7 +188,7 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 	switch {
 	case isText(text):
 		return command.FromNote(t.Path, text, string(v.Redact(text))), nil
-	case !isShown(kind):
+	case !slices.Contains(shownTypes, kind):
 		return command.FromNote(t.Path, text, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
 	}
 	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
@@ -263,8 +249,8 @@ func isAttachment(extension string) bool {
 	return extension != "md" && extension != "canvas" && extension != "base"
 }
 
-// shown are the media types of the images that clients show to a model.
-var shown = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+// shownTypes are the media types of the images that clients show to a model.
+var shownTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // marks are the bytes with which files of a type begin.
 var marks = []struct {
@@ -287,8 +273,6 @@ func marked(text []byte) string {
 	return ""
 }
 
-func isShown(kind string) bool { return slices.Contains(shown, kind) }
-
 // dimensions returns the width and height of an image, "" for a format of which they are
 // not known.
 func dimensions(text []byte) string {
@@ -299,26 +283,22 @@ func dimensions(text []byte) string {
 	case kind == "image/gif" && len(text) >= 10:
 		width, height = int(binary.LittleEndian.Uint16(text[6:])), int(binary.LittleEndian.Uint16(text[8:]))
 	case kind == "image/jpeg":
-		width, height = frameOf(text)
+		// It is in the first segment that begins a frame.
+		const (
+			header = 4 // marker and length
+			frame  = 9 // up to the end of the width
+		)
+		for at := 2; at+frame <= len(text) && text[at] == 0xff; {
+			marker, size := text[at+1], int(binary.BigEndian.Uint16(text[at+2:]))
+			if marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc {
+				width, height = int(binary.BigEndian.Uint16(text[at+header+3:])), int(binary.BigEndian.Uint16(text[at+header+1:]))
+				break
+			}
+			at += 2 + size
+		}
 	}
 	if width == 0 || height == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", %dx%d", width, height)
-}
-
-// frameOf returns the size of a JPEG, which is in the first segment that begins a frame.
-func frameOf(text []byte) (width, height int) {
-	const (
-		header = 4 // marker and length
-		frame  = 9 // up to the end of the width
-	)
-	for at := 2; at+frame <= len(text) && text[at] == 0xff; {
-		marker, size := text[at+1], int(binary.BigEndian.Uint16(text[at+2:]))
-		if marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc {
-			return int(binary.BigEndian.Uint16(text[at+header+3:])), int(binary.BigEndian.Uint16(text[at+header+1:]))
-		}
-		at += 2 + size
-	}
-	return 0, 0
 }

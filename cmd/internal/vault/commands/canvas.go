@@ -325,10 +325,13 @@ func parse(text []byte) (*board, error) {
 
 func inReadingOrder(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }
 
+// around returns the smallest group around the middle of a node.
 func (b *board) around(n *node) (smallest *node) {
+	x, y := n.X+n.Width/2, n.Y+n.Height/2
 	for _, g := range b.groups {
 		switch {
-		case g == n || !g.contains(n) || n.Type == "group" && g.area() <= n.area():
+		case g == n || n.Type == "group" && g.area() <= n.area():
+		case x < g.X || x > g.X+g.Width || y < g.Y || y > g.Y+g.Height:
 		case smallest == nil || g.area() < smallest.area():
 			smallest = g
 		}
@@ -337,9 +340,3 @@ func (b *board) around(n *node) (smallest *node) {
 }
 
 func (n *node) area() float64 { return n.Width * n.Height }
-
-// contains reports whether the middle of another node is in a group.
-func (n *node) contains(other *node) bool {
-	x, y := other.X+other.Width/2, other.Y+other.Height/2
-	return x >= n.X && x <= n.X+n.Width && y >= n.Y && y <= n.Y+n.Height
-}

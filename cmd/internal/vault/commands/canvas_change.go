@@ -241,7 +241,9 @@ func (c *canvas) all() []*node { return slices.Concat(c.cards, c.groups) }
 func (c *canvas) node(named string) (*node, error) {
 	var byID, byText []*node
 	for _, n := range c.all() {
-		switch shows := n.shows(); {
+		// What a node contains by itself.
+		shows := map[string]string{"text": n.Text, "file": n.File + n.Subpath, "link": n.URL, "group": n.Label}[n.Type]
+		switch {
 		case n.ID == named:
 			byID = append(byID, n)
 		case shows != "" && oneLine(shows) == oneLine(named):
@@ -256,11 +258,6 @@ func (c *canvas) node(named string) (*node, error) {
 		return nil, command.Ambiguous.Advise("canvas:read format=json has the ids").Failure("%d nodes of the canvas are %q: %s", len(found), command.Verbatim(named), command.List(ids, maxViews))
 	}
 	return nil, command.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", command.Verbatim(named))
-}
-
-// shows is what a node contains by itself.
-func (n *node) shows() string {
-	return map[string]string{"text": n.Text, "file": n.File + n.Subpath, "link": n.URL, "group": n.Label}[n.Type]
 }
 
 // edge returns the place of an edge among the edges, -1 if no one has the id.

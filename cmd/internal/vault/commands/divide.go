@@ -174,7 +174,7 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 
 // extractSection moves a section of a note to a note of its own, and leaves a link there.
 func extractSection(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return divide(v, p, "Extracted", func(from disk.Path, found markdown.Note, _ []byte) ([]section, error) {
+	return divide(v, p, "Extracted", func(found markdown.Note, _ string) ([]section, error) {
 		i, err := edit.FindHeading(found, p["heading"])
 		if err != nil {
 			return nil, explainEditError(found, err)
@@ -190,8 +190,7 @@ func splitNote(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if p.Has("level") {
 		level, _ = strconv.Atoi(p["level"]) // the table admits digits only
 	}
-	return divide(v, p, "Split", func(from disk.Path, found markdown.Note, _ []byte) (sections []section, err error) {
-		folder := from.Folder()
+	return divide(v, p, "Split", func(found markdown.Note, folder string) (sections []section, err error) {
 		if p.Has("folder") {
 			folder = strings.Trim(p["folder"], "/")
 		}
@@ -254,13 +253,13 @@ type section struct {
 
 // divide moves sections of a note to notes of their own. In the place of each a link stays, or
 // an embed; links to what moved follow.
-func divide(v *command.Vault, p command.Values, said string, choose func(from disk.Path, found markdown.Note, text []byte) ([]section, error)) (command.Proposal, error) {
+func divide(v *command.Vault, p command.Values, said string, choose func(found markdown.Note, folder string) ([]section, error)) (command.Proposal, error) {
 	from, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
 	found := markdown.Scan(text)
-	sections, err := choose(from.Path, found, text)
+	sections, err := choose(found, from.Path.Folder())
 	if err != nil {
 		return command.Proposal{}, err
 	}

@@ -11,14 +11,6 @@ import (
 	"vaultwicket/policy/access"
 )
 
-func createFolder(v *command.Vault, p command.Values) (command.Proposal, error) {
-	made, err := newFolderPath(v, p["path"])
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	return command.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
-}
-
 func moveFolders(v *command.Vault, p command.Values) (command.Proposal, error) {
 	list := p["path"]
 	if p.Has("files") {
@@ -35,10 +27,6 @@ func renameFolder(v *command.Vault, p command.Values) (command.Proposal, error) 
 		return command.Proposal{}, err
 	}
 	return relocateFolders(v, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
-}
-
-func copyFolder(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
 }
 
 // into returns where a folder goes with to=.

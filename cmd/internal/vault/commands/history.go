@@ -23,7 +23,10 @@ func init() {
 		command.Command{Name: "history", Run: listVersions},
 		command.Command{Name: "history:list", Run: listHistories},
 		command.Command{Name: "history:read", Run: readVersion},
-		command.Command{Name: "history:restore", Plan: restoreVersion, Verify: meansRestored},
+		// The app takes the text from its own history, of which nothing is known here but that the note changed.
+		command.Command{Name: "history:restore", Plan: restoreVersion, Verify: func(_ *command.Vault, _ command.Values, c command.AppChange) (command.Verdict, error) {
+			return command.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
+		}},
 		command.Command{Name: "diff", Run: diffVersions},
 		command.Command{Name: "undo", Positional: "id", Plan: undo},
 	)
@@ -199,11 +202,26 @@ func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
 		if found++; found > limit {
 			return nil
 		}
-		lines, err := linesOf(v, j, s)
-		if err == nil {
-			table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From})
+		uses, bytes := budget.From(v.Ctx), s.Before.Size+s.After.Size
+		if err := uses.Hold(bytes); err != nil {
+			return err
 		}
-		return err
+		defer uses.Release(bytes)
+		before, after, isKept := j.Texts(s, func(hash string) (string, bool) {
+			at, err := v.PathOf(s.Path)
+			if err != nil {
+				return "", false
+			}
+			text, err := v.Disk.Raw().Read(at)
+			return string(text), err == nil && journal.ImageOf(text).Hash == hash
+		})
+		lines := "" // where a text is not kept any more
+		if isKept {
+			counts := edit.CountLines(before, after)
+			lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
+		}
+		table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From})
+		return nil
 	})
 	if err != nil {
 		return command.Reply{}, err
@@ -217,28 +235,6 @@ func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // manyChanges is how many changed notes are listed without limit=.
 const manyChanges = 100
-
-// linesOf returns how many lines a step added and removed, "" if a text is not kept any more.
-func linesOf(v *command.Vault, j *journal.Journal, s journal.Step) (string, error) {
-	uses, bytes := budget.From(v.Ctx), s.Before.Size+s.After.Size
-	if err := uses.Hold(bytes); err != nil {
-		return "", err
-	}
-	defer uses.Release(bytes)
-	before, after, kept := j.Texts(s, func(hash string) (string, bool) {
-		at, err := v.PathOf(s.Path)
-		if err != nil {
-			return "", false
-		}
-		text, err := v.Disk.Raw().Read(at)
-		return string(text), err == nil && journal.ImageOf(text).Hash == hash
-	})
-	if !kept {
-		return "", nil
-	}
-	counts := edit.CountLines(before, after)
-	return fmt.Sprintf("+%d -%d", counts.Added, counts.Removed), nil
-}
 
 func readVersion(v *command.Vault, p command.Values) (command.Reply, error) {
 	t, kept, err := versions(v, p)
@@ -324,10 +320,4 @@ func diffVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 		second = "/dev/null"
 	}
 	return command.Reply{Text: command.UnifiedDiff(first, second, v.Redact(from), v.Redact(now.Text)), Note: t.Path}, nil
-}
-
-// meansRestored judges a note that the app took from its own history, of which
-// nothing is known here but that the note changed.
-func meansRestored(_ *command.Vault, _ command.Values, c command.AppChange) (command.Verdict, error) {
-	return command.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
 }

@@ -27,10 +27,18 @@ func init() {
 		command.Command{Name: "move", Plan: move},
 		command.Command{Name: "rename", Plan: rename},
 		command.Command{Name: "copy", Plan: copyFile},
-		command.Command{Name: "folder:create", Plan: createFolder},
+		command.Command{Name: "folder:create", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+	made, err := newFolderPath(v, p["path"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return command.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
+		}},
 		command.Command{Name: "folder:move", Plan: moveFolders},
 		command.Command{Name: "folder:rename", Plan: renameFolder},
-		command.Command{Name: "folder:copy", Plan: copyFolder},
+		command.Command{Name: "folder:copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
+		}},
 		command.Command{Name: "folder:delete", Plan: removeFolder},
 	)
 }
@@ -201,12 +209,32 @@ func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
 	if err != nil {
 		return disk.Path{}, err
 	}
-	to, err := destinationPath(r.v, t.Path, typed)
-	if err != nil || to == t.Path && !r.copies {
-		return to, err
+	asked, err := disk.ParsePath(typed)
+	if err != nil {
+		return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+	}
+	// Where the disk takes spellings for one another, the name of the file is the only one that a
+	// move can respell.
+	to, err := r.v.Disk.Renamed(t.Path, asked)
+	switch {
+	case err != nil:
+		return disk.Path{}, command.WriteError(typed, err)
+	case to == t.Path && asked != t.Path:
+		return disk.Path{}, command.AlreadyExists.Failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", command.Verbatim(typed), command.Verbatim(t.Path.String()))
+	case to == t.Path && !r.copies:
+		return to, nil
+	}
+	there, err := r.v.Disk.Stat(to)
+	taken := err != nil && !disk.IsMissing(err)
+	if refusal, ok := errors.AsType[*disk.Refusal](err); ok {
+		taken = refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
+	} else if err == nil {
+		// On some systems the file itself answers to every spelling of its name.
+		old, err := r.v.Disk.Stat(t.Path)
+		taken = err != nil || !strings.EqualFold(to.String(), t.Path.String()) || !os.SameFile(there, old)
 	}
 	planned := func(s command.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) }
-	if isTaken(r.v, to, t.Path) || slices.ContainsFunc(r.planned.Steps, planned) {
+	if taken || slices.ContainsFunc(r.planned.Steps, planned) {
 		return disk.Path{}, command.AlreadyExists.Failure("Destination file already exists!")
 	}
 	s := command.Step{Path: to, From: t.Path, Before: before, After: before}
@@ -228,39 +256,6 @@ func stateOf(v *command.Vault, t command.Target) (command.FileState, error) {
 		return before, command.FileNotFound(t.Typed)
 	}
 	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
-}
-
-// destinationPath returns the path that the file from is to get. Where the disk takes
-// spellings for one another, the name of the file is the only one that a move can
-// respell.
-func destinationPath(v *command.Vault, from disk.Path, typed string) (disk.Path, error) {
-	asked, err := disk.ParsePath(typed)
-	if err != nil {
-		return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
-	}
-	to, err := v.Disk.Renamed(from, asked)
-	switch {
-	case err != nil:
-		return disk.Path{}, command.WriteError(typed, err)
-	case to == from && asked != from:
-		return disk.Path{}, command.AlreadyExists.Failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", command.Verbatim(typed), command.Verbatim(from.String()))
-	}
-	return to, nil
-}
-
-// isTaken reports whether something else than the file at from is at to. On some
-// systems one file answers to every spelling of its name.
-func isTaken(v *command.Vault, to, from disk.Path) bool {
-	there, err := v.Disk.Stat(to)
-	var refusal *disk.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
-	case err != nil:
-		return !disk.IsMissing(err)
-	}
-	old, err := v.Disk.Stat(from)
-	return err != nil || !strings.EqualFold(to.String(), from.String()) || !os.SameFile(there, old)
 }
 
 // relink adds to the proposal what happens to links.
@@ -319,7 +314,7 @@ func newMove(v *command.Vault, to, folders map[string]string, appears, before, a
 		Format string `json:"newLinkFormat"`
 	}
 	err := v.ReadConfig("app.json", &app)
-	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.ParseFormat(app.Format)), err
+	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.Format(app.Format)), err
 }
 
 // changeLinks adds to a proposal the changes of links in the files sources, or counts them if

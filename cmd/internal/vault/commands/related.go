@@ -225,30 +225,27 @@ func (s *scores) best(limit int, near []meaning.Near) []row {
 	rows := []row{}
 	for _, place := range places[:min(limit, len(places))] {
 		e := s.evidence[place]
-		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: s.reasons(e)})
+		var reasons []string
+		for _, r := range []struct {
+			holds bool
+			text  string
+		}{
+			{e.linksTo, "links here"}, {e.linkedFrom, "linked from here"},
+			{len(e.targets) > 0, "both link to " + s.names(e.targets)}, {len(e.sources) > 0, "both linked in " + s.names(e.sources)},
+			{len(e.tags) > 0, "tags " + listed(e.tags)}, {len(e.words) > 0, "words " + listed(e.words)},
+			{e.near, "similar meaning"},
+		} {
+			if r.holds {
+				reasons = append(reasons, r.text)
+			}
+		}
+		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: reasons})
 	}
 	return rows
 }
 
 // maxNames is how many names a reason lists.
 const maxNames = 4
-
-func (s *scores) reasons(e *evidence) (reasons []string) {
-	for _, r := range []struct {
-		holds bool
-		text  string
-	}{
-		{e.linksTo, "links here"}, {e.linkedFrom, "linked from here"},
-		{len(e.targets) > 0, "both link to " + s.names(e.targets)}, {len(e.sources) > 0, "both linked in " + s.names(e.sources)},
-		{len(e.tags) > 0, "tags " + listed(e.tags)}, {len(e.words) > 0, "words " + listed(e.words)},
-		{e.near, "similar meaning"},
-	} {
-		if r.holds {
-			reasons = append(reasons, r.text)
-		}
-	}
-	return reasons
-}
 
 // names are the names of files without their folders and the extension of notes.
 func (s *scores) names(places []int) string {

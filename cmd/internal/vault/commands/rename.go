@@ -28,7 +28,8 @@ func init() {
 }
 
 // renameHeading changes the text of a heading, and the links of all notes and canvases
-// that lead to it. It changes nothing if one of them cannot be changed.
+// that lead to it. It changes nothing if one of them cannot be changed. The new text must be
+// that of no other heading, for links could not tell them apart.
 func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if !p.Has("file") && !p.Has("path") {
 		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path> or file=<name>")
@@ -37,9 +38,20 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	place, err := headingOf(text, p["heading"], p["to"])
-	if err != nil {
+	found, place := markdown.Scan(text), 0
+	if _, err := Edit(text, func() (_ []byte, err error) {
+		place, err = edit.FindHeading(found, p["heading"])
+		return nil, err
+	}); err != nil {
 		return command.Proposal{}, err
+	}
+	for i, other := range found.Headings {
+		if i != place && edit.SameHeading(other.Text, p["to"]) {
+			return command.Proposal{}, command.AlreadyExists.Failure("The note has a heading %q already (line %d).", command.Verbatim(other.Text), other.Line)
+		}
+	}
+	if _, err := edit.RenameHeading(text, place, p["to"]); err != nil {
+		return command.Proposal{}, badHeading(p["to"], err)
 	}
 	x, err := v.Index()
 	if err != nil {
@@ -56,7 +68,6 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 			sources = append(sources, path)
 		}
 	}
-	found := markdown.Scan(text)
 	links := relink.NewHeading(t.Path.String(), lookup.New(paths), func(subpath string) (parts []int) {
 		for part, heading := range edit.LinkedHeadings(found, subpath) {
 			if heading == place {
@@ -81,25 +92,6 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 	all.Message = fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(to), command.Count(places, "link")) + all.Message
 	all.Note = t.Path
 	return all, err
-}
-
-// headingOf returns the place of the heading that is to be renamed. The new text must
-// be that of no other heading, for links could not tell them apart.
-func headingOf(text []byte, heading, to string) (place int, err error) {
-	found := markdown.Scan(text)
-	if _, err := Edit(text, func() (_ []byte, err error) {
-		place, err = edit.FindHeading(found, heading)
-		return nil, err
-	}); err != nil {
-		return 0, err
-	}
-	for i, other := range found.Headings {
-		if i != place && edit.SameHeading(other.Text, to) {
-			return 0, command.AlreadyExists.Failure("The note has a heading %q already (line %d).", command.Verbatim(other.Text), other.Line)
-		}
-	}
-	_, err = edit.RenameHeading(text, place, to)
-	return place, badHeading(to, err)
 }
 
 // badHeading explains why a text cannot be that of a heading.
@@ -139,39 +131,43 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	remark, err := leftType(v, name, to)
-	all.Message += remark
-	return all, err
-}
-
-// leftType says that the type which the user gave a property stays with the old name:
-// the app keeps it in a settings file, which is the user's.
-func leftType(v *command.Vault, name, to string) (string, error) {
+	// The type that the user gave stays with the old name: the app keeps it in a settings file, which
+	// is the user's.
 	types, err := PropertyTypes(v)
 	if err != nil {
-		return "", err
+		return command.Proposal{}, err
 	}
 	kind, given := types[strings.ToLower(name)]
-	if _, already := types[strings.ToLower(to)]; !given || already {
-		return "", nil
+	if _, already := types[strings.ToLower(to)]; given && !already {
+		all.Message += "\nThe type " + kind + " of " + name + " is not carried over: the user can set it for " + to + " in the app."
 	}
-	return "\nThe type " + kind + " of " + name + " is not carried over: the user can set it for " + to + " in the app.", nil
+	return all, nil
 }
 
 // renameTag changes a tag in texts and properties, in whatever case it is written,
-// and the tags below it. What only looks like a tag, in code or in a link, stays.
+// and the tags below it. What only looks like a tag, in code or in a link, stays. Like the app
+// it takes tags that differ in case for one.
 func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
-	var r tagRename
-	for param, name := range map[string]*string{"name": &r.from, "to": &r.to} {
+	var from, to string // without "#"
+	for param, name := range map[string]*string{"name": &from, "to": &to} {
 		bare, ok := markdown.TagName(p[param])
 		if !ok {
 			return command.Proposal{}, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, command.Verbatim(p[param]))
 		}
 		*name = bare
 	}
-
+	renamed := func(name string) string { // "" for another tag
+		size := len(from)
+		switch {
+		case strings.EqualFold(name, from):
+			return to
+		case len(name) > size && name[size] == '/' && strings.EqualFold(name[:size], from):
+			return to + name[size:]
+		}
+		return ""
+	}
 	notes, err := Indexed(v, p, func(f *index.File) bool {
-		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return r.renamed(tag[1:]) != "" })
+		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return renamed(tag[1:]) != "" })
 	})
 	if err != nil {
 		return command.Proposal{}, err
@@ -181,64 +177,37 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(r.from, known), "Tag %q not found.", command.Verbatim("#"+r.from))
+		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(from, known), "Tag %q not found.", command.Verbatim("#"+from))
 	}
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
-		edited, n, err := r.apply(path, text)
-		places += n
-		return edited, err
-	})
-	all.Message = "Renamed tag #" + r.from + " to #" + r.to + ": " + command.Count(places, "place") + all.Message
-	return all, err
-}
-
-// tagRename is a tag and its new name, both without "#".
-type tagRename struct{ from, to string }
-
-// renamed returns the new name of a tag, "" if it is another one. Like the app it
-// takes tags that differ in case for one.
-func (r tagRename) renamed(name string) string {
-	size := len(r.from)
-	switch {
-	case strings.EqualFold(name, r.from):
-		return r.to
-	case len(name) > size && name[size] == '/' && strings.EqualFold(name[:size], r.from):
-		return r.to + name[size:]
-	}
-	return ""
-}
-
-// apply returns a note with the tag renamed, and in how many places.
-func (r tagRename) apply(path disk.Path, text []byte) (edited []byte, places int, err error) {
-	edited, inProperties, err := frontmatter.RewriteTags(text, r.renamed)
-	if err != nil {
-		return nil, 0, PropertyError(path, text, err)
-	}
-	found := markdown.Scan(edited)
-	out, at := []byte(nil), 0
-	for _, tag := range found.Tags {
-		to := r.renamed(tag.Text[1:])
-		if to == "" || to == tag.Text[1:] {
-			continue
+		edited, inProperties, err := frontmatter.RewriteTags(text, renamed)
+		if err != nil {
+			return nil, PropertyError(path, text, err)
 		}
-		out = append(append(append(out, edited[at:tag.At]...), '#'), to...)
-		at = tag.At + len(tag.Text)
-		places++
-	}
-	out = append(out, edited[at:]...)
-	if !r.isKept(found, markdown.Scan(out)) {
-		return nil, 0, command.Failure("%q cannot be changed: with the new tag other parts of the note would be read differently.", command.Verbatim(path.String()))
-	}
-	return out, places + inProperties, nil
-}
-
-// isKept reports whether a text has the renamed tags in the place of the old ones,
-// and as many links and headings.
-func (r tagRename) isKept(old, now markdown.Note) bool {
-	same := slices.EqualFunc(old.Tags, now.Tags, func(a, b markdown.Tag) bool {
-		to := r.renamed(a.Text[1:])
-		return b.Text[1:] == a.Text[1:] || b.Text[1:] == to
+		found := markdown.Scan(edited)
+		out, at := []byte(nil), 0
+		for _, tag := range found.Tags {
+			to := renamed(tag.Text[1:])
+			if to == "" || to == tag.Text[1:] {
+				continue
+			}
+			out = append(append(append(out, edited[at:tag.At]...), '#'), to...)
+			at = tag.At + len(tag.Text)
+			places++
+		}
+		out = append(out, edited[at:]...)
+		places += inProperties
+		// The text has the renamed tags in the place of the old ones, and as many links and headings.
+		now := markdown.Scan(out)
+		same := slices.EqualFunc(found.Tags, now.Tags, func(a, b markdown.Tag) bool {
+			return b.Text[1:] == a.Text[1:] || b.Text[1:] == renamed(a.Text[1:])
+		})
+		if !same || len(found.Links) != len(now.Links) || len(found.Headings) != len(now.Headings) {
+			return nil, command.Failure("%q cannot be changed: with the new tag other parts of the note would be read differently.", command.Verbatim(path.String()))
+		}
+		return out, nil
 	})
-	return same && len(old.Links) == len(now.Links) && len(old.Headings) == len(now.Headings)
+	all.Message = "Renamed tag #" + from + " to #" + to + ": " + command.Count(places, "place") + all.Message
+	return all, err
 }

@@ -22,13 +22,28 @@ import (
 // texts, properties and code alike. A note whose properties could not be read any more
 // is a reason to change nothing.
 func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error) {
-	find, err := searchFor(budget.From(v.Ctx), p)
+	switch {
+	case p.Has("new") == p.Has("remove"):
+		return command.Proposal{}, command.Misuse("Use new=<text> or remove, one of them.")
+	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
+		return command.Proposal{}, command.Misuse("old and new must be valid UTF-8.")
+	}
+	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
+	uses := budget.From(v.Ctx)
+	var find finder = exactly{old, put}
+	var err error
+	switch {
+	case p.Has("regex"):
+		find, err = newPattern(uses, old, put, p.Has("ignore-case"))
+	case p.Has("ignore-case"):
+		find, err = newPattern(uses, regexp.QuoteMeta(old), strings.ReplaceAll(put, "$", "$$"), true)
+	}
 	if err != nil {
 		return command.Proposal{}, err
 	}
 	notes, err := Notes(v, p, true, func(n *knowledge.Note) bool { return find.mayBeIn(n.Text()) })
 	if err == nil {
-		err = budget.From(v.Ctx).Err()
+		err = uses.Err()
 	}
 	if err != nil {
 		return command.Proposal{}, err
@@ -36,28 +51,20 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
 		edited, n, err := replaceIn(text, find)
-		if err == nil {
-			err = keepsProperties(path, text, edited)
-		}
 		places += n
-		return edited, err
+		if err != nil {
+			return nil, err
+		}
+		// A block of properties that could be read must not become text, or one that cannot.
+		old, now := markdown.Scan(text), markdown.Scan(edited)
+		_, wasWrong := frontmatter.Parse(text[old.Frontmatter.Start:old.Frontmatter.End])
+		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil && old.Body > 0 && (wrong != nil || now.Body == 0) {
+			return nil, command.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", command.Verbatim(path.String()))
+		}
+		return edited, nil
 	})
 	all.Message = "Replaced " + command.Count(places, "place") + all.Message
 	return all, err
-}
-
-// keepsProperties refuses a change with which a block of properties could not be read
-// any more, or would be text.
-func keepsProperties(path disk.Path, before, after []byte) error {
-	old, now := markdown.Scan(before), markdown.Scan(after)
-	if _, err := frontmatter.Parse(before[old.Frontmatter.Start:old.Frontmatter.End]); err != nil || old.Body == 0 {
-		return nil
-	}
-	_, err := frontmatter.Parse(after[now.Frontmatter.Start:now.Frontmatter.End])
-	if err == nil && now.Body > 0 {
-		return nil
-	}
-	return command.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", command.Verbatim(path.String()))
 }
 
 // replaceIn returns a note with all matches replaced, and how many those are. A match
@@ -146,24 +153,6 @@ type finder interface {
 	mayBeIn(note []byte) bool
 	// each visits the matches, in their order, with what is put in the place of each.
 	each(text string, visit func(start, end int, put string) error) error
-}
-
-// searchFor reads what a request looks for.
-func searchFor(b *budget.Budget, p command.Values) (finder, error) {
-	switch {
-	case p.Has("new") == p.Has("remove"):
-		return nil, command.Misuse("Use new=<text> or remove, one of them.")
-	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
-		return nil, command.Misuse("old and new must be valid UTF-8.")
-	}
-	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
-	switch {
-	case p.Has("regex"):
-		return newPattern(b, old, put, p.Has("ignore-case"))
-	case p.Has("ignore-case"):
-		return newPattern(b, regexp.QuoteMeta(old), strings.ReplaceAll(put, "$", "$$"), true)
-	}
-	return exactly{old, put}, nil
 }
 
 // exactly finds a text as it is.

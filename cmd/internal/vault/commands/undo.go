@@ -30,18 +30,39 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if entries != nil { // named, so another session of the agent may have made them
 		own = func(e journal.Entry) bool { return isOwn(v, e) }
 	}
-	latest, err := latestOf(v, j, own)
+	// The last change that is the caller's own, but one that failed and left nothing.
+	var found *latest
+	passed := map[string]bool{}
+	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
+		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
+			return false, nil
+		}
+		l := latest{entries: []journal.Entry{e}}
+		if e.Batch != "" {
+			passed[e.Batch] = true
+			l.entries, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
+			if err != nil {
+				return false, nil // a part of it is hidden: it is not there
+			}
+		}
+		l.undoing, l.err = undoing(v, j, l.entries, false)
+		l.undoing.Latest = true
+		if l.err != nil || len(l.undoing.Steps) > 0 || e.State == journal.Done {
+			found = &l
+		}
+		return found != nil, nil
+	})
 	switch {
 	case err != nil:
 		return command.Proposal{}, err
-	case entries == nil && latest == nil:
+	case entries == nil && found == nil:
 		return command.Proposal{}, command.Failure("Nothing to undo.")
 	case entries == nil:
-		return latest.undoing, latest.err
+		return found.undoing, found.err
 	}
 	made, err := undoing(v, j, entries, p.Has("session") || strings.Contains(p["id"], ","))
-	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
-		return !slices.ContainsFunc(latest.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
+	made.Latest = found != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return !slices.ContainsFunc(found.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
 	})
 	return made, err
 }
@@ -188,32 +209,6 @@ func isOwn(v *command.Vault, e journal.Entry) bool {
 	return e.Caller != "" && (e.Caller == v.Caller || agent != "" && private.AgentOf(e.Caller) == agent)
 }
 
-// latestOf returns the last change that is the caller's own, nil if there is none. One that failed
-// and left nothing is skipped.
-func latestOf(v *command.Vault, j *journal.Journal, own func(journal.Entry) bool) (found *latest, err error) {
-	passed := map[string]bool{}
-	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
-			return false, nil
-		}
-		l := latest{entries: []journal.Entry{e}}
-		if e.Batch != "" {
-			passed[e.Batch] = true
-			l.entries, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
-			if err != nil {
-				return false, nil // a part of it is hidden: it is not there
-			}
-		}
-		l.undoing, l.err = undoing(v, j, l.entries, false)
-		l.undoing.Latest = true
-		if l.err != nil || len(l.undoing.Steps) > 0 || e.State == journal.Done {
-			found = &l
-		}
-		return found != nil, nil
-	})
-	return found, err
-}
-
 // undoing returns the proposal to take entries back, the newest first. With skips, an entry whose
 // notes were changed since is left as it is, and named, unless none is left.
 func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skips bool) (command.Proposal, error) {
@@ -353,8 +348,16 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	if s.Back = trashed && name == command.TrashMany; trashed && !s.Back {
 		s.TrashName = name
 	}
-	if s.After, err = keptBefore(o.v, j, kept, t.now); err != nil {
-		return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+	switch {
+	case !kept.Before.Exists:
+	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was
+		s.After = t.now
+	default:
+		text, err := j.Object(kept.Before.Hash)
+		if err != nil {
+			return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+		}
+		s.After = command.Existing(text)
 	}
 	return []command.Step{s}, nil
 }
@@ -374,19 +377,6 @@ func (t trace) brokenOff(kept journal.Step) (steps []command.Step, known bool) {
 		return []command.Step{{Path: t.was, From: t.is, Before: t.now, After: t.now}}, true
 	}
 	return nil, false
-}
-
-// keptBefore returns what a file was before a step. Of a file that was moved as it was,
-// nothing is kept but where it was.
-func keptBefore(v *command.Vault, j *journal.Journal, s journal.Step, now command.FileState) (command.FileState, error) {
-	switch {
-	case !s.Before.Exists:
-		return command.FileState{}, nil
-	case s.Before == s.After:
-		return now, nil
-	}
-	text, err := j.Object(s.Before.Hash)
-	return command.Existing(text), err
 }
 
 // How much of the difference in a conflict is shown.

@@ -14,28 +14,14 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Format says how a target is written: the app's setting newLinkFormat.
-type Format uint8
+// Format says how a target is written: the app's setting newLinkFormat. Any but these is the
+// default of the app: the name if no other file has it, otherwise the path.
+type Format string
 
 const (
-	// Shortest is the name if no other file has it, otherwise the path.
-	Shortest Format = iota
-	// Relative is a path from the folder of the note.
-	Relative
-	// Absolute is a path from the vault's folder.
-	Absolute
+	Relative Format = "relative" // a path from the folder of the note
+	Absolute Format = "absolute" // a path from the vault's folder
 )
-
-// ParseFormat reads the setting. An unknown one is [Shortest], the default of the app.
-func ParseFormat(setting string) Format {
-	switch setting {
-	case "relative":
-		return Relative
-	case "absolute":
-		return Absolute
-	}
-	return Shortest
-}
 
 // Move is a change of the paths of files, or of the places of parts of a file. It is immutable
 // and safe for use by several goroutines.
@@ -154,9 +140,21 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 	}
 	for _, target := range m.targets(old, source, file) {
 		for _, written := range p.spellings(target + tail) {
-			if p.reads(at, written, target, part) {
-				return m.edits(p, old, source, file, edit{at, written}), ""
+			if !p.reads(at, written, target, part) {
+				continue
 			}
+			// A display text that was the name of the file before becomes its new name.
+			target, shown, renamed := edit{at, written}, p.raw[p.display.Start:p.display.End], old.Display
+			if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
+				renamed = stem(file)
+			}
+			switch {
+			case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
+				return []edit{target}, ""
+			case p.style == markdown.Wikilink:
+				return []edit{target, {p.display, renamed}}, ""
+			}
+			return []edit{{p.display, renamed}, target}, ""
 		}
 	}
 	return nil, unwritable
@@ -195,19 +193,6 @@ func (m *Move) file(text []byte, n node, source string) (edits []edit, reason st
 	return edits, ""
 }
 
-// edits are the new target, and the display text if that changes with it.
-func (m *Move) edits(p parts, old markdown.Link, source, file string, target edit) []edit {
-	shown := p.raw[p.display.Start:p.display.End]
-	renamed := m.display(old, source, file)
-	switch {
-	case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
-		return []edit{target}
-	case p.style == markdown.Wikilink:
-		return []edit{target, {p.display, renamed}}
-	}
-	return []edit{{p.display, renamed}, target}
-}
-
 // isPlain reports whether a display text means nothing but itself.
 func isPlain(display string) bool { return !strings.ContainsAny(display, "[]|`\\<$#") }
 
@@ -238,9 +223,10 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 		default:
 			paths = append([]string{way, "./" + way}, paths...)
 		}
-	case m.format == Shortest && m.after.Named(name) == 1:
+	case m.format == Absolute:
+	case m.after.Named(name) == 1:
 		paths = append([]string{name}, paths...)
-	case m.format == Shortest:
+	default:
 		paths = append(paths, name) // several files have the name, even if this is the nearest
 	}
 	var all []string
@@ -267,15 +253,6 @@ func (m *Move) Wikilink(note, file string) string {
 // isRelative reports whether a link is a path from the folder of its note.
 func isRelative(target string) bool {
 	return strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../")
-}
-
-// display returns the display text of a link after the move: the new name of a file that moved
-// if it was the old one.
-func (m *Move) display(old markdown.Link, source, file string) string {
-	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
-		return stem(file)
-	}
-	return old.Display
 }
 
 // stem returns the name of a file without its extension.

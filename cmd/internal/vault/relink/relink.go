@@ -68,39 +68,54 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 	var edits []edit
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
-		edits, changed, left = note(c, text, source)
+		const fence = 1 // line above the properties
+		found := markdown.Scan(text)
+		front := found.Frontmatter
+		block, inProperties, lost := frontmatter.RewriteLinks(text[front.Start:front.End], func(raw string, link markdown.Link) string {
+			edits, reason := c.link(raw, link, source)
+			if reason != "" {
+				left = append(left, Left{link.Line + fence, link.Target, reason})
+			}
+			if len(edits) == 0 {
+				return ""
+			}
+			return string(apply([]byte(raw), edits))
+		})
+		for _, link := range lost {
+			left = append(left, Left{link.Line + fence, link.Target, unlocated})
+		}
+		if inProperties > 0 {
+			edits = append(edits, edit{front, string(block)})
+		}
+		inBody, more, lostInBody := body(c, text, found, source)
+		edits, changed, left = append(edits, inBody...), inProperties+more, append(left, lostInBody...)
 	case ".canvas":
-		edits, changed, left = canvas(c, text, source)
+		// The edits are inside strings of the JSON; the rest keeps its layout.
+		line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
+		for _, n := range canvasNodes(text) {
+			switch n.kind {
+			case "file":
+				some, reason := c.file(text, n, source)
+				if reason != "" {
+					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
+				}
+				slices.SortFunc(some, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+				edits, changed = append(edits, some...), changed+min(len(some), 1)
+			case "text":
+				inner := []byte(unquote(text[n.text.Start:n.text.End]))
+				some, more, lost := body(c, inner, markdown.Scan(inner), source)
+				edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
+				changed += more
+				for _, l := range lost {
+					left = append(left, Left{line(n.text.Start), l.Target, l.Reason})
+				}
+			}
+		}
 	case ".base":
 		edits, left = c.expressions(text, source)
 		changed = len(edits)
 	}
 	return apply(text, edits), changed, left
-}
-
-// note returns the edits to a note: to its properties, then to its body.
-func note(c change, text []byte, source string) (edits []edit, changed int, left []Left) {
-	const fence = 1 // line above the properties
-	found := markdown.Scan(text)
-	front := found.Frontmatter
-	block, inProperties, lost := frontmatter.RewriteLinks(text[front.Start:front.End], func(raw string, link markdown.Link) string {
-		edits, reason := c.link(raw, link, source)
-		if reason != "" {
-			left = append(left, Left{link.Line + fence, link.Target, reason})
-		}
-		if len(edits) == 0 {
-			return ""
-		}
-		return string(apply([]byte(raw), edits))
-	})
-	for _, link := range lost {
-		left = append(left, Left{link.Line + fence, link.Target, unlocated})
-	}
-	if inProperties > 0 {
-		edits = append(edits, edit{front, string(block)})
-	}
-	inBody, changed, more := body(c, text, found, source)
-	return append(edits, inBody...), inProperties + changed, append(left, more...)
 }
 
 // body returns the edits to the links of a Markdown text. There are none if the edited text
@@ -154,32 +169,6 @@ func body(c change, text []byte, found markdown.Note, source string) (edits []ed
 		}
 	}
 	return nil, 0, left
-}
-
-// canvas returns the edits to the file nodes of a canvas and to the links in its text nodes.
-// They are inside strings of the JSON; the rest keeps its layout.
-func canvas(c change, text []byte, source string) (edits []edit, changed int, left []Left) {
-	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
-	for _, n := range canvasNodes(text) {
-		switch n.kind {
-		case "file":
-			some, reason := c.file(text, n, source)
-			if reason != "" {
-				left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
-			}
-			slices.SortFunc(some, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
-			edits, changed = append(edits, some...), changed+min(len(some), 1)
-		case "text":
-			inner := []byte(unquote(text[n.text.Start:n.text.End]))
-			some, more, lost := body(c, inner, markdown.Scan(inner), source)
-			edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
-			changed += more
-			for _, l := range lost {
-				left = append(left, Left{line(n.text.Start), l.Target, l.Reason})
-			}
-		}
-	}
-	return edits, changed, left
 }
 
 // apply returns text with the edits made, which are in order of place.
@@ -320,7 +309,12 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 		var written, reason string
 		switch string(text[kind[0]:kind[1]]) {
 		case "inFolder", "folder":
-			written = m.folder(old)
+			bare := strings.Trim(old, "/")
+			for from, to := range m.folders { // of which none is in another one
+				if rest, in := strings.CutPrefix(bare, from); in && (rest == "" || rest[0] == '/') {
+					written = strings.Replace(old, bare, to+rest, 1)
+				}
+			}
 		case "path":
 			written = m.to[old]
 		default:
@@ -343,17 +337,6 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 		}
 	}
 	return edits, left
-}
-
-// folder returns the new path of a folder that moved or is in one, "" for another one.
-func (m *Move) folder(old string) string {
-	bare := strings.Trim(old, "/")
-	for from, to := range m.folders {
-		if rest, in := strings.CutPrefix(bare, from); in && (rest == "" || rest[0] == '/') {
-			return strings.Replace(old, bare, to+rest, 1)
-		}
-	}
-	return ""
 }
 
 // node is a node of a canvas: its type, and the places of its strings with their quotes.
@@ -448,7 +431,21 @@ func onto(quoted []byte, at int, edits []edit) []edit {
 				from++
 				continue
 			}
-			size := unitSize(quoted[from:])
+			// The first character: an escape, a pair of surrogate escapes, or its bytes.
+			const escape = len(`\ud83d`)
+			rest, size := quoted[from:], 1
+			switch {
+			case rest[0] != '\\':
+				for rest[size] >= 0x80 && rest[size] < 0xc0 {
+					size++
+				}
+			case rest[1] != 'u':
+				size = len(`\n`)
+			case bytes.HasPrefix(rest[escape:], []byte(`\u`)) && strings.EqualFold(string(rest[2]), "d") && len(unquote([]byte(`"`+string(rest[:2*escape])+`"`))) == 4:
+				size = 2 * escape
+			default:
+				size = escape
+			}
 			said += len(unquote(append(append([]byte{'"'}, quoted[from:from+size]...), '"')))
 			from += size
 		}
@@ -461,25 +458,4 @@ func onto(quoted []byte, at int, edits []edit) []edit {
 		out[i].text = string(written[1 : len(written)-1])
 	}
 	return out
-}
-
-// unitSize returns the length of the first character in an encoded string: an escape, a pair
-// of surrogate escapes, or the bytes of a character.
-func unitSize(quoted []byte) int {
-	switch {
-	case quoted[0] != '\\':
-		size := 1
-		for quoted[size] >= 0x80 && quoted[size] < 0xc0 {
-			size++
-		}
-		return size
-	case quoted[1] != 'u':
-		return len(`\n`)
-	}
-	const escape = len(`\ud83d`)
-	low := bytes.HasPrefix(quoted[escape:], []byte(`\u`))
-	if low && strings.EqualFold(string(quoted[2]), "d") && len(unquote([]byte(`"`+string(quoted[:2*escape])+`"`))) == 4 {
-		return 2 * escape
-	}
-	return escape
 }
