@@ -136,8 +136,7 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	if status := said.Print(&out); status != command.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
-	got := said.Report()
-	assert.That(t, got.Code == frame.CodeCLIError && strings.HasPrefix(got.Reason, "Error: reading stopped: "), "reported as %+v", got)
+	assert.That(t, said.Kind.Code == frame.CodeCLIError && strings.HasPrefix(said.Text, "Error: reading stopped: "), "reported as %+v", said)
 }
 
 // kitchen is a vault with names that are easily mistaken, a part of it hidden.

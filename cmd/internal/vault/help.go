@@ -4,51 +4,29 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/vault/command"
 )
 
-func generalCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "help", Help: "Show what this program can do",
-			Positional: "command",
-			Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
-				// Help of one command shows its family: "help daily" shows the commands that begin with
-				// "daily:" too. To the gateway, whose answers agents read, it does not show how this program is
-				// started.
-				name := p["command"]
-				if name == "" {
-					return command.Text(overview(v.ForGateway)), nil
-				}
-				var blocks []string
-				for _, row := range table() {
-					if row.Name == name || strings.HasPrefix(row.Name, name+":") {
-						blocks = append(blocks, block(row))
-					}
-				}
-				if len(blocks) == 0 {
-					_, err := lookUp(name)
-					return command.Reply{}, err
-				}
-				return command.Text(strings.Join(blocks, "\n")), nil
-			},
-		},
-		{
-			Name: "version", Help: "Show the version of this program",
-			Run: func(*command.Vault, command.Values) (command.Reply, error) { return command.Text(versionLine()), nil },
-		},
+// help shows of one command its family: "help daily" shows the commands that begin with
+// "daily:" too. To the gateway, whose answers agents read, it does not show how this program is
+// started.
+func help(v *command.Vault, p command.Values) (command.Reply, error) {
+	if name := p["command"]; name != "" {
+		var blocks []string
+		for _, row := range table() {
+			if row.Name == name || strings.HasPrefix(row.Name, name+":") {
+				blocks = append(blocks, block(row))
+			}
+		}
+		if len(blocks) == 0 {
+			_, err := lookUp(name)
+			return command.Reply{}, err
+		}
+		return command.Text(strings.Join(blocks, "\n")), nil
 	}
-}
-
-// versionLine deliberately does not have the form of the app's own line, which
-// begins with a number: this program must not be taken for the app.
-func versionLine() string { return "vaultwicket " + release.Version + " (embedded)" }
-
-func overview(forGateway bool) string {
 	var out strings.Builder
 	out.WriteString("vaultwicket embedded vault CLI\n")
-	if !forGateway {
+	if !v.ForGateway {
 		out.WriteString("\n" + command.Synopsis + "\n\nOptions:\n")
 		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
 		fmt.Fprintf(&out, "  %-22s%s\n", command.WriteSwitch, "Let the command change the vault")
@@ -66,7 +44,7 @@ Commands:
 	for _, row := range table() {
 		out.WriteString(block(row))
 	}
-	return out.String()
+	return command.Text(out.String()), nil
 }
 
 // block is a command in the layout of the app's help.

@@ -16,6 +16,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ import (
 	"sync"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands"
@@ -34,6 +36,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/exec/frame"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
@@ -112,8 +115,8 @@ func perform(h *command.Host, c resident.Call) int {
 	switch {
 	case status == command.ExitDone && known != nil:
 		fmt.Fprintln(c.Stderr, known.Line())
-	case status != command.ExitDone && command.WantsFacts(c.Args):
-		fmt.Fprintln(c.Stderr, said.Report().Line())
+	case status != command.ExitDone && len(c.Args) > 0 && slices.Contains(c.Args[1:], command.FactsSwitch): // also of a line that cannot be parsed
+		fmt.Fprintln(c.Stderr, frame.Failure{Code: said.Kind.Code, Hint: said.Kind.Hint, Reason: said.Text}.Line())
 	}
 	return status
 }
@@ -125,8 +128,13 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	if err != nil {
 		return command.Explain(err), nil
 	}
-	if line.Kept.ID != "" {
-		return moreOf(h, line.Kept), nil
+	if kept := line.Kept; kept.ID != "" {
+		if h.Kept != nil {
+			if pieces, ok := h.Kept.Get(kept.ID, kept.From, kept.Bytes); ok {
+				return command.TextOfPieces(pieces), nil
+			}
+		}
+		return command.Explain(command.Misuse("%s: nothing is kept there.", command.KeptSwitch)), nil
 	}
 	req := command.Request{Command: line.Command, Args: line.Args, Options: line.Options, MayWrite: line.MayWrite}
 	if line.Stdin != "" {
@@ -149,57 +157,41 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 		}
 		return said, nil
 	}
-	if !line.Facts {
-		return spaced(respond(v, req), line), nil
-	}
-	if h.Tally != nil {
+	if line.Facts && h.Tally != nil {
 		v.Tally = h.Tally(c.Stderr)
 		defer v.Tally.End()
 	}
-	state := stateOf(v, line) // before the answer: what changes meanwhile is another state
-	if state != "" && state == line.Unless {
-		return command.Reply{}, command.Unchanged(state)
-	}
-	closed := v.ClosedNow(line.Command)
-	said := spaced(respond(v, req), line)
-	known := said.Facts(v.Disk)
-	if said.Status == command.ExitDone {
-		known = known.FromState(state, closed)
-	}
-	if state != "" {
-		known = divided(h, &said, line.Part, known)
-	}
-	return said, known
-}
-
-// divided has a worker print the first part of a reply and keep the whole, if that is asked
-// for, and returns the facts with it. It is for an answer from a known state: any other one
-// is made and sent once more for its next page, to see whether it has changed.
-func divided(h *command.Host, said *command.Reply, part command.Part, known *command.Facts) *command.Facts {
-	whole, ok := said.Divide(part)
-	if !ok {
-		return known
-	}
-	id, _ := h.Kept.Put(whole.Pieces) // what is too large is not divided
-	return known.OfWhole(id, whole)
-}
-
-// moreOf returns a part of an answer that a worker has kept.
-func moreOf(h *command.Host, k command.Kept) command.Reply {
-	if h.Kept != nil {
-		if pieces, ok := h.Kept.Get(k.ID, k.From, k.Bytes); ok {
-			return command.TextOfPieces(pieces)
+	state, closed := "", ""
+	if line.Facts {
+		state = stateOf(v, line) // before the answer: what changes meanwhile is another state
+		if state != "" && state == line.Unless {
+			return command.Reply{}, &command.Facts{Facts: frame.Facts{State: state, Unchanged: true}}
 		}
+		closed = v.ClosedNow(line.Command)
 	}
-	return command.Explain(command.Misuse("%s: nothing is kept there.", command.KeptSwitch))
-}
-
-// spaced returns a reply with the space that a line asks for.
-func spaced(said command.Reply, line command.Line) command.Reply {
+	said := respond(v, req)
 	if line.Compact {
 		said.Compact()
 	}
-	return said
+	if !line.Facts {
+		return said, nil
+	}
+	known := said.Facts(v.Disk)
+	if said.Status == command.ExitDone && state+closed != "" {
+		known = cmp.Or(known, &command.Facts{})
+		known.State, known.Closed = state, closed
+	}
+	if state == "" {
+		// An answer from no known state is made and sent once more for its next page, to see whether it
+		// has changed: it is not divided.
+		return said, known
+	}
+	if whole, ok := said.Divide(line.Part); ok {
+		id, _ := h.Kept.Put(whole.Pieces) // what is too large is not divided
+		known = cmp.Or(known, &command.Facts{})
+		known.Whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
+	}
+	return said, known
 }
 
 // table returns everything this program can do, sorted by name. It is set by init because help, a row
@@ -208,7 +200,15 @@ var table func() []command.Command
 
 func init() {
 	table = sync.OnceValue(func() []command.Command {
-		return slices.SortedFunc(slices.Values(append(generalCommands(), commands.All()...)), func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
+		own := []command.Command{
+			{Name: "help", Help: "Show what this program can do", Positional: "command", Run: help},
+			{Name: "version", Help: "Show the version of this program", Run: func(*command.Vault, command.Values) (command.Reply, error) {
+				// It does not have the form of the app's own line, which begins with a number: this program
+				// must not be taken for the app.
+				return command.Text("vaultwicket " + release.Version + " (embedded)"), nil
+			}},
+		}
+		return slices.SortedFunc(slices.Values(append(own, commands.All()...)), func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
 	})
 }
 
@@ -246,8 +246,9 @@ func respond(v *command.Vault, r command.Request) command.Reply {
 	if err != nil {
 		return command.Explain(err)
 	}
-	if err := mayRun(r, row, values); err != nil {
-		return command.Explain(err)
+	shows := row.OnlyReads != nil && row.OnlyReads(values)
+	if row.Writes() && !shows && !r.MayWrite && r.Options.Mode != command.PlanSwitch {
+		return command.Explain(command.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, command.WriteSwitch))
 	}
 	said, err := command.Reply{}, error(nil)
 	switch {
@@ -266,16 +267,6 @@ func respond(v *command.Vault, r command.Request) command.Reply {
 		return command.Explain(command.On(v, row.Name, err))
 	}
 	return said
-}
-
-// mayRun refuses a call that would change something, or have it kept in the journal,
-// and was not allowed to.
-func mayRun(r command.Request, c command.Command, values command.Values) error {
-	shows := c.OnlyReads != nil && c.OnlyReads(values)
-	if !c.Writes() || shows || r.MayWrite || r.Options.Mode == command.PlanSwitch {
-		return nil
-	}
-	return command.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", c.Name, command.WriteSwitch)
 }
 
 // lifelineVariable names an inherited descriptor: the reading end of a pipe

@@ -32,11 +32,15 @@ func status(h *command.Host, folder string) command.Reply {
 	if err := h.OpenFolder(path, &command.Vault{}); err != nil {
 		return command.Explain(err)
 	}
+	ignored := filepath.Join(path, access.IgnoreFile) // the file that hides notes of a vault
+	if _, err := os.Lstat(ignored); errors.Is(err, fs.ErrNotExist) {
+		ignored = "none"
+	}
 	table := command.Table{}
 	for _, line := range [][2]string{
 		{"folder", path},
 		{"sandbox", h.Sandbox.String()},
-		{"ignore file", ignoreFile(path)},
+		{"ignore file", ignored},
 		{"cache", cmp.Or(private.CacheFolder(h.Env, path), "none: no place outside the vault")},
 	} {
 		table.Rows = append(table.Rows, line[:])
@@ -44,21 +48,16 @@ func status(h *command.Host, folder string) command.Reply {
 	return table.Reply(command.FormatTSV)
 }
 
-// ignoreFile returns where the file is that hides notes of a vault.
-func ignoreFile(folder string) string {
-	file := filepath.Join(folder, access.IgnoreFile)
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		return "none"
-	}
-	return file
-}
-
 // stateOf names the state from which a call is answered, "" if the answer depends on more
 // than the index and the day, or if that is not known without looking at every file. The same
 // call of the same state has the same answer. No two processes have a state in common.
 func stateOf(v *command.Vault, line command.Line) string {
 	row, err := lookUp(line.Command)
-	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || slices.ContainsFunc(line.Args, isOfTheMoment) {
+	ofTheMoment := slices.ContainsFunc(line.Args, func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "active" || name == "daily"
+	})
+	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || ofTheMoment {
 		return ""
 	}
 	state := v.Host.Knowledge.State
@@ -72,13 +71,6 @@ func stateOf(v *command.Vault, line command.Line) string {
 	day := v.Clock().Add(-v.DayStart).Format(time.DateOnly)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
 	return hex.EncodeToString(sum[:8])
-}
-
-// isOfTheMoment reports whether an argument is about the active note, or about today's,
-// which the settings of the vault name.
-func isOfTheMoment(arg string) bool {
-	name, _, _ := strings.Cut(arg, "=")
-	return name == "active" || name == "daily"
 }
 
 var processName = sync.OnceValue(rand.Text)

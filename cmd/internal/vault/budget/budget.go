@@ -224,11 +224,7 @@ const (
 // ceiling is the ceiling of a process. An element in a channel is a part that is taken.
 type ceiling struct{ common, reserve chan struct{} }
 
-func newCeiling() *ceiling {
-	return &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
-}
-
-var ofProcess = newCeiling()
+var ofProcess = &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
 
 // share takes what a call needs of the ceiling for a number of live bytes. The caller has the
 // lock.

@@ -97,7 +97,7 @@ func TestTheBudgetComesWithTheContext(t *testing.T) {
 
 // callsOf returns budgets of calls under one ceiling, and what ends each call.
 func callsOf(t *testing.T, count int) (calls []*Budget, end []func()) {
-	shared := newCeiling()
+	shared := &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
 	for range count {
 		ctx, cancel := context.WithCancel(t.Context())
 		b := New(Limits{})

@@ -146,7 +146,8 @@ func (s Syntax) Parse(r Request) (Values, error) {
 			return nil, Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
 		}
 		if row.Kind == contentKind || name == s.Escaped {
-			value = expand(value)
+			// There is no way to escape the backslash: text with such pairs has to come by standard input.
+			value = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
 		}
 		if err := s.set(values, row, value); err != nil {
 			return nil, err
@@ -190,12 +191,6 @@ func (s Syntax) set(values Values, row allowlist.Param, value string) error {
 
 func (s Syntax) unknown(name string) error {
 	return Misuse("Unknown parameter: %s\n%s", name, s.usage())
-}
-
-// expand replaces the escapes of the grammar. There is no way to escape the
-// backslash; text with such pairs has to come by standard input.
-func expand(value string) string {
-	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
 }
 
 // PartSwitch is followed by the minimum bytes of a long listing that a worker prints, in whole

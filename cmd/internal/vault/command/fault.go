@@ -24,25 +24,14 @@ type Fault struct {
 	Status  int
 	kind    Kind
 	Text    string
-	missing Missing
+	missing missing
 }
 
-// Missing is a name that was not found, for the search of similar names. The zero Missing is
-// none.
-type Missing struct {
-	Typed  string // by the caller
-	Folder bool
-	Ext    string // of the files that it can be, "" for any
-}
-
-// Missing returns what was not found, the zero Missing for another failure.
-func (f *Fault) Missing() Missing { return f.missing }
-
-// WithHint returns the failure with another hint.
-func (f *Fault) WithHint(hint string) *Fault {
-	advised := *f
-	advised.kind.Hint = hint
-	return &advised
+// missing is a name that was not found, for the search of similar names. The zero value is none.
+type missing struct {
+	typed  string // by the caller
+	folder bool
+	ext    string // of the files that it can be, "" for any
 }
 
 func (f *Fault) Error() string { return f.Text }
@@ -165,27 +154,22 @@ func DidYouMean(names []string) string {
 	}
 }
 
-// Report returns the report to the gateway of a reply that was not successful.
-func (r *Reply) Report() frame.Failure {
-	return frame.Failure{Code: r.Kind.Code, Hint: r.Kind.Hint, Reason: r.Text}
-}
-
 // HintInCloud is for a note whose content is not on this disk.
 const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"
 
 // FileNotFound is the app's sentence for a target that cannot be seen.
 func FileNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), missing: Missing{Typed: asTyped}}
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), missing: missing{typed: asTyped}}
 }
 
 // FolderNotFound is the app's sentence for a folder that cannot be seen.
 func FolderNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), missing: Missing{Typed: asTyped, Folder: true}}
+	return &Fault{Status: ExitFailed, kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), missing: missing{typed: asTyped, folder: true}}
 }
 
 // BaseNotFound is the app's sentence for a base that cannot be seen.
 func BaseNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: Missing{Typed: asTyped, Ext: "base"}}
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: missing{typed: asTyped, ext: "base"}}
 }
 
 // ReadError explains why a file could not be opened for reading.
@@ -249,26 +233,28 @@ func NoActiveFile() error {
 // On returns the error of a command, with similar names if it is about a file or folder that was
 // not found.
 func On(v *Vault, command string, err error) error {
-	var fault *Fault
-	if !errors.As(err, &fault) || fault.Missing() == (Missing{}) || v.Ctx.Err() != nil {
+	fault, ok := errors.AsType[*Fault](err)
+	if !ok || fault.missing == (missing{}) || v.Ctx.Err() != nil {
 		return err
 	}
-	if hint := hintFor(v, fault.Missing()); hint != "" {
-		if slices.Contains(onFiles, command) {
-			hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
-		}
-		return fault.WithHint(hint)
+	advised := *fault
+	switch hint := hintFor(v, fault.missing); {
+	case hint != "" && slices.Contains(onFiles, command):
+		advised.kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
+	case hint != "":
+		advised.kind.Hint = hint
+	case command == "append" || command == "prepend":
+		advised.kind.Hint = NotFound.Hint + "; create makes a note"
+	default:
+		return err
 	}
-	if command == "append" || command == "prepend" {
-		return fault.WithHint(NotFound.Hint + "; create makes a note")
-	}
-	return err
+	return &advised
 }
 
 // onFiles are the commands on files of which there is one on folders, too.
 var onFiles = []string{"move", "rename", "copy", "delete"}
 
-func hintFor(v *Vault, missing Missing) string {
+func hintFor(v *Vault, m missing) string {
 	var files, folders []string // that the caller may see
 	_, err := v.EachEntry(disk.Path{},
 		func(l Listed) { files = append(files, l.Path.String()) },
@@ -276,19 +262,19 @@ func hintFor(v *Vault, missing Missing) string {
 	if err != nil {
 		return ""
 	}
-	if missing.Folder {
-		wanted := strings.Trim(missing.Typed, "/")
+	if m.folder {
+		wanted := strings.Trim(m.typed, "/")
 		for _, note := range files {
 			if strings.EqualFold(note, wanted) || strings.EqualFold(note, wanted+".md") {
 				folder := cmp.Or(note[:max(strings.LastIndexByte(note, '/'), 0)], "/")
 				return fmt.Sprintf("did you mean %s? %s is a file in it", quoted(folder), quoted(note))
 			}
 		}
-		return DidYouMean(lookup.NearestPaths(missing.Typed, folders))
+		return DidYouMean(lookup.NearestPaths(m.typed, folders))
 	}
 	// A folder of that very name goes before the files that are like the one that was asked for,
 	// and one that is like its folder after them.
-	typed := missing.Typed
+	typed := m.typed
 	for _, name := range []string{typed, typed + ".md"} {
 		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {
 			return HintInCloud
@@ -297,8 +283,8 @@ func hintFor(v *Vault, missing Missing) string {
 	if folder := sameFolder(typed, folders); folder != "" {
 		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", quoted(folder), quoted(folder))
 	}
-	if missing.Ext != "" {
-		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+missing.Ext) })
+	if m.ext != "" {
+		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+m.ext) })
 	}
 	if near := lookup.NearestPaths(typed, files); len(near) > 0 {
 		return DidYouMean(near)

@@ -166,7 +166,18 @@ func (v *Vault) Excluded() (func(path string) bool, error) {
 func excludes(filters []string) func(path string) bool {
 	tests := make([]func(string) bool, 0, len(filters))
 	for _, filter := range filters {
-		tests = append(tests, exclusion(filter))
+		if len(filter) > 2 && filter[0] == '/' && strings.HasSuffix(filter, "/") {
+			// A regular expression. One that this program cannot read excludes nothing.
+			if expression, err := regexp.Compile(filter[1 : len(filter)-1]); err == nil {
+				tests = append(tests, expression.MatchString)
+			}
+			continue
+		}
+		filter = strings.TrimSuffix(filter, "/") // the path of a file, or the beginning of paths
+		tests = append(tests, func(path string) bool {
+			rest, found := strings.CutPrefix(path, filter)
+			return found && filter != "" && (rest == "" || rest[0] == '/')
+		})
 	}
 	return func(path string) bool {
 		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
@@ -186,24 +197,6 @@ func (v *Vault) filters() ([]string, error) {
 	}
 	err := v.ReadConfig("app.json", &app)
 	return app.Filters, err
-}
-
-// exclusion reads one filter: a regular expression between slashes, else the
-// path of a file or the beginning of paths. An expression that this program
-// cannot read excludes nothing.
-func exclusion(filter string) func(path string) bool {
-	if len(filter) > 2 && filter[0] == '/' && strings.HasSuffix(filter, "/") {
-		expression, err := regexp.Compile(filter[1 : len(filter)-1])
-		if err != nil {
-			return func(string) bool { return false }
-		}
-		return expression.MatchString
-	}
-	filter = strings.TrimSuffix(filter, "/")
-	return func(path string) bool {
-		rest, found := strings.CutPrefix(path, filter)
-		return found && filter != "" && (rest == "" || rest[0] == '/')
-	}
 }
 
 // PathOf returns the path that a text means, as the disk has it. Every path that

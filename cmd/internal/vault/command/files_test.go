@@ -15,6 +15,6 @@ func TestExclusion(t *testing.T) {
 		{"a.md", "a.md", true}, {"/^Draft/", "Draft 1.md", true}, {"/^Draft/", "My Draft.md", false},
 		{"/(/", "a.md", false}, {"", "a.md", false}, {"/", "a.md", false},
 	} {
-		assert.Equal(t, exclusion(tt.filter)(tt.path), tt.want, "%q excludes %s", tt.filter, tt.path)
+		assert.Equal(t, excludes([]string{tt.filter})(tt.path), tt.want, "%q excludes %s", tt.filter, tt.path)
 	}
 }

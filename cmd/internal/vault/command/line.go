@@ -173,12 +173,6 @@ func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string,
 	return map[string]string{param: string(text)}, nil
 }
 
-// WantsFacts reports whether a command line has the switch for it, also one that
-// cannot be parsed.
-func WantsFacts(args []string) bool {
-	return len(args) > 0 && slices.Contains(args[1:], FactsSwitch)
-}
-
 // suggestions is how many near names the app offers at most.
 const suggestions = 3
 

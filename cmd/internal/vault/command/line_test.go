@@ -67,7 +67,10 @@ func TestExpand(t *testing.T) {
 	for text, want := range map[string]string{
 		``: "", `a\nb`: "a\nb", `\t`: "\t", `\\n`: "\\\n", `\r`: `\r`, `\`: `\`, "real\nbreak": "real\nbreak", `C:\new\table`: "C:\new\table",
 	} {
-		assert.Equal(t, expand(text), want, "expand(%q) =", text)
+		c := Syntax{Params: []allowlist.Param{{Name: "text", Kind: "content"}}}
+		values, err := c.Parse(Request{Args: []string{"text=x" + text}})
+		require.NoError(t, err)
+		assert.Equal(t, values["text"], "x"+want, "%q becomes", text)
 	}
 }
 

@@ -35,7 +35,7 @@ func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	if p.lineEnds { // the app does not convert them
 		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
 	}
-	p.drop(Step.IsNoop)
+	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
 	if len(p.Steps) > 0 {
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
@@ -85,9 +85,18 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 		}
 	}
 	after := make([]journal.Image, len(seen))
-	for i, s := range seen {
-		after[i] = ImageOf(s.now)
-		made := s.lines(j)
+	for i, t := range seen {
+		after[i] = ImageOf(t.now)
+		var was []byte
+		if t.step.Before == after[i] {
+			continue
+		}
+		if t.step.Before.Exists {
+			if was, err = j.Object(t.step.Before.Hash); err != nil {
+				continue // it is not kept where the file was moved as it was
+			}
+		}
+		made := edit.CountLines(was, t.now.Text)
 		verdict.Added += made.Added
 		verdict.Removed += made.Removed
 	}
@@ -106,22 +115,6 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 	}
 	text, err := json.Marshal(verdict)
 	return Text(string(text)), err
-}
-
-// lines counts what became of a file. What it was is not kept where it was moved as
-// it is; then nothing is counted.
-func (t traced) lines(j *journal.Journal) edit.LineCounts {
-	if t.step.Before == ImageOf(t.now) {
-		return edit.LineCounts{}
-	}
-	var was []byte
-	if t.step.Before.Exists {
-		var err error
-		if was, err = j.Object(t.step.Before.Hash); err != nil {
-			return edit.LineCounts{}
-		}
-	}
-	return edit.CountLines(was, t.now.Text)
 }
 
 // shortHash returns the hash by which a note is known to callers.
@@ -192,17 +185,42 @@ func settled(v *Vault, j *journal.Journal, row Command, values Values, e journal
 // lookBack looks at the files of an entry and says of each what became of it.
 func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
 	for _, s := range e.Steps {
-		t := traced{step: s}
+		t := traced{step: s, state: otherwise}
 		if t.now, err = heldAt(v, s.Path); err != nil {
 			return nil, err
 		}
+		now, source := ImageOf(t.now), ImageOf(t.now)
 		if s.From != "" {
 			if t.old, err = heldAt(v, s.From); err != nil {
 				return nil, err
 			}
+			source = ImageOf(t.old)
 		}
-		if err = weigh(v, j, row, values, &t); err != nil {
-			return nil, err
+		switch {
+		case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path): // with the same letters it may be the file itself
+			if source == s.Before && !t.now.Exists {
+				t.state = untouched
+			}
+		case now == s.After:
+			t.state = applied
+		case source == s.Before:
+			t.state = untouched
+		case row.Verify != nil && t.now.Exists:
+			before := FileState{}
+			if s.Before.Exists {
+				text, err := j.Object(s.Before.Hash)
+				if err != nil {
+					break // it was not kept, because nothing of it was to change
+				}
+				before = Existing(text)
+			}
+			verdict, err := row.Verify(v, values, AppChange{s, before, t.now})
+			if err != nil {
+				return nil, err
+			}
+			if verdict.Done {
+				t.state, t.style = applied, verdict.Style
+			}
 		}
 		seen = append(seen, t)
 	}
@@ -216,44 +234,6 @@ func heldAt(v *Vault, path string) (FileState, error) {
 		return FileState{}, nil // nothing can be there
 	}
 	return StateAt(v, at, path)
-}
-
-// weigh sets the state of one file.
-func weigh(v *Vault, j *journal.Journal, row Command, values Values, t *traced) error {
-	s, now := t.step, ImageOf(t.now)
-	t.state = otherwise
-	source := now
-	if s.From != "" {
-		source = ImageOf(t.old)
-	}
-	switch {
-	case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path): // with the same letters it may be the file itself
-		if source == s.Before && !t.now.Exists {
-			t.state = untouched
-		}
-		return nil
-	case now == s.After:
-		t.state = applied
-		return nil
-	case source == s.Before:
-		t.state = untouched
-		return nil
-	case row.Verify == nil || !t.now.Exists:
-		return nil
-	}
-	before := FileState{}
-	if s.Before.Exists {
-		text, err := j.Object(s.Before.Hash)
-		if err != nil {
-			return nil // it was not kept, because nothing of it was to change
-		}
-		before = Existing(text)
-	}
-	verdict, err := row.Verify(v, values, AppChange{s, before, t.now})
-	if err == nil && verdict.Done {
-		t.state, t.style = applied, verdict.Style
-	}
-	return err
 }
 
 // stateOf says what became of the change as a whole.
@@ -300,16 +280,21 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 	rest, at := now, 0
 	for i, piece := range pieces {
 		if i > 0 && len(piece) > 0 {
-			breaks := leadingBreaks(rest, piece)
+			breaks, begun := 0, rest // the line breaks in front of the piece
+			for ; !bytes.HasPrefix(begun, piece); breaks++ {
+				shorter := bytes.TrimPrefix(bytes.TrimPrefix(begun, []byte("\r")), []byte("\n"))
+				if len(shorter) == len(begun) {
+					break
+				}
+				begun = shorter
+			}
 			before := pieces[i-1]
 			// The app needs no line break between the two.
 			ends := len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
 			if breaks > maxBreaks || breaks == 0 && !ends && !inline || breaks > 0 && inline && !ends {
 				return Verdict{}
 			}
-			for range breaks {
-				rest = withoutBreak(rest)
-			}
+			rest = begun
 		}
 		after, found := bytes.CutPrefix(rest, piece)
 		if !found {
@@ -317,7 +302,7 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 		}
 		at, rest = at+len(piece), after
 	}
-	if countBreaks(rest) > maxBreaks || len(bytes.Trim(rest, "\r\n")) > 0 {
+	if bytes.Count(rest, []byte("\n")) > maxBreaks || len(bytes.Trim(rest, "\r\n")) > 0 {
 		return Verdict{}
 	}
 	if len(now) == at {
@@ -325,24 +310,6 @@ func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
 	}
 	return Verdict{Done: true, Style: lineBreaks}
 }
-
-// leadingBreaks counts the line breaks in front of a piece.
-func leadingBreaks(text, piece []byte) (n int) {
-	for ; !bytes.HasPrefix(text, piece); n++ {
-		rest := withoutBreak(text)
-		if len(rest) == len(text) {
-			return n
-		}
-		text = rest
-	}
-	return n
-}
-
-func withoutBreak(text []byte) []byte {
-	return bytes.TrimPrefix(bytes.TrimPrefix(text, []byte("\r")), []byte("\n"))
-}
-
-func countBreaks(text []byte) int { return bytes.Count(text, []byte("\n")) }
 
 // Ending judges a note that was to be wanted. The app may end it with a line break.
 func Ending(wanted, now []byte) Verdict {
@@ -352,7 +319,7 @@ func Ending(wanted, now []byte) Verdict {
 		return Verdict{}
 	case len(rest) == 0:
 		return Exact
-	case len(bytes.TrimLeft(rest, "\r\n")) == 0 && countBreaks(rest) <= 1:
+	case len(bytes.TrimLeft(rest, "\r\n")) == 0 && bytes.Count(rest, []byte("\n")) <= 1:
 		return Verdict{Done: true, Style: endsInBreaks}
 	}
 	return Verdict{}

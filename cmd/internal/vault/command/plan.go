@@ -44,7 +44,15 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 		// Carries is the kind of what the addresses that it adds carry.
 		Carries string `json:"carries,omitempty"`
 		Digest  string `json:"digest"`
-	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Links: p.onLinks(), Carries: p.carried.Kind, Digest: digestOf(v, p)}
+	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Carries: p.carried.Kind, Digest: digestOf(v, p)}
+	links := []string{p.Broken.breaks()}
+	if p.Followed.Count > 0 {
+		links = append(links, "changes "+p.Followed.String())
+	}
+	if p.Mentions != "" {
+		links = append(links, "leaves "+p.Mentions)
+	}
+	plan.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
 	var changes []difference.Change
 	for _, s := range p.Steps {
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
@@ -108,56 +116,56 @@ func (p Proposal) suits() error {
 
 // judge refuses a proposal that does more than the rules allow. It looks at what
 // would be done and not at what was asked for: links in other notes that a move
-// rewrites, the note of today, a note that a template makes.
+// rewrites, the note of today, a note that a template makes. A step that changes how a note
+// narrows access to itself is refused; a new note may narrow it, but not so that the caller
+// loses it.
 func judge(v *Vault, p Proposal) error {
 	if !v.Hides() && !v.Rules.Restrict() {
 		return nil
 	}
 	loses := p.Undoes == "" && p.loss() != "" // to take a change back is to write
 	for _, s := range p.Steps {
-		if s.IsNoop() {
+		var err error
+		switch bookmarks := s.Path == disk.Bookmarks(); { // they are no note
+		case s.IsNoop():
 			continue
-		}
-		if err := judgeStep(v, s, p); err != nil {
-			return err
-		}
-		if loses && s.Before.Exists && !s.Before.Folder && s.Path != disk.Bookmarks() {
-			if err := needs(v, s.source(), s.Before, access.Delete, "overwritten: the change "+p.loss()); err != nil {
-				return err
+		case bookmarks && v.Sight != nil:
+			return AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+		case bookmarks:
+			continue
+		case s.Before.Folder || s.After.Folder:
+			err = needs(v, s.Path, FileState{}, access.Write, "changed")
+		case s.IsMove():
+			needed := access.Write
+			if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
+				needed = access.Delete // the note goes from where it was
 			}
+			if err = needs(v, s.From, s.Before, needed, "moved away"); err == nil {
+				err = needs(v, s.Path, FileState{}, access.Write, "made")
+			}
+		case !s.After.Exists && !p.OwnChange:
+			err = needs(v, s.Path, s.Before, access.Delete, "deleted")
+		case s.Before.Exists && p.Replaces && s.Path == p.Note:
+			err = needs(v, s.Path, s.Before, access.Delete, "replaced")
+		case s.Before.Exists:
+			err = needs(v, s.Path, s.Before, access.Write, "changed")
+		default:
+			err = needs(v, s.Path, FileState{}, access.Write, "made")
 		}
-		if err := keepsLevel(v, s); err != nil {
+		if err == nil && loses && s.Before.Exists && !s.Before.Folder {
+			err = needs(v, s.source(), s.Before, access.Delete, "overwritten: the change "+p.loss())
+		}
+		if err != nil {
 			return err
+		}
+		if s.After.Exists && !s.After.Folder {
+			before, after := v.levelIn(s.source(), s.Before), v.levelIn(s.Path, s.After)
+			if before != after && (s.Before.Exists || after == access.None) {
+				return AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", Verbatim(s.Path.String()))
+			}
 		}
 	}
 	return nil
-}
-
-func judgeStep(v *Vault, s Step, p Proposal) error {
-	switch {
-	case s.Path == disk.Bookmarks() && v.Sight != nil:
-		return AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
-	case s.Path == disk.Bookmarks():
-		return nil // it is no note
-	case s.Before.Folder || s.After.Folder:
-		return needs(v, s.Path, FileState{}, access.Write, "changed")
-	case s.IsMove():
-		needed := access.Write
-		if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
-			needed = access.Delete // the note goes from where it was
-		}
-		if err := needs(v, s.From, s.Before, needed, "moved away"); err != nil {
-			return err
-		}
-		return needs(v, s.Path, FileState{}, access.Write, "made")
-	case !s.After.Exists && !p.OwnChange:
-		return needs(v, s.Path, s.Before, access.Delete, "deleted")
-	case s.Before.Exists && p.Replaces && s.Path == p.Note:
-		return needs(v, s.Path, s.Before, access.Delete, "replaced")
-	case s.Before.Exists:
-		return needs(v, s.Path, s.Before, access.Write, "changed")
-	}
-	return needs(v, s.Path, FileState{}, access.Write, "made")
 }
 
 // needs refuses what a path with a state may not have done to it. A note that is not seen may be at a
@@ -221,42 +229,32 @@ func (p Proposal) loss() string {
 		return fmt.Sprintf("affects %d notes", changed)
 	}
 	for _, s := range p.Steps {
-		if p.Keeps && s.After.Exists {
+		switch {
+		case p.Keeps && s.After.Exists, !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
 			continue
+		case !s.After.Exists:
+			return fmt.Sprintf("removes the file %q", named(s.Path.String()))
+		case p.Undoes != "":
+			return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
 		}
-		if why := s.loss(p.Undoes != ""); why != "" {
-			return why
+		body := edit.Body(s.Before.Text)
+		ofBody, all := removedFrom(body, edit.Body(s.After.Text)), linesOf(body)
+		removed := removedFrom(s.Before.Text, s.After.Text)
+		switch {
+		case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
+			if n := edit.NumberOfLines(body); all == n {
+				return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
+			}
+			return fmt.Sprintf("removes %d%% of the text of %q", 100*min(ofBody, all)/all, named(s.Path.String()))
+		case removed > maxRemoved:
+			return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
+		}
+		if key := retyped(s.Before.Text, s.After.Text); key != "" {
+			return fmt.Sprintf("replaces the value of the property %q of %q by one of another type", named(key), named(s.Path.String()))
 		}
 	}
 	if p.carried.asks {
 		return p.carried.Why
-	}
-	return ""
-}
-
-func (s Step) loss(undo bool) string {
-	switch {
-	case !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
-		return ""
-	case !s.After.Exists:
-		return fmt.Sprintf("removes the file %q", named(s.Path.String()))
-	case undo:
-		return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
-	}
-	body := edit.Body(s.Before.Text)
-	ofBody, all := removedFrom(body, edit.Body(s.After.Text)), linesOf(body)
-	removed := removedFrom(s.Before.Text, s.After.Text)
-	switch {
-	case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
-		if n := edit.NumberOfLines(body); all == n {
-			return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
-		}
-		return fmt.Sprintf("removes %d%% of the text of %q", 100*min(ofBody, all)/all, named(s.Path.String()))
-	case removed > maxRemoved:
-		return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
-	}
-	if key := retyped(s.Before.Text, s.After.Text); key != "" {
-		return fmt.Sprintf("replaces the value of the property %q of %q by one of another type", named(key), named(s.Path.String()))
 	}
 	return ""
 }

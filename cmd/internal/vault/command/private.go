@@ -169,19 +169,6 @@ func (v *Vault) levelIn(at disk.Path, state FileState) access.Level {
 
 const hintItself = "the user can change the properties and tags of the note in the app"
 
-// keepsLevel refuses a step that changes how a note narrows access to itself. A new note may narrow
-// it, but not so that the caller loses it.
-func keepsLevel(v *Vault, s Step) error {
-	if s.After.Folder || !s.After.Exists {
-		return nil
-	}
-	before, after := v.levelIn(s.source(), s.Before), v.levelIn(s.Path, s.After)
-	if before == after || !s.Before.Exists && after > access.None {
-		return nil
-	}
-	return AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", Verbatim(s.Path.String()))
-}
-
 // Narrowed replies with a line for each note that narrows access to itself: the level, a tab and the
 // path. It names notes that are hidden for that, and is for the gateway alone.
 func (v *Vault) Narrowed(paths []string) (Reply, error) {

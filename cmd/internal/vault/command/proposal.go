@@ -85,18 +85,6 @@ func (l Links) breaks() string {
 	return "breaks " + l.String() + ": " + AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
 }
 
-// onLinks says what the change does to links, "" for nothing.
-func (p Proposal) onLinks() string {
-	parts := []string{p.Broken.breaks()}
-	if p.Followed.Count > 0 {
-		parts = append(parts, "changes "+p.Followed.String())
-	}
-	if p.Mentions != "" {
-		parts = append(parts, "leaves "+p.Mentions)
-	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", and ")
-}
-
 const maxBrokenNamed = 5
 
 // Step is what happens to one file: it is made, changed, moved as it is, or
@@ -240,38 +228,36 @@ var linking = []string{"md", "canvas", "base"}
 
 // do carries out one step on the disk. It never touches a file that does not
 // hold what the step expects.
-func do(v *Vault, s *Step) error {
-	defer touch(v, *s)
-	err := change(v, s)
+func do(v *Vault, s *Step) (err error) {
+	defer func() { // the next call looks at what the step concerns
+		v.Host.Knowledge.Touch(s.Path)
+		if s.IsMove() {
+			v.Host.Knowledge.Touch(s.From)
+		}
+	}()
+	switch {
+	case s.IsNoop():
+	case s.Before.Folder:
+		err = v.Disk.RemoveFolder(s.Path)
+	case s.After.Folder:
+		err = v.Disk.MakeFolder(s.Path)
+	case s.IsMove():
+		if err = v.Disk.Move(s.From, s.Path, s.Before.content()); err == nil && !s.Before.Equal(s.After) {
+			err = v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
+		}
+	case !s.Before.Exists:
+		err = bring(v, *s)
+	case s.After.Exists:
+		err = v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
+	case s.Trash:
+		s.TrashName, err = v.Disk.Trash(s.Path, s.Before.content())
+	default:
+		err = v.Disk.Remove(s.Path, s.Before.content())
+	}
 	if err == nil && s.Modified != 0 && s.After.Exists && !s.After.Folder {
 		_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
 	}
 	return err
-}
-
-func change(v *Vault, s *Step) error {
-	switch {
-	case s.IsNoop():
-		return nil
-	case s.Before.Folder:
-		return v.Disk.RemoveFolder(s.Path)
-	case s.After.Folder:
-		return v.Disk.MakeFolder(s.Path)
-	case s.IsMove():
-		if err := v.Disk.Move(s.From, s.Path, s.Before.content()); err != nil || s.Before.Equal(s.After) {
-			return err
-		}
-		return v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
-	case !s.Before.Exists:
-		return bring(v, *s)
-	case s.After.Exists:
-		return v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
-	case s.Trash:
-		name, err := v.Disk.Trash(s.Path, s.Before.content())
-		s.TrashName = name
-		return err
-	}
-	return v.Disk.Remove(s.Path, s.Before.content())
 }
 
 // bring makes a file, out of the trash if its content is there.
@@ -293,14 +279,6 @@ func bring(v *Vault, s Step) error {
 		}
 	}
 	return v.Disk.Make(s.Path, text)
-}
-
-// touch has the next call look at what a step concerns.
-func touch(v *Vault, s Step) {
-	v.Host.Knowledge.Touch(s.Path)
-	if s.IsMove() {
-		v.Host.Knowledge.Touch(s.From)
-	}
 }
 
 // doAll carries out all steps, or none: those after a step that failed are not

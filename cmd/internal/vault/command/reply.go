@@ -184,38 +184,6 @@ type Facts struct {
 	streamed hash.Hash // of the body while it is printed, nil for a known hash
 }
 
-// Unchanged returns the facts of a reply that is left out, because it would be made from the
-// state that was asked about.
-func Unchanged(state string) *Facts {
-	return &Facts{Facts: frame.Facts{State: state, Unchanged: true}}
-}
-
-// FromState returns the facts with the state from which the reply was made, and what tells which notes
-// were closed by their texts. All may be absent.
-func (f *Facts) FromState(state, closed string) *Facts {
-	if state+closed == "" {
-		return f
-	}
-	f = f.orNew()
-	f.State, f.Closed = state, closed
-	return f
-}
-
-// OfWhole returns the facts of a part with the whole that a worker keeps under an id. They may
-// be absent.
-func (f *Facts) OfWhole(id string, whole Whole) *Facts {
-	f = f.orNew()
-	f.Whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
-	return f
-}
-
-func (f *Facts) orNew() *Facts {
-	if f == nil {
-		return &Facts{}
-	}
-	return f
-}
-
 // Line returns the line for standard error, once the answer is printed.
 func (f *Facts) Line() string {
 	if f.streamed != nil {

@@ -302,8 +302,14 @@ func (v *Vault) Target(p Values) (Target, error) {
 // Resolve finds the file that a link with this text would lead to from a note
 // in the vault's folder.
 func (v *Vault) Resolve(name string) (disk.Path, error) {
-	if path, ok := v.exact(name); ok {
-		return path, nil // nothing can be better, and the vault need not be walked
+	exact := name // the path of a file, with its extension or as the name of a note, wins against all others
+	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
+		exact += ".md"
+	}
+	if path, err := v.PathOf(exact); err == nil {
+		if _, err := v.Disk.Stat(path); err == nil {
+			return path, nil // the vault need not be walked
+		}
 	}
 	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
 	if !ok && v.Disk.Judges() { // a walk would read every note
@@ -333,20 +339,6 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 		return disk.ParsePath(files.Path(i))
 	}
 	return disk.Path{}, FileNotFound(name)
-}
-
-// exact answers for the spelling that wins against all others: the path of a
-// file, with its extension or as the name of a note.
-func (v *Vault) exact(name string) (disk.Path, bool) {
-	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
-		name += ".md"
-	}
-	path, err := v.PathOf(name)
-	if err != nil {
-		return path, false
-	}
-	_, err = v.Disk.Stat(path)
-	return path, err == nil
 }
 
 // AccessVariable has the access rules of a vault, as package access writes them. Nothing is

@@ -61,7 +61,7 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	if err := errors.Join(fits(v, p, how), p.unasked(how)); err != nil {
 		return Reply{}, err
 	}
-	p.drop(Step.IsNoop)
+	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
 	notices := []string{v.Origin.Left, p.Notice}
 	if broken := p.Broken.breaks(); broken != "" {
 		notices = append(notices, "the change "+broken)
@@ -69,7 +69,14 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
 	said := Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
-		return said, p.nothingLeft(j)
+		if p.Undoes != "" { // of what is to be undone nothing is there
+			for _, id := range p.takesBack() {
+				if err := j.End(id, journal.Undone, nil, ""); err != nil {
+					return said, unjournaled(err)
+				}
+			}
+		}
+		return said, nil
 	}
 	said.Entry, said.Overtaken, err = carryOut(v, j, p, entry(v, row, values, how, p))
 	return said, err
@@ -156,19 +163,6 @@ func (p *Proposal) restore(v *Vault) error {
 	return nil
 }
 
-// nothingLeft notes that of what is to be undone nothing is there.
-func (p Proposal) nothingLeft(j *journal.Journal) error {
-	if p.Undoes == "" {
-		return nil
-	}
-	for _, id := range p.takesBack() {
-		if err := j.End(id, journal.Undone, nil, ""); err != nil {
-			return unjournaled(err)
-		}
-	}
-	return nil
-}
-
 // takesBack returns the entries that a proposal takes back.
 func (p Proposal) takesBack() []string {
 	return journal.Entry{Undoes: p.Undoes, Also: p.Also}.TakesBack()
@@ -181,7 +175,8 @@ func (p Proposal) answer() Reply {
 	return Reply{}
 }
 
-// carryOut keeps, does, checks and closes.
+// carryOut keeps, does, checks and closes. The change was made also if it was overtaken: another
+// program has changed a note since.
 func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
 	if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
 		return "", false, unjournaled(err)
@@ -192,10 +187,28 @@ func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id str
 	written := j.Writing()
 	err = doAll(v, p.Steps)
 	written()
-	if err == nil {
-		overtaken = wasOvertaken(v, p.Steps)
+	left := map[disk.Path]FileState{} // of files that several steps touch, the last one says it
+	state, remark := journal.Done, ""
+	for _, s := range p.Steps {
+		delete(left, s.From)
+		if left[s.Path] = s.After; s.Before.Folder || s.After.Folder {
+			delete(left, s.Path) // others may use it
+		}
+		switch {
+		case !s.Trash || s.TrashName == "":
+		case remark == "":
+			remark = TrashRemark + s.TrashName
+		default:
+			remark = TrashRemark + TrashMany
+		}
 	}
-	state, remark := journal.Done, p.trashed()
+	for path, after := range left {
+		if err != nil || overtaken {
+			break
+		}
+		now, unread := CurrentState(v, path)
+		overtaken = unread != nil || !now.Equal(after)
+	}
 	if err != nil {
 		text := err.Error()
 		state, remark = journal.Failed, strings.ToValidUTF8(text[:min(len(text), maxRemark)], "")
@@ -230,41 +243,6 @@ const TrashRemark = "in the trash as "
 
 // TrashMany is in place of the name where several files were removed.
 const TrashMany = "/"
-
-func (p Proposal) trashed() string {
-	names := []string{}
-	for _, s := range p.Steps {
-		if s.Trash && s.TrashName != "" {
-			names = append(names, s.TrashName)
-		}
-	}
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return TrashRemark + names[0]
-	}
-	return TrashRemark + TrashMany
-}
-
-// wasOvertaken reads back what was written, and reports whether another program has
-// changed it by now. The change was made all the same: it took the place of what
-// the note held before.
-func wasOvertaken(v *Vault, steps []Step) bool {
-	left := map[disk.Path]FileState{} // of files that several steps touch, the last one says it
-	for _, s := range steps {
-		delete(left, s.From)
-		if left[s.Path] = s.After; s.Before.Folder || s.After.Folder {
-			delete(left, s.Path) // others may use it
-		}
-	}
-	for path, after := range left {
-		if now, err := CurrentState(v, path); err != nil || !now.Equal(after) {
-			return true
-		}
-	}
-	return false
-}
 
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
@@ -315,9 +293,6 @@ func (s Step) kept() string {
 	}
 	return s.Path.String()
 }
-
-// drop takes out steps.
-func (p *Proposal) drop(which func(Step) bool) { p.Steps = slices.DeleteFunc(p.Steps, which) }
 
 // content gives the journal the bytes that a step is going to change.
 func (p Proposal) content(v *Vault, step journal.Step) (io.ReadCloser, error) {

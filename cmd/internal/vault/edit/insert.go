@@ -220,10 +220,14 @@ const (
 
 func kindOf(line string) lineKind {
 	text := strings.TrimLeft(line, " \t")
+	mark, _, _ := strings.Cut(text+" ", " ") // of an item of a list
+	mark, _, _ = strings.Cut(mark, "\t")
+	number := strings.TrimRight(mark, ".)")
+	isNumbered := 0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 && strings.Trim(number, "0123456789") == ""
 	switch {
 	case strings.TrimRight(text, " \t\r") == "":
 		return blank
-	case isListItem(text):
+	case isNumbered || mark == "-" || mark == "*" || mark == "+":
 		return listItem
 	case text[0] == '>':
 		return quoted
@@ -235,15 +239,6 @@ func kindOf(line string) lineKind {
 		return marked
 	}
 	return plainText
-}
-
-// isListItem reports whether text begins with the mark of a list item.
-func isListItem(text string) bool {
-	mark, _, _ := strings.Cut(text+" ", " ")
-	mark, _, _ = strings.Cut(mark, "\t")
-	number := strings.TrimRight(mark, ".)")
-	return mark == "-" || mark == "*" || mark == "+" ||
-		0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 && strings.Trim(number, "0123456789") == ""
 }
 
 // fits reports whether content can be inserted between two lines of a kind.

@@ -17,12 +17,25 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 	}
 	d := read(text)
 	at := bytes.Index(text, []byte(old))
+	if at < 0 { // its line ends may differ, or only its first line may occur
+		for _, end := range [...]string{"\r\n", "\n"} {
+			if at := bytes.Index(d.text, []byte(withEnds(old, end))); at >= 0 {
+				return nil, &Refusal{Line: d.line(at), Reason: "the text is there with other line ends: " + strings.NewReplacer("\r\n", "CRLF", "\n", "LF").Replace(end)}
+			}
+		}
+		missing := &NotFound{What: "text", Wanted: old}
+		first, _, _ := strings.Cut(strings.TrimSpace(old), "\n")
+		for at := 0; at < len(d.text) && len(missing.Near) < maxNearest; at = d.next(at) {
+			if line := d.lineAt(at); strings.Contains(line, strings.TrimSpace(first)) {
+				missing.Near = append(missing.Near, Candidate{d.line(at), line})
+			}
+		}
+		return nil, missing
+	}
 	splitsBreak := func(at int) bool {
 		return at > 0 && at < len(text) && text[at-1] == '\r' && text[at] == '\n'
 	}
 	switch {
-	case at < 0:
-		return nil, d.without(old)
 	case splitsBreak(at) || splitsBreak(at+len(old)):
 		return nil, &Refusal{Line: d.line(at), Reason: "the text begins or ends within a line break, which is CRLF there"}
 	case bytes.Contains(text[at+1:], []byte(old)):
@@ -36,24 +49,6 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 		return nil, all
 	}
 	return d.splice(markdown.Span{Start: at, End: at + len(old)}, new), nil
-}
-
-// without explains why a text does not occur: its line ends may differ, or only its first
-// line may occur.
-func (d *doc) without(old string) error {
-	for _, end := range [...]string{"\r\n", "\n"} {
-		if at := bytes.Index(d.text, []byte(withEnds(old, end))); at >= 0 {
-			return &Refusal{Line: d.line(at), Reason: "the text is there with other line ends: " + strings.NewReplacer("\r\n", "CRLF", "\n", "LF").Replace(end)}
-		}
-	}
-	missing := &NotFound{What: "text", Wanted: old}
-	first, _, _ := strings.Cut(strings.TrimSpace(old), "\n")
-	for at := 0; at < len(d.text) && len(missing.Near) < maxNearest; at = d.next(at) {
-		if line := d.lineAt(at); strings.Contains(line, strings.TrimSpace(first)) {
-			missing.Near = append(missing.Near, Candidate{d.line(at), line})
-		}
-	}
-	return missing
 }
 
 // SetSection returns the note with content in place of a part.

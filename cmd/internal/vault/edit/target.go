@@ -57,7 +57,21 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 		}
 		switch all.Count {
 		case 0:
-			return markdown.Span{}, d.noBlock(t.name)
+			// The app has none within a table.
+			isID := func(word string) bool {
+				name, ok := strings.CutPrefix(word, "^")
+				return ok && strings.EqualFold(name, t.name)
+			}
+			for at := d.found.Body; at < len(d.text); at = d.next(at) {
+				row := d.lineAt(at)
+				if kindOf(row) == tableRow && slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) && !d.isRaw(at) {
+					return markdown.Span{}, &Refusal{
+						Line: d.line(at), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", t.name),
+						Instead: d.around(at, tableRow),
+					}
+				}
+			}
+			return markdown.Span{}, &NotFound{What: "block", Wanted: t.name}
 		case 1:
 			b, _ := d.found.Block(t.name)
 			return b.Span, nil
@@ -81,24 +95,6 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 		return markdown.Span{Start: start, End: end}, nil
 	}
 	return markdown.Span{}, &Refusal{Line: 1, Reason: "no part of the note is named"}
-}
-
-// noBlock explains why there is no block with an id: the app has none within a table.
-func (d *doc) noBlock(id string) error {
-	isID := func(word string) bool {
-		name, ok := strings.CutPrefix(word, "^")
-		return ok && strings.EqualFold(name, id)
-	}
-	for at := d.found.Body; at < len(d.text); at = d.next(at) {
-		row := d.lineAt(at)
-		if kindOf(row) == tableRow && slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) && !d.isRaw(at) {
-			return &Refusal{
-				Line: d.line(at), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", id),
-				Instead: d.around(at, tableRow),
-			}
-		}
-	}
-	return &NotFound{What: "block", Wanted: id}
 }
 
 // FindHeading returns the index of the one heading of a note that is meant; "A#B" is B

@@ -50,13 +50,18 @@ func next(t time.Time, s string) (text string, size int) {
 		return strings.TrimPrefix(rest[:n], `\`), 1 + n
 	}
 	size = tokenSize(s)
-	if text, ok := render(t, s[:size]); ok {
-		return text, size
+	token := s[:size]
+	if token[0] == 'S' {
+		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library knows no smaller unit
+		return (millis + "000000")[:size], size
 	}
-	if isLineEnd(s[:size]) {
+	if of := tokens()[token]; of != nil {
+		return of(t), size
+	}
+	if isLineEnd(token) {
 		return "", size
 	}
-	return s[:size], size
+	return token, size
 }
 
 // bracketed returns the size of a literal in square brackets at the start of
@@ -115,9 +120,9 @@ func tokenSize(s string) int {
 		}
 		return run(s, 4)
 	case 'Y':
-		return pick(run(s, 6), [7]int{0, 1, 2, 2, 4, 5, 6})
+		return [...]int{0, 1, 2, 2, 4, 5, 6}[run(s, 6)]
 	case 'g', 'G':
-		return pick(run(s, 5), [7]int{0, 1, 2, 2, 4, 5})
+		return [...]int{0, 1, 2, 2, 4, 5}[run(s, 5)]
 	case 'N':
 		return run(s, 5)
 	case 'S':
@@ -128,9 +133,6 @@ func tokenSize(s string) int {
 	_, size := utf8.DecodeRuneInString(s)
 	return size
 }
-
-// pick returns sizes[n]: the token that a run of n equal letters begins with.
-func pick(n int, sizes [7]int) int { return sizes[n] }
 
 // run counts how often the first byte of s is repeated, up to limit.
 func run(s string, limit int) int {
@@ -155,7 +157,15 @@ func expandLong(format string) string {
 	}
 	var out strings.Builder
 	for rest := format; rest != ""; {
-		size := longPiece(rest)
+		// A literal, a long token with or without its backslash, or a byte.
+		size := bracketed(rest)
+		switch escapes := strings.HasPrefix(rest, `\L`) || strings.HasPrefix(rest, `\l`); {
+		case size > 0:
+		case escapes:
+			size = 1 + longSize(rest[1:])
+		default:
+			size = longSize(rest)
+		}
 		if long, ok := longFormats[rest[:size]]; ok {
 			out.WriteString(long)
 		} else {
@@ -164,18 +174,6 @@ func expandLong(format string) string {
 		rest = rest[size:]
 	}
 	return out.String()
-}
-
-// longPiece returns the size of the first piece of s that is to be looked at
-// as a whole: a literal, a long token with or without its backslash, or a byte.
-func longPiece(s string) int {
-	if size := bracketed(s); size > 0 {
-		return size
-	}
-	if s[0] == '\\' && len(s) > 1 && (s[1] == 'L' || s[1] == 'l') {
-		return 1 + longSize(s[1:])
-	}
-	return longSize(s)
 }
 
 // longSize measures a long token at the start of s; 1 if there is none.
@@ -196,19 +194,6 @@ var longFormats = map[string]string{
 	"LT": "h:mm A", "LTS": "h:mm:ss A",
 	"L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
 	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
-}
-
-// render returns the text of one token, and whether it is a token at all.
-func render(t time.Time, token string) (string, bool) {
-	if token[0] == 'S' {
-		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library knows no smaller unit
-		return (millis + "000000")[:len(token)], true
-	}
-	of := tokens()[token]
-	if of == nil {
-		return "", false
-	}
-	return of(t), true
 }
 
 // tokens are the tokens that are known.
@@ -253,7 +238,13 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 	}
 	// A number has as many digits at least as its token has letters, or is an ordinal.
 	for names, of := range map[string]func(time.Time) int{
-		"YYYY YYYYY": time.Time.Year, "y yy yyy yyyy yo": eraYear,
+		"YYYY YYYYY": time.Time.Year,
+		"y yy yyy yyyy yo": func(t time.Time) int { // within its era: the year 0 is 1 BC
+			if t.Year() < 1 {
+				return 1 - t.Year()
+			}
+			return t.Year()
+		},
 		"gggg ggggg": func(t time.Time) int { return weekEnd(t).Year() },
 		"w ww wo":    func(t time.Time) int { return (weekEnd(t).YearDay()-1)/7 + 1 },
 		"GGGG GGGGG": isoYear,
@@ -281,14 +272,6 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 	}
 	return all
 })
-
-// eraYear counts the year within its era: the year 0 is 1 BC.
-func eraYear(t time.Time) int {
-	if t.Year() < 1 {
-		return 1 - t.Year()
-	}
-	return t.Year()
-}
 
 func era(after, before string) func(time.Time) string {
 	return func(t time.Time) string {

@@ -162,7 +162,15 @@ func (w *Worker) take(f frame.Frame) error {
 			go w.run(j)
 		}
 	case frame.KindCancel:
-		w.cancel(j)
+		// A request that has not begun ends; one that has is told to stop, and what it prints is dropped.
+		// One that was answered meanwhile is nil.
+		if j != nil {
+			j.cancel()
+		}
+		if j != nil && j.waiting {
+			j.waiting = false
+			go w.answer(j, frame.End{Status: command.ExitFailed, Unrun: true})
+		}
 	case frame.KindMore:
 		if j != nil {
 			j.allowed.Do(func() { close(j.more) })
@@ -171,19 +179,6 @@ func (w *Worker) take(f frame.Frame) error {
 		return frame.Malformedf("kind %d is not for a worker", f.Kind)
 	}
 	return nil
-}
-
-// cancel ends a request that has not begun; one that has is told to stop, and
-// what it prints is dropped. A request that was answered meanwhile is nil.
-func (w *Worker) cancel(j *job) {
-	if j == nil {
-		return
-	}
-	j.cancel()
-	if j.waiting {
-		j.waiting = false
-		go w.answer(j, frame.End{Status: command.ExitFailed, Unrun: true})
-	}
 }
 
 // run answers one request. A panic is answered as the crash of a process of one call, and ends
