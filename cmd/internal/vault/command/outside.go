@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -25,7 +26,7 @@ func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
-	if err := errors.Join(p.AppDoesLess, fits(v, p, how), p.unasked(how)); err != nil {
+	if err := cmp.Or(p.AppDoesLess, fits(v, p, how)); err != nil {
 		return Reply{}, err
 	}
 	j, err := v.Journal()
@@ -334,23 +335,22 @@ func Properties(wanted, now []byte) Verdict {
 	if !bytes.Equal(wanted[markdown.BodyStart(wanted):], now[markdown.BodyStart(now):]) {
 		return Verdict{}
 	}
-	a, ok := properties(wanted)
-	b, alsoOK := properties(now)
+	a, err := PropertiesIn(wanted)
+	b, unread := PropertiesIn(now)
 	differs := func(p frontmatter.Property) bool { // in any order
 		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
 		return i < 0 || !p.Value.Equal(b[i].Value)
 	}
-	if !ok || !alsoOK || len(a) != len(b) || slices.ContainsFunc(a, differs) {
+	if err != nil || unread != nil || len(a) != len(b) || slices.ContainsFunc(a, differs) {
 		return Verdict{}
 	}
 	return Verdict{Done: true, Style: rewritten}
 }
 
-// properties reads those of a note. ok is false for a block that is not YAML.
-func properties(text []byte) (found frontmatter.Properties, ok bool) {
+// PropertiesIn reads those of a note. The error is that of a block that is not YAML.
+func PropertiesIn(text []byte) (frontmatter.Properties, error) {
 	block := markdown.Scan(text).Frontmatter
-	found, err := frontmatter.Parse(text[block.Start:block.End])
-	return found, err == nil
+	return frontmatter.Parse(text[block.Start:block.End])
 }
 
 // maxRepeated is how many bytes of text are searched for a repetition.

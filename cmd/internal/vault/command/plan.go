@@ -329,15 +329,6 @@ func named(path string) Verbatim {
 	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
-// unasked refuses a destructive proposal that was not approved, if it is to, and always one that adds an
-// address with text of another note.
-func (p Proposal) unasked(how WriteOptions) error {
-	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
-		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
-	}
-	return nil
-}
-
 // An address on another machine in a note can carry texts of other notes there: when the note is
 // shown, for an image, or when a person follows the link. A change that adds such an address is
 // destructive, whatever command makes it.

@@ -125,9 +125,6 @@ func (c FileState) Equal(other FileState) bool {
 	return c.Exists == other.Exists && c.Folder == other.Folder && bytes.Equal(c.Text, other.Text)
 }
 
-// IsEmpty reports whether the file exists and has no bytes.
-func (c FileState) IsEmpty() bool { return c.Exists && !c.Folder && ImageOf(c).Size == 0 }
-
 // content is what the file has to contain.
 func (c FileState) content() disk.Content {
 	if c.Image.Exists {

@@ -37,16 +37,12 @@ type Listing struct {
 	width func(row int) int // how many cells a row has; nil if it has all
 }
 
-func (l *Listing) widthOf(row int) int {
-	if l.width == nil {
-		return len(l.Columns)
-	}
-	return l.width(row)
-}
-
 // Reply returns the listing in one of its forms; nothing asked for is TSV. Like the app,
 // TSV has no line of headings, and CSV is held to the same.
 func (l Listing) Reply(form string) Reply {
+	if l.width == nil {
+		l.width = func(int) int { return len(l.Columns) }
+	}
 	switch form {
 	case FormatJSON:
 		// An array of objects whose keys keep their order.
@@ -64,7 +60,7 @@ func (l Listing) Reply(form string) Reply {
 
 // line appends the cells of a row. mend rewrites a cell that begins at start.
 func (l *Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
-	for column := range l.widthOf(row) {
+	for column := range l.width(row) {
 		if column > 0 {
 			b = append(b, between)
 		}
@@ -99,7 +95,8 @@ func quoteCSV(b []byte, start int) []byte {
 // spacing is the text between the tokens of an array of objects.
 type spacing struct{ row, key, colon, end string }
 
-// array makes the reply. The text between two cells is made once, because there are many cells.
+// array makes the reply. The text between two cells is made once, because there are many cells: each
+// key begins with a comma and ends with a quote.
 func (l Listing) array(space spacing) Reply {
 	keys := make([][]byte, len(l.Columns))
 	for i, name := range l.Columns {
@@ -112,36 +109,30 @@ func (l Listing) array(space spacing) Reply {
 		if row == 0 {
 			b[start] = '['
 		}
-		b = append(l.object(b, row, keys), shut...)
+		first := len(b)
+		for column, key := range keys[:l.width(row)] {
+			before := len(b)
+			if before == first {
+				key = key[1:]
+			}
+			b = append(b, key...)
+			start := len(b)
+			b = l.Cell(b, row, column)
+			switch text := b[start:]; {
+			case l.Sparse && len(text) == 0:
+				b = b[:before]
+			case plainJSON(text) == len(text):
+				b = append(b, '"')
+			default:
+				b = AppendJSON(b[:start-1], string(text))
+			}
+		}
+		b = append(b, shut...)
 		if row == l.Rows-1 {
 			b = append(b, end...)
 		}
 		return b
 	})
-}
-
-// object appends the cells of a row after their keys, each of which begins with a comma and
-// ends with a quote.
-func (l *Listing) object(b []byte, row int, keys [][]byte) []byte {
-	first := len(b)
-	for column, key := range keys[:l.widthOf(row)] {
-		before := len(b)
-		if before == first {
-			key = key[1:]
-		}
-		b = append(b, key...)
-		start := len(b)
-		b = l.Cell(b, row, column)
-		switch text := b[start:]; {
-		case l.Sparse && len(text) == 0:
-			b = b[:before]
-		case plainJSON(text) == len(text):
-			b = append(b, '"')
-		default:
-			b = AppendJSON(b[:start-1], string(text))
-		}
-	}
-	return b
 }
 
 // AppendNumber appends a number as a cell has it.

@@ -23,7 +23,6 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/secrets"
 	"vaultwicket/gateway/names"
@@ -251,7 +250,8 @@ func (v *Vault) Show(t Target) (Reply, error) {
 	return reply, nil
 }
 
-// MarkdownNote reads the note that a request means, which has to be Markdown.
+// MarkdownNote reads the note that a request means, which has to be Markdown. It needs no
+// index: one note is read faster than a vault is looked at.
 func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 	if t, err = v.Target(p); err != nil {
 		return t, nil, err
@@ -263,16 +263,6 @@ func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 		return t, nil, Kind{BadValue.Code, allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))}.Failure("File is not a markdown file.")
 	}
 	return t, text, nil
-}
-
-// ScannedNote reads the note that a request means and looks through it. It needs
-// no index: one note is read faster than a vault is looked at.
-func (v *Vault) ScannedNote(p Values) (text []byte, found markdown.Note, err error) {
-	_, text, err = v.MarkdownNote(p)
-	if err != nil {
-		return nil, found, err
-	}
-	return text, markdown.Scan(text), nil
 }
 
 // Target is the file that a request means, and how the caller wrote it.

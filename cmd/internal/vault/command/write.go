@@ -58,7 +58,7 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
-	if err := errors.Join(fits(v, p, how), p.unasked(how)); err != nil {
+	if err := fits(v, p, how); err != nil {
 		return Reply{}, err
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
@@ -332,12 +332,19 @@ func (p Proposal) change() *Change {
 	return made
 }
 
-// fits refuses a proposal that is not the one that the caller knows.
+// fits refuses a proposal that is not the one that the caller knows. One that is destructive and was not
+// approved is refused if it is to be, and always if it adds an address with text of another note.
 func fits(v *Vault, p Proposal, how WriteOptions) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
 		return Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
 	}
-	return p.expects(how.Expect)
+	if err := p.expects(how.Expect); err != nil {
+		return err
+	}
+	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
+		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
+	}
+	return nil
 }
 
 // expects refuses a proposal if its note is not the one that the caller knows.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -146,7 +147,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 		return command.FromNote(t.Path, file, string(v.Redact(file))), uses.Put(int64(len(file)))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
-		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), mediaType(t.Path, file))
+		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
 	}
 	first, last := 1, int(^uint(0)>>1)
 	if p.Has("pages") {

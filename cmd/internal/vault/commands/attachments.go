@@ -184,7 +184,7 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, command.ReadError(t.Typed, err)
 	}
-	kind := mediaType(t.Path, text)
+	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
 	switch {
 	case isText(text):
 		return command.FromNote(t.Path, text, string(v.Redact(text))), nil
@@ -222,12 +222,6 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 // characters of binary files.
 func isText(text []byte) bool {
 	return utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
-}
-
-// mediaType returns the type of a file by what it contains, or by its name where that
-// says nothing.
-func mediaType(path disk.Path, text []byte) string {
-	return cmp.Or(marked(text), promised(path))
 }
 
 // promised returns the type that the name of a file promises.

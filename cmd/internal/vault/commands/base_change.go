@@ -17,7 +17,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 func init() {
@@ -54,9 +53,22 @@ func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) 
 	}
 	implied := base.Implied(shown)
 	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
-	made, err := free(v, strings.TrimPrefix(folder+"/"+name, "/"))
-	if err != nil {
-		return command.Proposal{}, err
+	asked := strings.TrimPrefix(folder+"/"+name, "/")
+	var made disk.Path
+	for n := 0; ; n++ {
+		typed := asked + ".md"
+		if n > 0 {
+			typed = asked + " " + strconv.Itoa(n) + ".md"
+		}
+		if n == maxNumbered {
+			return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(asked+".md"))
+		}
+		if made, err = v.PathOf(typed); err != nil {
+			return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+		}
+		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
 	text, err := withImplied([]byte(p["content"]), implied)
 	if err != nil {
@@ -122,7 +134,7 @@ func madeToFit(v *command.Vault, base *bases.Base, shown bases.View, path, made 
 // withImplied returns a text with the properties that are asked for and that it
 // does not have.
 func withImplied(text []byte, i bases.Implied) ([]byte, error) {
-	found, err := propertiesIn(text)
+	found, err := command.PropertiesIn(text)
 	if err != nil {
 		return nil, err
 	}
@@ -161,32 +173,8 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 	return text, set("tags", list)
 }
 
-func propertiesIn(text []byte) (frontmatter.Properties, error) {
-	block := markdown.Scan(text).Frontmatter
-	return frontmatter.Parse(text[block.Start:block.End])
-}
-
 // maxNumbered is how many notes of one name are told apart by numbers.
 const maxNumbered = 10_000
-
-// free returns the path of a note that can be made: what is asked for, or the
-// same with a number.
-func free(v *command.Vault, asked string) (disk.Path, error) {
-	for n := range maxNumbered {
-		text := asked + ".md"
-		if n > 0 {
-			text = asked + " " + strconv.Itoa(n) + ".md"
-		}
-		made, err := v.PathOf(text)
-		if err != nil {
-			return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
-		}
-		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
-			return made, nil
-		}
-	}
-	return disk.Path{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(asked+".md"))
-}
 
 // filledIn judges a new note, in which the app fills in what the filters of a view or a template ask
 // for.

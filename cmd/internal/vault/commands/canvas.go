@@ -82,10 +82,14 @@ func (b *board) outline() string {
 	for _, n := range b.cards {
 		cards[n.within] = append(cards[n.within], n)
 	}
-	writeCards(&out, cards[nil])
-	for _, g := range b.groups {
-		out.WriteString("\n# " + g.title() + "\n")
-		writeCards(&out, cards[g])
+	for _, g := range slices.Insert(slices.Clone(b.groups), 0, nil) {
+		if g != nil {
+			out.WriteString("\n# " + g.title() + "\n")
+		}
+		for _, n := range cards[g] {
+			text := strings.ReplaceAll(strings.TrimRight(n.content(), "\r\n"), "\n", "\n  ")
+			fmt.Fprintf(&out, "[%d] %s\n", n.number, text)
+		}
 	}
 	if len(b.edges) > 0 {
 		out.WriteString("\nEdges\n")
@@ -98,13 +102,6 @@ func (b *board) outline() string {
 		out.WriteByte('\n')
 	}
 	return out.String()
-}
-
-func writeCards(out *strings.Builder, cards []*node) {
-	for _, n := range cards {
-		text := strings.ReplaceAll(strings.TrimRight(n.content(), "\r\n"), "\n", "\n  ")
-		fmt.Fprintf(out, "[%d] %s\n", n.number, text)
-	}
 }
 
 // How much is repeated of what a canvas calls something: it can be repeated for each card

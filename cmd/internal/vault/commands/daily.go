@@ -17,34 +17,44 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: daily, Verify: meansDaily(appended)},
+		// The app shows the note then; nothing can be shown here, so the path is the answer.
+		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Verify: meansAdded(appended), Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
+			today, err := Today(v)
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+		}},
 		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
 		command.Command{Name: "daily:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
 			today, err := namedDay(v, p)
 			return command.Reply{Text: today.Path.String(), Note: today.Path}, err
 		}},
-		command.Command{Name: "daily:read", Run: dailyRead},
+		// It never makes the note, although the app does: a command that reads must not write.
+		command.Command{Name: "daily:read", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			today, err := namedDay(v, p)
+			if err != nil {
+				return command.Reply{}, err
+			}
+			return v.Show(command.Target{Path: today.Path, Typed: today.Path.String()})
+		}},
 		command.Command{Name: "daily:range", Run: dailyRange},
-		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansDaily(appended)},
-		command.Command{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansDaily(prepended)},
+		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansAdded(appended)},
+		command.Command{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansAdded(prepended)},
 		command.Command{Name: "periodic:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
 			note, err := periodicNote(v, p)
 			return command.Reply{Text: note.Path.String(), Note: note.Path}, err
 		}},
 		command.Command{Name: "periodic:read", Run: periodicRead},
-		command.Command{Name: "periodic:append", Plan: periodicAppend},
+		command.Command{Name: "periodic:append", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			target, err := periodicNote(v, p)
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			return dailyNote(v, target, "Added to: "+target.Path.String(), adding(edit.Append).of(p))
+		}},
 		command.Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
 	)
-}
-
-// daily makes today's note if it is missing. The app shows it then; nothing
-// can be shown here, so the path is the answer.
-func daily(v *command.Vault, _ command.Values) (command.Proposal, error) {
-	today, err := Today(v)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
 }
 
 // dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
@@ -84,16 +94,6 @@ func dailyNote(v *command.Vault, today DailyNote, said string, edit func([]byte)
 		return command.Proposal{}, err
 	}
 	return command.Proposal{Steps: []command.Step{{Path: today.Path, After: command.Existing(text)}}, Message: said, Note: today.Path}, nil
-}
-
-// dailyRead never makes the note, although the app does: a command that reads
-// must not write.
-func dailyRead(v *command.Vault, p command.Values) (command.Reply, error) {
-	today, err := namedDay(v, p)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	return v.Show(command.Target{Path: today.Path, Typed: today.Path.String()})
 }
 
 // maxRange is how many days one answer covers: a year and a day.
@@ -158,9 +158,9 @@ func dailyEdit(add adding) func(*command.Vault, command.Values) (command.Proposa
 	}
 }
 
-// meansDaily judges today's note, which the app makes from its template if it is
-// missing.
-func meansDaily(add func(before, now []byte, p command.Values) command.Verdict) command.Verifier {
+// meansAdded judges text that was added to a note: to today's, too, which the app makes from its
+// template if it is missing.
+func meansAdded(add func(before, now []byte, p command.Values) command.Verdict) command.Verifier {
 	return func(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
 		if c.Before.Exists {
 			return add(c.Before.Text, c.Now.Text, p), nil

@@ -151,7 +151,7 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if merged, err = combine(ours, theirs); err != nil {
 		return command.Proposal{}, err
 	}
-	properties, err := propertiesIn(ours)
+	properties, err := command.PropertiesIn(ours)
 	if err != nil {
 		return command.Proposal{}, PropertyError(into.Path, ours, err)
 	}

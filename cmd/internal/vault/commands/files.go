@@ -148,14 +148,7 @@ func vaultInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 	case "path":
 		return command.Text(v.Path), nil
 	}
-	c, err := countBelow(v, disk.Path{})
-	if err != nil {
-		return command.Reply{}, err
-	}
-	if p.Has("info") {
-		return command.Text(c.fact(p["info"])), nil
-	}
-	return command.Text(fmt.Sprintf("name\t%s\npath\t%s\n%s", v.Name, v.Path, c)), nil
+	return counted(v, disk.Path{}, p["info"], fmt.Sprintf("name\t%s\npath\t%s\n", v.Name, v.Path))
 }
 
 // folderInfo answers the command folder, which counts as vault does: all that
@@ -165,55 +158,31 @@ func folderInfo(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, command.FolderNotFound(p["path"])
 	}
-	c, err := countBelow(v, under)
+	said, err := counted(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // the app's name of the root
 	if disk.IsMissing(err) {
-		return command.Reply{}, command.FolderNotFound(p["path"])
+		err = command.FolderNotFound(p["path"])
 	}
-	if err != nil {
-		return command.Reply{}, err
-	}
-	if p.Has("info") {
-		return command.Text(c.fact(p["info"])), nil
-	}
-	path := under.String()
-	if path == "" {
-		path = "/" // the app's name of the root
-	}
-	return command.Text(fmt.Sprintf("path\t%s\n%s", path, c)), nil
+	return said, err
 }
 
-// census is what is below a folder.
-type census struct {
-	files, folders int
-	bytes          int64
-}
-
-func countBelow(v *command.Vault, under disk.Path) (c census, err error) {
-	_, err = v.EachEntry(under, func(l command.Listed) {
-		c.files++
+// counted replies with one of the counts of what is below a folder, or with all after lines about it.
+func counted(v *command.Vault, under disk.Path, info, about string) (command.Reply, error) {
+	var files, folders, size int64
+	_, err := v.EachEntry(under, func(l command.Listed) {
+		files++
 		if stamp, err := l.Stamp(); err == nil { // it may be gone by now
-			c.bytes += stamp.Size
+			size += stamp.Size
 		}
-	}, func(string) { c.folders++ })
-	return c, err
-}
-
-func (c census) String() string {
-	var out strings.Builder
-	for _, name := range []string{"files", "folders", "size"} {
-		out.WriteString(name + "\t" + c.fact(name) + "\n")
-	}
-	return out.String()
-}
-
-func (c census) fact(name string) string {
-	switch name {
+	}, func(string) { folders++ })
+	switch info {
 	case "files":
-		return strconv.Itoa(c.files)
+		return command.Text(strconv.FormatInt(files, 10)), err
 	case "folders":
-		return strconv.Itoa(c.folders)
+		return command.Text(strconv.FormatInt(folders, 10)), err
+	case "size":
+		return command.Text(strconv.FormatInt(size, 10)), err
 	}
-	return strconv.FormatInt(c.bytes, 10)
+	return command.Text(fmt.Sprintf("%sfiles\t%d\nfolders\t%d\nsize\t%d\n", about, files, folders, size)), err
 }
 
 // remove knows one trash, that of the vault. The system's is outside, where

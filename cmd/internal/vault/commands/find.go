@@ -111,27 +111,14 @@ type finding struct {
 	operators string // of the query, in the language of search
 	question  string
 	budget    *budget.Budget
+
+	limit, around, width, tokens int // of results; lines around each, bytes of these, and tokens of whole sections or 0
 }
 
 // findNotes answers with the notes that a question means, best first.
 func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx)}
-	if err := f.readQuery(); err != nil {
-		return command.Reply{}, err
-	}
-	limit, err := p.Number("limit", fewFound, 1, maxFound)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	width := fewOfContext
-	if p.Has("context") {
-		width = maxLine
-	}
-	around, err := p.Number("context", 1, 0, maxContextLines)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	tokens, err := p.Number("budget", 0, 1, maxTokens)
+	err := f.readRequest()
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -172,7 +159,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	var found find.Answer
 	err = f.words(func(words *find.View) (err error) {
-		found, err = words.Ask(v.Ctx, f.question, asked, limit)
+		found, err = words.Ask(v.Ctx, f.question, asked, f.limit)
 		return err
 	})
 	f.budget.Release(costOfFile * files)
@@ -181,12 +168,12 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	asJSON := p["format"] == command.FormatJSON
 	rows := []foundRow{}
-	if tokens > 0 {
-		rows = whole(found.Results, tokens*bytesOfToken, asJSON)
+	if f.tokens > 0 {
+		rows = whole(found.Results, f.tokens*bytesOfToken, asJSON)
 	} else {
 		for _, r := range found.Results {
 			row := foundRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
-			row.Snippet, row.Line = r.Snippet(around, width)
+			row.Snippet, row.Line = r.Snippet(f.around, f.width)
 			rows = append(rows, row)
 		}
 	}
@@ -216,9 +203,9 @@ func (f *finding) words(ask func(*find.View) error) error {
 	return f.Host.Knowledge.Words(f.View(), f.x, filters, f.excluded, ask)
 }
 
-// readQuery takes what the language of search has beyond words out of the query: -word,
-// operators such as tag: and path:, and properties in brackets.
-func (f *finding) readQuery() error {
+// readRequest reads the numbers of a request, and takes what the language of search has beyond words out
+// of its query: -word, operators such as tag: and path:, and properties in brackets.
+func (f *finding) readRequest() (err error) {
 	text := f.p["query"]
 	if len(text) > maxQuestion {
 		return command.Misuse("The query has %d bytes. Use at most %d: a few words, or a question.", len(text), maxQuestion)
@@ -240,7 +227,17 @@ func (f *finding) readQuery() error {
 	if f.question == "" {
 		return command.MisuseWithHint("The command search lists what operators alone match.", "The query has no words that a note could be about.")
 	}
-	return nil
+	if f.limit, err = f.p.Number("limit", fewFound, 1, maxFound); err != nil {
+		return err
+	}
+	if f.around, err = f.p.Number("context", 1, 0, maxContextLines); err != nil {
+		return err
+	}
+	if f.width = fewOfContext; f.p.Has("context") {
+		f.width = maxLine
+	}
+	f.tokens, err = f.p.Number("budget", 0, 1, maxTokens)
+	return err
 }
 
 func (f *finding) modified(p string) time.Time {

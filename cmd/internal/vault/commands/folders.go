@@ -22,13 +22,6 @@ func moveFolders(v *command.Vault, p command.Values) (command.Proposal, error) {
 	return relocateFolders(v, list, "Moved", false, into(p["to"]))
 }
 
-func renameFolder(v *command.Vault, p command.Values) (command.Proposal, error) {
-	if err := oneName(p["name"]); err != nil {
-		return command.Proposal{}, err
-	}
-	return relocateFolders(v, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
-}
-
 // into returns where a folder goes with to=.
 func into(to string) func(from disk.Path) string {
 	return func(from disk.Path) string {

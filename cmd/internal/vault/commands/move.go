@@ -28,16 +28,21 @@ func init() {
 		command.Command{Name: "rename", Plan: rename},
 		command.Command{Name: "copy", Plan: copyFile},
 		command.Command{Name: "folder:create", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
-	made, err := newFolderPath(v, p["path"])
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	return command.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
+			made, err := newFolderPath(v, p["path"])
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			return command.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
 		}},
 		command.Command{Name: "folder:move", Plan: moveFolders},
-		command.Command{Name: "folder:rename", Plan: renameFolder},
+		command.Command{Name: "folder:rename", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			if err := oneName(p["name"]); err != nil {
+				return command.Proposal{}, err
+			}
+			return relocateFolders(v, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
+		}},
 		command.Command{Name: "folder:copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
-	return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
+			return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
 		}},
 		command.Command{Name: "folder:delete", Plan: removeFolder},
 	)

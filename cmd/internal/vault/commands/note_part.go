@@ -209,11 +209,11 @@ func siblings(headings []markdown.Heading) []bool {
 }
 
 func wordCount(v *command.Vault, p command.Values) (command.Reply, error) {
-	text, found, err := v.ScannedNote(p)
+	_, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return command.Reply{}, err
 	}
-	words, characters := markdown.WordCount(text[found.Body:])
+	words, characters := markdown.WordCount(text[markdown.Scan(text).Body:])
 	switch {
 	case p.Has("words") == p.Has("characters"):
 		return command.Text("words: " + strconv.Itoa(words) + "\ncharacters: " + strconv.Itoa(characters)), nil

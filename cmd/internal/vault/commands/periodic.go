@@ -11,7 +11,6 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/moment"
 )
 
@@ -69,14 +68,6 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // noPeriodicNote has another hint than a file that the caller has named.
 var noPeriodicNote = command.Kind{Code: command.NotFound.Code, Hint: "periodic:append makes it, where changes are allowed; from= prints the notes of several periods"}
-
-func periodicAppend(v *command.Vault, p command.Values) (command.Proposal, error) {
-	target, err := periodicNote(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	return dailyNote(v, target, "Added to: "+target.Path.String(), adding(edit.Append).of(p))
-}
 
 // period is what one periodic note is about.
 type period struct {

@@ -151,8 +151,7 @@ func PropertyNames(v *command.Vault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name })
-	return names, nil
+	return command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name }), nil
 }
 
 // typed returns a copy of uses in the order of listings, with the types that the
@@ -204,11 +203,11 @@ func PropertyTypes(v *command.Vault) (map[string]string, error) {
 
 // propertiesOfNote reads those of the note that a request means.
 func propertiesOfNote(v *command.Vault, p command.Values) (frontmatter.Properties, error) {
-	text, found, err := v.ScannedNote(p)
+	_, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return nil, err
 	}
-	read, err := frontmatter.Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+	read, err := command.PropertiesIn(text)
 	if err != nil {
 		return nil, nil // for the app a block it cannot read is no block
 	}
@@ -477,10 +476,6 @@ func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.
 	return command.Verdict{}, nil
 }
 
-func sameText(item frontmatter.Value) func(frontmatter.Value) bool {
-	return func(other frontmatter.Value) bool { return other.Text() == item.Text() }
-}
-
 // changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made
 // if it is missing, and stays without any item. What is not a list is refused, unless the vault has the name as that of a list:
 // then it is one of a single item.
@@ -496,8 +491,7 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 		}
 		as, _ := assignedType(types, p["name"])
 		edit := func(at disk.Path, text []byte) ([]byte, error) {
-			block := markdown.Scan(text).Frontmatter
-			all, err := frontmatter.Parse(text[block.Start:block.End])
+			all, err := command.PropertiesIn(text)
 			if err != nil {
 				return nil, PropertyError(at, text, err)
 			}
@@ -512,11 +506,12 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 				return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
 			}
 			now := slices.Clone(items)
-			if !adds {
-				now = slices.DeleteFunc(now, func(item frontmatter.Value) bool { return slices.ContainsFunc(asked.List(), sameText(item)) })
-			}
 			for _, item := range asked.List() {
-				if adds && !slices.ContainsFunc(now, sameText(item)) {
+				same := func(other frontmatter.Value) bool { return other.Text() == item.Text() }
+				switch {
+				case !adds:
+					now = slices.DeleteFunc(now, same)
+				case !slices.ContainsFunc(now, same):
 					now = append(now, item)
 				}
 			}

@@ -95,8 +95,7 @@ func TagNames(v *command.Vault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := command.Map(all.uses, func(use tagUse) string { return use.name })
-	return names, nil
+	return command.Map(all.uses, func(use tagUse) string { return use.name }), nil
 }
 
 // tagTable has the tags of some files. It follows a change of few files with little work:

@@ -434,8 +434,7 @@ func detailedItems(files []*index.File) []taskItem {
 }
 
 func itemsOfTasks(tasks []markdown.Task) []taskItem {
-	items := command.Map(tasks, func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} })
-	return items
+	return command.Map(tasks, func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} })
 }
 
 // itemsWith collects what ask returns for each file, in the order of the files. The paths and texts

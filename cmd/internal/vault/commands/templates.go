@@ -92,15 +92,8 @@ func readTemplate(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // fill returns the text of a template with its blanks filled in.
 func fill(v *command.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
-	text, err := v.ReadSource(path)
-	if err != nil {
-		return nil, command.ReadError(typed, err)
-	}
-	if settings.DateFormat == "" {
-		settings.DateFormat = defaultDate
-	}
 	now := v.Clock()
-	return blanks{now: now, date: moment.Format(now, settings.DateFormat), title: title}.in(v, string(text))
+	return blanks{now: now, date: moment.Format(now, cmp.Or(settings.DateFormat, defaultDate)), title: title}.in(v, path, typed)
 }
 
 // fromTemplate returns what a template makes of a note with this title.
@@ -147,11 +140,7 @@ func (d DailyNote) fresh(v *command.Vault) ([]byte, error) {
 	if err != nil || path == (disk.Path{}) {
 		return nil, err
 	}
-	text, err := v.ReadSource(path)
-	if err != nil {
-		return nil, command.ReadError(name, err)
-	}
-	return blanks{now: d.now, date: d.date, title: d.Path.Stem(), period: d.period}.in(v, string(text))
+	return blanks{now: d.now, date: d.date, title: d.Path.Stem(), period: d.period}.in(v, path, name)
 }
 
 // chosenTemplate returns the template that a setting names, and its name. The path is the zero one
@@ -179,7 +168,12 @@ type blanks struct {
 // in replaces the variables of a template: date, time and title, in any case,
 // the first two with a format after a colon if wanted. Braces that have
 // nothing known stay.
-func (b blanks) in(v *command.Vault, text string) ([]byte, error) {
+func (b blanks) in(v *command.Vault, path disk.Path, typed string) ([]byte, error) {
+	source, err := v.ReadSource(path)
+	if err != nil {
+		return nil, command.ReadError(typed, err)
+	}
+	text := string(source)
 	v.Origin.Text = text
 	var out strings.Builder
 	for {
@@ -277,7 +271,7 @@ func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error
 // Lists are united, and what has no value gets one.
 func withProperties(text []byte, more frontmatter.Properties) (united []byte, kept []string, err error) {
 	for _, property := range more {
-		there, err := propertiesIn(text)
+		there, err := command.PropertiesIn(text)
 		if err != nil {
 			return text, nil, err
 		}

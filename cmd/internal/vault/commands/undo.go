@@ -122,14 +122,12 @@ func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, er
 		return journal.Entry{}, command.MisuseWithHint(command.NotFoundID.Hint, "Invalid value for id: %s", command.Verbatim(id))
 	}
 	e, err := j.Entry(id)
+	_, unknown := errors.AsType[*journal.Unknown](err)
 	switch {
-	case err != nil:
-		if _, ok := errors.AsType[*journal.Unknown](err); ok {
-			return e, unknownChange(id)
-		}
+	case err != nil && !unknown:
 		return e, command.Failure("Cannot use the journal: %v", err)
-	case !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
-		return e, unknownChange(id)
+	case unknown, !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
+		return e, command.NotFoundID.Failure("Change %q not found.", command.Verbatim(id))
 	}
 	return e, nil
 }
@@ -167,10 +165,6 @@ func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) boo
 		return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 	}
 	return entries, nil
-}
-
-func unknownChange(id string) error {
-	return command.NotFoundID.Failure("Change %q not found.", command.Verbatim(id))
 }
 
 // historyPage is how many entries are looked at at once.
@@ -294,55 +288,56 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Propos
 	return nil
 }
 
-// trace is what is found of one step of an entry.
-type trace struct {
-	was, is   disk.Path         // where the file was before, and where it was left; mostly the same
-	then, now command.FileState // what is there
-}
-
-func (t trace) isMove() bool { return t.was != t.is }
-
 // back returns what takes back one step of an entry: mostly one step, none where
 // nothing is to be done.
 func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]command.Step, error) {
-	var t trace
-	var err error
-	if t.is, err = command.StepPath(o.v, kept.Path); err == nil {
-		if t.was, err = command.ParseStepPath(kept.Source()); err == nil {
-			t.was, err = o.v.Disk.Renamed(t.is, t.was)
+	var was disk.Path // where the file was before, and is where it was left; mostly the same
+	is, err := command.StepPath(o.v, kept.Path)
+	if err == nil {
+		if was, err = command.ParseStepPath(kept.Source()); err == nil {
+			was, err = o.v.Disk.Renamed(is, was)
 		}
 	}
 	if err != nil {
 		return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
 	}
-	if t.now, err = o.current(t.is, kept.Path); err != nil {
-		return nil, command.ReadError(t.is.String(), err)
+	now, err := o.current(is, kept.Path)
+	if err != nil {
+		return nil, command.ReadError(is.String(), err)
 	}
-	if t.then = t.now; t.isMove() {
-		if t.then, err = o.current(t.was, ""); err != nil {
-			return nil, command.ReadError(t.was.String(), err)
+	then, isMove := now, was != is
+	if isMove {
+		if then, err = o.current(was, ""); err != nil {
+			return nil, command.ReadError(was.String(), err)
 		}
 	}
 
-	if e.State != journal.Done {
-		if steps, known := t.brokenOff(kept); known {
-			return steps, nil
+	if e.State != journal.Done { // only a part of the step may have been done
+		untouched, unchanged := command.ImageOf(then) == kept.Before, command.ImageOf(now) == kept.Before
+		isEmpty := now.Exists && !now.Folder && command.ImageOf(now).Size == 0
+		switch {
+		case !isMove && unchanged, isMove && untouched && !now.Exists:
+			return nil, nil
+		case isMove && untouched && (unchanged || isEmpty): // the file had both names, or took the second with an empty file
+			return []command.Step{{Path: is, Before: now}}, nil
+		case isMove && unchanged && !then.Exists:
+			return []command.Step{{Path: was, From: is, Before: now, After: now}}, nil
 		}
 	}
 	folder := strings.HasSuffix(kept.Path, "/")
 	switch {
-	case folder && t.now.Exists == kept.Before.Exists: // others may have made it, or removed it
+	case folder && now.Exists == kept.Before.Exists: // others may have made it, or removed it
 		return nil, nil
-	case folder && !t.now.Exists:
-		return []command.Step{{Path: t.is, After: command.ExistingFolder, Modified: kept.Modified}}, nil
-	case command.ImageOf(t.now) != kept.After:
-		return nil, conflict(o.v, j, t.is, kept, t.now)
-	case t.isMove() && t.then.Exists && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself
-		return nil, command.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", command.Verbatim(t.was.String()))
+	case folder && !now.Exists:
+		return []command.Step{{Path: is, After: command.ExistingFolder, Modified: kept.Modified}}, nil
+	case command.ImageOf(now) != kept.After:
+		return nil, conflict(o.v, j, is, kept, now)
+	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // else it may be the file itself
+		return nil, command.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", command.Verbatim(was.String()))
 	}
-	s := command.Step{Path: t.was, Before: t.now, Modified: kept.Modified}
-	if t.isMove() {
-		s.From = t.is
+	s := command.Step{Path: was, Before: now, Modified: kept.Modified}
+	if isMove {
+		s.From = is
 	}
 	name, trashed := strings.CutPrefix(e.Note, command.TrashRemark)
 	if s.Back = trashed && name == command.TrashMany; trashed && !s.Back {
@@ -351,7 +346,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	switch {
 	case !kept.Before.Exists:
 	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was
-		s.After = t.now
+		s.After = now
 	default:
 		text, err := j.Object(kept.Before.Hash)
 		if err != nil {
@@ -360,23 +355,6 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		s.After = command.Existing(text)
 	}
 	return []command.Step{s}, nil
-}
-
-// brokenOff returns what takes back a step of which only a part may have been
-// done. It reports false if all of it was, or if nothing is known.
-func (t trace) brokenOff(kept journal.Step) (steps []command.Step, known bool) {
-	unchanged := command.ImageOf(t.now) == kept.Before
-	switch {
-	case !t.isMove():
-		return nil, unchanged
-	case command.ImageOf(t.then) == kept.Before && !t.now.Exists:
-		return nil, true
-	case command.ImageOf(t.then) == kept.Before && (unchanged || t.now.IsEmpty()): // the file had both names, or took the second with an empty file
-		return []command.Step{{Path: t.is, Before: t.now}}, true
-	case unchanged && !t.then.Exists:
-		return []command.Step{{Path: t.was, From: t.is, Before: t.now, After: t.now}}, true
-	}
-	return nil, false
 }
 
 // How much of the difference in a conflict is shown.

@@ -31,7 +31,8 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 	at := span.End
 	switch {
 	case where == After && t.kind == heading:
-		at = d.sectionEnd(d.headingAt(span.Start))
+		place, _ := FindHeading(d.found, t.name)
+		at = d.sectionEnd(place)
 	case where == After && t.kind == block:
 		b, _ := d.found.Block(t.name)
 		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id of its own is below its block

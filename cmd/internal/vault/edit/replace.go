@@ -69,7 +69,7 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 	}
 	switch t.kind {
 	case heading:
-		place := d.headingAt(span.Start)
+		place, _ := FindHeading(d.found, t.name)
 		h := d.found.Headings[place]
 		c := read([]byte(content))
 		if len(c.found.Headings) > 0 && strings.TrimSpace(content[:c.found.Headings[0].At]) == "" {

@@ -223,12 +223,12 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 		"dd":    func(t time.Time) string { return t.Weekday().String()[:2] },
 		"ddd":   func(t time.Time) string { return t.Weekday().String()[:3] },
 		"dddd":  func(t time.Time) string { return t.Weekday().String() },
-		"A":     func(t time.Time) string { return strings.ToUpper(halfDay(t.Hour())) },
-		"a":     func(t time.Time) string { return halfDay(t.Hour()) },
+		"A":     func(t time.Time) string { return t.Format("PM") },
+		"a":     func(t time.Time) string { return t.Format("pm") },
 		"X":     func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) },
 		"x":     func(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) },
-		"Z":     func(t time.Time) string { return offset(t, ":") },
-		"ZZ":    func(t time.Time) string { return offset(t, "") },
+		"Z":     func(t time.Time) string { return t.Format("-07:00") },
+		"ZZ":    func(t time.Time) string { return t.Format("-0700") },
 		"z":     func(time.Time) string { return "" }, // the library has no zone names for local times
 		"zz":    func(time.Time) string { return "" },
 		"Hmm":   func(t time.Time) string { return strconv.Itoa(t.Hour()) + t.Format("04") },
@@ -288,22 +288,6 @@ func weekEnd(t time.Time) time.Time { return t.AddDate(0, 0, int(time.Saturday-t
 func isoYear(t time.Time) int {
 	year, _ := t.ISOWeek()
 	return year
-}
-
-func halfDay(hour int) string {
-	if hour < 12 {
-		return "am"
-	}
-	return "pm"
-}
-
-func offset(t time.Time, separator string) string {
-	_, seconds := t.Zone()
-	sign, minutes := "+", seconds/60
-	if minutes < 0 {
-		sign, minutes = "-", -minutes
-	}
-	return sign + pad(minutes/60, 2) + separator + pad(minutes%60, 2)
 }
 
 // pad writes n with at least width digits; the sign does not count.

@@ -101,15 +101,17 @@ func (l *Line) readEnd() {
 		// A field in brackets is passed over, with the comma that may follow it.
 		end := len(strings.TrimRight(strings.TrimSuffix(rest, ","), " \t"))
 		bracket := slices.IndexFunc(l.places, func(p place) bool { return p.bracket && p.end == end })
+		tag := strings.LastIndexAny(rest, " \t") + 1
+		word := rest[tag:]
 		switch at, p, ok := endOf(rest); {
 		case bracket >= 0:
 			l.body = l.places[bracket].start
 		case ok:
 			l.places = append(l.places, p)
 			l.body = at
-		case tagAtEnd(rest) >= 0:
-			l.body = tagAtEnd(rest)
-			l.tags = append(l.tags, piece{l.body, len(rest)})
+		case len(word) > 1 && word[0] == '#' && !strings.ContainsAny(word[1:], "!@#$%^&*(),.?\":{}|<>"):
+			l.body = tag
+			l.tags = append(l.tags, piece{tag, len(rest)})
 		default:
 			return
 		}
@@ -138,15 +140,6 @@ func endOf(text string) (at int, p place, ok bool) {
 		return at, place{field: Priority, piece: piece{at, len(text)}, from: len(text), to: len(text), value: s.value}, value == ""
 	}
 	return at, place{field: s.field, piece: piece{at, len(text)}, from: from, to: len(text), value: value}, signs[s.field].holds(value)
-}
-
-// tagAtEnd returns where the tag at the end of a text begins, -1 without one.
-func tagAtEnd(text string) int {
-	at := strings.LastIndexAny(text, " \t") + 1
-	if word := text[at:]; len(word) > 1 && word[0] == '#' && !strings.ContainsAny(word[1:], "!@#$%^&*(),.?\":{}|<>") {
-		return at
-	}
-	return -1
 }
 
 // Get returns the value of a field, "" where the task has none. Of several the first one
