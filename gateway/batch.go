@@ -160,9 +160,6 @@ type batchRun struct {
 	done    []OperationResult
 	failed  bool
 	images  atomic.Int64 // how many bytes of images there are so far
-
-	tell     func(frame.Progress)
-	finished atomic.Int64 // operations
 }
 
 // carryOutBatch runs one stage after the other.
@@ -171,19 +168,28 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
-	r.tell = frame.ProgressOf(ctx)
+	tell := frame.ProgressOf(ctx)
 	ctx = frame.WithProgress(ctx, nil) // the progress of an operation is not that of the batch
-	r.count(0)
+	var finished atomic.Int64
+	count := func(more int64) {
+		tell(frame.Progress{Done: int(finished.Add(more)), Total: len(r.steps), Of: frame.Operations})
+	}
+	skip := func(stage []int) {
+		for _, i := range stage {
+			r.done[i] = OperationResult{ClientID: r.steps[i].ClientID, Status: statusSkipped, Notice: "an operation before it failed, and the batch is atomic"}
+		}
+	}
+	count(0)
 	for _, stage := range plan.stages() {
 		if r.failed && plan.batch.Atomic {
-			r.skip(stage)
+			skip(stage)
 			continue
 		}
 		var running sync.WaitGroup
 		for _, i := range stage {
 			running.Go(func() {
 				r.run(ctx, i)
-				r.count(1)
+				count(1)
 			})
 		}
 		running.Wait()
@@ -193,7 +199,7 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 			}
 			r.failed = true
 			if plan.batch.Atomic {
-				r.skip(stage[n+1:]) // they only read, and may have run at the same time or not
+				skip(stage[n+1:]) // they only read, and may have run at the same time or not
 				break
 			}
 		}
@@ -223,24 +229,14 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 	return result
 }
 
-// count reports that more operations are done.
-func (r *batchRun) count(more int64) {
-	r.tell(frame.Progress{Done: int(r.finished.Add(more)), Total: len(r.steps), Of: frame.Operations})
-}
-
-// skip skips the operations after the first failure of an atomic batch.
-func (r *batchRun) skip(stage []int) {
-	for _, i := range stage {
-		r.done[i] = OperationResult{ClientID: r.steps[i].ClientID, Status: statusSkipped, Notice: "an operation before it failed, and the batch is atomic"}
-	}
-}
-
 // run carries out one operation, unless an operation that it refers to failed.
 func (r *batchRun) run(ctx context.Context, i int) {
 	done := &r.done[i]
-	if from := r.missing(i); from != "" {
-		done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", quote.Short(from))
-		return
+	for _, ref := range r.steps[i].references() {
+		if r.done[r.find(ref.ClientID, i)].Status != statusOK {
+			done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", quote.Short(ref.ClientID))
+			return
+		}
 	}
 	hold := r.gateway.runner.Hold()
 	defer hold.Release()

@@ -69,8 +69,32 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	if err != nil {
 		return "", err
 	}
-	if given.Waited {
-		if each, err = g.replanBatch(ctx, plan, q, each); err != nil {
+	if given.Waited { // plan again, as for one call
+		if err := g.admission.Open(); err != nil {
+			return "", err
+		}
+		now, clientID, err := g.planBatch(plan.batch)
+		if err == nil {
+			for i := range now.steps {
+				now.steps[i].plan.change = plan.steps[i].plan.change
+			}
+			clientID, err = g.assessLosses(ctx, now)
+		}
+		switch {
+		case err != nil && clientID != "":
+			return "", inOperation(clientID, err)
+		case err != nil:
+			return "", err
+		}
+		if err := g.checkBatchUnchanged(each); err != nil {
+			return "", err
+		}
+		var again consent.Question
+		if again, each, err = g.questionOfBatch(ctx, now); err != nil {
+			return "", err
+		}
+		*plan = *now
+		if err := q.SameAs(again); err != nil {
 			return "", err
 		}
 	}
@@ -87,37 +111,6 @@ func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []consent.CallDigest) 
 		calls = append(calls, g.digestOfCall(step.plan))
 	}
 	return calls
-}
-
-// replanBatch plans a batch again after the user approved it, as replan does for a call, and
-// replaces the plan; each are the questions about its operations. The error says that the question
-// has changed.
-func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q consent.Question, each []consent.Question) ([]consent.Question, error) {
-	if err := g.admission.Open(); err != nil {
-		return nil, err
-	}
-	now, clientID, err := g.planBatch(plan.batch)
-	if err == nil {
-		for i := range now.steps {
-			now.steps[i].plan.change = plan.steps[i].plan.change
-		}
-		clientID, err = g.assessLosses(ctx, now)
-	}
-	switch {
-	case err != nil && clientID != "":
-		return nil, inOperation(clientID, err)
-	case err != nil:
-		return nil, err
-	}
-	if err := g.checkBatchUnchanged(each); err != nil {
-		return nil, err
-	}
-	again, each, err := g.questionOfBatch(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	*plan = *now
-	return each, q.SameAs(again)
 }
 
 // checkBatchUnchanged refuses a batch unless the notes that the questions about its operations
@@ -201,7 +194,17 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []co
 		}
 		change := step.plan.change
 		if change == nil || change.failure != nil || len(step.references()) > 0 {
-			lines = append(lines, step.spelled()...)
+			command, _ := allowlist.Describe(step.plan.call.Name())
+			for _, p := range command.Params { // the names and paths that the operation has
+				from, taken := step.From[p.Name]
+				value, given := step.plan.call.Param(p.Name)
+				switch {
+				case taken:
+					lines = append(lines, consent.Named(p.Name+", from the result of", from.ClientID))
+				case given && p.Kind != "content" && p.Kind != "text" && p.Kind != "flag":
+					lines = append(lines, consent.Named(p.Name, value))
+				}
+			}
 			continue
 		}
 		files := change.files()
@@ -217,22 +220,6 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []co
 		say("One more operation only reads.")
 	case reads > 1:
 		say("%d more operations only read.", reads)
-	}
-	return lines
-}
-
-// spelled shows the names and paths that an operation has.
-func (s batchStep) spelled() (lines []consent.Line) {
-	command, _ := allowlist.Describe(s.plan.call.Name())
-	for _, p := range command.Params {
-		if from, ok := s.From[p.Name]; ok {
-			lines = append(lines, consent.Named(p.Name+", from the result of", from.ClientID))
-			continue
-		}
-		value, ok := s.plan.call.Param(p.Name)
-		if ok && p.Kind != "content" && p.Kind != "text" && p.Kind != "flag" {
-			lines = append(lines, consent.Named(p.Name, value))
-		}
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -195,9 +196,12 @@ func (o Operation) withPlaceholders() (Request, error) {
 			if p.Name != key {
 				continue
 			}
-			text := placeholderFor(p)
-			if text == "" {
+			text := cmp.Or(placeholders[p.Kind], "x.md") // a path, a folder or the name of a note
+			switch p.Kind {
+			case "flag":
 				return Request{}, failure.New(failure.CodeBadRequest, "write true or false", "parameter %q is a flag, which is never taken from a result", key)
+			case "choice":
+				text = p.Choices[0]
 			}
 			request.Params[key] = allowlist.Text(text)
 		}
@@ -208,27 +212,10 @@ func (o Operation) withPlaceholders() (Request, error) {
 	return request, nil
 }
 
-// placeholderFor returns a value that the parameter takes, "" for a flag.
-func placeholderFor(p allowlist.Param) string {
-	switch p.Kind {
-	case "flag":
-		return ""
-	case "number", "age":
-		return "1"
-	case "date":
-		return "2026-11-21"
-	case "choice":
-		return p.Choices[0]
-	case "path:line":
-		return "x.md:1"
-	case "url":
-		return "https://example.org"
-	case "word":
-		return "version"
-	case "character", "text", "content", "name":
-		return "x"
-	}
-	return "x.md" // a path, a folder or the name of a note
+// placeholders are valid values of parameters, by their kind.
+var placeholders = map[string]string{
+	"number": "1", "age": "1", "date": "2026-11-21", "path:line": "x.md:1", "url": "https://example.org", "word": "version",
+	"character": "x", "text": "x", "content": "x", "name": "x",
 }
 
 func (p *batchPlan) mutates() bool {
@@ -257,16 +244,6 @@ func (p *batchPlan) stages() (stages [][]int) {
 	}
 	closeGroup()
 	return stages
-}
-
-// missing returns the name of an operation that i needs and that did not succeed, else "".
-func (r *batchRun) missing(i int) string {
-	for _, ref := range r.steps[i].references() {
-		if r.done[r.find(ref.ClientID, i)].Status != statusOK {
-			return ref.ClientID
-		}
-	}
-	return ""
 }
 
 // resolve returns the request of an operation with the values of earlier results.
@@ -306,9 +283,15 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 			text = result.Change.ID
 		}
 	case fieldStdout:
-		if text, err = r.outputs[r.find(ref.ClientID, i)].whole(ref.ClientID); err != nil {
-			return "", err
+		o := r.outputs[r.find(ref.ClientID, i)]
+		switch {
+		case o.bytes > int64(o.most):
+			return "", failure.New(failure.CodeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
+				"the output of %q has %d bytes, which is too long to be referred to", quote.Short(ref.ClientID), o.bytes)
+		case o.gap != "":
+			return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", quote.Short(ref.ClientID), o.gap)
 		}
+		text = strings.TrimSuffix(strings.TrimSuffix(o.text, "\n"), "\r") // without its last line break
 	}
 	if text == "" {
 		return "", failure.New(failure.CodeBadRequest, "", "the result of %q has no %s", quote.Short(ref.ClientID), ref.Field)

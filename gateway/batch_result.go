@@ -165,15 +165,3 @@ func (r *batchRun) referred(i int, result Result) output {
 	}
 	return o
 }
-
-// whole returns an output without its last line break, or an error if it was truncated.
-func (o output) whole(clientID string) (string, error) {
-	switch {
-	case o.bytes > int64(o.most):
-		return "", failure.New(failure.CodeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
-			"the output of %q has %d bytes, which is too long to be referred to", quote.Short(clientID), o.bytes)
-	case o.gap != "":
-		return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", quote.Short(clientID), o.gap)
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(o.text, "\n"), "\r"), nil
-}

@@ -241,12 +241,13 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 			continue
 		}
 		for _, p := range c.Params {
-			text := placeholderFor(p)
-			assert.That(t, (text == "") == (p.Kind == "flag"), "%s %s: the stand-in is %q", c.Name, p.Name, text)
-			if text == "" || p.Refused != "" {
+			o := Operation{Request: Request{Command: c.Name}, From: map[string]Reference{p.Name: {"c1", "path"}}}
+			request, err := o.withPlaceholders()
+			assert.That(t, (err != nil) == (p.Kind == "flag"), "%s %s: the stand-in is %q, %v", c.Name, p.Name, request.Params[p.Name].Text(), err)
+			if err != nil || p.Refused != "" {
 				continue
 			}
-			_, err := allowlist.Parse(c.Name, allowlist.Params{p.Name: allowlist.Text(text)})
+			_, err = allowlist.Parse(c.Name, request.Params)
 			wrong, ok := err.(*allowlist.ParseError)
 			assert.That(t, !ok || wrong.Code() != allowlist.CodeBadValue, "%s %s: %v", c.Name, p.Name, err)
 		}

@@ -222,7 +222,11 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 // assessLoss judges a plan by what it would do. err is the error that came with the plan.
 func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
 	loses := plan.mayLose() && plan.policy.Confirm != policy.ConfirmNever
-	if err != nil && !needsApproval(err) || !loses && !plan.mayCarry() {
+	// The call may add an address on another machine. What it does not say itself, the embedded program
+	// refuses when it makes the change.
+	carries := !plan.policy.RemoteLinks && len(plan.routes) > 0 && plan.routes[0].changesNotes() && plan.routes[0].decision.Preview().Valid() &&
+		plan.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
+	if err != nil && !needsApproval(err) || !loses && !carries {
 		return plan, err
 	}
 	if plan.change == nil && g.embeddedProgram() != nil { // the commands that could remove a text are those of the embedded program
@@ -289,13 +293,6 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
 func (p Plan) mayLose() bool {
 	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
-}
-
-// mayCarry reports whether the plan may add an address on another machine. What it does not say itself, the
-// embedded program refuses when it makes the change.
-func (p Plan) mayCarry() bool {
-	return !p.policy.RemoteLinks && len(p.routes) > 0 && p.routes[0].changesNotes() && p.routes[0].decision.Preview().Valid() &&
-		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
 }
 
 // withLoss returns the plan as one of which it is known what it would remove, judged

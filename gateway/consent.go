@@ -38,7 +38,22 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 		return plan, "", err
 	}
 	if given.Waited {
-		if plan, err = g.replan(ctx, req, plan.change, q); err != nil {
+		// Plan again, because settings can have become stricter and notes can have changed meanwhile.
+		// The notes of the change that the question showed must be unchanged, and the question the same.
+		if err := g.admission.Open(); err != nil && !req.undoesForOwner() {
+			return Plan{}, "", err
+		}
+		change := plan.change
+		plan, err = g.Plan(req)
+		plan.change = change
+		if plan, err = g.assessLoss(ctx, req, plan, err); err != nil && !needsApproval(err) {
+			return plan, "", err
+		}
+		if err := g.checkUnchanged(q); err != nil {
+			return plan, "", err
+		}
+		again, err := g.question(ctx, req, &plan, 1)
+		if err = cmp.Or(err, q.SameAs(again)); err != nil {
 			return plan, "", err
 		}
 	}
@@ -55,29 +70,6 @@ func (g *vaultGateway) requester(req Request) consent.Requester {
 		by.Session = g.identity() + "\x00" + req.Caller
 	}
 	return by
-}
-
-// replan plans an approved call again, because settings can have become stricter and notes can
-// have changed meanwhile. change is the one that the question showed, and its notes must be
-// unchanged. The error says that the question has changed.
-func (g *vaultGateway) replan(ctx context.Context, req Request, change *plannedChange, q consent.Question) (Plan, error) {
-	if err := g.admission.Open(); err != nil && !req.undoesForOwner() {
-		return Plan{}, err
-	}
-	plan, err := g.Plan(req)
-	plan.change = change
-	plan, err = g.assessLoss(ctx, req, plan, err)
-	if err != nil && !needsApproval(err) {
-		return plan, err
-	}
-	if err := g.checkUnchanged(q); err != nil {
-		return plan, err
-	}
-	again, err := g.question(ctx, req, &plan, 1)
-	if err != nil {
-		return plan, err
-	}
-	return plan, q.SameAs(again)
 }
 
 // withApproval returns a plan that the user approved, for the change that the question showed

@@ -40,24 +40,6 @@ func (r Request) pageOf(ctx context.Context, call allowlist.Call, p policy.Polic
 	return exec.FirstPart(ctx, exec.Part{Bytes: r.MaxOutput + 1, Lines: form.HasLines()})
 }
 
-// dividedFrom returns the state of an answer of which the first part arrived, nil for one that
-// is whole. The part becomes a text by itself: of the rows of an array, an array.
-func (r reported) dividedFrom(out *exec.Outcome) *divided {
-	if out.Kept == nil {
-		return nil
-	}
-	d := &divided{reported: r, out: *out}
-	d.out.Stdout = ""
-	if r.route.call.Reply().JSON {
-		out.Stdout = strings.TrimSuffix(out.Stdout, "\n")
-		d.received = len(out.Stdout)
-		out.Stdout += "]"
-		return d
-	}
-	d.received = len(out.Stdout)
-	return d
-}
-
 // whole returns all of the answer. The result with an error is that of the call.
 func (d *divided) whole(ctx context.Context) (Result, error) {
 	text, err := d.more(ctx, 0, d.out.Kept.Bytes)
@@ -76,14 +58,6 @@ func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
 		return "", &pages.Gone{}
 	}
 	return text, err
-}
-
-// total is how many bytes the pages of the answer have.
-func (d *divided) total() int64 {
-	if d.route.call.Reply().JSON {
-		return int64(d.out.Kept.Bytes) - 1 // without the line break after an array
-	}
-	return int64(d.out.Kept.Bytes)
 }
 
 // mostAtOnce is how many bytes a program is asked for beyond what a page needs.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -333,19 +331,19 @@ func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
 }
 
 func TestAKeyIsCarriedOutOnce(t *testing.T) {
-	kept := keyJournal(t)
+	at := newFixture(t, embeddedOnly).gateway.vaults[0]
 	call, other := keyDigest(sha256.Sum256([]byte("call"))), keyDigest(sha256.Sum256([]byte("other")))
-	got := recallKey(kept, "k", call)
+	got := at.recall("k", call)
 	require.That(t, got == nil, "recalled %q before the call", got)
-	claim, answer, err := takeKey(kept, "me", "k", call)
+	claim, answer, err := at.claim("me", "k", call)
 	require.That(t, err == nil && answer == nil && claim.ID != "", "got the claim %q, %q, %v", claim.ID, answer, err)
-	expectKeyCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
+	expectKeyCode(t, at, "k", call, failure.CodeUnknown) // it is under way
 	require.NoError(t, claim.Settle(keyRemember, "done"))
-	_, answer, err = takeKey(kept, "me", "k", call)
+	_, answer, err = at.claim("me", "k", call)
 	assert.That(t, string(answer) == `"done"` && err == nil, "the second time it is %q, %v", answer, err)
-	assert.Equal(t, string(recallKey(kept, "k", call)), `"done"`, "recalled")
-	expectKeyCode(t, kept, "k", other, failure.CodeBadRequest)
-	got = recallKey(kept, "k", other)
+	assert.Equal(t, string(at.recall("k", call)), `"done"`, "recalled")
+	expectKeyCode(t, at, "k", other, failure.CodeBadRequest)
+	got = at.recall("k", other)
 	assert.That(t, got == nil, "recalled %q for another call", got)
 }
 
@@ -363,14 +361,14 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 		{"unknown", &failure.Error{Code: failure.CodeUnknown}, keyStaysClaimed, failure.CodeUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			kept := keyJournal(t)
+			at := newFixture(t, embeddedOnly).gateway.vaults[0]
 			call := keyDigest(sha256.Sum256([]byte("call")))
-			claim, _, err := takeKey(kept, "me", "k", call)
+			claim, _, err := at.claim("me", "k", call)
 			require.NoError(t, err)
 			got := dispositionOf(tt.cause, false)
 			assert.Equal(t, got, tt.want)
 			require.NoError(t, claim.Settle(got, "answer"))
-			expectKeyCode(t, kept, "k", call, tt.again)
+			expectKeyCode(t, at, "k", call, tt.again)
 		})
 	}
 	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
@@ -378,14 +376,9 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 	}
 }
 
-func keyJournal(t *testing.T) *journal.Journal {
+func expectKeyCode(t *testing.T, at *vaultGateway, key string, digest keyDigest, want string) {
 	t.Helper()
-	return journal.OpenAs(filepath.Join(t.TempDir(), "journal"), "vault", "")
-}
-
-func expectKeyCode(t *testing.T, kept *journal.Journal, key string, digest keyDigest, want string) {
-	t.Helper()
-	_, _, err := takeKey(kept, "me", key, digest)
+	_, _, err := at.claim("me", key, digest)
 	var cause *failure.RequestError
 	switch {
 	case want == "" && err != nil:

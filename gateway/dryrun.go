@@ -179,7 +179,7 @@ func (d DryRun) shown() DryRun {
 func (d *DryRun) show(r route) {
 	command := r.command
 	d.Backend = r.program.Backend()
-	d.Shell = shellLine(command)
+	d.Shell = withNewline(pipeline(command))
 	for _, s := range r.steps() {
 		d.Notices = append(d.Notices, s.notice)
 		if s.first == nil {
@@ -197,11 +197,9 @@ func (d *DryRun) show(r route) {
 	}
 }
 
-// shellLine returns a command as one line that a POSIX shell parses into exactly the
-// same arguments. A value on standard input becomes a printf before it. It is for users to
-// paste; the gateway itself has no shell.
-func shellLine(c exec.Command) string { return withNewline(pipeline(c)) }
-
+// pipeline returns a command as one line that a POSIX shell parses into exactly the
+// same arguments, see [withNewline]. A value on standard input becomes a printf before it. It is for
+// users to paste; the gateway itself has no shell.
 func pipeline(c exec.Command) string {
 	line := shellWords(append([]string{c.Path}, c.Args...))
 	if c.StdinParam == "" {

@@ -140,7 +140,7 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 	if err != nil || runtime.GOOS == "windows" {
 		t.Skip("no POSIX shell")
 	}
-	line := shellLine(own.Command{Path: "cat", Args: []string{"-"}, StdinParam: "content", Stdin: "100%\n'x' \\n"})
+	line := withNewline(pipeline(own.Command{Path: "cat", Args: []string{"-"}, StdinParam: "content", Stdin: "100%\n'x' \\n"}))
 	var out bytes.Buffer
 	c := exec.Command(shell, "-c", line)
 	c.Stdout = &out

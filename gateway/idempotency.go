@@ -49,7 +49,7 @@ type answered struct {
 func (a *answered) Error() string { return "the first answer is given again" }
 
 // recall returns the answer that is kept under a key for a call with that digest, nil
-// if there is none. If the journal cannot be read, the call itself says why.
+// if there is none or it cannot be read; [vaultGateway.claim] returns the error.
 func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
 	folder := g.target().Folder
 	if key == "" || folder == "" {
@@ -59,7 +59,11 @@ func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
 	if err != nil {
 		return nil
 	}
-	return recallKey(kept, g.scoped(key), digest)
+	answer, answered, err := kept.Keys("").Recall(g.scoped(key), digest, time.Now())
+	if err != nil || !answered {
+		return nil
+	}
+	return append([]byte{}, answer...) // not nil, whatever it is
 }
 
 // scoped returns a key as the journal has it: each agent has keys of its own.
@@ -70,7 +74,9 @@ func (g *vaultGateway) scoped(key string) string {
 	return g.agent + "\x1e" + key
 }
 
-// claim takes a key of the vault, see [takeKey].
+// claim returns the first answer under a key of a caller, or the claim of it. The error is a
+// [*failure.RequestError]: the key is invalid, belongs to another call, or to one with an unknown
+// outcome.
 func (g *vaultGateway) claim(caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
 	folder := g.target().Folder
 	if folder == "" {
@@ -80,7 +86,19 @@ func (g *vaultGateway) claim(caller, key string, digest keyDigest) (c keyClaim, 
 	if err != nil {
 		return c, nil, err
 	}
-	return takeKey(kept, caller, g.scoped(key), digest)
+	key = g.scoped(key)
+	c = keyClaim{journal.NewID(time.Now()), kept.Keys(caller), key, digest}
+	answer, answered, err := c.keys.Recall(key, digest, time.Now())
+	switch {
+	case err != nil:
+		return keyClaim{}, nil, keyError(err)
+	case answered:
+		return keyClaim{}, append([]byte{}, answer...), nil
+	}
+	if err := c.keys.Claim(key, digest, c.ID, time.Now()); err != nil {
+		return keyClaim{}, nil, keyError(err)
+	}
+	return c, nil, nil
 }
 
 // Notices about an answer and its key.
@@ -160,16 +178,6 @@ func missing(call allowlist.Call) error {
 // keyDigest identifies a call of a caller.
 type keyDigest = [sha256.Size]byte
 
-// recallKey returns the answer that is kept under a key for the call with a digest, nil if
-// there is none or it cannot be read; [takeKey] returns the error.
-func recallKey(kept *journal.Journal, key string, digest keyDigest) []byte {
-	answer, answered, err := kept.Keys("").Recall(key, digest, time.Now())
-	if err != nil || !answered {
-		return nil
-	}
-	return append([]byte{}, answer...) // not nil, whatever it is
-}
-
 // keyClaim is the right to carry out the call of an idempotency key. The keys are in the journal
 // of the vault.
 type keyClaim struct {
@@ -178,24 +186,6 @@ type keyClaim struct {
 	keys   journal.Keys
 	key    string
 	digest keyDigest
-}
-
-// takeKey returns the first answer under a key of a caller, or the claim of it. The error is a
-// [*failure.RequestError]: the key is invalid, belongs to another call, or to one with an unknown
-// outcome.
-func takeKey(kept *journal.Journal, caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
-	c = keyClaim{journal.NewID(time.Now()), kept.Keys(caller), key, digest}
-	answer, answered, err := c.keys.Recall(key, digest, time.Now())
-	switch {
-	case err != nil:
-		return keyClaim{}, nil, keyError(err)
-	case answered:
-		return keyClaim{}, append([]byte{}, answer...), nil
-	}
-	if err := c.keys.Claim(key, digest, c.ID, time.Now()); err != nil {
-		return keyClaim{}, nil, keyError(err)
-	}
-	return c, nil, nil
 }
 
 // keyDisposition says what happens to a key after its call.

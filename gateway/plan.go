@@ -25,7 +25,13 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := req.check(call); err != nil {
+	switch {
+	case req.ExpectHash != "" && (len(req.ExpectHash) != 16 || strings.Trim(req.ExpectHash, "0123456789abcdef") != ""):
+		return Plan{}, failure.New(failure.CodeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", quote.Short(req.ExpectHash))
+	case req.ExpectHash != "" && !call.Effect().Mutates():
+		return Plan{}, failure.New(failure.CodeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
+	}
+	if err := req.checkPage(call); err != nil {
 		return Plan{}, err
 	}
 	call, hidden := g.rules.Named(call)
@@ -185,26 +191,6 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 	}
 	return failure.New(policy.CodeAccess, hint,
 		"command %q could reach notes that the access rules hide or protect; only the embedded backend enforces them", call.Name())
-}
-
-// detours are the codes of programs that did not begin the call, so that another one may.
-var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
-
-func detourable(err error) bool {
-	var away *exec.Unavailable
-	var less *exec.Failure
-	return errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()
-}
-
-// check refuses options that mean nothing for the call.
-func (r Request) check(call allowlist.Call) error {
-	switch {
-	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
-		return failure.New(failure.CodeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", quote.Short(r.ExpectHash))
-	case r.ExpectHash != "" && !call.Effect().Mutates():
-		return failure.New(failure.CodeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
-	}
-	return r.checkPage(call)
 }
 
 // checkPage refuses options that mean nothing for the answer to the call.

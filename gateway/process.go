@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
@@ -38,7 +39,24 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 			result = failed(req.Command, err)
 			return
 		}
-		result = d.answer(ctx, req)
+		req.Vault = d.name() // by whatever it was meant
+		ctx, end := g.admission.Follow(ctx, d.rules.Ended)
+		defer end()
+		hold := g.runner.Hold()
+		defer hold.Release()
+		if req.Cursor != "" {
+			result = d.nextPage(ctx, hold, req)
+			return
+		}
+		if req.Keep {
+			req.visibility = d.rules.Fingerprint()
+		}
+		whole, _ := d.process(ctx, hold, req, approved{})
+		result = d.firstPage(req, whole)
+		if whole.divided != nil && result.Truncated == nil { // no row ends where the page does
+			whole, _ = whole.divided.whole(exec.WithHold(ctx, hold)) // which says why, if it cannot be had
+			result = d.firstPage(req, whole)
+		}
 	})
 	if fault != nil {
 		result = Fault(req.Command)
@@ -46,28 +64,6 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	result.DurationMs = time.Since(started).Milliseconds()
 	seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout))
 	return result
-}
-
-// answer returns the answer to a request, or a page of it, as the caller sees it.
-func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
-	req.Vault = g.name() // by whatever it was meant
-	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
-	defer end()
-	hold := g.runner.Hold()
-	defer hold.Release()
-	if req.Cursor != "" {
-		return g.nextPage(ctx, hold, req)
-	}
-	if req.Keep {
-		req.visibility = g.rules.Fingerprint()
-	}
-	result, _ := g.process(ctx, hold, req, approved{})
-	shown := g.firstPage(req, result)
-	if result.divided != nil && shown.Truncated == nil { // no row ends where the page does
-		result, _ = result.divided.whole(exec.WithHold(ctx, hold)) // which says why, if it cannot be had
-		return g.firstPage(req, result)
-	}
-	return shown
 }
 
 // process takes a request through its stages, in this order:
@@ -212,18 +208,31 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	for i, route := range plan.routes {
 		route.change = plan.change
 		out, err := g.run(ctx, route)
-		if i+1 < len(plan.routes) && detourable(err) {
+		var away *exec.Unavailable
+		var less *exec.Failure
+		if i+1 < len(plan.routes) && (errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()) {
 			notices = append(notices, "answered by the embedded backend: "+err.Error())
 			continue
 		}
 		g.logFault(err)
-		if err == nil {
-			out = g.advised(ctx, route, out)
+		reads := route.call.Effect() == tiers.Reads && !route.call.Shows() && !route.call.Sends()
+		if err == nil && route.program.Backend() == string(App) && reads && out.Failure != nil && out.Failure.IsNotFound() {
+			// The app has not found something: the hint is that of the embedded program, which knows the
+			// visible names. Only reads are run again for it.
+			if own := g.embeddedProgram(); own != nil {
+				again, err := g.runner.Run(ctx, route.permit, *own)
+				if err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound && again.Failure.Hint() != "" {
+					out.Failure = out.Failure.WithHint(again.Failure.Hint())
+				}
+			}
 		}
 		return reported{g.name(), route, notices}.result(out, err)
 	}
 	return failed(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
+
+// detours are the codes of programs that did not begin the call, so that another one may.
+var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
 
 // run carries out one call on one program.
 func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
@@ -266,10 +275,19 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	}
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)
-	if err == nil {
-		out = g.hashed(r, out)
+	if err != nil || out.Failure != nil || r.program.Backend() != string(App) {
+		return out, err
 	}
-	return out, err
+	if path, ok := r.call.Param("path"); ok && out.Path == "" && !r.call.Effect().Mutates() {
+		out.Path = path
+	}
+	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
+		// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the
+		// file tells which of two texts the note has. Without the folder of the vault, or while the note
+		// changes, there is no hash.
+		out.Hash = notes.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
+	}
+	return out, nil
 }
 
 // reported is what a result has besides the outcome of the program.
@@ -279,20 +297,25 @@ type reported struct {
 	notices []string
 }
 
+// result turns the outcome of a program into a result.
 func (r reported) result(out exec.Outcome, err error) Result {
-	part := r.dividedFrom(&out)
-	result := report(r.route, out, err)
-	result.Vault, result.divided = r.vault, part
-	result.Notices = append(slices.Clip(r.notices), result.Notices...)
-	return result
-}
-
-// report turns the outcome of a program into a result.
-func report(r route, out exec.Outcome, err error) Result {
-	call := r.call
+	call := r.route.call
+	var part *divided
+	if out.Kept != nil {
+		// The first part becomes a text by itself: of the rows of an array, an array.
+		part = &divided{reported: r, out: out}
+		part.out.Stdout = ""
+		if call.Reply().JSON {
+			out.Stdout = strings.TrimSuffix(out.Stdout, "\n")
+		}
+		part.received = len(out.Stdout)
+		if call.Reply().JSON {
+			out.Stdout += "]"
+		}
+	}
 	var found findings
 	if err == nil {
-		if found, err = r.inspect(&out); err != nil {
+		if found, err = r.route.inspect(&out); err != nil {
 			out.Stdout, out.Total, out.Cut = "", 0, false
 		}
 	}
@@ -302,9 +325,9 @@ func report(r route, out exec.Outcome, err error) Result {
 		notices = append(notices, strings.Clone(notice)) // it may be a piece of a long answer, which it would keep in memory
 	}
 	result := Result{
-		OK: err == nil && out.Failure == nil, Command: call.Name(),
-		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: failure.Sentences(notices), raw: out.Stdout,
+		OK: err == nil && out.Failure == nil, Command: call.Name(), Vault: r.vault, divided: part,
+		ExitCode: out.ExitCode, Backend: r.route.program.Backend(),
+		Path: out.Path, Hash: out.Hash, Notices: append(slices.Clip(r.notices), failure.Sentences(notices)...), raw: out.Stdout,
 		form: formOf(call), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, closed: out.Closed, unchanged: out.Unchanged,
 	}
 	if out.Change != "" {

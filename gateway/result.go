@@ -188,7 +188,10 @@ func (r Result) showing(page pages.Page) Result {
 	total := int64(len(r.Stdout))
 	switch {
 	case r.divided != nil:
-		total = r.divided.total()
+		total = int64(r.divided.out.Kept.Bytes)
+		if r.form == pages.JSON {
+			total-- // without the line break after an array
+		}
 	case r.Truncated != nil:
 		total = r.Truncated.TotalBytes
 	}

@@ -39,23 +39,23 @@ func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	call := mustParse(t, "rename", params("path", "a.md", "name", "b"))
-	r := route{call: call}
+	r := reported{route: route{call: call}}
 	t.Run("the path is the one that the client confirmed", func(t *testing.T) {
-		got := report(r, exec.Outcome{Stdout: "Renamed: a.md -> b.md\r\n"}, nil)
+		got := r.result(exec.Outcome{Stdout: "Renamed: a.md -> b.md\r\n"}, nil)
 		assert.That(t, got.OK && got.Path == "b.md", "got %+v", got)
 	})
 	t.Run("bytes that are no UTF-8 are shown and told, and kept for a terminal", func(t *testing.T) {
-		got := report(r, exec.Outcome{Stdout: "a\xffb", Stderr: "\xfe"}, nil)
+		got := r.result(exec.Outcome{Stdout: "a\xffb", Stderr: "\xfe"}, nil)
 		assert.That(t, got.Stdout == "a\uFFFDb" && got.Stderr == "\uFFFD" && len(got.Notices) == 2 && got.Output() == "a\xffb", "got %+v", got)
 	})
 	t.Run("an answer without its middle says where it was", func(t *testing.T) {
-		got := report(r, exec.Outcome{Stdout: "headtail", Cut: true, CutAt: 4, Total: 1000}, nil)
+		got := r.result(exec.Outcome{Stdout: "headtail", Cut: true, CutAt: 4, Total: 1000}, nil)
 		if got.Truncated == nil || got.Truncated.TotalBytes != 1000 || !strings.Contains(got.Gap(), "1000 bytes") {
 			t.Errorf("got %+v %q", got.Truncated, got.Gap())
 		}
 	})
 	t.Run("an error has no confirmed path", func(t *testing.T) {
-		got := report(r, exec.Outcome{Stdout: "Renamed: a.md -> b.md"}, failure.New("timeout", "wait", "too slow"))
+		got := r.result(exec.Outcome{Stdout: "Renamed: a.md -> b.md"}, failure.New("timeout", "wait", "too slow"))
 		assert.That(t, !got.OK && got.Path == "" && got.Error.Code == "timeout" && got.Error.Hint == "wait", "got %+v", got)
 	})
 }

@@ -19,7 +19,6 @@ import (
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
-	"vaultwicket/tiers"
 )
 
 // step is how a call that takes a step is carried out on the app, and how a dry run describes it.
@@ -134,24 +133,6 @@ func madeFrom(key, asked string) []string {
 	return []string{asked, asked + ".md"}
 }
 
-// advised adds the hint of the embedded program, which knows the visible names, if the app has not
-// found something. Only reads are run again for it.
-func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) exec.Outcome {
-	reads := r.call.Effect() == tiers.Reads && !r.call.Shows() && !r.call.Sends()
-	if r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {
-		return out
-	}
-	own := g.embeddedProgram()
-	if own == nil {
-		return out
-	}
-	again, err := g.runner.Run(ctx, r.permit, *own)
-	if err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound && again.Failure.Hint() != "" {
-		out.Failure = out.Failure.WithHint(again.Failure.Hint())
-	}
-	return out
-}
-
 // readDaily reads today's note without creating it: the app's own daily:read creates a missing
 // note (recorded on 1.13.7). The path comes from the settings of the vault, which takes one start
 // of the app; otherwise, or if that note does not exist, from the app.
@@ -163,7 +144,15 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 			own = strings.TrimSpace(asked.Stdout)
 		}
 	}
-	known := g.today.path(own)
+	g.today.mu.Lock()
+	known, cached := g.today.app, g.today.own == own // the app's path of that note
+	g.today.mu.Unlock()
+	switch {
+	case own == "" || !cached && strings.ContainsFunc(strings.TrimSuffix(path.Base(own), ".md"), unicode.IsLetter):
+		known = ""
+	case !cached:
+		known = own // a name without letters does not depend on a language
+	}
 	var out exec.Outcome
 	if known != "" {
 		var err error
@@ -221,22 +210,6 @@ func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outc
 type dailyPath struct {
 	mu       sync.Mutex
 	own, app string // the same note, as each of them has it
-}
-
-// path returns the app's path of the note that the embedded program has at own, "" if it
-// is not known. A name without letters does not depend on a language.
-func (d *dailyPath) path(own string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case own == "":
-		return ""
-	case own == d.own:
-		return d.app
-	case strings.ContainsFunc(strings.TrimSuffix(path.Base(own), ".md"), unicode.IsLetter):
-		return ""
-	}
-	return own
 }
 
 // missingDaily replaces the app's error that the daily note does not exist by one that says
@@ -328,25 +301,6 @@ func pathIn(answer string) string {
 		}
 	}
 	return ""
-}
-
-// hashed adds the path and the hash of the note to an answer of the app that is the text of
-// one note.
-//
-// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the
-// file tells which of two texts the note has. Without the folder of the vault, or while the note
-// changes, there is no hash.
-func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
-	if r.program.Backend() != string(App) || out.Failure != nil {
-		return out
-	}
-	if path, ok := r.call.Param("path"); ok && out.Path == "" && !r.call.Effect().Mutates() {
-		out.Path = path
-	}
-	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
-		out.Hash = notes.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
-	}
-	return out
 }
 
 // findFolder asks the app for the folder of its vault, once, where it is not known and a plan is about notes:
