@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/mcpserver/wire"
 )
 
 // App shows what changed, or what waits for the user, in clients that show the pages of servers
@@ -41,19 +39,6 @@ func (h handler) showsApps(ctx context.Context) bool {
 	return slices.Contains(types, any(appMIME))
 }
 
-// addApp adds the document of the app. No list has it: clients find it by the tools.
-func (h handler) addApp(s *server.MCPServer, hooks *server.Hooks) {
-	if h.App.Page == nil {
-		return
-	}
-	s.AddResource(mcp.NewResource(appURI, "difference", mcp.WithMIMEType(appMIME)), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: appURI, MIMEType: appMIME, Text: h.App.Page(), Meta: map[string]any{"ui": map[string]any{"prefersBorder": true}}}}, nil
-	})
-	hooks.AddAfterListResources(func(_ context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
-		list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return r.URI == appURI })
-	})
-}
-
 // view is what the app shows of one call; nil for a client that does not show it.
 type view struct {
 	app   App
@@ -62,19 +47,9 @@ type view struct {
 	link  string
 }
 
-func (h handler) viewOf(ctx context.Context) *view {
-	if !h.showsApps(ctx) {
-		return nil
-	}
-	return &view{app: h.App, modes: askModes{far: wire.PeerOf(ctx).Caller != ""}}
-}
-
 // ask is the [consent.Asker] that shows a question that the client does not ask: it waits for the
 // user on a page or in the terminal.
 func (v *view) ask(next consent.Asker) consent.Asker {
-	if v == nil {
-		return next
-	}
 	return func(ctx context.Context, q consent.Question) consent.Reply {
 		if next != nil {
 			if reply := next(ctx, q); reply != consent.NoWay {

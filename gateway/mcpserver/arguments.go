@@ -49,9 +49,30 @@ func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 	if command == "" {
 		return c, wrongArgument(badRequest, "command", "is missing", nameCommand)
 	}
-	params, err := decodeParams(command, fields.Get("params"))
+	raw, err = unwrap("params", fields.Get("params"))
 	if err != nil {
 		return c, err
+	}
+	if wire.IsString(raw) {
+		return c, wrongArgument(badValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
+	}
+	given, err := paramFields("params", raw)
+	if err != nil {
+		return c, err.asObject(raw)
+	}
+	params, total := allowlist.Params{}, 0
+	for _, f := range given.Sorted() {
+		name := string(f.Name)
+		value, size, err := decodeValue(command, name, "params."+name, f.Value)
+		if err != nil {
+			return c, err
+		}
+		if total += size; total > maxTotalText {
+			return c, wrongArgument(badValue, "params", fmt.Sprintf("contains more than %d bytes of text", maxTotalText), "send less text per call")
+		}
+		if value != (allowlist.Value{}) {
+			params[name] = value
+		}
 	}
 	if err := c.decodeCommon(fields); err != nil {
 		return toolCall{}, err
@@ -85,36 +106,6 @@ func (c *toolCall) decodeTexts(fields wire.Fields) (err *argumentError) {
 }
 
 const nameCommand = `name a command, such as {"command": "daily:read"}`
-
-// decodeParams decodes the parameters of a command.
-func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argumentError) {
-	raw, err := unwrap("params", raw)
-	if err != nil {
-		return nil, err
-	}
-	if wire.IsString(raw) {
-		return nil, wrongArgument(badValue, "params", "must be an object, not a string", `send an object, such as {"path": "A.md"}`)
-	}
-	fields, err := paramFields("params", raw)
-	if err != nil {
-		return nil, err.asObject(raw)
-	}
-	params, total := allowlist.Params{}, 0
-	for _, f := range sorted(fields) {
-		name := string(f.Name)
-		value, size, err := decodeValue(command, name, "params."+name, f.Value)
-		if err != nil {
-			return nil, err
-		}
-		if total += size; total > maxTotalText {
-			return nil, wrongArgument(badValue, "params", fmt.Sprintf("contains more than %d bytes of text", maxTotalText), "send less text per call")
-		}
-		if value != (allowlist.Value{}) {
-			params[name] = value
-		}
-	}
-	return params, nil
-}
 
 // unwrap returns the object in a text, which some models write instead of the object.
 // Anything else it returns unchanged.

@@ -42,15 +42,9 @@ func anyObject(field string, raw json.RawMessage) (wire.Fields, *argumentError) 
 	return fields, nil
 }
 
-// sorted returns fields in the order of their names, so that the same error is found first.
-func sorted(fields wire.Fields) wire.Fields {
-	fields.Sort()
-	return fields
-}
-
 // known rejects fields that are none of names. more is added to the hint.
 func known(field string, fields wire.Fields, names []string, more string) *argumentError {
-	for _, f := range sorted(fields) {
+	for _, f := range fields.Sorted() {
 		name := string(f.Name)
 		if slices.Contains(names, name) {
 			continue
@@ -210,19 +204,12 @@ func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
 	if !ok {
 		return "", wrongArgument(badValue, field, "is "+typeName(raw)+", not a string", "send a string")
 	}
-	if loneSurrogate(raw) {
-		return "", wrongArgument(badValue, field, `contains half of a surrogate pair, such as "\ud83d" alone`, "send whole characters")
-	}
-	return text, nil
-}
-
-// loneSurrogate reports whether a JSON string escapes half of a surrogate pair.
-// encoding/json replaces it by U+FFFD without an error, and a note would lose a character.
-func loneSurrogate(raw json.RawMessage) bool {
+	// encoding/json replaces half of a surrogate pair by U+FFFD without an error, and a note would lose a
+	// character.
 	for rest := string(raw); ; {
 		at := strings.IndexByte(rest, '\\')
 		if at < 0 {
-			return false
+			return text, nil
 		}
 		unit, size := escape(rest[at:])
 		rest = rest[at+size:]
@@ -231,7 +218,7 @@ func loneSurrogate(raw json.RawMessage) bool {
 		}
 		low, size := escape(rest)
 		if utf16.DecodeRune(unit, low) == utf8.RuneError {
-			return true
+			return "", wrongArgument(badValue, field, `contains half of a surrogate pair, such as "\ud83d" alone`, "send whole characters")
 		}
 		rest = rest[size:]
 	}

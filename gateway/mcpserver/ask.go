@@ -56,9 +56,6 @@ type sealers struct {
 	err  error
 }
 
-// answers reports whether a request contains the answer to an earlier question.
-func (i *elicitation) answers() bool { return i != nil && i.params.RequestState != "" }
-
 // elicit returns how to ask the user through the client of a request, nil if the client
 // cannot ask.
 func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, consent.Asker) {

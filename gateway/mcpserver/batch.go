@@ -157,7 +157,7 @@ func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.O
 		return o, err
 	}
 	o.Params, o.From = allowlist.Params{}, map[string]gateway.Reference{}
-	for _, f := range sorted(fields) {
+	for _, f := range fields.Sorted() {
 		name, inside := string(f.Name), field+"."+string(f.Name)
 		if wire.IsObject(f.Value) {
 			if o.From[name], err = decodeReference(inside, f.Value); err != nil {

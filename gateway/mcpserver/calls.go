@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/gateway/observe"
-	"vaultwicket/policy"
 )
 
 // call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
@@ -70,13 +68,18 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall
 
 // complete adds to a request who sends it, how the user can be asked, and in which form it is answered.
 func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gateway.Request) (*elicitation, *view) {
-	peer, view := wire.PeerOf(ctx), h.viewOf(ctx)
+	peer := wire.PeerOf(ctx)
 	to.Caller, to.Surface = peer.Caller, surface(peer)
 	to.Client, _ = clientOf(ctx)
 	elicitation, ask := h.elicit(ctx, req.Params)
-	to.Ask, to.Answers, to.OneSession, to.Shows = view.ask(ask), elicitation.answers(), !peer.Shared, view != nil
+	to.Ask, to.Answers, to.OneSession = ask, elicitation != nil && req.Params.RequestState != "", !peer.Shared
 	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
-	return elicitation, view
+	if !h.showsApps(ctx) {
+		return elicitation, nil
+	}
+	shown := &view{app: h.App, modes: askModes{far: peer.Caller != ""}}
+	to.Ask, to.Shows = shown.ask(ask), true
+	return elicitation, shown
 }
 
 // printsImages reports whether a call may be answered with an image. Arguments that only mention
@@ -89,14 +92,6 @@ func printsImages(_ string, raw json.RawMessage) bool {
 // order. A dry run, or a call that is denied, changes nothing.
 func (h handler) changes(tool string, raw json.RawMessage) bool {
 	return tool != readName && h.Gateway.BatchChanges(operations(tool, raw))
-}
-
-// lacks returns the scopes that the access token of a call would need, "" if it does not lack any.
-func (h handler) lacks(tool string, raw json.RawMessage) string {
-	if scope := h.Gateway.LacksScope(operations(tool, raw)); scope != policy.ScopeNone {
-		return strings.Join(policy.ScopeNames(scope), " ")
-	}
-	return ""
 }
 
 // operations returns what a call of a tool asks for, nothing for a dry run or arguments that are

@@ -43,23 +43,20 @@ func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 			return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
 		})
 	}
-	hooks.AddBeforeGetPrompt(h.checkPrompt)
-}
-
-// checkPrompt replaces the name of an unknown prompt, or of one with an invalid argument,
-// by an explanation: see [finder] for the reason. mcp-go then answers with the code of
-// invalid parameters.
-func (h handler) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest) {
-	_, err := guarded(h.Log, "prompt", func() (string, error) {
-		p, err := findPrompt(req.Params.Name)
-		if err == nil {
-			err = p.validate(h.Gateway, req.Params.Arguments)
+	// The name of an unknown prompt, or of one with an invalid argument, is replaced by an explanation: see
+	// [finder] for the reason. mcp-go then answers with the code of invalid parameters.
+	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, req *mcp.GetPromptRequest) {
+		_, err := guarded(h.Log, "prompt", func() (string, error) {
+			p, err := findPrompt(req.Params.Name)
+			if err == nil {
+				err = p.validate(h.Gateway, req.Params.Arguments)
+			}
+			return "", err
+		})
+		if err != nil && err != errInternal {
+			req.Params.Name = wire.Explain(visibleError(err).Error())
 		}
-		return "", err
 	})
-	if err != nil && err != errInternal {
-		req.Params.Name = wire.Explain(visibleError(err).Error())
-	}
 }
 
 // promptTask is a task that a user can start: instructions for a model about which calls to make.

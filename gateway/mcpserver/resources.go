@@ -85,11 +85,23 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is permitted and how the user can change that")), h.readHelp)
 	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
 		mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")), h.readOutput)
-	h.addApp(s, hooks)
-	hooks.AddBeforeReadResource(finder{h, fixed}.find)
+	if h.App.Page != nil { // no list has the document of the app: clients find it by the tools
+		s.AddResource(mcp.NewResource(appURI, "difference", mcp.WithMIMEType(appMIME)), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: appURI, MIMEType: appMIME, Text: h.App.Page(), Meta: map[string]any{"ui": map[string]any{"prefersBorder": true}}}}, nil
+		})
+		hooks.AddAfterListResources(func(_ context.Context, _ any, _ *mcp.ListResourcesRequest, list *mcp.ListResourcesResult) {
+			list.Resources = slices.DeleteFunc(list.Resources, func(r mcp.Resource) bool { return r.URI == appURI })
+		})
+	}
+	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
+		uri, err := guarded(h.Log, "resource", func() (string, error) { return finder{h, fixed}.canonical(ctx, req.Params.URI), nil })
+		if err == nil { // otherwise the handler fails in the same way
+			req.Params.URI = uri
+		}
+	})
 }
 
-// readHelp returns the help of the command that [finder.find] has looked up.
+// readHelp returns the help of the command that [finder.canonical] has looked up.
 func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	name, ok := segment(req.Params.URI, helpPrefix)
 	if !ok {
@@ -106,7 +118,7 @@ func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp
 // than a tenth of it.
 const maxURI = 512
 
-// errMissing is returned by a handler for a URI that [finder.find] should have rejected.
+// errMissing is returned by a handler for a URI that [finder.canonical] should have rejected.
 var errMissing = errors.New("resource not found")
 
 // finder checks that a resource exists before mcp-go looks for a handler. An error of a
@@ -118,14 +130,7 @@ type finder struct {
 	fixed []fixedResource
 }
 
-// find replaces the URI by its canonical spelling, or by an explanation that is no URI.
-func (f finder) find(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
-	uri, err := guarded(f.Log, "resource", func() (string, error) { return f.canonical(ctx, req.Params.URI), nil })
-	if err == nil { // otherwise the handler fails in the same way
-		req.Params.URI = uri
-	}
-}
-
+// canonical returns the canonical spelling of a URI, or an explanation that is no URI.
 func (f finder) canonical(ctx context.Context, uri string) string {
 	if len(uri) > maxURI {
 		return missing(uri, "the URI is too long")
@@ -165,21 +170,16 @@ func (f finder) canonical(ctx context.Context, uri string) string {
 		}
 		return uri
 	}
-	return missing(uri, f.nearest(uri))
-}
-
-// nearest suggests a URI, or lists all.
-func (f finder) nearest(uri string) string {
 	names := []string{strings.TrimPrefix(helpURI, scheme), strings.TrimPrefix(outputURI, scheme)}
 	for _, r := range f.fixed {
 		names = append(names, strings.TrimPrefix(r.uri, scheme))
 	}
 	if name, ours := strings.CutPrefix(uri, scheme); ours {
 		if near := quote.Nearest(name, names[2:]); near != "" {
-			return "did you mean " + scheme + near + "?"
+			return missing(uri, "did you mean "+scheme+near+"?")
 		}
 	}
-	return "valid: " + scheme + strings.Join(names, ", "+scheme)
+	return missing(uri, "valid: "+scheme+strings.Join(names, ", "+scheme))
 }
 
 // segment returns the path segment after the prefix of a URI, decoded once. ok is false if

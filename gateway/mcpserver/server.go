@@ -154,7 +154,9 @@ func (a *agentServers) of(ctx context.Context, token string) (streamable.Holder,
 			return streamable.Holder{}, &streamable.Refusal{Status: http.StatusInternalServerError, Reason: "internal error"}
 		}
 		if holder.Scope != policy.ScopeNone {
-			s.Lacks = handler{Config: c}.lacks
+			s.Lacks = func(tool string, raw json.RawMessage) string {
+				return strings.Join(policy.ScopeNames(c.Gateway.LacksScope(operations(tool, raw))), " ")
+			}
 		}
 		a.servers[key] = s
 	}
@@ -220,8 +222,14 @@ func (h handler) server() (*wire.Server, error) {
 		server.WithMethodCacheHints(mcp.MethodResourcesList, fixedListMs, mcp.CacheScopePrivate),
 		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, fixedListMs, mcp.CacheScopePrivate),
 	)
-	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
-	tools.add(late(toolName), h.call(false))
+	// Every handler goes through the same steps, whether mcp-go calls it or the transport itself does. A step
+	// that is a middleware of mcp-go would be missing in calls that pass it by.
+	tools := map[string]server.ToolHandlerFunc{}
+	add := func(t mcp.Tool, do server.ToolHandlerFunc) {
+		tools[t.Name] = traced(h.Log, do)
+		h.mcp.AddTool(t, tools[t.Name])
+	}
+	add(late(toolName), h.call(false))
 	// Add the tools of the configured toolsets, as far as the policy enables them.
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
@@ -231,10 +239,10 @@ func (h handler) server() (*wire.Server, error) {
 	}
 	mutates := h.Gateway.Mutates()
 	if mutates {
-		tools.add(h.unstructured(readTool()), h.call(true))
+		add(h.unstructured(readTool()), h.call(true))
 	}
 	if mutates || h.wants(setBatch) {
-		tools.add(late(batchName), h.batch)
+		add(late(batchName), h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]
@@ -242,18 +250,18 @@ func (h handler) server() (*wire.Server, error) {
 			continue
 		}
 		if described, ok := t.describe(h.Gateway); ok {
-			tools.add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
+			add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
 		}
 	}
 	hooks.AddBeforeCallTool(func(_ context.Context, _ any, req *mcp.CallToolRequest) { // see [finder] for the reason
-		if _, known := tools.handlers[req.Params.Name]; !known {
+		if _, known := tools[req.Params.Name]; !known {
 			req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
-				wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(tools.handlers)), ", ")))
+				wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(tools)), ", ")))
 		}
 	})
 	h.addResources(h.mcp, hooks)
 	h.addPrompts(h.mcp, hooks)
-	s := &wire.Server{MCP: h.mcp, Tools: tools.handlers, Large: printsImages, Log: h.Log}
+	s := &wire.Server{MCP: h.mcp, Tools: tools, Large: printsImages, Log: h.Log}
 	if mutates {
 		s.Changes = h.changes // without changes no call needs an order
 	}
@@ -263,19 +271,6 @@ func (h handler) server() (*wire.Server, error) {
 // late is a tool that is described when tools are listed. mcp-go looks at each schema that it can read, which
 // takes a hundredth of a start.
 func late(name string) mcp.Tool { return mcp.NewToolWithRawSchema(name, "", json.RawMessage("later")) }
-
-// toolbox adds tools to a server. Every handler goes through the same steps, whether mcp-go
-// calls it or the transport itself does: handlers has them by the name of the tool. A step
-// that is a middleware of mcp-go would be missing in calls that pass it by.
-type toolbox struct {
-	handler
-	handlers map[string]server.ToolHandlerFunc
-}
-
-func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
-	b.handlers[t.Name] = traced(b.Log, do)
-	b.mcp.AddTool(t, b.handlers[t.Name])
-}
 
 // The names of toolsets besides those of [typedTools].
 const (

@@ -130,17 +130,48 @@ func describe(view toolView) string {
 	for i, c := range listing {
 		signatures[i] = c.Brief()
 	}
-	legend, short := abbreviate(signatures)
-	b.WriteString(legend)
+	// A part that appears in only one or two signatures is not shortened.
+	short := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
+	for _, a := range abbreviations {
+		times := 0
+		for _, s := range signatures {
+			times += strings.Count(s, a.long)
+		}
+		if times > 2 {
+			short = append(short, a.long, a.short)
+			b.WriteString(a.says)
+		}
+	}
 	if slices.ContainsFunc(signatures, func(s string) bool { return strings.Contains(s, allowlist.Ellipsis) }) {
 		b.WriteString(" + = more, see help.")
 	}
-	lines := families(listing, signatures)
+	// There is a line for each command, and one for all those with the same prefix: their whole names are
+	// in the schema.
+	var lines []string
+	members, begun := map[string]int{}, map[string]int{}
+	prefixOf := func(c catalog.Listing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
+	for _, c := range listing {
+		members[prefixOf(c)]++
+	}
+	for i, c := range listing {
+		prefix := prefixOf(c)
+		at, has := begun[prefix]
+		switch {
+		case prefix == "" || members[prefix] == 1:
+			lines = append(lines, mark(c.Effect)+signatures[i])
+		case has:
+			lines[at] += ", " + mark(c.Effect) + signatures[i][len(prefix):]
+		default:
+			begun[prefix] = len(lines)
+			lines = append(lines, prefix+" "+mark(c.Effect)+signatures[i][len(prefix):])
+		}
+	}
 	if len(lines) < len(listing) {
 		b.WriteString(" a: b, c are a:b and a:c.")
 	}
+	shortened := strings.NewReplacer(short...)
 	for _, line := range lines {
-		b.WriteString("\n" + short.Replace(line))
+		b.WriteString("\n" + shortened.Replace(line))
 	}
 	if view.disabled > 0 {
 		fmt.Fprintf(&b, "\n%d more are disabled; the user can enable them (%s).", view.disabled, strings.Join(view.settings, ", "))
@@ -148,54 +179,11 @@ func describe(view toolView) string {
 	return b.String()
 }
 
-// families returns a line for each command, and one for all those with the same prefix: their whole names are in
-// the schema.
-func families(listing []catalog.Listing, signatures []string) (lines []string) {
-	members := map[string]int{}
-	prefixOf := func(c catalog.Listing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
-	for _, c := range listing {
-		members[prefixOf(c)]++
-	}
-	begun := map[string]int{}
-	for i, c := range listing {
-		prefix := prefixOf(c)
-		if prefix == "" || members[prefix] == 1 {
-			lines = append(lines, mark(c.Effect)+signatures[i])
-			continue
-		}
-		member := mark(c.Effect) + signatures[i][len(prefix):]
-		if at, has := begun[prefix]; has {
-			lines[at] += ", " + member
-			continue
-		}
-		begun[prefix] = len(lines)
-		lines = append(lines, prefix+" "+member)
-	}
-	return lines
-}
-
 // abbreviations shorten parts that many signatures have in common.
 var abbreviations = [...]struct{ long, short, says string }{
 	{"file= path=", "@", " @ is file= or path=."},
 	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
 	{"heading= block= lines=", "#", " # is heading=, block= or lines=."},
-}
-
-// abbreviate returns how to shorten signatures, and the legend for it. A part that appears
-// in only one or two of them is not shortened.
-func abbreviate(signatures []string) (legend string, short *strings.Replacer) {
-	pairs := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
-	for _, a := range abbreviations {
-		times := 0
-		for _, s := range signatures {
-			times += strings.Count(s, a.long)
-		}
-		if times > 2 {
-			pairs = append(pairs, a.long, a.short)
-			legend += a.says
-		}
-	}
-	return legend, strings.NewReplacer(pairs...)
 }
 
 // quoteName quotes a vault name for the description. Its characters were checked with the

@@ -168,12 +168,33 @@ func (t *typedTool) names() []string {
 }
 
 // take moves the arguments that are the tool's own out of fields. It leaves out null,
-// and false for a flag.
+// and false for a flag. The allowlist checks the values further.
 func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argumentError) {
 	given, total := map[string]allowlist.Value{}, 0
 	for i := range t.args {
 		a := &t.args[i]
-		value, size, err := decodeArgument(a, fields.Take(a.Name))
+		var value allowlist.Value
+		var size int // bytes of text
+		var err *argumentError
+		raw := fields.Take(a.Name)
+		switch {
+		case wire.IsNull(raw) && a.Required:
+			err = wrongArgument(badRequest, a.Name, "is missing", sendOneOf(a.Values))
+		case wire.IsNull(raw):
+		case a.Type == typeBoolean:
+			var on bool
+			if on, err = decodeBool(a.Name, raw); on {
+				value = allowlist.Flag(true)
+			}
+		case a.Values == nil:
+			value, size, err = decodeValue("", a.Name, a.Name, raw)
+		default:
+			var choice string
+			if choice, err = decodeText(a.Name, raw); err == nil && !slices.Contains(a.Values, choice) {
+				err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
+			}
+			value, size = allowlist.Text(choice), len(choice)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -185,30 +206,6 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 		}
 	}
 	return given, nil
-}
-
-// decodeArgument decodes the value of one argument, and returns how many bytes of text it
-// has. The zero Value means that it is not given. The allowlist checks the value further.
-func decodeArgument(a *property, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
-	switch {
-	case wire.IsNull(raw) && a.Required:
-		return allowlist.Value{}, 0, wrongArgument(badRequest, a.Name, "is missing", sendOneOf(a.Values))
-	case wire.IsNull(raw):
-		return allowlist.Value{}, 0, nil
-	case a.Type == typeBoolean:
-		on, err := decodeBool(a.Name, raw)
-		if err != nil || !on {
-			return allowlist.Value{}, 0, err
-		}
-		return allowlist.Flag(true), 0, nil
-	case a.Values == nil:
-		return decodeValue("", a.Name, a.Name, raw)
-	}
-	choice, err := decodeText(a.Name, raw)
-	if err == nil && !slices.Contains(a.Values, choice) {
-		err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
-	}
-	return allowlist.Text(choice), len(choice), err
 }
 
 func sendOneOf(values []string) string { return "send one of " + strings.Join(values, ", ") }
@@ -228,22 +225,17 @@ func (t *typedTool) checkFit(o *operation, given map[string]allowlist.Value) *ar
 		if o.is != "" {
 			return wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is), "with it send "+strings.Join(o.params, ", "))
 		}
-		return wrongArgument(allowlist.CodeMissingParam, name, "requires "+strings.Join(t.selectors(name), " or "), "send that too, or leave this out")
-	}
-	return nil
-}
-
-// selectors returns the arguments, quoted, that select an operation which uses the named one.
-func (t *typedTool) selectors(name string) []string {
-	var selectors []string
-	for i := range t.operations {
-		if t.operations[i].uses(name) {
-			for _, selector := range t.operations[i].when {
-				selectors = append(selectors, strconv.Quote(selector))
+		var selectors []string // the arguments that select an operation which uses this one
+		for i := range t.operations {
+			if t.operations[i].uses(name) {
+				for _, selector := range t.operations[i].when {
+					selectors = append(selectors, strconv.Quote(selector))
+				}
 			}
 		}
+		return wrongArgument(allowlist.CodeMissingParam, name, "requires "+strings.Join(selectors, " or "), "send that too, or leave this out")
 	}
-	return selectors
+	return nil
 }
 
 // rowsResult is a result with rows in place of the text of the output.

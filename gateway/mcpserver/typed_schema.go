@@ -39,10 +39,19 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 		return mcp.Tool{}, false
 	}
 	var sentences []string
+	worst, sends := tiers.Reads, false
 	for _, o := range operations {
 		sentences = append(sentences, o.description)
+		sends = sends || o.command.Sends
+		if o.command.Effect.WorseThan(worst) {
+			worst = o.command.Effect
+		}
+		for _, name := range slices.Concat(o.params, t.values(o.flagArgument), o.always, slices.Collect(maps.Values(o.implied))) {
+			if p := o.param(name); p != nil && p.Effect != tiers.Unknown && p.Effect.WorseThan(worst) {
+				worst = p.Effect
+			}
+		}
 	}
-	worst, sends := t.worst(operations)
 	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), wire.Encode(t.schema(operations, worst, gw.VaultNames())))
 	described.RawOutputSchema = []byte(outputSchema)
 	if t.rows {
@@ -62,30 +71,28 @@ func (o *enabledOperation) param(name string) *allowlist.Param {
 	return nil
 }
 
-// worst returns the worst effect of any call that the tool can make, and whether one can
-// send data off the machine.
-func (t *typedTool) worst(operations []enabledOperation) (worst tiers.Effect, sends bool) {
-	worst = tiers.Reads
-	for _, o := range operations {
-		sends = sends || o.command.Sends
-		if o.command.Effect.WorseThan(worst) {
-			worst = o.command.Effect
-		}
-		for _, name := range slices.Concat(o.params, t.values(o.flagArgument), o.always, slices.Collect(maps.Values(o.implied))) {
-			if p := o.param(name); p != nil && p.Effect != tiers.Unknown && p.Effect.WorseThan(worst) {
-				worst = p.Effect
-			}
-		}
-	}
-	return worst, sends
-}
-
 // schema uses only what every client supports: no $ref, no union, every object with an
 // explicit additionalProperties.
 func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, vaults []string) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range t.args {
-		used, values := enabledValues(a, operations)
+		// Leave out an argument that cannot lead to a permitted call, and values that cannot.
+		used, values := false, []string(nil)
+		for _, o := range operations {
+			switch p := o.param(a.Name); {
+			case p != nil && slices.Contains(o.params, a.Name):
+				used, values = true, p.Choices
+			case o.is == "" && slices.Contains(o.when, a.Name):
+				used = true
+			}
+		}
+		for _, value := range a.Values {
+			if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
+				return o.is == value && slices.Contains(o.when, a.Name) || o.flagArgument == a.Name && o.param(value) != nil
+			}) {
+				used, values = true, append(values, value)
+			}
+		}
 		if !used {
 			continue
 		}
@@ -117,25 +124,4 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 		schema["required"] = required
 	}
 	return schema
-}
-
-// enabledValues reports whether an argument can lead to a permitted call, and with which
-// values if it takes only some.
-func enabledValues(a property, operations []enabledOperation) (used bool, values []string) {
-	for _, o := range operations {
-		switch p := o.param(a.Name); {
-		case p != nil && slices.Contains(o.params, a.Name):
-			used, values = true, p.Choices
-		case o.is == "" && slices.Contains(o.when, a.Name):
-			used = true
-		}
-	}
-	for _, value := range a.Values {
-		if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
-			return o.is == value && slices.Contains(o.when, a.Name) || o.flagArgument == a.Name && o.param(value) != nil
-		}) {
-			used, values = true, append(values, value)
-		}
-	}
-	return used, values
 }

@@ -100,9 +100,10 @@ func (f Fields) Take(name string) json.RawMessage {
 	return nil
 }
 
-// Sort brings the fields into the order of their names.
-func (f Fields) Sort() {
+// Sorted brings the fields into the order of their names, and returns them: the same error is found first.
+func (f Fields) Sorted() Fields {
 	slices.SortFunc(f, func(a, b Field) int { return bytes.Compare(a.Name, b.Name) })
+	return f
 }
 
 // fewFields is up to how many fields of an object names are compared one by one.
