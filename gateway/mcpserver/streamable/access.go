@@ -103,7 +103,12 @@ func newBearer(token string, log *slog.Logger) *bearer {
 // admit returns the owner of a request and the server of its agent, nil for the token of no agent,
 // or answers it. It compares digests, because a comparison in constant time needs equal lengths.
 func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Server, bool) {
-	token, given := bearerToken(r.Header)
+	scheme, token, given := "", "", false
+	if values := r.Header["Authorization"]; len(values) == 1 { // there must be one
+		scheme, token, _ = strings.Cut(values[0], " ")
+		token = strings.TrimLeft(token, " ")
+		given = strings.EqualFold(scheme, "Bearer") && token != ""
+	}
 	sum := owner(sha256.Sum256([]byte(token)))
 	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
 		return sum, nil, true
@@ -138,21 +143,26 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	return owner{}, nil, false
 }
 
-// bearerToken returns the token of the Authorization header, of which there must be one.
-func bearerToken(h http.Header) (string, bool) {
-	values := h["Authorization"]
-	if len(values) != 1 {
-		return "", false
-	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	token = strings.TrimLeft(token, " ")
-	return token, strings.EqualFold(scheme, "Bearer") && token != ""
-}
-
-// delay waits for the turn of a wrong token. It is false, at once, if too many wait.
+// delay waits for the turn of a wrong token, and logs wrong tokens, at most one message a minute. It is
+// false, at once, if too many wait.
 func (b *bearer) delay(ctx context.Context, remote string) bool {
-	wait, ok := b.queue(time.Now(), remote)
-	if !ok {
+	now := time.Now()
+	b.mu.Lock()
+	b.wrongs++
+	if now.Sub(b.told) >= warnInterval {
+		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongs)
+		b.told, b.wrongs = now, 0
+	}
+	if b.turn.Before(now) {
+		b.turn = now
+	}
+	full := b.turn.Sub(now) >= wrongWait
+	if !full {
+		b.turn = b.turn.Add(wrongGap)
+	}
+	wait := b.turn.Sub(now)
+	b.mu.Unlock()
+	if full {
 		return false
 	}
 	timer := time.NewTimer(wait)
@@ -162,23 +172,4 @@ func (b *bearer) delay(ctx context.Context, remote string) bool {
 	case <-ctx.Done():
 	}
 	return true
-}
-
-// queue returns how long to wait for a turn, and logs wrong tokens, at most one message a minute.
-func (b *bearer) queue(now time.Time, remote string) (time.Duration, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.wrongs++
-	if now.Sub(b.told) >= warnInterval {
-		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongs)
-		b.told, b.wrongs = now, 0
-	}
-	if b.turn.Before(now) {
-		b.turn = now
-	}
-	if b.turn.Sub(now) >= wrongWait {
-		return 0, false
-	}
-	b.turn = b.turn.Add(wrongGap)
-	return b.turn.Sub(now), true
 }

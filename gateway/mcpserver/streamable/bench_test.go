@@ -27,7 +27,7 @@ func BenchmarkCall(b *testing.B) {
 	})
 	b.Run("bare", func(b *testing.B) {
 		l := http.Server{Handler: server.NewStreamableHTTPServer(newToy().server.MCP)}
-		at, err := listen(b.Context(), address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"}, "")
+		at, err := listener(b.Context(), Config{}, address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"})
 		require.NoError(b, err)
 		done := make(chan error, 1)
 		go func() { done <- l.Serve(at) }()

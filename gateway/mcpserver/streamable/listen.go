@@ -31,8 +31,13 @@ type address struct {
 // parseAddr reads Config.Addr. The error is a *SettingError.
 func parseAddr(text string) (address, error) {
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
-		if err := canSocket(path); err != nil {
-			return address{}, err
+		switch {
+		case runtime.GOOS == "windows":
+			return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not supported on Windows", hint: `use "127.0.0.1:8765"`}
+		case !filepath.IsAbs(path):
+			return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not an absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
+		case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
+			return address{}, &SettingError{Setting: "http", Value: text, Reason: "is too long for a socket", hint: "choose a shorter path"}
 		}
 		return address{network: "unix", text: path}, nil
 	}
@@ -56,26 +61,9 @@ func (a address) private() bool {
 	return a.network == "unix" || strings.EqualFold(a.host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// checkTLS returns an error for an address without the certificate that it needs, and for a
-// certificate without its key or the other way around.
-func checkTLS(c Config, a address) error {
-	switch {
-	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
-		return &SettingError{Setting: "http", Value: c.Addr, Reason: "is reachable from other machines, and the token would be sent unencrypted",
-			hint: "listen on 127.0.0.1, or set a certificate with --tls-cert and --tls-key"}
-	case c.TLSCert == "" && c.TLSKey != "":
-		return &SettingError{Setting: "tls-cert", Reason: "is required with tls-key", hint: "set the file of the certificate"}
-	case c.TLSCert != "" && c.TLSKey == "":
-		return &SettingError{Setting: "tls-key", Reason: "is required with tls-cert", hint: "set the file of the key"}
-	case c.TLSCert != "" && a.network == "unix":
-		return &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be combined with a Unix socket", hint: "leave tls-cert and tls-key out"}
-	}
-	return nil
-}
-
 // certificate loads the key pair of a config, nil if it names and needs none.
-func certificate(c Config, a address) (*tls.Certificate, error) {
-	if err := checkTLS(c, a); err != nil || c.TLSCert == "" {
+func certificate(c Config) (*tls.Certificate, error) {
+	if err := CheckTLS(c); err != nil || c.TLSCert == "" {
 		return nil, err
 	}
 	cert, err := readPEM("tls-cert", c.TLSCert)
@@ -93,58 +81,35 @@ func certificate(c Config, a address) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// listen opens the address, without TLS.
-func listen(ctx context.Context, a address, shown string) (net.Listener, error) {
-	if a.network == "unix" {
-		return listenSocket(a.text)
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, a.network, a.text)
-	if err != nil {
-		return nil, &SettingError{Setting: "http", Value: shown, Reason: "cannot listen", cause: err, hint: "choose another port, or 0 for a free one"}
-	}
-	// The hosts file can give the name localhost any address.
-	if a.private() && !loopback(l) {
-		l.Close()
-		return nil, &SettingError{Setting: "http", Value: shown, Reason: "is not a loopback address on this machine", hint: "use 127.0.0.1"}
-	}
-	return l, nil
-}
-
 func loopback(l net.Listener) bool {
 	at, ok := l.Addr().(*net.TCPAddr)
 	return ok && at.IP.IsLoopback()
 }
 
-// urlOf returns the URL of the endpoint for the user and clients.
-func urlOf(l net.Listener, a address, pair *tls.Certificate) string {
-	if a.network == "unix" {
-		return "unix:" + a.text
-	}
-	scheme, host := "http", a.host
-	if pair != nil {
-		scheme = "https"
-		if httpguard.Unspecified(host) && len(pair.Leaf.DNSNames) > 0 {
-			host = pair.Leaf.DNSNames[0]
-		}
-	}
-	if httpguard.Unspecified(host) {
-		host = "localhost"
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return scheme + "://" + net.JoinHostPort(host, port) + endpoint
-}
-
-// listener returns the listener of a config, or opens the address. A listener that is not valid
-// is closed.
+// listener returns the listener of a config, or opens the address, without TLS. A listener that is
+// not valid is closed.
 func listener(ctx context.Context, c Config, a address) (net.Listener, error) {
-	if c.Listener == nil {
-		return listen(ctx, a, c.Addr)
+	if c.Listener != nil {
+		err := checkPassed(c.Listener, a, c.Addr)
+		if err != nil {
+			c.Listener.Close()
+			return nil, err
+		}
+		return c.Listener, nil
 	}
-	if err := checkPassed(c.Listener, a, c.Addr); err != nil {
-		c.Listener.Close()
-		return nil, err
+	if a.network == "unix" {
+		return listenSocket(a.text)
 	}
-	return c.Listener, nil
+	l, err := (&net.ListenConfig{}).Listen(ctx, a.network, a.text)
+	if err != nil {
+		return nil, &SettingError{Setting: "http", Value: c.Addr, Reason: "cannot listen", cause: err, hint: "choose another port, or 0 for a free one"}
+	}
+	// The hosts file can give the name localhost any address.
+	if a.private() && !loopback(l) {
+		l.Close()
+		return nil, &SettingError{Setting: "http", Value: c.Addr, Reason: "is not a loopback address on this machine", hint: "use 127.0.0.1"}
+	}
+	return l, nil
 }
 
 // checkPassed returns an error for a listener that is not at the address: the checks were of the
@@ -184,19 +149,6 @@ const (
 	whileMade = len("/.vaultwicket-4294967295/s")
 )
 
-// canSocket returns an error for a path where no socket is possible.
-func canSocket(path string) error {
-	switch {
-	case runtime.GOOS == "windows":
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is not supported on Windows", hint: `use "127.0.0.1:8765"`}
-	case !filepath.IsAbs(path):
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is not an absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
-	case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is too long for a socket", hint: "choose a shorter path"}
-	}
-	return nil
-}
-
 // socket is a listener on a path, which it removes when it closes, if it is still its own.
 type socket struct {
 	net.Listener
@@ -208,8 +160,22 @@ type socket struct {
 // folder and renamed to its path: at no moment can others connect, or is there no socket while
 // an old one is replaced.
 func listenSocket(path string) (net.Listener, error) {
-	if err := canReplace(path); err != nil {
-		return nil, err
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be accessed", cause: err}
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and is not a socket", hint: "choose another path; only an old socket is replaced"}
+	default:
+		c, err := net.DialTimeout("unix", path, time.Second)
+		if err == nil {
+			c.Close()
+			return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
+		}
+		if !refused(err) {
+			return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and may be in use", cause: err, hint: "remove it if it is not in use"}
+		}
 	}
 	wrong := func(err error) error {
 		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot listen", cause: err, hint: "the folder must exist and belong to you"}
@@ -235,28 +201,6 @@ func listenSocket(path string) (net.Listener, error) {
 		return nil, wrong(err)
 	}
 	return &socket{l, path, own}, nil
-}
-
-// canReplace returns an error for a path with anything but a socket, or with a socket in use.
-func canReplace(path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be accessed", cause: err}
-	case info.Mode().Type() != fs.ModeSocket:
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and is not a socket", hint: "choose another path; only an old socket is replaced"}
-	}
-	c, err := net.DialTimeout("unix", path, time.Second)
-	switch {
-	case err == nil:
-		c.Close()
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
-	case !refused(err):
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and may be in use", cause: err, hint: "remove it if it is not in use"}
-	}
-	return nil
 }
 
 // Close stops listening and removes the path.

@@ -36,43 +36,36 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 	case modern:
 		w.Header().Set("Allow", http.MethodPost)
 		refuse(w, http.StatusMethodNotAllowed, "protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead")
-	case r.Method == http.MethodGet:
-		d.get(w, r, by)
-	default:
-		// End a session and its requests.
+	case r.Method == http.MethodDelete: // a session and its requests end
 		if x := d.session(w, r, by); x != nil {
 			d.sessions.finish(x)
 			d.sessions.leave(x)
 			w.WriteHeader(http.StatusOK)
 		}
-	}
-}
-
-// get opens the stream of a session, for messages that belong to no request.
-func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
-	if !accepts(r.Header, eventStream) {
+	case !accepts(r.Header, eventStream):
 		refuse(w, http.StatusNotAcceptable, "Accept must include "+eventStream)
-		return
+	default:
+		// Open the stream of a session, for messages that belong to no request.
+		x := d.session(w, r, by)
+		if x == nil {
+			return
+		}
+		defer d.sessions.leave(x)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(x.ctx, cancel)()
+		done, ok := d.stream(w, cancel)
+		if !ok {
+			return
+		}
+		defer done()
+		d.sessions.listen(x, cancel)
+		httpguard.EndReadLimit(w)
+		answer := &response{w: w}
+		answer.stream() // no one else has it yet
+		client := wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}
+		client.SendNotifications(ctx, heartbeat)
 	}
-	x := d.session(w, r, by)
-	if x == nil {
-		return
-	}
-	defer d.sessions.leave(x)
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(x.ctx, cancel)()
-	done, ok := d.stream(w, cancel)
-	if !ok {
-		return
-	}
-	defer done()
-	d.sessions.listen(x, cancel)
-	httpguard.EndReadLimit(w)
-	answer := &response{w: w}
-	answer.stream() // no one else has it yet
-	client := wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}
-	client.SendNotifications(ctx, heartbeat)
 }
 
 // stream adds a stream that cancel ends, or answers that there are too many. done must be called
@@ -136,13 +129,14 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 			return
 		}
 	}
+	empty := m.Failure == nil && (wire.IsNull(m.Result) || strings.Trim(string(m.Result), "{}"+wire.Space) == "") // as the response to a ping
 	switch {
 	case m.Kind == wire.Request:
 		d.postRequest(w, r, by, m, x, own)
 	case m.Cancels != nil:
 		x.ongoing.cancel(m.Cancels)
 		w.WriteHeader(http.StatusAccepted)
-	case m.Kind == wire.Response && !x.Answer(m.Message) && !m.isEmpty():
+	case m.Kind == wire.Response && !x.Answer(m.Message) && !empty:
 		refuse(w, http.StatusBadRequest, "No pending sampling request found for the given request ID")
 	default:
 		w.WriteHeader(http.StatusAccepted)

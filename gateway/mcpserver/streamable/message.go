@@ -27,11 +27,6 @@ type received struct {
 	}
 }
 
-// isEmpty reports whether a response has no content, as that to a ping.
-func (m *received) isEmpty() bool {
-	return m.Failure == nil && (wire.IsNull(m.Result) || strings.Trim(string(m.Result), "{}"+wire.Space) == "")
-}
-
 // checkHeaders reports whether the headers are those of a message that is accepted, and answers
 // the request if not.
 func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {

@@ -37,7 +37,7 @@ func TestACertificateIsReadFromARegularFileOnly(t *testing.T) {
 			require.NoError(t, tt.make(path))
 			answer := make(chan error, 1)
 			go func() {
-				_, err := certificate(Config{Addr: "127.0.0.1:0", TLSCert: path, TLSKey: path}, address{network: "tcp", host: "127.0.0.1"})
+				_, err := certificate(Config{Addr: "127.0.0.1:0", TLSCert: path, TLSKey: path})
 				answer <- err
 			}()
 			select {

@@ -139,11 +139,21 @@ func CheckHost(text string) error {
 // CheckTLS returns a *SettingError if TLSCert, TLSKey and Addr of a config cannot be combined. It
 // does not read the files.
 func CheckTLS(c Config) error {
-	at, err := parseAddr(c.Addr)
-	if err != nil {
+	a, err := parseAddr(c.Addr)
+	switch {
+	case err != nil:
 		return err
+	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
+		return &SettingError{Setting: "http", Value: c.Addr, Reason: "is reachable from other machines, and the token would be sent unencrypted",
+			hint: "listen on 127.0.0.1, or set a certificate with --tls-cert and --tls-key"}
+	case c.TLSCert == "" && c.TLSKey != "":
+		return &SettingError{Setting: "tls-cert", Reason: "is required with tls-key", hint: "set the file of the certificate"}
+	case c.TLSCert != "" && c.TLSKey == "":
+		return &SettingError{Setting: "tls-key", Reason: "is required with tls-cert", hint: "set the file of the key"}
+	case c.TLSCert != "" && a.network == "unix":
+		return &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be combined with a Unix socket", hint: "leave tls-cert and tls-key out"}
 	}
-	return checkTLS(c, at)
+	return nil
 }
 
 // shutdownLimit is how long interrupted requests may take to end. A process that one of them
@@ -163,7 +173,7 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if err != nil {
 		return err
 	}
-	pair, err := certificate(c, at)
+	pair, err := certificate(c)
 	if err != nil {
 		return err
 	}
@@ -190,8 +200,21 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if err != nil {
 		return err
 	}
-	if listening != nil {
-		listening(urlOf(l, at, pair))
+	if listening != nil && at.network == "unix" {
+		listening("unix:" + at.text)
+	} else if listening != nil {
+		scheme, host := "http", at.host
+		if pair != nil {
+			scheme = "https"
+			if httpguard.Unspecified(host) && len(pair.Leaf.DNSNames) > 0 {
+				host = pair.Leaf.DNSNames[0]
+			}
+		}
+		if httpguard.Unspecified(host) {
+			host = "localhost"
+		}
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		listening(scheme + "://" + net.JoinHostPort(host, port) + endpoint)
 	}
 	return d.serve(ctx, httpguard.NewConnLimiter(l, c.MaxConnections), pair)
 }

@@ -167,7 +167,7 @@ func TestStoppingDoesNotWaitForUnauthenticated(t *testing.T) {
 
 // The file of hosts may say that localhost is another machine's way to this one.
 func TestANameForLoopbackMustBeOne(t *testing.T) {
-	l, err := listen(t.Context(), address{network: "tcp", text: "0.0.0.0:0", host: "localhost"}, "localhost:0")
+	l, err := listener(t.Context(), Config{Addr: "localhost:0"}, address{network: "tcp", text: "0.0.0.0:0", host: "localhost"})
 	assert.That(t, isSetting(err, "http"), "%v, %v", l, err)
 }
 
@@ -291,7 +291,8 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 		"/" + strings.Repeat("x", maxSocket-10) + "/s": "too long",
 	} {
 		if want == "" {
-			assert.NoError(t, canSocket(path))
+			_, err := parseAddr("unix:" + path)
+			assert.NoError(t, err)
 			continue
 		}
 		err := Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)

@@ -44,8 +44,19 @@ func tokenError(path, reason, hint string, cause error) error {
 // readToken reads a file. The error wraps fs.ErrNotExist if there is none.
 func readToken(path string) (string, error) {
 	file, err := private.OpenLinked(path) // makeToken gives it two names for a moment
-	if err != nil {
-		return "", unreadable(path, err)
+	var unsafe *private.Unsafe
+	switch {
+	case err == nil:
+	case !errors.As(err, &unsafe):
+		return "", tokenError(path, "cannot be read", "", err)
+	case unsafe.Problem == private.NotRegular:
+		return "", tokenError(path, unsafe.Reason(), "name the file itself, not a link to it", nil)
+	case unsafe.Problem == private.OtherOwner:
+		return "", tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
+	case unsafe.Problem == private.Accessible:
+		return "", tokenError(path, unsafe.Reason(), unsafe.Remedy()+", and make a new token: this one may be known", nil)
+	default:
+		return "", tokenError(path, unsafe.Reason(), "try again", nil)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxToken+3))
@@ -57,23 +68,6 @@ func readToken(path string) (string, error) {
 		return "", tokenError(path, "contains a token that "+reason, "remove the file, and a new one is created at the next start", nil)
 	}
 	return token, nil
-}
-
-// unreadable returns the error for a file that could not be opened, or must not be used.
-func unreadable(path string, err error) error {
-	var unsafe *private.Unsafe
-	if !errors.As(err, &unsafe) {
-		return tokenError(path, "cannot be read", "", err)
-	}
-	switch unsafe.Problem {
-	case private.NotRegular:
-		return tokenError(path, unsafe.Reason(), "name the file itself, not a link to it", nil)
-	case private.OtherOwner:
-		return tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
-	case private.Accessible:
-		return tokenError(path, unsafe.Reason(), unsafe.Remedy()+", and make a new token: this one may be known", nil)
-	}
-	return tokenError(path, unsafe.Reason(), "try again", nil)
 }
 
 // makeToken creates the file with a new token, atomically. It never replaces a file: the error is

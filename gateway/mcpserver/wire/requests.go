@@ -127,8 +127,17 @@ func (c *conn) accept(m Message) error {
 	case m.Kind == Response:
 		c.session.Answer(m)
 		return nil
-	case m.Cancels != nil:
-		c.cancel(m.Cancels)
+	case m.Cancels != nil: // that request gets no response
+		r := c.pending[m.Cancels]
+		switch {
+		case r == nil:
+		case r.started:
+			r.cancelled = true
+			r.stop()
+		default:
+			c.waiting = slices.DeleteFunc(c.waiting, func(w *request) bool { return w == r })
+			c.remove(r)
+		}
 		return nil
 	case m.Kind == Notification:
 		return nil
@@ -150,20 +159,6 @@ func (c *conn) accept(m Message) error {
 		c.waiting = append(c.waiting, r)
 	}
 	return nil
-}
-
-// cancel cancels the request id, which gets no response.
-func (c *conn) cancel(id any) {
-	r := c.pending[id]
-	switch {
-	case r == nil:
-	case r.started:
-		r.cancelled = true
-		r.stop()
-	default:
-		c.waiting = slices.DeleteFunc(c.waiting, func(w *request) bool { return w == r })
-		c.remove(r)
-	}
 }
 
 // remove drops a request that has its response or gets none.
@@ -203,18 +198,16 @@ func (c *conn) settle() {
 		select {
 		case c.idle <- r:
 		default:
-			c.workers.Go(func() { c.work(r) })
+			// A worker goes on with the requests that find it idle: a new goroutine would have to grow its
+			// stack for every call.
+			c.workers.Go(func() {
+				for next, open := r, true; open; next, open = <-c.idle {
+					c.answer(next)
+				}
+			})
 		}
 	}
 	c.changed.Broadcast()
-}
-
-// work answers a request, and then the requests that find it idle. A new goroutine would have
-// to grow its stack for every call.
-func (c *conn) work(r *request) {
-	for open := true; open; r, open = <-c.idle {
-		c.answer(r)
-	}
 }
 
 // lines are buffers for responses. One that a worker kept would outlast a large answer.

@@ -235,7 +235,7 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	r := &request{Message: m, peer: Peer{Session: c.session, Send: c.send}, started: true}
 	r.ctx, r.stop = context.WithCancel(t.Context())
 	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)
-	c.cancel(1.0)
+	require.NoError(t, c.accept(Message{Kind: Notification, Cancels: 1.0}))
 	c.answer(r)
 	assert.That(t, out.Len() <= 0 && len(c.pending) == 0 && c.running <= 0 && c.bytes <= 0, "wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
 }

@@ -31,13 +31,39 @@ func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
 	}
 	to = slices.Grow(to, length+length/8+around)
 	to = append(to, `{"jsonrpc":"`+mcp.JSONRPC_VERSION+`","id":`...)
-	to = append(appendID(to, id), `,"result":`...)
+	switch id := id.(type) { // those of [Message]
+	case float64: // an integer within 2^53
+		to = strconv.AppendInt(to, int64(id), 10)
+	case string:
+		to = appendString(to, id)
+	default:
+		to = append(to, Encode(id)...)
+	}
+	to = append(to, `,"result":`...)
 	if r.Meta != nil || r.ResultType != "" || len(r.InputRequests) > 0 || r.RequestState != "" {
 		return appendAny(to, r, "}")
 	}
-	to, err := appendContent(append(to, `{"content":[`...), r.Content)
-	if err != nil {
-		return nil, err
+	to = append(to, `{"content":[`...)
+	for i, c := range r.Content {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		text, isText := c.(mcp.TextContent)
+		image, isImage := c.(mcp.ImageContent)
+		switch {
+		case isText && text.Annotations == nil && text.Meta == nil:
+			to = appendString(append(to, `{"type":`...), text.Type)
+			to = append(appendString(append(to, `,"text":`...), text.Text), '}')
+		case isImage && image.Annotations == nil && image.Meta == nil:
+			to = appendString(append(to, `{"type":`...), image.Type)
+			to = appendString(append(to, `,"data":`...), image.Data)
+			to = append(appendString(append(to, `,"mimeType":`...), image.MIMEType), '}')
+		default:
+			var err error
+			if to, err = appendAny(to, c, ""); err != nil {
+				return nil, err
+			}
+		}
 	}
 	to = append(to, ']')
 	if r.IsError {
@@ -60,30 +86,6 @@ func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
 // around is room for the rest of a result, in bytes.
 const around = 256
 
-func appendContent(to []byte, content []mcp.Content) (_ []byte, err error) {
-	for i, c := range content {
-		if i > 0 {
-			to = append(to, ',')
-		}
-		text, isText := c.(mcp.TextContent)
-		image, isImage := c.(mcp.ImageContent)
-		switch {
-		case isText && text.Annotations == nil && text.Meta == nil:
-			to = appendString(append(to, `{"type":`...), text.Type)
-			to = append(appendString(append(to, `,"text":`...), text.Text), '}')
-		case isImage && image.Annotations == nil && image.Meta == nil:
-			to = appendString(append(to, `{"type":`...), image.Type)
-			to = appendString(append(to, `,"data":`...), image.Data)
-			to = append(appendString(append(to, `,"mimeType":`...), image.MIMEType), '}')
-		default:
-			if to, err = appendAny(to, c, ""); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return to, nil
-}
-
 // appendAny appends a value as encoding/json encodes it, and then end.
 func appendAny(to []byte, value any, end string) ([]byte, error) {
 	encoded, err := json.Marshal(value)
@@ -91,17 +93,6 @@ func appendAny(to []byte, value any, end string) ([]byte, error) {
 		return nil, err
 	}
 	return append(append(to, encoded...), end...), nil
-}
-
-// appendID appends an id of [Message].
-func appendID(to []byte, id any) []byte {
-	switch id := id.(type) {
-	case float64: // an integer within 2^53
-		return strconv.AppendInt(to, int64(id), 10)
-	case string:
-		return appendString(to, id)
-	}
-	return append(to, Encode(id)...)
 }
 
 const hexDigits = "0123456789abcdef"
@@ -137,30 +128,20 @@ func appendEscaped[T string | Compact](to []byte, s T, special *[256]bool) []byt
 		if !special[s[i]] {
 			continue
 		}
-		if s[i] == 0xE2 && !isSeparator(s, i) {
+		separator := i+2 < len(s) && s[i+1] == 0x80 && s[i+2]&^1 == 0xA8 // after 0xE2: U+2028 or U+2029
+		if s[i] == 0xE2 && !separator {
 			continue
 		}
 		to = append(to, s[start:i]...)
 		if s[i] == 0xE2 {
 			i += 2
 			to = append(to, '\\', 'u', '2', '0', '2', hexDigits[s[i]&0xF])
+		} else if short := strings.IndexByte("\"\\\b\f\n\r\t", s[i]); short >= 0 {
+			to = append(to, '\\', `"\bfnrt`[short])
 		} else {
-			to = appendByte(to, s[i])
+			to = append(to, '\\', 'u', '0', '0', hexDigits[s[i]>>4], hexDigits[s[i]&0xF])
 		}
 		start = i + 1
 	}
 	return append(to, s[start:]...)
-}
-
-// isSeparator reports whether U+2028 or U+2029 begins at i.
-func isSeparator[T string | Compact](s T, i int) bool {
-	return i+2 < len(s) && s[i+1] == 0x80 && s[i+2]&^1 == 0xA8
-}
-
-// appendByte appends the escape of an ASCII character.
-func appendByte(to []byte, b byte) []byte {
-	if i := strings.IndexByte("\"\\\b\f\n\r\t", b); i >= 0 {
-		return append(to, '\\', `"\bfnrt`[i])
-	}
-	return append(to, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xF])
 }

@@ -199,7 +199,10 @@ func (r *lineReader) line() ([]byte, error) {
 	for {
 		piece, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimSuffix(piece, []byte("\n"))) > r.limit {
-			return nil, r.skip(err)
+			for errors.Is(err, bufio.ErrBufferFull) { // if the stream ends meanwhile, the next read returns its error
+				_, err = r.in.ReadSlice('\n')
+			}
+			return nil, errLongLine
 		}
 		if len(line) > 0 {
 			r.grow(len(line) + len(piece))
@@ -209,13 +212,4 @@ func (r *lineReader) line() ([]byte, error) {
 			return line, err
 		}
 	}
-}
-
-// skip reads up to the newline; err is that of the last read. If the stream ends
-// meanwhile, the next read returns its error.
-func (r *lineReader) skip(err error) error {
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = r.in.ReadSlice('\n')
-	}
-	return errLongLine
 }

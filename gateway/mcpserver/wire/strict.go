@@ -187,13 +187,9 @@ func (l *linter) value(depth int) error {
 		l.rest = l.rest[end:]
 		return nil
 	}
-	if l.peek() == '[' {
-		return l.list(depth)
+	if l.peek() == '{' {
+		return l.object(depth)
 	}
-	return l.object(depth)
-}
-
-func (l *linter) list(depth int) error {
 	for l.skip(); l.peek() != ']'; {
 		if err := l.value(depth + 1); err != nil {
 			return err
@@ -235,22 +231,17 @@ func (l *linter) object(depth int) error {
 		}
 	}
 	l.skip()
-	l.close(depth, begin)
-	return nil
-}
-
-// close ends an object whose fields begin at an index of open.
-func (l *linter) close(depth, begin int) {
-	switch {
-	case depth == 1:
+	if depth == 1 { // it is the last
 		if l.fields = l.open[begin:]; l.fields == nil {
 			l.fields = Fields{}
 		}
-		return // it is the last
-	case depth == 2 && begin > 0 && string(l.open[begin-1].Name) == "params":
+		return nil
+	}
+	if depth == 2 && begin > 0 && string(l.open[begin-1].Name) == "params" {
 		l.params = slices.Clone(l.open[begin:])
 	}
 	l.open = l.open[:begin]
+	return nil
 }
 
 // peek skips white space and returns the next byte without consuming it.
@@ -291,21 +282,17 @@ func resembles(key string, names []string) string {
 	if slices.Contains(names, key) {
 		return ""
 	}
-	for _, name := range names {
-		if strings.EqualFold(dotted(key), name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// dotted replaces the two letters i of Turkish, which Unicode does not fold to an
-// ASCII letter although they look like one.
-func dotted(key string) string {
-	return strings.Map(func(r rune) rune {
+	// Unicode does not fold the two letters i of Turkish to an ASCII letter although they look like one.
+	dotted := func(r rune) rune {
 		if r == 'ı' || r == 'İ' {
 			return 'i'
 		}
 		return r
-	}, key)
+	}
+	for _, name := range names {
+		if strings.EqualFold(strings.Map(dotted, key), name) {
+			return name
+		}
+	}
+	return ""
 }
