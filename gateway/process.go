@@ -144,7 +144,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		if by.inBatch {
 			calls = 0 // the batch has taken them
 		}
-		if err := g.admission.Calling(g.accountOf(req.Caller), calls); err != nil {
+		if err := g.admission.Calling(g.accountOf(req.Caller), calls, true); err != nil {
 			return Plan{}, err
 		}
 	}

@@ -83,12 +83,11 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 
 // Call refuses a call while the gateway is paused or disabled, or above the rate limit of
 // the caller.
-func (a *Controller) Call(caller string) error { return a.Calling(caller, 1) }
+func (a *Controller) Call(caller string) error { return a.Calling(caller, 1, true) }
 
-// Calling is [Controller.Call] for several calls that are made together, or none.
-func (a *Controller) Calling(caller string, calls int) error { return a.calling(caller, calls, true) }
-
-func (a *Controller) calling(caller string, calls int, count bool) error {
+// Calling is [Controller.Call] for several calls that are made together, or none. Without count it only
+// says whether they would be refused.
+func (a *Controller) Calling(caller string, calls int, count bool) error {
 	if err := a.Open(); err != nil {
 		return err
 	}
@@ -153,7 +152,7 @@ func (a *Controller) Mutation() error { return a.mutations(1, true) }
 // Batch refuses the calls and changes of a batch if they would be above the limits, made together
 // now. With count they count then.
 func (a *Controller) Batch(caller string, calls, mutations int, count bool) error {
-	if err := a.calling(caller, calls, count); err != nil {
+	if err := a.Calling(caller, calls, count); err != nil {
 		return err
 	}
 	return a.mutations(mutations, count)

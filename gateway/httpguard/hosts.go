@@ -58,7 +58,7 @@ func HostName(header string) (string, bool) {
 			return "", false
 		}
 		name = ip.String()
-	} else if name, port, found = strings.Cut(header, ":"); !plain(name) {
+	} else if name, port, found = strings.Cut(header, ":"); name == "" || len(name) > maxName || strings.Trim(name, inNames) != "" {
 		return "", false
 	}
 	if found && !IsPort(port) {
@@ -67,17 +67,10 @@ func HostName(header string) (string, bool) {
 	return strings.ToLower(name), true
 }
 
-const maxName = 253 // of a name in the DNS
-
-// plain reports whether a name has only characters of host names.
-func plain(name string) bool {
-	for _, c := range []byte(name) {
-		if c != '.' && c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= maxName
-}
+const (
+	maxName = 253 // of a name in the DNS
+	inNames = ".-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
 
 // IsPort reports whether text is a port number in its usual form.
 func IsPort(text string) bool {

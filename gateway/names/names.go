@@ -61,12 +61,15 @@ func (f *Folder) Name(path string) (string, error) {
 	named, rest := "", path
 	for rest != "" {
 		asked, more, _ := strings.Cut(rest, "/")
-		found, err := f.nameIn(at, named, asked)
+		info, err := at.lstat(asked)
 		if err != nil {
-			return "", err
+			break // it cannot be reached by that name
 		}
-		if found.info == nil {
-			return join(named, rest), nil
+		found := entry{asked, info}
+		if !f.memory.tells(named, asked) && !(f.learn(at, named, found) && f.memory.tells(named, asked)) {
+			if found, err = f.listed(at, named, found); err != nil {
+				return "", err
+			}
 		}
 		named, rest = join(named, found.name), more
 		if rest == "" || !found.info.IsDir() {
@@ -82,23 +85,10 @@ func (f *Folder) Name(path string) (string, error) {
 	return join(named, rest), nil
 }
 
-// entry is what a name leads to. Without info there is nothing.
+// entry is what a name leads to.
 type entry struct {
 	name string
 	info fs.FileInfo
-}
-
-// nameIn returns the entry of a folder for the name asked. folder is its path.
-func (f *Folder) nameIn(at level, folder, asked string) (entry, error) {
-	info, err := at.lstat(asked)
-	if err != nil {
-		return entry{name: asked}, nil // it cannot be reached by that name
-	}
-	seen := entry{asked, info}
-	if f.memory.tells(folder, asked) || f.learn(at, folder, seen) && f.memory.tells(folder, asked) {
-		return seen, nil
-	}
-	return f.listed(at, folder, seen)
 }
 
 // learn tests with the other spellings of a name whether the folder takes

@@ -267,18 +267,6 @@ func (n *Notifier) Send(text, link string) {
 	}
 }
 
-// take returns the message that is to be sent, the zero Message for none.
-func (c *channel) take() Message {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.pending
-	if c.more > 0 {
-		m.Text += fmt.Sprintf(", and %d more wait for approval", c.more)
-	}
-	c.pending, c.more = Message{}, 0
-	return m
-}
-
 // work sends the messages of a channel, one at a time and seldom.
 func (n *Notifier) work(c *channel) {
 	gap, failed, last := n.gap, false, time.Time{}
@@ -288,7 +276,13 @@ func (n *Notifier) work(c *channel) {
 		case <-n.closing:
 			closing = true
 		}
-		m := c.take()
+		c.mu.Lock()
+		m := c.pending
+		if c.more > 0 {
+			m.Text += fmt.Sprintf(", and %d more wait for approval", c.more)
+		}
+		c.pending, c.more = Message{}, 0
+		c.mu.Unlock()
 		if m == (Message{}) {
 			continue
 		}

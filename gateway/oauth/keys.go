@@ -7,13 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 
 	"vaultwicket/gateway/httpguard"
 )
@@ -44,31 +42,6 @@ type keys struct {
 	read  time.Time // zero before
 	tried time.Time
 	err   error // of the last try
-}
-
-// claims decodes the claims of a token that a key of the issuer has signed. The error is an
-// [*Invalid] or an [*Unavailable].
-func (k *keys) claims(ctx context.Context, signed *jwt.JSONWebToken, to ...any) error {
-	head := signed.Headers[0]
-	fitting := func() []jose.JSONWebKey {
-		return slices.DeleteFunc(slices.Clone(k.set.Keys), func(key jose.JSONWebKey) bool {
-			return head.KeyID != "" && key.KeyID != head.KeyID || key.Use != "" && key.Use != "sig" ||
-				key.Algorithm != "" && key.Algorithm != head.Algorithm || !key.IsPublic() || !key.Valid()
-		})
-	}
-	k.mu.Lock()
-	err := k.refresh(ctx, func() bool { return len(fitting()) > 0 }) // a key that is not known may be new
-	found := fitting()
-	k.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	for _, key := range found[:min(len(found), maxTried)] {
-		if signed.Claims(key.Key, to...) == nil {
-			return nil
-		}
-	}
-	return &Invalid{"no key of the issuer has signed it"}
 }
 
 // refresh reads what the issuer says of itself again where that is due, or where enough reports that

@@ -190,10 +190,24 @@ func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims
 	default:
 		return &Invalid{"it is a JWT for another purpose"}
 	}
-	if err := v.keys.claims(ctx, signed, standard, all); err != nil {
+	fitting := func() []jose.JSONWebKey {
+		return slices.DeleteFunc(slices.Clone(v.keys.set.Keys), func(key jose.JSONWebKey) bool {
+			return head.KeyID != "" && key.KeyID != head.KeyID || key.Use != "" && key.Use != "sig" ||
+				key.Algorithm != "" && key.Algorithm != head.Algorithm || !key.IsPublic() || !key.Valid()
+		})
+	}
+	v.keys.mu.Lock()
+	err = v.keys.refresh(ctx, func() bool { return len(fitting()) > 0 }) // a key that is not known may be new
+	found := fitting()
+	v.keys.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	if standard.Expiry == nil {
+	signedBy := func(key jose.JSONWebKey) bool { return signed.Claims(key.Key, standard, all) == nil }
+	switch {
+	case !slices.ContainsFunc(found[:min(len(found), maxTried)], signedBy):
+		return &Invalid{"no key of the issuer has signed it"}
+	case standard.Expiry == nil:
 		return &Invalid{"it does not expire"}
 	}
 	return nil

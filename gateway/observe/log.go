@@ -132,7 +132,13 @@ type traceKey struct{}
 // context, version 00, is dropped together with the state, and so is a state of more than 512
 // bytes or with other than printable ASCII: both are text from outside.
 func WithTrace(ctx context.Context, t Trace) context.Context {
-	if !validTraceParent(t.Parent) {
+	if len(t.Parent) != traceParentLength {
+		return ctx
+	}
+	parts := strings.Split(t.Parent, "-")
+	isWrong := func(part string) bool { return strings.Trim(part, "0123456789abcdef") != "" }
+	if len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 ||
+		slices.ContainsFunc(parts, isWrong) || strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
 		return ctx
 	}
 	unprintable := func(r rune) bool { return r < ' ' || r > '~' }
@@ -146,20 +152,4 @@ func WithTrace(ctx context.Context, t Trace) context.Context {
 func TraceOf(ctx context.Context) Trace {
 	t, _ := ctx.Value(traceKey{}).(Trace)
 	return t
-}
-
-func validTraceParent(s string) bool {
-	if len(s) != traceParentLength {
-		return false
-	}
-	parts := strings.Split(s, "-")
-	if len(parts) != 4 || parts[0] != "00" || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 {
-		return false
-	}
-	for _, part := range parts {
-		if strings.Trim(part, "0123456789abcdef") != "" {
-			return false
-		}
-	}
-	return strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
 }

@@ -28,7 +28,15 @@ func Compact(text string) (compact string, rows Rows) {
 	if rows = w.survey(); !rows.isJSON {
 		return text, rows
 	}
-	return w.compact(), rows
+	end := len(text)
+	if w.end > 0 {
+		end = w.end
+	}
+	if w.copied == 0 {
+		return text[:end], rows
+	}
+	w.copyTo(end)
+	return w.out.String(), rows
 }
 
 // walk reads a text of JSON once, from its start to its end, without recursion. It says
@@ -184,19 +192,6 @@ func (w *walk) copyTo(end int) {
 		w.out.Grow(max(min(rest, expected+expected/32+sample)-2*w.out.Cap(), len(tokens)))
 	}
 	w.out.WriteString(tokens)
-}
-
-// compact returns the tokens of the text, which is JSON.
-func (w *walk) compact() string {
-	end := len(w.s)
-	if w.end > 0 {
-		end = w.end
-	}
-	if w.copied == 0 {
-		return w.s[:end]
-	}
-	w.copyTo(end)
-	return w.out.String()
 }
 
 func (w *walk) word(word string) bool {

@@ -140,10 +140,30 @@ func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	case limit.Bytes == 0:
 		limit.Bytes = DefaultBytes
 	}
-	if at == (Position{}) {
-		if w.Form == JSON {
-			return w.cutJSONStart(limit), nil
+	if at == (Position{}) && w.Form == JSON {
+		// It is the only page for which the whole is read: in an array the rows are found without looking back.
+		rows := w.Rows
+		if !rows.known {
+			rows = surveyed(w.Text)
 		}
+		count := rows.count
+		if !rows.isArray {
+			count = min(len(w.Text), 1)
+		}
+		switch {
+		case len(w.Text) <= limit.Bytes && (limit.Rows == 0 || count <= limit.Rows):
+			return Page{Text: w.Text, Rows: count, Partial: !rows.isJSON}, nil
+		case !rows.isArray:
+			page := JSON.piece(w.Text, Position{0, len(w.Text)}, limit)
+			page.Rows = count
+			return page, nil
+		case count == 0:
+			return Page{Text: "[]"}, nil // there was only space in it
+		}
+		first, _ := firstRow(w.Text)
+		return JSON.cut(w.Text, first, limit), nil
+	}
+	if at == (Position{}) {
 		return w.Form.cut(w.Text, 0, limit), nil
 	}
 	inRow, reason := at.Until != 0, ""
@@ -164,32 +184,6 @@ func (w Whole) cut(at Position, limit Limit) (Page, error) {
 
 // HasLines reports whether the rows are lines.
 func (f Form) HasLines() bool { return f != JSON && f != CSV }
-
-// cutJSONStart cuts the first page of JSON, the only one for which the whole is read: in an
-// array the rows are found without looking back.
-func (w Whole) cutJSONStart(limit Limit) Page {
-	rows := w.Rows
-	if !rows.known {
-		rows = surveyed(w.Text)
-	}
-	count := rows.count
-	if !rows.isArray {
-		count = min(len(w.Text), 1)
-	}
-	fits := len(w.Text) <= limit.Bytes && (limit.Rows == 0 || count <= limit.Rows)
-	switch {
-	case fits:
-		return Page{Text: w.Text, Rows: count, Partial: !rows.isJSON}
-	case !rows.isArray:
-		page := JSON.piece(w.Text, Position{0, len(w.Text)}, limit)
-		page.Rows = count
-		return page
-	case count == 0:
-		return Page{Text: "[]"} // there was only space in it
-	}
-	first, _ := firstRow(w.Text)
-	return JSON.cut(w.Text, first, limit)
-}
 
 // cut cuts a page of whole rows, or of lines, from an offset.
 func (f Form) cut(whole string, at int, limit Limit) Page {

@@ -23,26 +23,20 @@ func (f Form) row(s string, at int) rowAt {
 		row.end = at + i + 1
 	}
 	row.next = row.end
-	if at > 0 && s[at-1] != '\n' || f.isHeading(s[at:row.end]) {
+	heading := false
+	if f.hasHeadings() {
+		line := strings.TrimRight(s[at:row.end], "\r\n")
+		number, _, colon := strings.Cut(line, ":")
+		heading = f == Headed && strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==") ||
+			f == Numbered && (!colon || number == "" || strings.Trim(number, "0123456789") != "")
+	}
+	if at > 0 && s[at-1] != '\n' || heading {
 		row.count = 0
 	}
 	return row
 }
 
 func (f Form) hasHeadings() bool { return f == Headed || f == Numbered }
-
-// isHeading reports whether a line, with its end, is no row of the form.
-func (f Form) isHeading(line string) bool {
-	line = strings.TrimRight(line, "\r\n")
-	switch f {
-	case Headed:
-		return strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==")
-	case Numbered:
-		number, _, colon := strings.Cut(line, ":")
-		return !colon || number == "" || strings.Trim(number, "0123456789") != ""
-	}
-	return false
-}
 
 // Rows is what is known of the rows of a text, so that it is read once. The zero Rows is nothing.
 type Rows struct {

@@ -43,12 +43,21 @@ func Read(env func(string) string) []Vault {
 	})
 }
 
+// readFile returns the vaults in a file, or the target of a link. It reads only a regular file, and
+// checks that before and after it opens it (TOCTOU): opening a pipe would wait for a writer, and a
+// device may never end.
 func readFile(name string) []Vault {
-	f := openRegular(name)
-	if f == nil {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+	if err != nil {
 		return nil
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	var content struct {
 		Vaults map[string]struct {
 			Path string  `json:"path"`
@@ -65,24 +74,6 @@ func readFile(name string) []Vault {
 		}
 	}
 	return list
-}
-
-// openRegular opens a file, or the target of a link, nil if it is not regular: opening a pipe
-// would wait for a writer, and a device may never end. It checks before and after it opens the
-// file (TOCTOU).
-func openRegular(name string) *os.File {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.OpenFile(name, os.O_RDONLY|nonblocking, 0)
-	if err != nil {
-		return nil
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil
-	}
-	return f
 }
 
 // folders returns where the app has its settings for all vaults: that of the plain installation

@@ -144,25 +144,6 @@ func (t *tokens) current() content {
 	return t.file
 }
 
-// holder returns whose an access token is.
-func (t *tokens) holder(token string) (h Holder) {
-	if !strings.HasPrefix(token, accessPrefix) {
-		return h
-	}
-	t.mu.Lock()
-	known, found := t.access[sha256.Sum256([]byte(token))]
-	t.mu.Unlock()
-	if !found || !t.now().Before(known.until) {
-		return h
-	}
-	for _, g := range t.current().Grants {
-		if g.ID == known.grant {
-			return Holder{g.Agent, strings.Fields(g.Scope), sha256.Sum256([]byte("signed in\x00" + g.Agent))}
-		}
-	}
-	return h
-}
-
 // Create keeps a code, or the tokens of a grant.
 func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	now := t.now()
@@ -265,5 +246,5 @@ func (t *tokens) RemoveByAccess(context.Context, string) error { return nil }
 // RemoveByRefresh does nothing.
 func (t *tokens) RemoveByRefresh(context.Context, string) error { return nil }
 
-// GetByAccess returns nothing: see holder.
+// GetByAccess returns nothing: see [Server.Holder].
 func (t *tokens) GetByAccess(context.Context, string) (oauth2.TokenInfo, error) { return nil, nil }

@@ -134,7 +134,18 @@ func (s *syslog) send(ctx context.Context, entries []Entry) error {
 		messages = append(messages, fmt.Sprintf("<%d>1 %s %s vaultwicket %d %s - %s", priority, e.Line.Time.UTC().Format("2006-01-02T15:04:05.000000Z"), host, os.Getpid(), e.Part, e.Text))
 	}
 	if !s.isUp() {
-		if err := s.connect(ctx); err != nil {
+		dialer := net.Dialer{Timeout: 5 * time.Second}
+		var err error
+		if s.secure {
+			s.connection, err = (&tls.Dialer{NetDialer: &dialer}).DialContext(ctx, s.network, s.address)
+		} else {
+			s.connection, err = dialer.DialContext(ctx, s.network, s.address)
+		}
+		if s.datagrams = err != nil && s.network == "unix"; s.datagrams { // most systems have one of datagrams
+			s.connection, err = dialer.DialContext(ctx, "unixgram", s.address)
+		}
+		if err != nil {
+			s.connection = nil // not an interface with nothing in it
 			return fmt.Errorf("connect: %w", err)
 		}
 	}
@@ -156,25 +167,6 @@ func (s *syslog) send(ctx context.Context, entries []Entry) error {
 		}
 	}
 	return nil
-}
-
-func (s *syslog) connect(ctx context.Context) (err error) {
-	dialer := net.Dialer{Timeout: 5 * time.Second}
-	if s.secure {
-		s.connection, err = (&tls.Dialer{NetDialer: &dialer}).DialContext(ctx, s.network, s.address)
-	} else {
-		s.connection, err = dialer.DialContext(ctx, s.network, s.address)
-	}
-	if err != nil && s.network == "unix" { // most systems have one of datagrams
-		if s.connection, err = dialer.DialContext(ctx, "unixgram", s.address); err == nil {
-			s.datagrams = true
-			return nil
-		}
-	}
-	if s.datagrams = false; err != nil {
-		s.connection = nil // not an interface with nothing in it
-	}
-	return err
 }
 
 // isUp reports whether the other side has the connection open, as far as that can be seen, and closes

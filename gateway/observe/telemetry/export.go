@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -267,14 +265,6 @@ func (w *warner) lost(spans int, err error) {
 	w.last, w.spans = now, 0
 	w.mu.Unlock()
 	w.log.Warn("traces cannot be sent", "reason", err.Error(), "lostSpans", lost)
-}
-
-// hearSDK sets the handlers for errors of the SDK, which would print them to standard error.
-// Of its log only errors are used: other messages print the configuration, with the headers
-// for the collector.
-func (w *warner) hearSDK() {
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { w.lost(0, err) }))
-	otel.SetLogger(logr.FromSlogHandler(sdkErrors{w}))
 }
 
 // sdkErrors is the log of the SDK.

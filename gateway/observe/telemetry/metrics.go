@@ -78,17 +78,6 @@ func (m *Metrics) count(metric string, labels ...string) {
 // maxAgents bounds the agents that have a label of their own.
 const maxAgents = 100
 
-// labelOf returns the label of an agent, "other" beyond the bound.
-func (m *Metrics) labelOf(agent string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.agents[agent] && len(m.agents) >= maxAgents {
-		return "other"
-	}
-	m.agents[agent] = true
-	return agent
-}
-
 // named returns the name of a series. The values are words of this program, which need no escapes.
 func named(metric string, labels ...string) string {
 	var b strings.Builder
@@ -141,8 +130,15 @@ func (c *countedCall) End(end observe.CallEnd) {
 		c.count("vaultwicket_dry_runs_total", "surface", surface, "outcome", end.Code)
 	default:
 		c.count("vaultwicket_calls_total", "command", c.call.Command, "surface", surface, "outcome", end.Code)
-		if c.call.Agent != "" {
-			c.count("vaultwicket_agent_calls_total", "agent", c.labelOf(c.call.Agent), "outcome", end.Code)
+		if agent := c.call.Agent; agent != "" {
+			c.mu.Lock()
+			if !c.agents[agent] && len(c.agents) >= maxAgents {
+				agent = "other"
+			} else {
+				c.agents[agent] = true
+			}
+			c.mu.Unlock()
+			c.count("vaultwicket_agent_calls_total", "agent", agent, "outcome", end.Code)
 		}
 		duration := named("vaultwicket_call_duration_seconds", "backend", cmp.Or(end.Backend, "none"), "effect", cmp.Or(end.Effect, "none"))
 		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())
@@ -154,13 +150,11 @@ func (c *countedCall) End(end observe.CallEnd) {
 func (m *Metrics) WritePrometheus(w io.Writer) {
 	vm.WriteGaugeUint64(w, named("vaultwicket_build_info", "version", m.version, "go", runtime.Version()), 1)
 	m.set.WritePrometheus(w)
-	if s := m.sources.Load(); s != nil {
-		s.write(w)
+	defer vm.WriteProcessMetrics(w)
+	s := m.sources.Load()
+	if s == nil {
+		return
 	}
-	vm.WriteProcessMetrics(w)
-}
-
-func (s *Sources) write(w io.Writer) {
 	type series struct {
 		name  string
 		value int

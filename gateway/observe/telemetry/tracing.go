@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -69,7 +71,10 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 			"hint", "set it to "+jsonProtocol+"; a collector that takes no JSON gets no traces")
 	}
 	warn := &warner{log: c.Log, now: time.Now}
-	warn.hearSDK()
+	// The SDK would print its errors to standard error. Of its log only errors are used: other messages print
+	// the configuration, with the headers for the collector.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { warn.lost(0, err) }))
+	otel.SetLogger(logr.FromSlogHandler(sdkErrors{warn}))
 	e := newExporter(*to, c.Version, warn)
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(resourceOf(c.Version)))
 	return &Tracing{provider: provider, tracer: provider.Tracer("vaultwicket", trace.WithInstrumentationVersion(c.Version)), exporter: e}, nil
@@ -231,10 +236,19 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	if endpoint == "" || strings.EqualFold(get(disabledVariable), "true") || get(exporterVariable) == "none" {
 		return nil, nil
 	}
-	c := &collector{}
-	var err error
-	if c.ignored, err = get.protocol(); err != nil {
-		return nil, err
+	c := &collector{timeout: defaultTimeout}
+	// OpenTelemetry prescribes to ignore another encoding over HTTP than the one that is sent, with a warning;
+	// most collectors take both. gRPC has an address of its own.
+	switch asked, name := get.first(tracesProtocolVariable, protocolVariable); asked {
+	case "", jsonProtocol:
+	case binaryProtocol:
+		c.ignored = name
+	default:
+		hint := "set http/json, and the endpoint to that of OTLP over HTTP, which is mostly port 4318"
+		if near := quote.Nearest(asked, []string{jsonProtocol}); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return nil, &ConfigError{name, fmt.Sprintf("%q is not supported", quote.Short(asked)), hint}
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -247,8 +261,14 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	if c.headers, err = get.headers(tracesHeadersVariable, headersVariable); err != nil {
 		return nil, err
 	}
-	c.timeout, err = get.timeout()
-	return c, err
+	if text, name := get.first(tracesTimeoutVariable, timeoutVariable); text != "" {
+		ms, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || ms <= 0 {
+			return nil, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", quote.Short(text)), "such as 10000, up to 60000"}
+		}
+		c.timeout = min(time.Duration(ms)*time.Millisecond, maxTimeout)
+	}
+	return c, nil
 }
 
 const (
@@ -256,24 +276,8 @@ const (
 	binaryProtocol = "http/protobuf"
 )
 
-// protocol returns the variable that requests another encoding over HTTP than the one that
-// is sent, "" if none does. OpenTelemetry prescribes to ignore such a value with a warning;
-// most collectors take both. The error is for gRPC, which has an address of its own, and for
-// unknown protocols.
-func (get environment) protocol() (ignored string, err error) {
-	asked, name := get.first(tracesProtocolVariable, protocolVariable)
-	switch asked {
-	case "", jsonProtocol:
-		return "", nil
-	case binaryProtocol:
-		return name, nil
-	}
-	hint := "set http/json, and the endpoint to that of OTLP over HTTP, which is mostly port 4318"
-	if near := quote.Nearest(asked, []string{jsonProtocol}); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return "", &ConfigError{name, fmt.Sprintf("%q is not supported", quote.Short(asked)), hint}
-}
+// inToken has the characters of the name of a header.
+const inToken = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // headers reads a list such as "key=value,key2=value%202".
 func (get environment) headers(variables ...string) (http.Header, error) {
@@ -286,33 +290,12 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 		key, value, pair := strings.Cut(item, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		isControl := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-		if key = strings.TrimSpace(key); !pair || err != nil || !isToken(key) || strings.ContainsFunc(value, isControl) {
+		if key = strings.TrimSpace(key); !pair || err != nil || key == "" || strings.Trim(key, inToken) != "" || strings.ContainsFunc(value, isControl) {
 			return nil, &ConfigError{name, "is not a list of headers", "such as key=value,other=value, with a comma in a value written as %2C"}
 		}
 		headers.Add(key, value)
 	}
 	return headers, nil
-}
-
-// isToken reports whether s can be the name of a header.
-func isToken(s string) bool {
-	const others = "!#$%&'*+-.^_`|~"
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune(others, r))
-	})
-}
-
-// timeout reads a number of milliseconds.
-func (get environment) timeout() (time.Duration, error) {
-	text, name := get.first(tracesTimeoutVariable, timeoutVariable)
-	if text == "" {
-		return defaultTimeout, nil
-	}
-	ms, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || ms <= 0 {
-		return 0, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", quote.Short(text)), "such as 10000, up to 60000"}
-	}
-	return min(time.Duration(ms)*time.Millisecond, maxTimeout), nil
 }
 
 // resourceOf describes the service, also by the variables of the process for it. The
