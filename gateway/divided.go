@@ -55,7 +55,7 @@ func (d *divided) whole(ctx context.Context) (Result, error) {
 func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
 	text, err := d.out.Kept.More(ctx, from, atLeast)
 	if errors.Is(err, exec.ErrNotKept) {
-		return "", &pages.Gone{}
+		return "", pages.ErrGone
 	}
 	return text, err
 }
@@ -137,7 +137,7 @@ func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, s
 		answer.Stdout, answer.rows = pages.Compact(answer.Stdout)
 	}
 	if at := min(from.at.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
-		return s, from, &pages.Gone{} // the position would be a different one
+		return s, from, pages.ErrGone // the position would be a different one
 	}
 	from.text = answer.Stdout
 	answer.Stdout, answer.raw = "", ""

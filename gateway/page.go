@@ -196,11 +196,11 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return g.page(req, now, "")
 	}
 	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
-		return failed(req.Command, &pages.Gone{}) // it may name a note that was hidden since
+		return failed(req.Command, pages.ErrGone) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
 		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
-		if gone := (*pages.Gone)(nil); errors.As(err, &gone) && !compares {
+		if errors.Is(err, pages.ErrGone) && !compares {
 			// The program evicted it. From the same state it makes the same answer again.
 			again := first
 			again.answer.state = "" // so that the text is not left out

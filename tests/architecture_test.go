@@ -47,7 +47,7 @@ gateway/notify               : exec/process gateway/httpguard gateway/state/priv
 gateway/oauth                : gateway/httpguard
 gateway/oauth/signin         : gateway/httpguard gateway/state/private
 gateway/names                :
-gateway/pages                : allowlist/quote
+gateway/pages                : allowlist/quote gateway/failure
 gateway/state/private        : exec/trust
 gateway/registry             :
 gateway/observe              : allowlist gateway/failure

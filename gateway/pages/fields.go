@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 )
 
 const (
@@ -28,26 +30,28 @@ const (
 // near returns the name that an unknown one was most likely meant to be, "" if none is near;
 // it may be nil.
 //
-// The errors are *[Invalid] for a list that is empty, too long or names a field
-// twice, *[NoRows] for a text that is no JSON or not made of objects, and *[FieldError]
-// for a field that no row has.
+// The errors are [*failure.RequestError]: for a list that is empty, too long or names a field
+// twice, for a text that is no JSON or not made of objects, and for a field that no row has.
 func Fields(text string, fields []string, near func(word string, names []string) string) (string, error) {
 	switch {
 	case len(fields) == 0:
-		return "", &Invalid{"fields", "is an empty list", "name a field, or leave fields out"}
+		return "", failure.New(failure.CodeBadValue, "name a field, or leave fields out", "fields is an empty list")
 	case len(fields) > maxFields:
-		return "", &Invalid{"fields", fmt.Sprintf("has more than %d names", maxFields), "name fewer, or leave fields out"}
+		return "", failure.New(failure.CodeBadValue, "name fewer, or leave fields out", "fields has more than %d names", maxFields)
 	}
 	places := make(map[string]int, len(fields)) // of the fields in the order asked for
 	for i, name := range fields {
 		if _, twice := places[name]; twice {
-			return "", &Invalid{"fields", "has " + quoted(name) + " twice", "name each field once"}
+			return "", failure.New(failure.CodeBadValue, "name each field once", "fields has %s twice", quoted(name))
 		}
 		places[name] = i
 	}
+	noRows := func(reason string, args ...any) error {
+		return failure.New(failure.CodeBadRequest, "leave fields out; they are for rows that are objects of JSON", "fields cannot be chosen: the answer "+reason, args...)
+	}
 	rows := surveyed(text)
 	if !rows.isJSON {
-		return "", &NoRows{"is not JSON"}
+		return "", noRows("is not JSON")
 	}
 	objects := rowsOfJSON(text, rows)
 	number := 0
@@ -55,10 +59,11 @@ func Fields(text string, fields []string, near func(word string, names []string)
 		if number++; object[0] == '{' {
 			continue
 		}
+		kind := cmp.Or(map[byte]string{'[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}[object[0]], "a number")
 		if rows.isArray {
-			return "", &NoRows{fmt.Sprintf("has %s as row %d, not an object", kindOf(object), number)}
+			return "", noRows("has %s as row %d, not an object", kind, number)
 		}
-		return "", &NoRows{"is " + kindOf(object) + ", not an object"}
+		return "", noRows("is %s, not an object", kind)
 	}
 	if number == 0 {
 		return text, nil
@@ -113,21 +118,6 @@ func rowsOfJSON(text string, rows Rows) iter.Seq[string] {
 	}
 }
 
-// kindOf names the kind of a value by its first character.
-func kindOf(value string) string {
-	switch value[0] {
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
-}
-
 // members calls visit with the key of each member of a valid object, and with the member as it
 // is written. It is no iterator because that would be an allocation for each object.
 func members(object string, visit func(key, member string)) {
@@ -150,7 +140,12 @@ func members(object string, visit func(key, member string)) {
 	}
 }
 
-// missingField is the error that no object has a field. It lists those that they have.
+// maxQuoted bounds what an error repeats of a name, in bytes: it may list forty of them.
+const maxQuoted = 60
+
+func quoted(s string) string { return fmt.Sprintf("%q", quote.Clip(s, maxQuoted)) }
+
+// missingField is the error that no object has a field. Its hint lists those that they have.
 func missingField(field string, objects iter.Seq[string], near func(string, []string) string) error {
 	seen := map[string]bool{}
 	for object := range objects {
@@ -161,12 +156,21 @@ func missingField(field string, objects iter.Seq[string], near func(string, []st
 		})
 	}
 	names := slices.Sorted(maps.Keys(seen))
-	e := &FieldError{Field: field, More: len(names) > maxPresent}
-	if near != nil {
-		e.Nearest = near(field, names)
-	}
+	var present []string
 	for _, name := range names[:min(len(names), maxPresent)] {
-		e.Present = append(e.Present, quote.Clip(name, maxQuoted))
+		present = append(present, quoted(name))
 	}
-	return e
+	hint := "there are " + strings.Join(present, ", ")
+	if len(names) > maxPresent {
+		hint += " and others"
+	}
+	if near != nil {
+		if nearest := near(field, names); nearest != "" {
+			hint = "did you mean " + quoted(nearest) + "? " + hint
+		}
+	}
+	if len(names) == 0 {
+		hint = "the rows have no fields at all; leave fields out"
+	}
+	return failure.New(failure.CodeBadValue, hint, "fields: no row has a field %s", quoted(field))
 }

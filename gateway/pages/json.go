@@ -57,9 +57,6 @@ type walk struct {
 // maxDepth is how deep encoding/json reads.
 const maxDepth = 10_000
 
-// valid reports whether a text is JSON.
-func valid(s string) bool { return (&walk{s: s}).run() }
-
 // run reports whether the text is JSON.
 func (w *walk) run() bool {
 	if w.skip(); !w.one() {

@@ -12,9 +12,9 @@
 package pages
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
+	"vaultwicket/gateway/failure"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
@@ -129,14 +129,14 @@ func CutForJSON(whole Whole, at Position, limit Limit) (Page, error) {
 // A page is within the limit. A row that is larger than a page is cut as text, and its pages
 // are Partial. A grapheme cluster is cut only if it is larger than a page.
 //
-// The error is an *[Invalid] about the limit or the position. A position that was made up is
+// The error is a [*failure.RequestError] about the limit or the position. A position that was made up is
 // refused only if it is within a character or outside of the whole.
 func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	switch {
 	case limit.Bytes < 0, limit.Bytes > 0 && limit.Bytes < MinBytes:
-		return Page{}, &Invalid{"size of a page", fmt.Sprintf("is %d bytes, which is below %d", limit.Bytes, MinBytes), "give a larger one, or none"}
+		return Page{}, failure.New(failure.CodeBadValue, "give a larger one, or none", "size of a page is %d bytes, which is below %d", limit.Bytes, MinBytes)
 	case limit.Rows < 0:
-		return Page{}, &Invalid{"number of rows", fmt.Sprintf("is %d, which is below zero", limit.Rows), "give a number from 1, or none"}
+		return Page{}, failure.New(failure.CodeBadValue, "give a number from 1, or none", "number of rows is %d, which is below zero", limit.Rows)
 	case limit.Bytes == 0:
 		limit.Bytes = DefaultBytes
 	}
@@ -179,7 +179,7 @@ func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	default:
 		return w.Form.cut(w.Text, at.At, limit), nil
 	}
-	return Page{}, &Invalid{"position", reason, sendAsItWas}
+	return Page{}, failure.New(failure.CodeBadValue, sendAsItWas, "position %s", reason)
 }
 
 // HasLines reports whether the rows are lines.
@@ -201,7 +201,7 @@ func (f Form) cut(whole string, at int, limit Limit) Page {
 		switch {
 		case !ok:
 			continue
-		case f == JSON && !valid(page.Text): // the position was made up
+		case f == JSON && !surveyed(page.Text).isJSON: // the position was made up
 			return f.piece(whole, Position{at, len(whole)}, limit)
 		}
 		return page

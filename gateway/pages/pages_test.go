@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/failure"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -128,7 +129,7 @@ func TestCutRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		page, err := Cut(whole, test.form, test.at, test.limit)
-		var invalid *Invalid
+		var invalid *failure.RequestError
 		if !errors.As(err, &invalid) || err.Error() != test.want || invalid.Code() != "bad_value" || invalid.Hint() == "" || page != (Page{}) {
 			t.Errorf("%s: %+v, %v, want %s", test.name, page, err, test.want)
 		}
@@ -215,7 +216,7 @@ func TestBracketsOf(t *testing.T) {
 
 func TestAWalkMakesNoCopy(t *testing.T) {
 	text := "[" + strings.Repeat("[\"a\", {\"b\": 1.5}],\n", 10_000) + "1]"
-	if n := testing.AllocsPerRun(5, func() { valid(text) }); n > 1 {
+	if n := testing.AllocsPerRun(5, func() { surveyed(text) }); n > 1 {
 		t.Errorf("%v allocations, one is for the brackets that are open", n)
 	}
 	tight, _ := Compact(text)
@@ -338,7 +339,7 @@ func TestParseCursorRefuses(t *testing.T) {
 		strings.Repeat("A", 1<<20),
 	} {
 		id, at, err := ParseCursor(cursor)
-		var invalid *Invalid
+		var invalid *failure.RequestError
 		require.That(t, errors.As(err, &invalid) && id == "" && at == (Position{}), "%.60q: %s, %+v, %v", cursor, id, at, err)
 		if invalid.Code() != "bad_value" || invalid.Hint() != "send the cursor of the latest answer, as it was" || len(err.Error()) > 200 {
 			t.Errorf("%.60q: %v, %s", cursor, err, invalid.Hint())

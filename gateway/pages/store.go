@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"vaultwicket/gateway/failure"
 )
 
 // Limits bound what a [Store] keeps. A store with one that is not above zero keeps nothing.
@@ -102,13 +103,19 @@ func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
 	return true
 }
 
-// Get returns a text and the data about it, and marks it as used. The error is a *[Gone], also
+// ErrGone says that no text is kept under an id for a session: it has expired, was evicted, or
+// never existed.
+var ErrGone = failure.New(failure.CodeNotFound, "run the command again, without a cursor", "the rest of this answer is not kept any more")
+
+const sendAsItWas = "send the cursor of the latest answer, as it was"
+
+// Get returns a text and the data about it, and marks it as used. The error is [ErrGone], also
 // for the id of another session.
 func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.texts) == 0 { // there may be no clock
-		return "", about, &Gone{}
+		return "", about, ErrGone
 	}
 	now := s.now()
 	s.sweep(now)
@@ -119,7 +126,7 @@ func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 			return k.text, k.about, nil
 		}
 	}
-	return "", about, &Gone{}
+	return "", about, ErrGone
 }
 
 // Drop drops all texts of a session.
@@ -182,9 +189,9 @@ func Cursor(id string, at Position) string {
 }
 
 // ParseCursor reads what [Cursor] wrote, and nothing else. It does not check the id, and
-// [Cut] checks the position. The error is an *[Invalid].
+// [Cut] checks the position. The error is a [*failure.RequestError].
 func ParseCursor(cursor string) (id string, at Position, err error) {
-	bad := &Invalid{"cursor " + quoted(cursor), "is not one of an answer", sendAsItWas}
+	bad := failure.New(failure.CodeBadValue, sendAsItWas, "cursor %s is not one of an answer", quoted(cursor))
 	if len(cursor) > maxCursor {
 		return "", Position{}, bad
 	}

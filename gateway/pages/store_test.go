@@ -34,8 +34,7 @@ func put(t *testing.T, s *Store[int], session, text string, about int) string {
 func has(t *testing.T, s *Store[int], session, id string) bool {
 	t.Helper()
 	_, _, err := s.Get(session, id)
-	var gone *Gone
-	require.That(t, err == nil || (errors.As(err, &gone) && gone.Code() == "not_found" && gone.Hint() != ""), "Get(%s, %s): %v", session, id, err)
+	require.That(t, err == nil || errors.Is(err, ErrGone), "Get(%s, %s): %v", session, id, err)
 	return err == nil
 }
 

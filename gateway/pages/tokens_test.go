@@ -15,7 +15,7 @@ import (
 // checkWalk compares what a walk says of a text with what encoding/json says.
 func checkWalk(t require.T, text string) {
 	isJSON := json.Valid([]byte(text))
-	require.Equal(t, valid(text), isJSON, "valid(%q) =", text)
+	require.Equal(t, surveyed(text).isJSON, isJSON, "surveyed(%q) =", text)
 	rows := surveyed(text)
 	if elements, isArray := elementsOf(text); rows.isJSON != isJSON || rows.isArray != isArray || isArray && rows.count != len(elements) {
 		t.Fatalf("surveyed(%q) = %+v, want %v, %v, %d", text, rows, isJSON, isArray, len(elements))

@@ -255,7 +255,7 @@ func (c *client) list() error { return c.again(c.listed) }
 const mostListings = 100
 
 // errNotKept is that the rest of an answer had to make room for others.
-var errNotKept = errors.New((*pages.Gone)(nil).Error())
+var errNotKept = errors.New(pages.ErrGone.Error())
 
 // again lists until the answer is kept as long as it is needed.
 func (c *client) again(list func() error) (err error) {
