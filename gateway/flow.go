@@ -62,25 +62,6 @@ func (f *flows) add(reads []flowRead) {
 // the answer tells what was read. Any other answer may be about any note.
 var pathListings = []string{"files", "search", "search:context", "backlinks", "orphans", "deadends", "recent", "attachments", "bases", "history:list", "tag", "find", "query", "tasks"}
 
-// namesFiles reports whether the answer to a call tells what was read.
-func namesFiles(call allowlist.Call, answer Result) bool {
-	switch call.Name() {
-	case "find":
-		if len(answer.Notices) > 0 {
-			return false // which can have words of any note
-		}
-	case "query":
-		if call.HasValue(func(value string) bool { return strings.Contains(value, "(") }) {
-			return false // a function can read another note than that of the row
-		}
-	case "tasks":
-		if format, _ := call.Param("format"); format != "json" {
-			return false
-		}
-	}
-	return answer.divided == nil && answer.missingPart == "" && answer.raw != "" && slices.Contains(pathListings, call.Name())
-}
-
 // flowing returns what was read for which flow rules refuse a call, or require its approval: a read for
 // each rule. also is what is read together with the call, in a batch.
 func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flowRead) (because []flowRead) {
@@ -88,37 +69,35 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flow
 	if len(reads)+len(p.Flows) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
 		return nil
 	}
-	named := len(call.NamedPaths())
-	if _, byName := call.Named(); call.Effect().Mutates() && (named > 1 || byName && named > 0) { // it takes a note elsewhere, and so reads it
+	named := call.NamedPaths()
+	if _, byName := call.Named(); call.Effect().Mutates() && (len(named) > 1 || byName && len(named) > 0) { // it takes a note elsewhere, and so reads it
 		reads = append(reads, g.flowReads(p, call, readsNamed, Result{})...)
 	}
+	carriesTo := func(place string) bool { // a change of notes that the call does not name may be anywhere
+		covers := func(s allowlist.NamedPath) bool { return policy.Covers([]string{place}, s.Path) }
+		isTarget := func(s allowlist.NamedPath) bool { return s.To }
+		return call.Effect().Mutates() &&
+			(len(named) == 0 || !call.TouchesOneNote() && !slices.ContainsFunc(named, isTarget) || slices.ContainsFunc(named, covers))
+	}
 	for _, read := range reads {
-		if !slices.ContainsFunc(because, func(r flowRead) bool { return r.rule.Name == read.rule.Name }) && g.carriesTo(read, call) {
+		if slices.ContainsFunc(because, func(r flowRead) bool { return r.rule.Name == read.rule.Name }) {
+			continue
+		}
+		if slices.ContainsFunc(read.rule.To, func(place string) bool {
+			switch place {
+			case policy.ToWeb:
+				return call.Name() == "web"
+			case policy.ToPublish:
+				return policy.Leaves(call) && call.Name() != "web"
+			case policy.ToVaults:
+				return call.Effect().Mutates() && read.vault != g.identity()
+			}
+			return carriesTo(place)
+		}) {
 			because = append(because, read)
 		}
 	}
 	return because
-}
-
-// carriesTo reports whether a call can carry text to a place of the rule of a read. A change of notes
-// that the call does not name may be anywhere.
-func (g *vaultGateway) carriesTo(read flowRead, call allowlist.Call) bool {
-	return slices.ContainsFunc(read.rule.To, func(place string) bool {
-		switch place {
-		case policy.ToWeb:
-			return call.Name() == "web"
-		case policy.ToPublish:
-			return policy.Leaves(call) && call.Name() != "web"
-		case policy.ToVaults:
-			return call.Effect().Mutates() && read.vault != g.identity()
-		}
-		if !call.Effect().Mutates() {
-			return false
-		}
-		named := call.NamedPaths()
-		covers := func(s allowlist.NamedPath) bool { return policy.Covers([]string{place}, s.Path) }
-		return len(named) == 0 || !call.TouchesOneNote() && !slices.ContainsFunc(named, func(s allowlist.NamedPath) bool { return s.To }) || slices.ContainsFunc(named, covers)
-	})
 }
 
 // reading says what is known of what a call reads.
@@ -189,11 +168,21 @@ func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result,
 			return at
 		}
 	}
+	listsFiles := answer.divided == nil && answer.missingPart == "" && answer.raw != "" && slices.Contains(pathListings, call.Name())
+	switch call.Name() {
+	case "find":
+		listsFiles = listsFiles && len(answer.Notices) == 0 // which can have words of any note
+	case "query":
+		listsFiles = listsFiles && !call.HasValue(func(value string) bool { return strings.Contains(value, "(") }) // a function can read another note than that of the row
+	case "tasks":
+		format, _ := call.Param("format")
+		listsFiles = listsFiles && format == "json"
+	}
 	tags := slices.DeleteFunc(strings.Fields(answer.raw), func(word string) bool { return !strings.HasPrefix(word, "#") })
 	switch {
 	case unknown && byName != "":
 		return byName
-	case namesFiles(call, answer):
+	case listsFiles: // so the answer tells what was read
 		return ""
 	case call.Name() == "tags" && len(tags) > 0 && answer.divided == nil && answer.missingPart == "": // the notes that have them
 		if of, known := g.rules.Marked(tags); known {

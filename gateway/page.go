@@ -43,7 +43,27 @@ func formOf(call allowlist.Call) pages.Form {
 // firstPage chooses the fields of an answer and stores the rest after its first page.
 func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
-	whole = g.suggestingFind(req, whole)
+	// A search that has found nothing, or a call whose note is not found, gets the advice to use find, where that is
+	// enabled.
+	searched := whole.Command == "search" || whole.Command == "search:context"
+	none := searched && whole.OK && whole.Stdout == "" && !whole.unchanged
+	if none || !searched && whole.Error != nil && whole.Error.Code == failure.CodeNotFound {
+		_, byName := req.Params["file"]
+		_, byPath := req.Params["path"]
+		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
+			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
+		})
+		_, enabled := catalog.Enabled([]catalog.Vault{g.listed()}, "find")
+		switch {
+		case !enabled:
+		case none:
+			whole.Notices = append(slices.Clone(whole.Notices), findsMore)
+		case namesNote:
+			advised := *whole.Error
+			advised.Hint = strings.TrimPrefix(advised.Hint+"; "+findsMore, "; ")
+			whole.Error = &advised
+		}
+	}
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
 		chosen, err := pages.Fields(whole.Stdout, req.Fields, quote.Nearest)
@@ -57,35 +77,6 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		shown.raw = "" // the pages are all that is asked for
 	}
 	return shown
-}
-
-// suggestingFind returns a result that has found no note with the advice to use find, where that is
-// enabled.
-func (g *vaultGateway) suggestingFind(req Request, r Result) Result {
-	searched := r.Command == "search" || r.Command == "search:context"
-	none := searched && r.OK && r.Stdout == "" && !r.unchanged
-	namesNote := func() bool {
-		_, byName := req.Params["file"]
-		_, byPath := req.Params["path"]
-		return byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
-			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
-		})
-	}
-	missing := !searched && r.Error != nil && r.Error.Code == failure.CodeNotFound && namesNote()
-	if !none && !missing {
-		return r
-	}
-	if _, enabled := catalog.Enabled([]catalog.Vault{g.listed()}, "find"); !enabled {
-		return r
-	}
-	if none {
-		r.Notices = append(slices.Clone(r.Notices), findsMore)
-		return r
-	}
-	advised := *r.Error
-	advised.Hint = strings.TrimPrefix(advised.Hint+"; "+findsMore, "; ")
-	r.Error = &advised
-	return r
 }
 
 const findsMore = "find ranks the notes that a query means, in other words and with typing errors"
@@ -107,15 +98,32 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if err != nil {
 		return withoutText(answer, err)
 	}
-	if req.Keep && answer.OK && next != (pages.Position{}) {
-		answer = answer.counted()
-		shown.Truncated.Cursor = g.storeRest(req, answer, whole, next)
-		if req.batch == "" { // the parts of a batch are too many for remarks on each
-			shown = shown.numbered(answer, pages.Position{}, pages.Counted{})
-			if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, "outline"); answer.isNote && outlines {
-				shown.Notices = append(slices.Clone(shown.Notices), longNote)
-			}
+	if !req.Keep || !answer.OK || next == (pages.Position{}) {
+		return shown
+	}
+	answer = answer.counted()
+	if req.batch == "" { // the parts of a batch are too many for remarks on each
+		shown = shown.numbered(answer, pages.Position{}, pages.Counted{})
+		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, "outline"); answer.isNote && outlines {
+			shown.Notices = append(slices.Clone(shown.Notices), longNote)
 		}
+	}
+	call, err := req.parse()
+	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
+		return shown
+	}
+	req.Ask, req.MaxOutput = nil, 0
+	note := notes.Stamp{}
+	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
+		note = notes.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
+	}
+	text := answer.Stdout
+	if answer.divided != nil {
+		answer.divided.plain = text == answer.raw
+	}
+	answer.Stdout, answer.raw = "", ""
+	if id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note}); ok {
+		shown.Truncated.Cursor = pages.Cursor(id, next)
 	}
 	return shown
 }
@@ -143,29 +151,6 @@ func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) 
 	}
 	r.Truncated = &numbered
 	return r
-}
-
-// storeRest stores an answer, and returns the cursor of its next page.
-func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next pages.Position) string {
-	call, err := req.parse()
-	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
-		return ""
-	}
-	req.Ask, req.MaxOutput = nil, 0
-	note := notes.Stamp{}
-	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
-		note = notes.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
-	}
-	text := answer.Stdout
-	if answer.divided != nil {
-		answer.divided.plain = text == answer.raw
-	}
-	answer.Stdout, answer.raw = "", ""
-	id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note})
-	if !ok {
-		return ""
-	}
-	return pages.Cursor(id, next)
 }
 
 // nextPage returns the page of a cursor. The request takes all stages once more: the policy

@@ -107,8 +107,14 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	}
 	defer release()
 	result = g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
-	if signs := result.found.signs(); signs != "" && plan.policy.Suspicious == policy.SuspiciousAsk {
-		g.suspects.LoadOrStore(plan.caller, signs)
+	var signs []string
+	for _, found := range result.found.found {
+		if kind, ok := strings.CutPrefix(found, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
+			signs = append(signs, kind)
+		}
+	}
+	if signs != nil && plan.policy.Suspicious == policy.SuspiciousAsk {
+		g.suspects.LoadOrStore(plan.caller, "signs of injection ("+strings.Join(signs, ", ")+")")
 	}
 	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 	if req.Shows && result.Change != nil && plan.change != nil {

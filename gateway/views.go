@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/exec"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
@@ -185,23 +186,20 @@ func (g *Gateway) Status() Status {
 	}
 	for _, d := range g.vaults {
 		backends := []BackendStatus{} // that the setting backend permits
-		if g.backend != Embedded {
-			_, err := d.app()
-			backends = append(backends, backendStatus(App, err))
-		}
-		if g.backend != App {
-			_, err := d.embedded()
-			backends = append(backends, backendStatus(Embedded, err))
+		for _, b := range []struct {
+			name, unless Backend
+			program      func() (exec.Program, error)
+		}{{App, Embedded, d.app}, {Embedded, App, d.embedded}} {
+			if g.backend == b.unless {
+				continue
+			}
+			status := BackendStatus{Name: string(b.name), Usable: true}
+			if _, err := b.program(); err != nil {
+				status.Usable, status.Code = false, failure.Of(err).Code
+			}
+			backends = append(backends, status)
 		}
 		s.Vaults = append(s.Vaults, VaultStatus{Name: d.name(), Backends: backends})
-	}
-	return s
-}
-
-func backendStatus(name Backend, err error) BackendStatus {
-	s := BackendStatus{Name: string(name), Usable: err == nil}
-	if err != nil {
-		s.Code = failure.Of(err).Code
 	}
 	return s
 }
