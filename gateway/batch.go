@@ -66,22 +66,18 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
 			g.record(ctx, "", b.Request).Refused(err)
-			result = refusedBatch("", err)
+			result = RejectBatch("", err)
 			return
 		}
 		result = d.doBatch(ctx, b)
 	})
 	if fault != nil {
-		result = refusedBatch("", fault)
+		result = RejectBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
 	seen.Ended(result.OK, result.failure(), "", 0)
 	return result
 }
-
-// RejectBatch is the result of a batch that was rejected before it reached the gateway,
-// see [Reject].
-func RejectBatch(err error) BatchResult { return refusedBatch("", err) }
 
 func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err := g.admission.Open(); err != nil {
@@ -115,7 +111,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	asked := time.Now()
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
-		return refusedBatch("", err)
+		return RejectBatch("", err)
 	}
 	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes, true); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
@@ -125,7 +121,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		release, err := g.admission.Acquire(waiting, b.Caller, observe.BatchCommand, g.writing, g.changingMany)
 		cancel()
 		if err != nil {
-			return refusedBatch("", err)
+			return RejectBatch("", err)
 		}
 		defer release()
 	}
@@ -137,7 +133,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.boundTo(b.Request, plan.digest()))
 		switch {
 		case err != nil:
-			return refusedBatch("", err)
+			return RejectBatch("", err)
 		case answer != nil:
 			return g.firstBatch(ctx, plan, answer)
 		}
@@ -244,7 +240,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	begun := false
 	request, err := r.resolve(i)
 	if err != nil {
-		result, begun = failed(r.steps[i].Command, err), true
+		result, begun = Reject(r.steps[i].Command, err), true
 	} else {
 		request.visibility, request.batch = r.gateway.rules.Fingerprint(), r.id
 		fault := r.gateway.guard(request.Command, func() {

@@ -237,7 +237,7 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 		clientID, err = "", limit
 	}
 	g.recordOfBatch(ctx, b, clientID).Refused(err)
-	return refusedBatch(clientID, err)
+	return RejectBatch(clientID, err)
 }
 
 // recordOfBatch begins a record of the batch, or of its operation of that name.

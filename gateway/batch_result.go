@@ -62,8 +62,9 @@ type Summary struct {
 	NotUndone int `json:"notUndone,omitempty"`
 }
 
-// refusedBatch is the result of a batch of which nothing was begun.
-func refusedBatch(clientID string, err error) BatchResult {
+// RejectBatch is the result of a batch of which nothing was begun, see [Reject]. clientID is the operation
+// that the error is about, "" for the batch.
+func RejectBatch(clientID string, err error) BatchResult {
 	cause := failure.Of(err)
 	if clientID != "" {
 		cause.Message = fmt.Sprintf("operation %q: %s", quote.Short(clientID), cause.Message)

@@ -75,7 +75,7 @@ type rememberedBatch struct {
 func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
 	var kept rememberedBatch
 	if err := json.Unmarshal(answer, &kept); err != nil {
-		return refusedBatch("", failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"))
+		return RejectBatch("", failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"))
 	}
 	first := kept.BatchResult
 	if kept.Hidden != g.rules.Digest() {
@@ -90,7 +90,7 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 				err = missing(step.plan.call) // of which note it was is not known
 			}
 			if err != nil {
-				*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: failed(step.Command, err).answer()}
+				*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: Reject(step.Command, err).answer()}
 			}
 		}
 		first.count()

@@ -249,7 +249,7 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 func TestAQuestionEndsWithItsAgent(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(state string, until *time.Time) error{
-		"paused":  func(state string, _ *time.Time) error { return admission.PauseAgent(state, "cursor", time.Now()) },
+		"paused":  func(state string, _ *time.Time) error { return admission.Pause(state, "cursor", time.Now()) },
 		"revoked": func(state string, _ *time.Time) error { return admission.RevokeAgent(state, "cursor", time.Now()) },
 		"expires": func(_ string, until *time.Time) error { *until = time.Now().Add(500 * time.Millisecond); return nil },
 	} {

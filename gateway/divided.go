@@ -44,7 +44,7 @@ func (r Request) pageOf(ctx context.Context, call allowlist.Call, p policy.Polic
 func (d *divided) whole(ctx context.Context) (Result, error) {
 	text, err := d.more(ctx, 0, d.out.Kept.Bytes)
 	if err != nil {
-		return failed(d.route.call.Name(), err), err
+		return Reject(d.route.call.Name(), err), err
 	}
 	out := d.out
 	out.Stdout, out.Total, out.Kept = text, int64(len(text)), nil

@@ -25,7 +25,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	claimed, answer, err := g.claim(g.callerOf(req), req.IdempotencyKey, g.boundTo(req, digestOf(plan)))
 	switch {
 	case err != nil:
-		return failed(name, err)
+		return Reject(name, err)
 	case answer != nil:
 		return g.firstAnswer(plan, answer)
 	}
@@ -111,12 +111,12 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	name := plan.call.Name()
 	var kept rememberedResult
 	if err := json.Unmarshal(answer, &kept); err != nil {
-		return failed(name, failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"))
+		return Reject(name, failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"))
 	}
 	first := kept.Result
 	if kept.Hidden != g.rules.Digest() {
 		if err := g.mayBeSeen(plan.call, first.Path, first.Stdout); err != nil {
-			return failed(name, err)
+			return Reject(name, err)
 		}
 	}
 	first.raw = first.Stdout

@@ -174,14 +174,14 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	}
 	if err != nil {
 		g.record(ctx, g.name(), req).Refused(err)
-		return failed(req.Command, err)
+		return Reject(req.Command, err)
 	}
 	now, compares := g.readAgain(ctx, hold, req, first)
 	if !now.OK {
 		return g.page(req, now, "")
 	}
 	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
-		return failed(req.Command, pages.ErrGone) // it may name a note that was hidden since
+		return Reject(req.Command, pages.ErrGone) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
 		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
@@ -198,7 +198,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 			page, err = first.pageAt(req, from)
 		}
 		if err != nil {
-			return failed(req.Command, err)
+			return Reject(req.Command, err)
 		}
 	}
 	answer := first.answer
@@ -242,7 +242,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 	line := g.record(ctx, g.name(), again)
 	if _, err := g.admit(ctx, again, line, approved{}); err != nil {
 		line.Refused(err)
-		return failed(again.Command, err), false
+		return Reject(again.Command, err), false
 	}
 	line.Ended(audit.End{ExitCode: -1})
 	return Result{OK: true, Command: again.Command, ExitCode: -1}, false

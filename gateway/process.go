@@ -36,7 +36,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
 			g.record(ctx, "", req).Refused(err)
-			result = failed(req.Command, err)
+			result = Reject(req.Command, err)
 			return
 		}
 		req.Vault = d.name() // by whatever it was meant
@@ -87,7 +87,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	}
 	if err != nil {
 		line.Refused(err)
-		return failed(req.Command, err), true
+		return Reject(req.Command, err), true
 	}
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
@@ -103,7 +103,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	}
 	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), semaphores...)
 	if err != nil {
-		return failed(req.Command, err).endedIn(line), false
+		return Reject(req.Command, err).endedIn(line), false
 	}
 	defer release()
 	result = g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
@@ -234,7 +234,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		}
 		return reported{g.name(), route, notices}.result(out, err)
 	}
-	return failed(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
+	return Reject(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
 
 // detours are the codes of programs that did not begin the call, so that another one may.

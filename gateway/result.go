@@ -68,11 +68,6 @@ type Truncated struct {
 	Cursor string `json:"cursor,omitempty"`
 }
 
-// failed is the result of a request for which no process ran.
-func failed(command string, err error) Result {
-	return Result{Command: clean.String(quote.Short(command)), ExitCode: -1, Error: failure.Of(err)}
-}
-
 // endedIn ends the record of an admitted call with its result.
 func (r Result) endedIn(line *audit.Record) Result {
 	end := audit.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash, Found: r.found.found, Shadow: r.found.shadow}
@@ -101,12 +96,14 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 	return ""
 }
 
-// Reject is the result of a request that was rejected before it reached the gateway: err is a
-// fact about the request and has a code and a hint.
-func Reject(command string, err error) Result { return failed(command, err) }
+// Reject is the result of a request for which no process ran: one that the gateway refused, or that was
+// rejected before it reached the gateway. err has a code and a hint, or is an internal error.
+func Reject(command string, err error) Result {
+	return Result{Command: clean.String(quote.Short(command)), ExitCode: -1, Error: failure.Of(err)}
+}
 
 // Fault is the result of a request on which vaultwicket itself failed.
-func Fault(command string) Result { return failed(command, failure.ErrInternal) }
+func Fault(command string) Result { return Reject(command, failure.ErrInternal) }
 
 // Rows reports whether Stdout is complete JSON.
 func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }

@@ -168,7 +168,7 @@ func (a agentAction) remove(name string) error {
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
 	}
-	paused, err := admission.ResumeAgent(a.state, name)
+	paused, err := admission.Resume(a.state, name)
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
 	}

@@ -50,7 +50,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	operations, err := mcpserver.DecodeBatch(input)
 	if err != nil {
-		return terminal.PrintJSON(std.Out, gateway.RejectBatch(err), terminal.StatusOf(err))
+		return terminal.PrintJSON(std.Out, gateway.RejectBatch("", err), terminal.StatusOf(err))
 	}
 	user := newUser(o, "batch")
 	operations.MaxOutput = maxBatchOutput

@@ -46,7 +46,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
 	if agent != "" {
-		if err := admission.PauseAgent(state, agent, time.Now()); err != nil {
+		if err := admission.Pause(state, agent, time.Now()); err != nil {
 			return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
 		}
 		if asJSON {
@@ -55,7 +55,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 		fmt.Fprintf(std.Out, "agent %s is paused: its calls are denied until \"vaultwicket resume --agent %[1]s\"\n", agent)
 		return nil
 	}
-	if err := admission.Pause(state, time.Now()); err != nil {
+	if err := admission.Pause(state, "", time.Now()); err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
 	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
@@ -80,7 +80,7 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if agent != "" {
-		was, err := admission.ResumeAgent(state, agent)
+		was, err := admission.Resume(state, agent)
 		if err != nil {
 			return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
 		}
@@ -95,7 +95,7 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 		return nil
 	}
 	name := admission.PauseFile(state)
-	was, err := admission.Resume(state)
+	was, err := admission.Resume(state, "")
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
 	}

@@ -38,12 +38,12 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 		require.NoError(t, err)
 	}
 	check("at first", "")
-	must(PauseAgent(state, "cursor", time.Now()))
-	must(PauseAgent(state, "cursor", time.Now()))
+	must(Pause(state, "cursor", time.Now()))
+	must(Pause(state, "cursor", time.Now()))
 	check("paused", "paused")
 	must(RevokeAgent(state, "cursor", time.Now()))
 	check("revoked too", "agent_denied")
-	was, err := ResumeAgent(state, "cursor")
+	was, err := Resume(state, "cursor")
 	assert.That(t, was && err == nil, "%v, %v", was, err)
 	check("revoked", "agent_denied")
 	was, err = RestoreAgent(state, "cursor")
@@ -64,7 +64,7 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 		defer cancel()
 		time.Sleep(10 * time.Second)
 		require.That(t, ctx.Err() == nil, "it ended by itself")
-		require.NoError(t, PauseAgent(state, "cursor", time.Now()))
+		require.NoError(t, Pause(state, "cursor", time.Now()))
 		time.Sleep(2 * lookAgain)
 		assert.That(t, errors.Is(ctx.Err(), context.Canceled), "it goes on")
 		again, cancelAgain := New("other", Limits{}, false, state, nil).Follow(t.Context(), func() bool { return false })
@@ -96,7 +96,7 @@ func TestAPauseLastsFromTheFirstTime(t *testing.T) {
 	require.That(t, PausedSince(state) == nil, "is paused without a pause")
 	first := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
 	for _, now := range []time.Time{first, first.Add(time.Hour)} {
-		require.NoError(t, Pause(state, now))
+		require.NoError(t, Pause(state, "", now))
 		since := PausedSince(state)
 		assert.That(t, since != nil && since.Equal(first), "paused since %v, want %v", since, first)
 	}
@@ -116,16 +116,16 @@ func TestWhateverHasTheNameIsAPause(t *testing.T) {
 		if err := make(PauseFile(state)); err != nil {
 			t.Skip(err)
 		}
-		assert.NoError(t, Pause(state, time.Now()), "%s", name)
+		assert.NoError(t, Pause(state, "", time.Now()), "%s", name)
 		assert.That(t, PausedSince(state) != nil, "%s has no time", name)
 	}
 }
 
 func TestResumeSaysWhetherItWasPaused(t *testing.T) {
 	state := t.TempDir()
-	was, err := Resume(state)
+	was, err := Resume(state, "")
 	assert.That(t, !was && err == nil, "%v, %v without a pause", was, err)
-	require.NoError(t, Pause(state, time.Now()))
-	was, err = Resume(state)
+	require.NoError(t, Pause(state, "", time.Now()))
+	was, err = Resume(state, "")
 	assert.That(t, was && err == nil && PausedSince(state) == nil, "%v, %v after a pause", was, err)
 }

@@ -20,13 +20,31 @@ import (
 // server looks for it at every call, so it reaches all of them at once and outlives them.
 func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
-// Pause has every server of the state folder, which must exist, refuse every call. Pausing again
-// keeps the first time. The file counts by its name, which is created atomically; the time in it
-// may be missing, as on a full disk.
-func Pause(state string, now time.Time) error { return mark(PauseFile(state), now) }
+// Pause has every server of the state folder, which must exist, refuse every call; of an agent unless
+// that is "", and then it ends those under way. Pausing again keeps the first time. The file counts by
+// its name, which is created atomically; the time in it may be missing, as on a full disk.
+func Pause(state, agent string, now time.Time) error {
+	file, err := os.OpenFile(agentPauseFile(state, agent), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(file, now.UTC().Format(time.RFC3339))
+	_ = file.Sync()
+	_ = file.Close()
+	return nil
+}
 
-// Resume ends a pause. was says whether there was one.
-func Resume(state string) (was bool, err error) { return unmark(PauseFile(state)) }
+// Resume ends a pause, of an agent unless that is "". was says whether there was one.
+func Resume(state, agent string) (was bool, err error) {
+	err = os.Remove(agentPauseFile(state, agent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
 
 // IsPaused reports whether the gateway with a state folder is paused. The error says why
 // that cannot be told; it names no path.
@@ -41,9 +59,17 @@ func isThere(pauseFile string) (bool, error) {
 // lookAt returns what is known of a file, nil if it is not there.
 func lookAt(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
+	if runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) { // which it also says of a path below a file
+		for path, parent := name, filepath.Dir(name); parent != path; path, parent = parent, filepath.Dir(parent) {
+			if info, err := os.Stat(parent); err == nil {
+				if !info.IsDir() {
+					return nil, errNoFolder
+				}
+				break
+			}
+		}
+	}
 	switch {
-	case runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) && isBelowFile(name):
-		return nil, errNoFolder
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
@@ -52,18 +78,8 @@ func lookAt(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// errNoFolder is what Unix says of a path below a file. Windows says that there is nothing.
+// errNoFolder is what Unix says of a path below a file.
 var errNoFolder = errors.New("not a directory")
-
-// isBelowFile reports whether what is nearest above a path is there and no folder.
-func isBelowFile(path string) bool {
-	for parent := filepath.Dir(path); parent != path; path, parent = parent, filepath.Dir(parent) {
-		if info, err := os.Stat(parent); err == nil {
-			return !info.IsDir()
-		}
-	}
-	return false
-}
 
 // PausedSince returns the time in the pause file, or else that of the file, nil if there is none.
 func PausedSince(state string) *time.Time {
@@ -86,18 +102,18 @@ func PausedSince(state string) *time.Time {
 }
 
 // agentPauseFile and agentRevokedFile return the files in the state folder that exist while an
-// agent is paused, or has been revoked. Every server looks for them at every call of the agent.
-func agentPauseFile(state, agent string) string { return PauseFile(state) + "." + agent }
+// agent is paused, or has been revoked. Every server looks for them at every call of the agent. The first
+// is [PauseFile] for the agent "".
+func agentPauseFile(state, agent string) string {
+	if agent == "" {
+		return PauseFile(state)
+	}
+	return PauseFile(state) + "." + agent
+}
 
 func agentRevokedFile(state, agent string) string { return filepath.Join(state, "revoked."+agent) }
 
-// PauseAgent has every server of the state folder, which must exist, refuse every call of an
-// agent, and end those under way.
-func PauseAgent(state, agent string, now time.Time) error {
-	return mark(agentPauseFile(state, agent), now)
-}
-
-// RevokeAgent takes all rights from an agent, as [PauseAgent] does, until [RestoreAgent].
+// RevokeAgent takes all rights from an agent, as [Pause] does, until [RestoreAgent].
 func RevokeAgent(state, agent string, now time.Time) error {
 	if revoked, _, err := revocation(state, agent); revoked || err != nil {
 		return err
@@ -133,11 +149,6 @@ func replaceMark(name, text string) error {
 	return errors.Join(file.Close(), os.Rename(file.Name(), name))
 }
 
-// ResumeAgent ends the pause of an agent. was says whether there was one.
-func ResumeAgent(state, agent string) (was bool, err error) {
-	return unmark(agentPauseFile(state, agent))
-}
-
 // RestoreAgent ends the revocation of an agent. was says whether there was one. What the agent had
 // before, such as questions, permissions for folders, cursors and keys, it has no more.
 func RestoreAgent(state, agent string) (was bool, err error) {
@@ -158,29 +169,6 @@ func AgentState(state, agent string) (paused, revoked bool, err error) {
 		paused, err = isThere(agentPauseFile(state, agent))
 	}
 	return paused, revoked, err
-}
-
-// mark creates a file with the time. It counts by its name.
-func mark(name string, now time.Time) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintln(file, now.UTC().Format(time.RFC3339))
-	_ = file.Sync()
-	_ = file.Close()
-	return nil
-}
-
-func unmark(name string) (was bool, err error) {
-	err = os.Remove(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // agentOpen refuses every call of an agent that is paused or revoked.

@@ -48,7 +48,8 @@ func withImage(answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolRe
 // form makes what the client sees of a result.
 type form func(gateway.Result) (*mcp.CallToolResult, error)
 
-// form returns the form of the answer to a request of obsidianCli.
+// form returns the form of the answer to a request of obsidianCli. As text it is the output, byte for byte, and a
+// content block after it with what a later call may need. A note cannot write into that block.
 func (h handler) form(request gateway.Request) form {
 	if !h.Text {
 		return answer
@@ -57,7 +58,52 @@ func (h handler) form(request gateway.Request) form {
 		if r.Rows() {
 			return answer(r)
 		}
-		return inText(r, request), nil
+		result := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: !r.OK}
+		output := r.Stdout
+		if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the message says it better
+			_, output, _ = strings.Cut(output, "\n")
+		}
+		failed := ""
+		if r.Error != nil {
+			failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n")
+		}
+		// Have the notices of a result and then, on one line, its facts that are not in the text. The path
+		// is left out where the caller gave it.
+		var facts []string
+		fact := func(name, value string) {
+			if value != "" {
+				facts = append(facts, name+"="+value)
+			}
+		}
+		if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
+			fact("path", strconv.Quote(r.Path)) // a file may have a name that reads like the facts after it
+		}
+		fact("hash", r.Hash)
+		if r.Change != nil {
+			fact("change", r.Change.ID)
+		}
+		if r.Truncated != nil {
+			fact("cursor", r.Truncated.Cursor)
+		}
+		if r.Error != nil {
+			fact("code", r.Error.Code)
+		}
+		lines := slices.Clone(r.Notices)
+		if r.Stderr != "" {
+			lines = append(lines, "standard error: "+strings.TrimSuffix(r.Stderr, "\n"))
+		}
+		if len(facts) > 0 {
+			lines = append(lines, strings.Join(facts, " "))
+		}
+		for _, text := range []string{failed, output, strings.Join(lines, "\n")} {
+			if text != "" {
+				result.Content = append(result.Content, mcp.NewTextContent(text))
+			}
+		}
+		if len(result.Content) == 0 { // some clients take no content for a failure
+			result.Content = append(result.Content, mcp.NewTextContent("done"))
+		}
+		return result, nil
 	}
 }
 
@@ -68,55 +114,4 @@ func (h handler) unstructured(t mcp.Tool) mcp.Tool {
 		t.RawOutputSchema = nil
 	}
 	return t
-}
-
-// inText is a result as the text of its output, byte for byte, and a content block after it with
-// what a later call may need. A note cannot write into that block.
-func inText(r gateway.Result, request gateway.Request) *mcp.CallToolResult {
-	result := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: !r.OK}
-	output := r.Stdout
-	if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the message says it better
-		_, output, _ = strings.Cut(output, "\n")
-	}
-	failed := ""
-	if r.Error != nil {
-		failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n")
-	}
-	// Have the notices of a result and then, on one line, its facts that are not in the text. The path
-	// is left out where the caller gave it.
-	var facts []string
-	fact := func(name, value string) {
-		if value != "" {
-			facts = append(facts, name+"="+value)
-		}
-	}
-	if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
-		fact("path", strconv.Quote(r.Path)) // a file may have a name that reads like the facts after it
-	}
-	fact("hash", r.Hash)
-	if r.Change != nil {
-		fact("change", r.Change.ID)
-	}
-	if r.Truncated != nil {
-		fact("cursor", r.Truncated.Cursor)
-	}
-	if r.Error != nil {
-		fact("code", r.Error.Code)
-	}
-	lines := slices.Clone(r.Notices)
-	if r.Stderr != "" {
-		lines = append(lines, "standard error: "+strings.TrimSuffix(r.Stderr, "\n"))
-	}
-	if len(facts) > 0 {
-		lines = append(lines, strings.Join(facts, " "))
-	}
-	for _, text := range []string{failed, output, strings.Join(lines, "\n")} {
-		if text != "" {
-			result.Content = append(result.Content, mcp.NewTextContent(text))
-		}
-	}
-	if len(result.Content) == 0 { // some clients take no content for a failure
-		result.Content = append(result.Content, mcp.NewTextContent("done"))
-	}
-	return result
 }

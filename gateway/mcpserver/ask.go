@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/mcpserver/wire"
 )
@@ -56,23 +57,31 @@ type sealers struct {
 	err  error
 }
 
-// elicit returns how to ask the user through the client of a request, nil if the client
-// cannot ask.
-func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, consent.Asker) {
-	_, can := clientOf(ctx)
-	if can.Elicitation == nil {
-		return nil, nil
+// complete adds to a request who sends it, how the user can be asked, and in which form it is answered. The
+// elicitation is nil for a client that cannot ask, or that gets requests of the server; the view for one that does
+// not show it.
+func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gateway.Request) (asks *elicitation, shown *view) {
+	peer := wire.PeerOf(ctx)
+	name, can := clientOf(ctx)
+	to.Caller, to.Client, to.Surface, to.OneSession = peer.Caller, name, surface(peer), !peer.Shared
+	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
+	if can.Elicitation != nil {
+		modes := askModes{form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != ""}
+		if !server.IsModernRequest(ctx) {
+			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, modes, q) }
+		} else {
+			h.sealers.once.Do(func() { h.sealers.made, h.sealers.err = consent.NewSealer(rand.Reader, h.sealers.now) })
+			if h.sealers.err == nil {
+				asks = &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: req.Params, modes: modes}
+				to.Ask, to.Answers = asks.ask, req.Params.RequestState != ""
+			}
+		}
 	}
-	modes := askModes{form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: wire.PeerOf(ctx).Caller != ""}
-	if !server.IsModernRequest(ctx) {
-		return nil, func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, modes, q) }
+	if h.showsApps(ctx) {
+		shown = &view{app: h.App, modes: askModes{far: peer.Caller != ""}}
+		to.Ask, to.Shows = shown.ask(to.Ask), true
 	}
-	h.sealers.once.Do(func() { h.sealers.made, h.sealers.err = consent.NewSealer(rand.Reader, h.sealers.now) })
-	if h.sealers.err != nil {
-		return nil, nil
-	}
-	i := &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: params, modes: modes}
-	return i, i.ask
+	return asks, shown
 }
 
 // askModes are the ways in which a client can ask its user: it shows a form, or opens a link to a
@@ -232,12 +241,4 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Pa
 		return consent.No
 	}
 	return consent.Misfit
-}
-
-// inputRequest returns the request for input that replaces the result, nil for none.
-func (i *elicitation) inputRequest() *mcp.CallToolResult {
-	if i == nil {
-		return nil
-	}
-	return i.pending
 }

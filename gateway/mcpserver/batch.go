@@ -46,14 +46,14 @@ const batchSchema = `{"type":"object","properties":{` +
 func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {
-		return reply(gateway.RejectBatch(err), true)
+		return reply(gateway.RejectBatch("", err), true)
 	}
 	ctx, stop := report(ctx, req)
 	defer stop()
-	elicitation, view := h.complete(ctx, req, &batch.Request)
+	asks, view := h.complete(ctx, req, &batch.Request)
 	result := h.Gateway.DoBatch(ctx, batch)
-	if question := elicitation.inputRequest(); question != nil {
-		return question, nil
+	if asks != nil && asks.pending != nil {
+		return asks.pending, nil
 	}
 	answer, failed := reply(marked(h, result), !result.OK)
 	if failed != nil {

@@ -50,36 +50,20 @@ func (h handler) typed(t *typedTool, readsOnly bool) server.ToolHandlerFunc {
 func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall, form form) (*mcp.CallToolResult, error) {
 	ctx, stop := report(ctx, req)
 	defer stop()
-	elicitation, view := h.complete(ctx, req, &call.Request)
+	asks, view := h.complete(ctx, req, &call.Request)
 	if call.DryRun {
 		plan := h.Gateway.DryRun(ctx, call.Request)
 		return reply(marked(h, plan), !plan.OK)
 	}
 	result := h.Gateway.Do(ctx, call.Request)
-	if question := elicitation.inputRequest(); question != nil {
-		return question, nil
+	if asks != nil && asks.pending != nil {
+		return asks.pending, nil
 	}
 	answer, err := form(marked(h, result))
 	if err != nil {
 		return nil, err
 	}
 	return view.on(withImage(answer, result.Image), result.Difference), nil
-}
-
-// complete adds to a request who sends it, how the user can be asked, and in which form it is answered.
-func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gateway.Request) (*elicitation, *view) {
-	peer := wire.PeerOf(ctx)
-	to.Caller, to.Surface = peer.Caller, surface(peer)
-	to.Client, _ = clientOf(ctx)
-	elicitation, ask := h.elicit(ctx, req.Params)
-	to.Ask, to.Answers, to.OneSession = ask, elicitation != nil && req.Params.RequestState != "", !peer.Shared
-	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
-	if !h.showsApps(ctx) {
-		return elicitation, nil
-	}
-	shown := &view{app: h.App, modes: askModes{far: peer.Caller != ""}}
-	to.Ask, to.Shows = shown.ask(ask), true
-	return elicitation, shown
 }
 
 // printsImages reports whether a call may be answered with an image. Arguments that only mention

@@ -98,18 +98,46 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 	}
 	transport.Server, transport.Log, transport.Grace = s, s.Log, c.Grace
 	transport.Ready = c.Gateway.Admits
-	agents := agentServers{config: c, servers: map[served]*wire.Server{}}
-	if c.HolderOf != nil {
-		transport.HolderOf = agents.of
+	// The servers of agents, each with the tools of its policy, are made when their agents first call.
+	var mu sync.Mutex
+	servers := map[served]*wire.Server{}
+	transport.HolderOf = func(ctx context.Context, token string) (streamable.Holder, error) {
+		if c.HolderOf == nil {
+			return streamable.Holder{}, nil
+		}
+		holder, err := c.HolderOf(ctx, token)
+		if err != nil || holder.Gateway == nil {
+			return streamable.Holder{}, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		key := served{holder.Gateway, holder.Scope}
+		s := servers[key]
+		if s == nil {
+			own := c
+			if own.Gateway = holder.Gateway; holder.Scope != policy.ScopeNone {
+				own.Gateway = holder.Gateway.Scoped(holder.Scope)
+			}
+			if s, err = newServer(own); err != nil {
+				return streamable.Holder{}, &streamable.Refusal{Status: http.StatusInternalServerError, Reason: "internal error"}
+			}
+			if holder.Scope != policy.ScopeNone {
+				s.Lacks = func(tool string, raw json.RawMessage) string {
+					return strings.Join(policy.ScopeNames(own.Gateway.LacksScope(operations(tool, raw))), " ")
+				}
+			}
+			servers[key] = s
+		}
+		return streamable.Holder{Server: s, Identity: holder.Identity}, nil
 	}
 	ended := transport.Ended
 	transport.Ended = func(caller string) {
 		c.Gateway.Forget(caller)
-		agents.mu.Lock()
-		for one := range agents.servers {
+		mu.Lock()
+		for one := range servers {
 			one.gateway.Forget(caller)
 		}
-		agents.mu.Unlock()
+		mu.Unlock()
 		if ended != nil {
 			ended(caller)
 		}
@@ -121,46 +149,10 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 	return err
 }
 
-// agentServers are the servers of agents, each with the tools of its policy. They are made when
-// their agents first call.
-type agentServers struct {
-	config  Config
-	mu      sync.Mutex
-	servers map[served]*wire.Server
-}
-
 // served is what one server is for.
 type served struct {
 	gateway *gateway.Gateway
 	scope   policy.Scope
-}
-
-// of returns the server of the holder of a token.
-func (a *agentServers) of(ctx context.Context, token string) (streamable.Holder, error) {
-	holder, err := a.config.HolderOf(ctx, token)
-	if err != nil || holder.Gateway == nil {
-		return streamable.Holder{}, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	key := served{holder.Gateway, holder.Scope}
-	s := a.servers[key]
-	if s == nil {
-		c := a.config
-		if c.Gateway = holder.Gateway; holder.Scope != policy.ScopeNone {
-			c.Gateway = holder.Gateway.Scoped(holder.Scope)
-		}
-		if s, err = newServer(c); err != nil {
-			return streamable.Holder{}, &streamable.Refusal{Status: http.StatusInternalServerError, Reason: "internal error"}
-		}
-		if holder.Scope != policy.ScopeNone {
-			s.Lacks = func(tool string, raw json.RawMessage) string {
-				return strings.Join(policy.ScopeNames(c.Gateway.LacksScope(operations(tool, raw))), " ")
-			}
-		}
-		a.servers[key] = s
-	}
-	return streamable.Holder{Server: s, Identity: holder.Identity}, nil
 }
 
 // handler handles the requests of clients.

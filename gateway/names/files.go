@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,27 +30,6 @@ func otherForm(name string) string {
 		return composed
 	}
 	return norm.NFD.String(name)
-}
-
-// isPlain reports whether no file system takes a name for that of another file:
-// it has no letters. Where there are short names, any can be one.
-func isPlain(name string) bool {
-	if runtime.GOOS == "windows" || mayStandFor(name) {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i] | 0x20; c >= 'a' && c <= 'z' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// mayStandFor reports whether a name looks like a short one, or has an end that
-// some file systems pass over.
-func mayStandFor(name string) bool {
-	last := name[len(name)-1]
-	return last == '.' || last == ' ' || strings.IndexByte(name, '~') >= 0
 }
 
 // Same reports whether the case of letters or the normal form is all that tells two names apart.

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // Folder finds names in one folder, at any depth. It is safe for concurrent use. Use [In] to
@@ -284,11 +285,14 @@ func (m *memory) tells(folder, asked string) bool {
 }
 
 func (m *memory) knows(folder, asked string, now time.Time) bool {
-	if isPlain(asked) {
-		return true
+	// A name can look like a short one, or have an end that some file systems pass over.
+	odd := strings.HasSuffix(asked, ".") || strings.HasSuffix(asked, " ") || strings.Contains(asked, "~")
+	hasLetters := strings.ContainsFunc(asked, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf })
+	if !odd && !hasLetters && runtime.GOOS != "windows" { // where there are short names, any can be one
+		return true // no file system takes it for that of another file
 	}
 	l, ok := m.knacks[folder]
-	if !ok || now.Sub(l.at) > trust || l.knack&tellsCase == 0 || mayStandFor(asked) {
+	if !ok || now.Sub(l.at) > trust || l.knack&tellsCase == 0 || odd {
 		return false
 	}
 	return l.knack&tellsForm != 0 || otherForm(asked) == asked

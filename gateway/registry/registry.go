@@ -28,8 +28,22 @@ const maxList = 1 << 20
 // Read returns the vaults of the list in the environment env, the one that was opened last first,
 // and of two with one id only that one. A list that is missing or broken has none.
 func Read(env func(string) string) []Vault {
+	// Where the app has its settings for all vaults: that of the plain installation first (help page "How
+	// Obsidian stores data"), then those of Flatpak and Snap, as seen in use.
+	var places []string
+	switch runtime.GOOS {
+	case "windows":
+		places = below(env("APPDATA"), "obsidian")
+	case "darwin":
+		places = below(env("HOME"), "Library/Application Support/obsidian")
+	default:
+		if places = below(env("XDG_CONFIG_HOME"), "obsidian"); places == nil {
+			places = below(env("HOME"), ".config/obsidian")
+		}
+		places = append(places, below(env("HOME"), ".var/app/md.obsidian.Obsidian/config/obsidian", "snap/obsidian/current/.config/obsidian")...)
+	}
 	var all []Vault
-	for _, folder := range folders(env) {
+	for _, folder := range places {
 		all = append(all, readFile(filepath.Join(folder, "obsidian.json"))...)
 	}
 	slices.SortFunc(all, func(a, b Vault) int {
@@ -74,23 +88,6 @@ func readFile(name string) []Vault {
 		}
 	}
 	return list
-}
-
-// folders returns where the app has its settings for all vaults: that of the plain installation
-// first (help page "How Obsidian stores data"), then those of Flatpak and Snap, as seen in use.
-func folders(env func(string) string) []string {
-	home := env("HOME")
-	switch runtime.GOOS {
-	case "windows":
-		return below(env("APPDATA"), "obsidian")
-	case "darwin":
-		return below(home, "Library/Application Support/obsidian")
-	}
-	plain := below(env("XDG_CONFIG_HOME"), "obsidian")
-	if plain == nil {
-		plain = below(home, ".config/obsidian")
-	}
-	return append(plain, below(home, ".var/app/md.obsidian.Obsidian/config/obsidian", "snap/obsidian/current/.config/obsidian")...)
 }
 
 func below(base string, names ...string) []string {

@@ -87,7 +87,7 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 		want := []string{"allowed", "denied"}[i]
 		assert.That(t, one.Gate == want && one.Calls == 1 && slices.Equal(one.Parts, []string{"calls"}), "%+v, want %s", one, want)
 	}
-	require.NoError(t, admission.Pause(state, p.Now()))
+	require.NoError(t, admission.Pause(state, "", p.Now()))
 	one := <-told
 	assert.That(t, one.Paused && slices.Equal(one.Parts, []string{"state"}), "%+v of a pause", one)
 	version, _ := p.events.check()

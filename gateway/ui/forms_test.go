@@ -116,7 +116,7 @@ func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
 	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused <time`) || !strings.Contains(body, note) || !strings.HasSuffix(paused, "/settings") {
 		t.Errorf("%s: %s", paused, body)
 	}
-	if _, err := admission.Resume(state); err != nil { // in a terminal
+	if _, err := admission.Resume(state, ""); err != nil { // in a terminal
 		t.Fatal(err)
 	}
 	_, _, body := v.do(http.MethodGet, paused, nil)
@@ -139,7 +139,7 @@ func TestFormsLeadBackWithTheFilters(t *testing.T) {
 	} {
 		at := v.send("", "pause/pause", url.Values{"from": {from}})
 		assert.That(t, at == v.base+want, "%q leads to %s, want %s", from, at, want)
-		_, err := admission.Resume(v.page.State)
+		_, err := admission.Resume(v.page.State, "")
 		require.NoError(t, err)
 	}
 }

@@ -312,10 +312,10 @@ func (p *Page) agentAct(r request, what string) view {
 	var err error
 	switch what {
 	case "pause":
-		err = admission.PauseAgent(p.State, name, p.Now())
+		err = admission.Pause(p.State, name, p.Now())
 		v.note = name + " is paused."
 	case "resume":
-		_, err = admission.ResumeAgent(p.State, name)
+		_, err = admission.Resume(p.State, name)
 		v.note = name + " can call again."
 	default:
 		err = p.Revoke(name)
@@ -335,11 +335,11 @@ func (p *Page) pause(r request, on bool) view {
 	case on && !usable:
 		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
 	case on:
-		if err := admission.Pause(p.State, p.Now()); err != nil {
+		if err := admission.Pause(p.State, "", p.Now()); err != nil {
 			return v.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
 		}
 	default:
-		if _, err := admission.Resume(p.State); err != nil {
+		if _, err := admission.Resume(p.State, ""); err != nil {
 			return v.failed(failure.New(failure.CodeState, "delete the file", "still paused: %v", err))
 		}
 	}

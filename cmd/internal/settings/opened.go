@@ -92,7 +92,10 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 			o.Metrics = telemetry.NewMetrics(release.Version)
 		}
 		// The variables of OpenTelemetry are of every program of a machine: a wrong one does not keep from serving.
-		var wrong *telemetry.ConfigError
+		var wrong interface {
+			error
+			Hint() string
+		}
 		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(err, &wrong) {
 			o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 		}

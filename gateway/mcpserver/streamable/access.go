@@ -44,19 +44,6 @@ func parseHost(entry string) (string, error) {
 	return name, nil
 }
 
-// newOrigins reads Config.Origins. The error is a *SettingError.
-func newOrigins(list []string) (httpguard.Origins, error) {
-	allowed := httpguard.Origins{}
-	for _, entry := range list {
-		origin, err := parseOrigin(entry)
-		if err != nil {
-			return nil, err
-		}
-		allowed[origin] = true
-	}
-	return allowed, nil
-}
-
 // parseOrigin reads an entry of Config.Origins. The error is a *SettingError.
 func parseOrigin(entry string) (string, error) {
 	origin, ok := httpguard.CanonicalOrigin(entry)
@@ -113,7 +100,10 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
 		return sum, nil, true
 	}
-	problem, scopes, text := "", b.resource.scopes(), ""
+	problem, scopes, text := "", "", ""
+	if b.resource != nil {
+		scopes = strings.Join(b.resource.Scopes, " ") // with which a client begins
+	}
 	status := http.StatusUnauthorized
 	if given && b.holder != nil {
 		holder, err := b.holder(r.Context(), token)

@@ -56,9 +56,13 @@ type handler struct {
 
 // newHandler returns a handler for a complete config.
 func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
-	allowed, err := newOrigins(c.Origins)
-	if err != nil {
-		return nil, err
+	allowed := httpguard.Origins{}
+	for _, entry := range c.Origins {
+		origin, err := parseOrigin(entry)
+		if err != nil {
+			return nil, err
+		}
+		allowed[origin] = true
 	}
 	d := &handler{
 		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/httpguard"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -225,7 +226,7 @@ func FuzzHostName(f *testing.F) {
 
 func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
 	for _, wrong := range []string{"", "*", "null", "app.example", "https://", "https://app.example/path", "https://a@b", "https://app.example?x", "https://app.example#", "//app.example", "file:///x", "https://app example", "javascript:alert(1)"} {
-		_, err := newOrigins([]string{wrong})
+		_, err := newHandler(Config{Origins: []string{wrong}}, httpguard.Hosts{})
 		assert.That(t, isSetting(err, "allow-origin"), "origin %q: %v", wrong, err)
 	}
 	for _, wrong := range []string{"", "*", "a:80", "[::1]:80", "a b", "http://a", "*.example", "a/b", "[x]", strings.Repeat("a", 254)} {

@@ -52,14 +52,6 @@ func (e *Refusal) Error() string { return e.Reason }
 // insufficientScope is the error of RFC 6750 for a token that was not issued for a request.
 const insufficientScope = "insufficient_scope"
 
-// scopes returns the scopes with which a client begins.
-func (o *Resource) scopes() string {
-	if o == nil {
-		return ""
-	}
-	return strings.Join(o.Scopes, " ")
-}
-
 // metadataPath is where the address of a description begins (RFC 9728, 3).
 const metadataPath = "/.well-known/oauth-protected-resource"
 

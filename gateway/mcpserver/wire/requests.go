@@ -275,7 +275,7 @@ func (c *conn) update(f func()) {
 // endInput records that no message will follow. The server gives up when no response was
 // written for the grace period.
 func (c *conn) endInput() {
-	c.session.Close()
+	close(c.session.closed)
 	c.update(func() {
 		if !c.stopped {
 			c.timer = time.AfterFunc(c.grace, func() { c.fail(errUnanswered) })

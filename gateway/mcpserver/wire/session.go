@@ -25,13 +25,13 @@ type Session struct {
 	subscription  bool                         // it is of a subscription, and gets what that is for
 	notifications chan mcp.JSONRPCNotification // those of mcp-go, to no request
 	initialized   atomic.Bool
-	closed        chan struct{} // when the client can answer nothing more
+	closed        chan struct{} // when the client can send no response: that ends the requests of the server
+	lastID        atomic.Int64  // of those requests
 
 	mu           sync.Mutex
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	filter       mcp.SubscriptionFilter
-	lastID       int64
 	asked        map[int64]chan Message // requests of the server without a response
 }
 
@@ -41,18 +41,6 @@ func NewSession(id string) *Session {
 		id: id, notifications: make(chan mcp.JSONRPCNotification, maxNotifications), closed: make(chan struct{}),
 		asked: map[int64]chan Message{},
 	}
-}
-
-// Close ends the requests of the server, because the client can send no response. It must be
-// called at most once.
-func (s *Session) Close() { close(s.closed) }
-
-// nextID returns a new id for a request of the server.
-func (s *Session) nextID() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lastID++
-	return s.lastID
 }
 
 // Answer passes a response to the request of the server that it answers. It is false if there
@@ -124,7 +112,7 @@ func (p *Peer) SendNotifications(ctx context.Context, beat time.Duration) {
 		case n := <-p.notifications:
 			err = p.sendNotification(n, nil)
 		case <-beats:
-			err = p.sendRequest(p.nextID(), mcp.MethodPing, nil)
+			err = p.sendRequest(p.lastID.Add(1), mcp.MethodPing, nil)
 		case <-ctx.Done():
 			return
 		}
@@ -165,7 +153,7 @@ func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
 // sent or was answered with an error.
 func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	const method = mcp.MethodElicitationCreate
-	id, answer := p.nextID(), make(chan Message, 1)
+	id, answer := p.lastID.Add(1), make(chan Message, 1)
 	p.mu.Lock()
 	p.asked[id] = answer
 	p.mu.Unlock()

@@ -109,25 +109,6 @@ func (f Fields) Sorted() Fields {
 // fewFields is up to how many fields of an object names are compared one by one.
 const fewFields = 16
 
-// names finds duplicates among the names of one object.
-type names map[string]struct{}
-
-// add reports whether a name is new. before are the fields in front of it.
-func (n *names) add(name []byte, before Fields) bool {
-	if len(before) < fewFields {
-		return before.Get(string(name)) == nil
-	}
-	if *n == nil {
-		*n = names{}
-		for i := range before {
-			(*n)[string(before[i].Name)] = struct{}{}
-		}
-	}
-	_, twice := (*n)[string(name)]
-	(*n)[string(name)] = struct{}{}
-	return !twice
-}
-
 // Lint checks a document that [json.Valid] accepts for a duplicate key in an object, which
 // encoding/json ignores. It also limits depth and the number of values. It returns the fields of the
 // document, nil if it is not an object.
@@ -203,7 +184,7 @@ func (l *linter) value(depth int) error {
 }
 
 func (l *linter) object(depth int) error {
-	begin, seen := len(l.open), names(nil)
+	begin, seen := len(l.open), map[string]struct{}(nil) // the names, where there are many
 	for l.skip(); l.peek() != '}'; {
 		raw := l.takeString()
 		l.peek()
@@ -213,7 +194,21 @@ func (l *linter) object(depth int) error {
 			text, _ := unescaped(raw) // the document is valid
 			key = []byte(text)
 		}
-		if !seen.add(key, l.open[begin:]) {
+		before := l.open[begin:]
+		twice := false
+		if len(before) < fewFields {
+			twice = before.Get(string(key)) != nil
+		} else {
+			if seen == nil {
+				seen = map[string]struct{}{}
+				for i := range before {
+					seen[string(before[i].Name)] = struct{}{}
+				}
+			}
+			_, twice = seen[string(key)]
+			seen[string(key)] = struct{}{}
+		}
+		if twice {
 			return fmt.Errorf("duplicate key %q", Clip(string(key)))
 		}
 		if right := resembles(string(key), l.exact[depth]); right != "" {

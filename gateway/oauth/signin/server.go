@@ -500,7 +500,7 @@ func (s *Server) decide(r *http.Request) (any, error) {
 		return nil, errors.New("unknown agent or scope")
 	}
 	t.request.UserID, t.request.Scope = a.Agent, strings.Join(t.scopes[:most+1], " ")
-	info, err := s.oauth.GetAuthorizeToken(withClient(r.Context(), t.client), t.request)
+	info, err := s.oauth.GetAuthorizeToken(context.WithValue(r.Context(), clientKey{}, t.client), t.request)
 	if err != nil {
 		return s.returning(t.request, map[string]any{"error": "server_error"})
 	}
@@ -528,7 +528,23 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		refuse("invalid_target")
 		return
 	}
-	client, scope, found := s.tokens.clientOf(form)
+	// The client that a code or a refresh token was issued to, and the scope of the grant of the latter. It
+	// uses neither up.
+	var client Client
+	scope, found := "", false
+	if form.Get("grant_type") == "refresh_token" {
+		id := grantOf(form.Get("refresh_token"))
+		all := s.tokens.current().Grants
+		if i := slices.IndexFunc(all, func(g Grant) bool { return g.ID == id }); i >= 0 {
+			client, scope, found = all[i].Client, all[i].Scope, true
+		}
+	} else {
+		s.tokens.mu.Lock()
+		if known := s.tokens.codes[hashed(form.Get("code"))]; known != nil {
+			client, found = known.client, true
+		}
+		s.tokens.mu.Unlock()
+	}
 	switch {
 	case !found:
 		refuse("invalid_grant")
@@ -544,7 +560,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	r.Form.Del("scope") // the answer says what there is
-	if err := s.oauth.HandleTokenRequest(w, r.WithContext(withClient(r.Context(), client))); err != nil {
+	if err := s.oauth.HandleTokenRequest(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, client))); err != nil {
 		s.Log.Info("sign-in: " + err.Error())
 	}
 }

@@ -63,12 +63,8 @@ func newTokens(c Config) *tokens {
 // codeField is what the tokens of a code have of it.
 const codeField = "code"
 
+// clientKey is where the context of a request has its client, for the store.
 type clientKey struct{}
-
-// withClient has the store know the client of a request.
-func withClient(ctx context.Context, c Client) context.Context {
-	return context.WithValue(ctx, clientKey{}, c)
-}
 
 // GetByID returns the client of the request.
 func (t *tokens) GetByID(ctx context.Context, id string) (oauth2.ClientInfo, error) {
@@ -103,27 +99,6 @@ func grantOf(refresh string) string {
 		return ""
 	}
 	return id
-}
-
-// clientOf returns the client that a code or a refresh token was issued to, and the scope of the
-// grant of the latter. It uses neither up.
-func (t *tokens) clientOf(form url.Values) (c Client, scope string, found bool) {
-	if form.Get("grant_type") == "refresh_token" {
-		id := grantOf(form.Get("refresh_token"))
-		all := t.current().Grants
-		i := slices.IndexFunc(all, func(g Grant) bool { return g.ID == id })
-		if i < 0 {
-			return c, "", false
-		}
-		return all[i].Client, all[i].Scope, true
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known := t.codes[hashed(form.Get("code"))]
-	if known == nil {
-		return c, "", false
-	}
-	return known.client, "", true
 }
 
 // current returns the file as it is now, nothing if it cannot be used.

@@ -3,11 +3,13 @@ package telemetry
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"vaultwicket/gateway/failure"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -69,8 +71,8 @@ func TestVariablesThatCannotBeUnderstood(t *testing.T) {
 	} {
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
 		tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string { return env[name] }})
-		var wrong *ConfigError
-		if !errors.As(err, &wrong) || tr != nil || wrong.Variable != tt.name || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
+		var wrong *failure.RequestError
+		if !errors.As(err, &wrong) || tr != nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("environment %q: ", tt.name)) || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
 			!strings.Contains(wrong.Hint(), tt.hint) || wrong.Code() != "bad_request" || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s=%q: %v (%v)", tt.name, tt.value, err, wrong)
 		}

@@ -211,12 +211,10 @@ func encode(spans []sdk.ReadOnlySpan) ([]byte, error) {
 	from := spans[0]
 	return json.Marshal(message{"resourceSpans": []message{{
 		"resource":   message{"attributes": attributesOf(from.Resource().Attributes())},
-		"scopeSpans": []message{{"scope": scopeOf(from.InstrumentationScope().Name, from.InstrumentationScope().Version), "spans": all}},
+		"scopeSpans": []message{{"scope": message{"name": from.InstrumentationScope().Name, "version": from.InstrumentationScope().Version}, "spans": all}},
 		"schemaUrl":  from.Resource().SchemaURL(),
 	}}})
 }
-
-func scopeOf(name, version string) message { return message{"name": name, "version": version} }
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 

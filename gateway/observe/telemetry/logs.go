@@ -26,7 +26,7 @@ type LogRecord struct {
 
 // OpenLogs returns what sends to the address of a collector, such as http://localhost:4318/v1/logs,
 // with the headers that the variables of OpenTelemetry name. The error is for a wrong address or a
-// [*ConfigError].
+// [*failure.RequestError].
 func OpenLogs(address string, getenv func(string) string, version string) (*Logs, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path == "" || u.Path == "/" || u.User != nil {
@@ -68,7 +68,7 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 	}
 	body, err := json.Marshal(message{"resourceLogs": []message{{
 		"resource":  message{"attributes": attributesOf(resourceOf(l.version).Attributes())},
-		"scopeLogs": []message{{"scope": scopeOf("vaultwicket", l.version), "logRecords": all}},
+		"scopeLogs": []message{{"scope": message{"name": "vaultwicket", "version": l.version}, "logRecords": all}},
 	}}})
 	if err != nil {
 		return 0, "", err

@@ -53,7 +53,7 @@ type Tracing struct {
 }
 
 // OpenTracing returns nil where the environment names no collector: do not put that nil into
-// an interface. It connects when there are spans. The error is a [*ConfigError]. The caller
+// an interface. It connects when there are spans. The error is a [*failure.RequestError]. The caller
 // must call Close.
 func OpenTracing(c TracingConfig) (*Tracing, error) {
 	if c.Getenv == nil {
@@ -203,17 +203,11 @@ type collector struct {
 	ignored string        // the variable that requests protobuf, "" if none does
 }
 
-// ConfigError is a variable of OpenTelemetry with an invalid value. It does not repeat values
+// wrongVariable is the error of a variable of OpenTelemetry with an invalid value. It does not repeat values
 // that can be secret.
-type ConfigError struct{ Variable, reason, hint string }
-
-func (e *ConfigError) Error() string { return fmt.Sprintf("environment %q: %s", e.Variable, e.reason) }
-
-// Code is that of a wrong setting.
-func (e *ConfigError) Code() string { return "bad_request" }
-
-// Hint says what would be right.
-func (e *ConfigError) Hint() string { return e.hint }
+func wrongVariable(name, reason, hint string) error {
+	return failure.New(failure.CodeBadRequest, hint, "environment %q: %s", name, reason)
+}
 
 // environment returns variables. One that is empty counts as not set.
 type environment func(string) string
@@ -248,11 +242,11 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 		if near := quote.Nearest(asked, []string{jsonProtocol}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return nil, &ConfigError{name, fmt.Sprintf("%q is not supported", quote.Short(asked)), hint}
+		return nil, wrongVariable(name, fmt.Sprintf("%q is not supported", quote.Short(asked)), hint)
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, &ConfigError{name, "is not an http or https URL", "such as http://localhost:4318"}
+		return nil, wrongVariable(name, "is not an http or https URL", "such as http://localhost:4318")
 	}
 	if name == endpointVariable { // the address of all signals is the folder of that for traces
 		u = u.JoinPath(tracesPath)
@@ -264,7 +258,7 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	if text, name := get.first(tracesTimeoutVariable, timeoutVariable); text != "" {
 		ms, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || ms <= 0 {
-			return nil, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", quote.Short(text)), "such as 10000, up to 60000"}
+			return nil, wrongVariable(name, fmt.Sprintf("%q is not a number of milliseconds", quote.Short(text)), "such as 10000, up to 60000")
 		}
 		c.timeout = min(time.Duration(ms)*time.Millisecond, maxTimeout)
 	}
@@ -291,7 +285,7 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		isControl := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 		if key = strings.TrimSpace(key); !pair || err != nil || key == "" || strings.Trim(key, inToken) != "" || strings.ContainsFunc(value, isControl) {
-			return nil, &ConfigError{name, "is not a list of headers", "such as key=value,other=value, with a comma in a value written as %2C"}
+			return nil, wrongVariable(name, "is not a list of headers", "such as key=value,other=value, with a comma in a value written as %2C")
 		}
 		headers.Add(key, value)
 	}
