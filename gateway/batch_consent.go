@@ -52,7 +52,10 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 
 // askAboutBatch asks the user about a batch, and returns where they approved it.
 func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
-	calls := g.callsAsked(plan)
+	var calls []consent.CallDigest // that require approval
+	for _, step := range plan.asked() {
+		calls = append(calls, g.digestOfCall(step.plan))
+	}
 	if err := g.consent.CheckDeclined(observe.BatchCommand, g.callerOf(plan.batch.Request), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
 		return "", err
 	}
@@ -105,14 +108,6 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	return given.By, nil
 }
 
-// callsAsked are the calls of the operations that require approval.
-func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []consent.CallDigest) {
-	for _, step := range plan.asked() {
-		calls = append(calls, g.digestOfCall(step.plan))
-	}
-	return calls
-}
-
 // checkBatchUnchanged refuses a batch unless the notes that the questions about its operations
 // showed are as they were. Nothing of it has begun.
 func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
@@ -132,7 +127,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	whole := plan.digest()
 	digest.Write(whole[:])
 	q.InForm = true
-	asked, files := plan.asked(), []consent.PlannedFile(nil)
+	asked, files, calls := plan.asked(), []consent.PlannedFile(nil), []consent.CallDigest(nil)
 	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(asked))
 	if len(asked) == 1 {
 		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
@@ -146,7 +141,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
-		each, files = append(each, one), append(files, one.Files...)
+		each, files, calls = append(each, one), append(files, one.Files...), append(calls, one.Call)
 		q.Lines, q.InForm = append(append(q.Lines, consent.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
 		if i < maxAsked {
 			q.Text += "\n\n" + one.Text
@@ -166,7 +161,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	}
 	q.Does = consent.Does(q.Command, files)
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
-	q.Call = consent.DigestOfCalls(g.callsAsked(plan))
+	q.Call = consent.DigestOfCalls(calls)
 	return q, each, nil
 }
 

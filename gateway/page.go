@@ -142,7 +142,7 @@ func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) 
 		before = max(0, before-1) // its first line began on the page before
 	}
 	numbered := *r.Truncated
-	numbered.From, numbered.To = before+1, before+pages.CountRows(r.Stdout, r.form, len(r.Stdout))
+	numbered.From, numbered.To = before+1, before+pages.Counted{}.Rows(r.Stdout, r.form, len(r.Stdout))
 	if answer.form.HasLines() {
 		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}

@@ -214,11 +214,13 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	for i, route := range plan.routes {
 		route.change = plan.change
 		out, err := g.run(ctx, route)
-		var away *exec.Unavailable
-		var less *exec.Failure
-		if i+1 < len(plan.routes) && (errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()) {
-			notices = append(notices, "answered by the embedded backend: "+err.Error())
-			continue
+		if i+1 < len(plan.routes) {
+			away, unavailable := errors.AsType[*exec.Unavailable](err)
+			less, failed := errors.AsType[*exec.Failure](err)
+			if unavailable && slices.Contains(detours, away.Code()) || failed && less.AppDoesLess() {
+				notices = append(notices, "answered by the embedded backend: "+err.Error())
+				continue
+			}
 		}
 		g.logFault(err)
 		reads := route.call.Effect() == tiers.Reads && !route.call.Shows() && !route.call.Sends()

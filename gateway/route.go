@@ -102,11 +102,15 @@ type route struct {
 	hidden                bool // a path leads to a hidden note, see [notes.Rules.Named]
 }
 
-// replaced returns the route with its call, which was replaced, judged by the policy. The error is a
-// [*policy.Denial].
-func (r route) replaced() (route, error) {
+// replaced returns a route with its call, which was replaced, judged by the policy. The error is a
+// [*policy.Denial], or says that the app cannot be asked.
+func (g *vaultGateway) replaced(r route) (route, error) {
 	r.decision = r.policy.Decide(r.call)
-	return r.permitted()
+	r, err := r.permitted()
+	if err == nil && r.permit.Confined() {
+		err = g.accessError(r.call)
+	}
+	return r, err
 }
 
 // permitted returns the route with the permit that its decision grants.

@@ -245,10 +245,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, quote.Short(path))
 	}
 	_, r.policy.Narrowed = g.narrowed(r.call)
-	if r, err = r.replaced(); err == nil && r.permit.Confined() {
-		err = g.accessError(r.call)
-	}
-	if err != nil {
+	if r, err = g.replaced(r); err != nil {
 		return r, nothingRan(asked), err
 	}
 	return r, asked, nil
@@ -287,9 +284,7 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	if r.call, err = r.call.MadeAt(change.Path); err != nil {
 		return r, exec.Outcome{ExitCode: -1}, err
 	}
-	if r, err = r.replaced(); err == nil && r.permit.Confined() {
-		err = g.accessError(r.call)
-	}
+	r, err = g.replaced(r)
 	return r, exec.Outcome{ExitCode: -1}, err
 }
 

@@ -96,6 +96,7 @@ func (g *ConnLimiter) CloseUnauthenticated() {
 	}
 }
 
+// connKey is where the context of a request has its connection.
 type connKey struct{}
 
 // connOf returns the connection below one of net/http, nil if it is not of a [ConnLimiter].
@@ -105,11 +106,6 @@ func connOf(c net.Conn) *conn {
 	}
 	ours, _ := c.(*conn)
 	return ours
-}
-
-// withConn puts a connection into the context of its requests: the ConnContext of an http.Server.
-func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, connOf(c))
 }
 
 // MarkAuthenticated records that the connection of ctx had an authenticated request.

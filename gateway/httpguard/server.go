@@ -39,9 +39,11 @@ func NewServer(base context.Context, h http.Handler, log *log.Logger) *http.Serv
 		MaxHeaderBytes:               headSize,
 		ErrorLog:                     log,
 		BaseContext:                  func(net.Listener) context.Context { return base },
-		ConnContext:                  withConn,
-		ConnState:                    trackState,
-		Protocols:                    &http.Protocols{},
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, connOf(c))
+		},
+		ConnState: trackState,
+		Protocols: &http.Protocols{},
 	}
 	s.Protocols.SetHTTP1(true)
 	return s

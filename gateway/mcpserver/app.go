@@ -42,28 +42,8 @@ func (h handler) showsApps(ctx context.Context) bool {
 // view is what the app shows of one call; nil for a client that does not show it.
 type view struct {
 	app   App
-	modes askModes
 	lines []consent.Line
 	link  string
-}
-
-// ask is the [consent.Asker] that shows a question that the client does not ask: it waits for the
-// user on a page or in the terminal.
-func (v *view) ask(next consent.Asker) consent.Asker {
-	return func(ctx context.Context, q consent.Question) consent.Reply {
-		if next != nil {
-			if reply := next(ctx, q); reply != consent.NoWay {
-				return reply
-			}
-		}
-		v.lines = q.Lines
-		page, open := q.OnPage(v.modes.pages()...)
-		if !open {
-			return consent.NoWay
-		}
-		v.link = page.Link
-		return consent.Opened
-	}
 }
 
 // on adds to a result what the app shows of it: what was changed, or else the question that waits.

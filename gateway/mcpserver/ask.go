@@ -78,8 +78,23 @@ func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gate
 		}
 	}
 	if h.showsApps(ctx) {
-		shown = &view{app: h.App, modes: askModes{far: peer.Caller != ""}}
-		to.Ask, to.Shows = shown.ask(to.Ask), true
+		shown = &view{app: h.App}
+		next := to.Ask
+		// The view shows a question that the client does not ask: it waits for the user on a page or in the terminal.
+		to.Shows, to.Ask = true, func(ctx context.Context, q consent.Question) consent.Reply {
+			if next != nil {
+				if reply := next(ctx, q); reply != consent.NoWay {
+					return reply
+				}
+			}
+			shown.lines = q.Lines
+			page, open := q.OnPage(askModes{far: peer.Caller != ""}.pages()...)
+			if !open {
+				return consent.NoWay
+			}
+			shown.link = page.Link
+			return consent.Opened
+		}
 	}
 	return asks, shown
 }

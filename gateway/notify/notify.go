@@ -286,10 +286,17 @@ func (n *Notifier) work(c *channel) {
 		if m == (Message{}) {
 			continue
 		}
-		err := n.try(c, m)
-		if err != nil && !closing {
-			n.pause(n.retry)
-			err = n.try(c, m)
+		var err error
+		for try := range 2 {
+			if try > 0 {
+				n.pause(n.retry)
+			}
+			ctx, cancel := context.WithTimeout(n.ctx, sendTimeout)
+			err = c.deliver(ctx, m)
+			cancel()
+			if err == nil || closing {
+				break
+			}
 		}
 		if err != nil && !failed {
 			n.log.Warn("the owner is not told of questions by "+c.name+": "+err.Error(), "hint", "check [notify] in the settings file; further failures are not logged")
@@ -301,12 +308,6 @@ func (n *Notifier) work(c *channel) {
 		n.pause(gap)
 		gap = min(2*gap, maxGap)
 	}
-}
-
-func (n *Notifier) try(c *channel, m Message) error {
-	ctx, cancel := context.WithTimeout(n.ctx, sendTimeout)
-	defer cancel()
-	return c.deliver(ctx, m)
 }
 
 // pause waits, and not while the program ends.

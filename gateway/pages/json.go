@@ -10,7 +10,12 @@ func surveyed(text string) Rows { return (&walk{s: text}).survey() }
 
 // survey reads the text.
 func (w *walk) survey() Rows {
-	isJSON := w.run()
+	w.skip()
+	isJSON := w.one()
+	if isJSON {
+		w.skip()
+		isJSON = w.at == len(w.s)
+	}
 	if _, isArray := firstRow(w.s); !isJSON || !isArray {
 		return Rows{known: true, isJSON: isJSON}
 	}
@@ -57,54 +62,55 @@ type walk struct {
 // maxDepth is how deep encoding/json reads.
 const maxDepth = 10_000
 
-// run reports whether the text is JSON.
-func (w *walk) run() bool {
-	if w.skip(); !w.one() {
-		return false
-	}
-	w.skip()
-	return w.at == len(w.s)
-}
-
 // one advances past a value with all that is in it.
 func (w *walk) one() bool {
 	for {
-		inside, ok := w.value()
+		if w.at == len(w.s) {
+			return false
+		}
+		inside, ok := false, false
+		switch w.s[w.at] {
+		case '"':
+			ok = w.string()
+		case '{':
+			inside, ok = w.enter('}')
+		case '[':
+			inside, ok = w.enter(']')
+		case 't':
+			ok = w.word("true")
+		case 'f':
+			ok = w.word("false")
+		case 'n':
+			ok = w.word("null")
+		default:
+			ok = w.number()
+		}
 		if !ok {
 			return false
 		}
-		for !inside {
-			if len(w.open) == 0 {
+		for !inside { // the value is complete: a comma or the closing bracket follows
+			last := len(w.open) - 1
+			if last < 0 {
 				return true
 			}
 			w.skip()
-			if inside, ok = w.afterValue(); !ok {
+			switch {
+			case w.at == len(w.s):
+				return false
+			case w.s[w.at] == w.open[last]:
+				w.open = w.open[:last]
+				w.at++
+				continue
+			case w.s[w.at] != ',':
+				return false
+			}
+			w.at++
+			w.skip()
+			if inside = w.beforeValue(); !inside {
 				return false
 			}
 		}
 	}
-}
-
-// value advances past a scalar or an empty container, or into another one, to its first value.
-func (w *walk) value() (inside, ok bool) {
-	if w.at == len(w.s) {
-		return false, false
-	}
-	switch c := w.s[w.at]; c {
-	case '"':
-		return false, w.string()
-	case '{':
-		return w.enter('}')
-	case '[':
-		return w.enter(']')
-	case 't':
-		return false, w.word("true")
-	case 'f':
-		return false, w.word("false")
-	case 'n':
-		return false, w.word("null")
-	}
-	return false, w.number()
 }
 
 // enter goes into an array or object.
@@ -119,24 +125,6 @@ func (w *walk) enter(closing byte) (inside, ok bool) {
 		return false, true
 	}
 	w.open = append(w.open, closing)
-	return true, w.beforeValue()
-}
-
-// afterValue advances past the comma or the closing bracket that follows a value.
-func (w *walk) afterValue() (inside, ok bool) {
-	last := len(w.open) - 1
-	switch {
-	case w.at == len(w.s):
-		return false, false
-	case w.s[w.at] == w.open[last]:
-		w.open = w.open[:last]
-		w.at++
-		return false, true
-	case w.s[w.at] != ',':
-		return false, false
-	}
-	w.at++
-	w.skip()
 	return true, w.beforeValue()
 }
 
@@ -201,37 +189,25 @@ func (w *walk) word(word string) bool {
 func (w *walk) string() bool {
 	for w.at++; ; {
 		w.at = plainEnd(w.s, w.at)
-		switch {
-		case w.at == len(w.s) || w.s[w.at] < ' ':
+		if w.at == len(w.s) || w.s[w.at] < ' ' {
 			return false
-		case w.s[w.at] == '"':
+		}
+		if w.s[w.at] == '"' {
 			w.at++
 			return true
-		case !w.escape():
+		}
+		rest := w.s[w.at+1:] // of an escape
+		switch {
+		case rest == "", rest[0] != 'u' && strings.IndexByte(`"\/bfnrt`, rest[0]) < 0:
 			return false
+		case rest[0] != 'u':
+			w.at += 2
+		case len(rest) < len("u0000") || strings.Trim(rest[1:len("u0000")], "0123456789abcdefABCDEF") != "":
+			return false
+		default:
+			w.at += len(`\u0000`)
 		}
 	}
-}
-
-// escape advances past an escape.
-func (w *walk) escape() bool {
-	rest := w.s[w.at+1:]
-	switch {
-	case rest == "":
-		return false
-	case rest[0] != 'u':
-		w.at += 2
-		return strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0
-	case len(rest) < len("u0000"):
-		return false
-	}
-	w.at += len(`\u0000`)
-	for i := 1; i < len("u0000"); i++ {
-		if c := rest[i]; !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 // number advances past a number.
@@ -261,13 +237,11 @@ func (w *walk) number() bool {
 
 func (w *walk) digits() int {
 	from := w.at
-	for w.at < len(w.s) && isDigit(w.s[w.at]) {
+	for w.at < len(w.s) && '0' <= w.s[w.at] && w.s[w.at] <= '9' {
 		w.at++
 	}
 	return w.at - from
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 const (
 	lows  = 0x0101010101010101

@@ -271,7 +271,7 @@ func TestRowsOfAllPagesAreCounted(t *testing.T) {
 	wants := map[string]int{"": 0, "a\nb\nc": 3, `["a", "b,]", {"c": [1, 2]}]`: 3, "[]": 0, `{"a": 1}`: 1, "\"a\nb\",c\nd,e": 2, "==> A.md <==\none\ntwo\n\n==> B.md <==\nthree\n": 4, "A.md\n3: - [ ] one\n4: - [ ] two\nB.md\n1: - [ ] three\n": 3}
 	for form, all := range texts {
 		for _, whole := range all {
-			total := CountRows(whole, form, len(whole))
+			total := (Counted{}).Rows(whole, form, len(whole))
 			want, known := wants[whole]
 			assert.That(t, !known || total == want, "%d %q: %d rows, want %d", form, whole, total, want)
 			for rows := 1; rows < 4; rows++ {
@@ -289,11 +289,11 @@ func sumsUp(whole string, form Form, rows, total int) error {
 		if err != nil {
 			return err
 		}
-		if before := CountRows(whole, form, at.At); before != seen {
+		if before := (Counted{}).Rows(whole, form, at.At); before != seen {
 			return fmt.Errorf("at %d there are %d rows before, want %d", at.At, before, seen)
 		}
 		for _, until := range []int{at.At, len(whole)} {
-			if got, want := known.Rows(whole, form, until), CountRows(whole, form, until); got != want {
+			if got, want := known.Rows(whole, form, until), (Counted{}).Rows(whole, form, until); got != want {
 				return fmt.Errorf("at %d there are %d rows before %d, want %d", at.At, got, until, want)
 			}
 		}

@@ -45,21 +45,15 @@ type Rows struct {
 	count           int
 }
 
-// Counted returns the text with the number of its rows, see [CountRows].
+// Counted returns the text with the number of its rows, see [Counted.Rows].
 func (w Whole) Counted() (counted Whole, count int) {
 	if !w.Rows.known && w.Form == JSON {
 		w.Rows = surveyed(w.Text)
 	}
 	if !w.Rows.known || w.Form == JSON && !w.Rows.isArray {
-		w.Rows.known, w.Rows.count = true, CountRows(w.Text, w.Form, len(w.Text))
+		w.Rows.known, w.Rows.count = true, Counted{}.Rows(w.Text, w.Form, len(w.Text))
 	}
 	return w, w.Rows.count
-}
-
-// CountRows counts the rows that begin in the first bytes of a text. until is the length of
-// the text for all of them, or where a page begins. JSON that is no array is one row.
-func CountRows(whole string, form Form, until int) (count int) {
-	return Counted{}.Rows(whole, form, until)
 }
 
 // Counted is how many rows begin before a page of a text, so that they are counted once for
@@ -76,7 +70,8 @@ func Before(whole string, form Form, at Position, rows int) (c Counted, ok bool)
 	return Counted{at.At, rows}, true
 }
 
-// Rows is [CountRows] that continues from what is known.
+// Rows counts the rows that begin in the first bytes of a text, and continues from what is known. until is
+// the length of the text for all of them, or where a page begins. JSON that is no array is one row.
 func (c Counted) Rows(whole string, form Form, until int) (count int) {
 	until = min(until, len(whole))
 	if c.at > until {

@@ -60,7 +60,7 @@ func TestLineReader(t *testing.T) {
 
 func TestLineReaderPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
-	r := newLineReader(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), func(int) {})
+	r := &lineReader{bufio.NewReaderSize(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), lineBuffer), MaxMessage, func(int) {}}
 	line, err := r.next()
 	require.That(t, string(line) == "a" && err == nil, "%q, %v", line, err)
 	_, err = r.next()
@@ -101,7 +101,7 @@ func TestALongLineWaitsForPendingMessages(t *testing.T) {
 }
 
 func TestLongLineTakesBoundedMemory(t *testing.T) {
-	r := newLineReader(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nok\n")), func(int) {})
+	r := &lineReader{bufio.NewReaderSize(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nok\n")), lineBuffer), MaxMessage, func(int) {}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	lines := readLines(t, r)

@@ -63,7 +63,7 @@ func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	}
 	defer c.server.MCP.UnregisterSession(ctx, client.SessionID())
 	defer context.AfterFunc(ctx, c.stop)()
-	go c.readAll(newLineReader(in, c.waitForBytes))
+	go c.readAll(&lineReader{bufio.NewReaderSize(in, lineBuffer), MaxMessage, c.waitForBytes})
 	go client.SendNotifications(running, 0)
 
 	done := make(chan struct{})
@@ -168,10 +168,6 @@ type lineReader struct {
 	in    *bufio.Reader
 	limit int
 	grow  func(size int) // waits until a line of that size may be in memory
-}
-
-func newLineReader(in io.Reader, grow func(int)) *lineReader {
-	return &lineReader{bufio.NewReaderSize(in, lineBuffer), MaxMessage, grow}
 }
 
 // next returns the next line that is not blank, without the white space around it.

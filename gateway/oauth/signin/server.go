@@ -132,7 +132,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.tokens = newTokens(c)
+	s.tokens = &tokens{store: c.Store, now: c.Now, codes: map[string]*code{}, access: map[[sha256.Size]byte]access{}}
 	manager := manage.NewManager()
 	manager.SetAuthorizeCodeExp(codeFor)
 	manager.SetAuthorizeCodeTokenCfg(&manage.Config{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true})

@@ -56,10 +56,6 @@ type access struct {
 	until time.Time
 }
 
-func newTokens(c Config) *tokens {
-	return &tokens{store: c.Store, now: c.Now, codes: map[string]*code{}, access: map[[sha256.Size]byte]access{}}
-}
-
 // codeField is what the tokens of a code have of it.
 const codeField = "code"
 
