@@ -223,8 +223,11 @@ const hintReadBack = "read the note to see whether it changed before asking agai
 
 // settle completes an answer that is no error: empty results, missing answers, unconfirmed changes.
 func (q question) settle(v *verdict, text string) {
+	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
+	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
+	isBinary := q.name == neverSilent && (strings.Contains(v.stdout[:min(len(v.stdout), 8000)], "\x00") || strings.HasPrefix(v.stdout, "%PDF-"))
 	switch {
-	case q.isBinary(v.stdout):
+	case isBinary && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
 		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}
 	// In the text of a note only the exact sentence for "nothing" counts.
@@ -249,13 +252,6 @@ func (q question) settle(v *verdict, text string) {
 		v.failure = &Failure{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
 			reason: "the answer of the Obsidian CLI is not one complete JSON value"}
 	}
-}
-
-// isBinary reports whether text is a file such as an image or a PDF. A note may contain a NUL
-// after a crash of the system that wrote it.
-func (q question) isBinary(text string) bool {
-	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
-	return q.name == neverSilent && (strings.Contains(text[:min(len(text), 8000)], "\x00") || strings.HasPrefix(text, "%PDF-")) && !slices.ContainsFunc(q.values, isMarkdown)
 }
 
 // neverSilent ends its answer with a line break even when the note is empty (byte counts recorded on

@@ -42,7 +42,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	defer stop(nil)
 	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, messages: frame.NewProgressFilter(e.Stderr, frame.ProgressOf(ctx)), large: make(chan struct{}), done: make(chan struct{})}
 	for _, s := range [...]*process.Stream{x.stdout, x.stderr} {
-		s.OnFlood(func() { stop(process.ErrFlood) })
+		s.Flood = func() { stop(process.ErrFlood) }
 	}
 	w.mu.Lock()
 	if w.open == nil { // it has ended

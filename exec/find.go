@@ -59,10 +59,26 @@ func (r *Runner) HasApp() bool {
 // search caches the first suitable candidate, otherwise it returns the error of the first one
 // that exists. It is called with the lock of the client.
 func (r *Runner) search() error {
-	candidates, err := r.candidates()
-	if err != nil {
-		return err
+	name := r.config.CLI
+	var known, candidates []string
+	if name == defaultCLI {
+		known = wellKnown(r.config.Getenv) // where the app puts its client
 	}
+	switch {
+	case filepath.IsAbs(name):
+		candidates = []string{filepath.Clean(name)}
+	case strings.ContainsAny(name, `/\`):
+		return &Unavailable{code: CodeNotFound, program: name, reason: "is neither a bare name nor an absolute path",
+			hint: "the user can set cli to a name such as obsidian, or to a full path"}
+	default:
+		for _, dir := range absoluteEntries(r.config.Getenv("PATH")) {
+			for _, file := range fileNames(name) {
+				candidates = append(candidates, filepath.Join(dir, file))
+			}
+		}
+		candidates = append(candidates, known...)
+	}
+	var err error
 	for _, candidate := range candidates {
 		path, file, problem := r.inspect(candidate)
 		if problem == nil {
@@ -76,42 +92,14 @@ func (r *Runner) search() error {
 	}
 	if err == nil {
 		reason := "not found"
-		if !filepath.IsAbs(r.config.CLI) {
-			reason = strings.Join(append([]string{"not found in PATH"}, r.knownPlaces()...), " or at ")
+		if !filepath.IsAbs(name) {
+			reason = strings.Join(append([]string{"not found in PATH"}, known...), " or at ")
 		}
-		err = &Unavailable{code: CodeNotFound, program: r.config.CLI, reason: reason,
+		err = &Unavailable{code: CodeNotFound, program: name, reason: reason,
 			hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
 				"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed"}
 	}
 	return err
-}
-
-// candidates lists where the CLI may be: an absolute path alone, or a name in
-// the absolute folders of PATH and in the places where the app puts its client.
-func (r *Runner) candidates() ([]string, error) {
-	name := r.config.CLI
-	if filepath.IsAbs(name) {
-		return []string{filepath.Clean(name)}, nil
-	}
-	if strings.ContainsAny(name, `/\`) {
-		return nil, &Unavailable{code: CodeNotFound, program: name, reason: "is neither a bare name nor an absolute path",
-			hint: "the user can set cli to a name such as obsidian, or to a full path"}
-	}
-	var all []string
-	for _, dir := range absoluteEntries(r.config.Getenv("PATH")) {
-		for _, file := range fileNames(name) {
-			all = append(all, filepath.Join(dir, file))
-		}
-	}
-	return append(all, r.knownPlaces()...), nil
-}
-
-// knownPlaces lists where the app puts its client, for its default name only.
-func (r *Runner) knownPlaces() []string {
-	if r.config.CLI != defaultCLI {
-		return nil
-	}
-	return wellKnown(r.config.Getenv)
 }
 
 func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err error) {

@@ -195,40 +195,35 @@ func newLineTable(s terminal.Screen) lineWriter {
 				return err
 			}
 		}
+		var details []string // the other values, with their names
+		add := func(name, value string) {
+			if value != "" {
+				details = append(details, name+clean.Line(value))
+			}
+		}
+		add("", l.Code)
+		if l.Count > 0 {
+			add("", fmt.Sprintf("%d more calls", l.Count))
+		}
+		if l.Exit != nil && *l.Exit != 0 {
+			add("exit=", strconv.Itoa(*l.Exit))
+		}
+		add("rule=", l.Rule)
+		add("found=", strings.Join(l.Found, " + "))
+		add("shadow=", strings.Join(l.Shadow, " + "))
+		add("by=", l.By)
+		add("change=", l.Change)
+		add("agent=", l.Agent)
+		add("client=", l.Client)
+		if l.Repair != nil {
+			add("", l.Repair.Why)
+		}
+		add("session=", l.Session)
 		what := clean.Line(cmp.Or(l.Decision, l.Kind))
 		t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(s.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
-			terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(auditFacts(l)))
+			terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(strings.Join(details, ", ")))
 		return nil
 	}, t.Flush}
-}
-
-// auditFacts are the other values of a line, with their names.
-func auditFacts(l audit.Line) string {
-	var text []string
-	add := func(name, value string) {
-		if value != "" {
-			text = append(text, name+clean.Line(value))
-		}
-	}
-	add("", l.Code)
-	if l.Count > 0 {
-		add("", fmt.Sprintf("%d more calls", l.Count))
-	}
-	if l.Exit != nil && *l.Exit != 0 {
-		add("exit=", strconv.Itoa(*l.Exit))
-	}
-	add("rule=", l.Rule)
-	add("found=", strings.Join(l.Found, " + "))
-	add("shadow=", strings.Join(l.Shadow, " + "))
-	add("by=", l.By)
-	add("change=", l.Change)
-	add("agent=", l.Agent)
-	add("client=", l.Client)
-	if l.Repair != nil {
-		add("", l.Repair.Why)
-	}
-	add("session=", l.Session)
-	return strings.Join(text, ", ")
 }
 
 func newLineArray(to io.Writer) lineWriter {

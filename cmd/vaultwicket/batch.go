@@ -31,7 +31,7 @@ const (
 // runBatch is "vaultwicket batch": operations from a file, their results as JSON.
 func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := settings.Open("batch", std, args, func(f *settings.Flags) {
-		settings.Stay(f)
+		f.Resident = true
 		f.CallsServer()
 	})
 	if err != nil {
@@ -52,7 +52,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return terminal.PrintJSON(std.Out, gateway.RejectBatch("", err), terminal.StatusOf(err))
 	}
-	user := newUser(o, "batch")
+	user := &user{std: o.Std, progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
 	var result gateway.BatchResult

@@ -30,7 +30,7 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	var c comparison
 	notes, texts := 0, false
 	o, err := settings.Open("compare", std, args, func(f *settings.Flags) {
-		settings.Stay(f)
+		f.Resident = true
 		f.IntVar(&notes, "notes", 25, "maximum number of notes to compare one by one")
 		f.BoolVar(&texts, "texts", false, "also print the lines that differ, which may be text of notes")
 	})

@@ -56,7 +56,7 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 // doTyped carries out a request that was typed in a terminal, and prints the result: the command's own
 // output, or all of it as JSON. An error that the user has seen already is an [terminal.Silent].
 func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error {
-	user := newUser(o, req.Command)
+	user := &user{std: o.Std, progress: o.Progress(req.Command)}
 	var result gateway.Result
 	var err error
 	if o.Remote != nil {
@@ -179,16 +179,11 @@ func typed(user *user, req gateway.Request) gateway.Request {
 	return req
 }
 
+// user is who typed a command, and is asked.
 type user struct {
 	std      terminal.Streams
-	progress *terminal.Progress
-	declined bool // an approval that the command asked for
-}
-
-// newUser returns the user who typed a command and starts to show its progress; the caller stops
-// that when there is a result.
-func newUser(o settings.Opened, command string) *user {
-	return &user{std: o.Std, progress: o.Progress(command)}
+	progress *terminal.Progress // of the command; stopped when there is a result
+	declined bool               // an approval that the command asked for
 }
 
 // counting is ctx for a call of which p shows how far it has come.

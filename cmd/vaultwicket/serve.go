@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -53,7 +54,7 @@ const serveMemory = 42 << 20
 func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	parent := 0 // no process
 	o, err := settings.Open("serve", std, args, func(f *settings.Flags) {
-		settings.Stay(f)
+		f.Resident = true
 		f.Observed = true
 		f.Func("parent-pid", "exit when this process ends; for programs that start the server", func(text string) (err error) {
 			parent, err = parseProcessID(text)
@@ -80,8 +81,13 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if len(o.Rest) > 0 {
 		return &terminal.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
 	}
-	if err := o.CheckVaultFolders(); err != nil {
-		return err
+	for _, served := range o.Served { // otherwise the user would see a missing folder only in the answers to calls
+		if served.Folder == "" {
+			continue
+		}
+		if _, err := o.Runner.Embedded(served.Folder); err != nil {
+			return err
+		}
 	}
 	clock, err := settings.Clock(std)
 	if err != nil {
@@ -103,7 +109,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", App: mcpserver.App{Page: ui.AppPage, View: ui.AppView}, Grace: o.Timeout + serveGrace, Log: o.Log, Now: settings.DayClock(clock, o.DayStart),
 	}
 	if o.HTTP.Addr != "" {
-		return loggedEnd(o, endedServer(serveHTTP(ctx, o, c)))
+		return endedServer(o, serveHTTP(ctx, o, c))
 	}
 	if err := o.CheckWithoutHTTP(); err != nil {
 		return err
@@ -115,7 +121,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		onError.Out = std.Err
 		fmt.Fprint(std.Err, serveText(terminal.DefaultScreen(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
 	}
-	return loggedEnd(o, endedServer(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
+	return endedServer(o, mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out))
 }
 
 // startOver is the time after which a server has surely answered "initialize", if there is a
@@ -132,9 +138,13 @@ func giveBack() {
 	releaseProgram()
 }
 
-// loggedEnd logs the error that ended a server if messages are JSON.
-func loggedEnd(o settings.Opened, err error) error {
-	if err == nil || !o.LogJSON {
+// endedServer returns the error of a server, nil after a signal, which is the ordinary end. It is logged if
+// messages are JSON.
+func endedServer(o settings.Opened, err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return nil
+	case !o.LogJSON:
 		return err
 	}
 	o.Log.Error(err.Error(), "hint", terminal.HintOf(err))

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -152,7 +153,7 @@ func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway)
 		return nil, err
 	}
 	rights := func() (list []signin.Agent) {
-		for _, name := range o.AgentNames() {
+		for _, name := range slices.Sorted(maps.Keys(o.AgentsNow())) {
 			g := gateways(name)
 			if g == nil {
 				continue
@@ -255,12 +256,4 @@ func outsideVaults(o settings.Opened, setting, file string) error {
 		return nil
 	}
 	return &terminal.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
-}
-
-// endedServer returns the error of a server, nil after a signal, which is the ordinary end.
-func endedServer(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -132,7 +133,10 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			fmt.Fprintln(console, link())
 		}
 	}()
-	return endedServer(page.Serve(ctx, l))
+	if err := page.Serve(ctx, l); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // pageFlags are the flags of ui that are no settings.

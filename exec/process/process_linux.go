@@ -90,23 +90,13 @@ func (f *childSet) reapUntil(ctx context.Context, delay time.Duration) {
 
 // reap reaps the orphans that have ended. A reused process id is harmless, because it does not wait.
 func (f *childSet) reap() {
-	ended := endedChildren()
-	f.startMutex.Lock()
-	defer f.startMutex.Unlock()
-	for _, pid := range ended {
-		if _, embedded := f.pids.Load(pid); !embedded {
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-		}
-	}
-}
-
-func endedChildren() (pids []int) {
 	all, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return
 	}
 	defer all.Close()
 	names, _ := all.Readdirnames(-1) // a partial list will do
+	var ended []int
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
@@ -114,10 +104,16 @@ func endedChildren() (pids []int) {
 		}
 		text, err := os.ReadFile("/proc/" + name + "/stat")
 		if err == nil && isEndedChildOf(text, os.Getpid()) {
-			pids = append(pids, pid)
+			ended = append(ended, pid)
 		}
 	}
-	return pids
+	f.startMutex.Lock()
+	defer f.startMutex.Unlock()
+	for _, pid := range ended {
+		if _, embedded := f.pids.Load(pid); !embedded {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		}
+	}
 }
 
 // isEndedChildOf reads a line of proc_pid_stat(5): the number, the name in parentheses, which may

@@ -42,7 +42,34 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 	p.In, p.Out, p.out = in, out, out
 
 	started := make(chan error)
-	go p.live(ctx, c, [2]*os.File{stdin, stdout}, started)
+	go func() { // starts the server and waits for its end on one thread, see [Child.Run]
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(p.done)
+		cmd, err := c.command(ctx)
+		if err == nil {
+			s := &stopper{cmd: cmd, embedded: c.Embedded}
+			cmd.Cancel = s.ask
+			cmd.Stdin, cmd.Stdout = stdin, stdout
+			err = children.start(func() error { return start(cmd, c.Embedded) }, cmd)
+			defer func() {
+				s.done()
+				if s.asked.Load() {
+					p.end.End(Stopped, context.Canceled)
+				}
+			}()
+		}
+		stdin.Close()
+		stdout.Close()
+		if err == nil {
+			p.PID = cmd.Process.Pid
+		}
+		started <- err
+		if err == nil {
+			err = children.wait(cmd)
+			p.end.read(cmd.ProcessState, err)
+		}
+	}()
 	if err := <-started; err != nil {
 		stop()
 		p.Close()
@@ -59,36 +86,6 @@ func AnswerPipe() (out, stdout *os.File, err error) {
 		widen(out)
 	}
 	return out, stdout, err
-}
-
-// live starts the server and waits for its end on one thread, see [Child.Run].
-func (p *Process) live(ctx context.Context, c Child, theirs [2]*os.File, started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer close(p.done)
-	cmd, err := c.command(ctx)
-	if err == nil {
-		s := &stopper{cmd: cmd, embedded: c.Embedded}
-		cmd.Cancel = s.ask
-		cmd.Stdin, cmd.Stdout = theirs[0], theirs[1]
-		err = children.start(func() error { return start(cmd, c.Embedded) }, cmd)
-		defer func() {
-			s.done()
-			if s.asked.Load() {
-				p.end.End(Stopped, context.Canceled)
-			}
-		}()
-	}
-	theirs[0].Close()
-	theirs[1].Close()
-	if err == nil {
-		p.PID = cmd.Process.Pid
-	}
-	started <- err
-	if err == nil {
-		err = children.wait(cmd)
-		p.end.read(cmd.ProcessState, err)
-	}
 }
 
 // Done is closed when the process has ended.

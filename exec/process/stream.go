@@ -27,7 +27,7 @@ const (
 type Stream struct {
 	keep     int
 	limit    int64
-	flood    func()      // called once when limit is passed
+	Flood    func()      // called once when more than [FloodLimit] bytes are written
 	capacity func() bool // see NewStream
 
 	head     strings.Builder
@@ -44,11 +44,8 @@ type Stream struct {
 // [FloodLimit] bytes are written, and capacity once before it keeps a large answer, which it
 // drops unless that returns true. Each may be nil.
 func NewStream(keep int, flood func(), capacity func() bool) *Stream {
-	return &Stream{keep: keep, limit: FloodLimit, flood: flood, capacity: capacity}
+	return &Stream{keep: keep, limit: FloodLimit, Flood: flood, capacity: capacity}
 }
-
-// OnFlood has flood called once when more than [FloodLimit] bytes are written.
-func (s *Stream) OnFlood(flood func()) { s.flood = flood }
 
 // chunks are the buffers between a pipe and a stream.
 var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
@@ -77,8 +74,8 @@ func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
 func (s *Stream) Write(p []byte) (int, error) {
 	before := s.Total
 	s.Total += int64(len(p))
-	if before <= s.limit && s.Total > s.limit && s.flood != nil {
-		s.flood()
+	if before <= s.limit && s.Total > s.limit && s.Flood != nil {
+		s.Flood()
 	}
 	if s.Total > smallAnswer && !s.roomy {
 		s.roomy, s.full = true, s.capacity != nil && !s.capacity()

@@ -73,7 +73,7 @@ func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 
 func TestStreamTellsOfAFloodOnce(t *testing.T) {
 	told := 0
-	s := &Stream{keep: 8, limit: 100, flood: func() { told++ }}
+	s := &Stream{keep: 8, limit: 100, Flood: func() { told++ }}
 	n, err := s.ReadFrom(io.LimitReader(ones{}, 1000))
 	assert.That(t, n == 1000 && err == nil && told == 1, "%d bytes, %v, told %d times", n, err, told)
 }

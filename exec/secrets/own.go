@@ -121,7 +121,7 @@ func (s *scan) password(at, end int) {
 		return
 	}
 	value := s.text[from:to]
-	if (s.isProperty(at) || len(value) >= 6 && len(value) <= 64 && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))) && !isPlaceholder(value) {
+	if (s.isProperty(at) || len(value) >= 6 && len(value) <= 64 && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))) && !placeholder().Match(value) {
 		s.add(from, to, "password")
 	}
 }
@@ -134,7 +134,7 @@ func (s *scan) named(at, end int) {
 		return
 	}
 	value := s.text[from:to]
-	if len(value) >= 16 && len(value) <= 200 && isMixed(value) && entropyOf(value) >= 3.5 && !bytes.ContainsAny(value, " ()[]{}<>,;") && !isHashOrName(value) && !isPlaceholder(value) {
+	if len(value) >= 16 && len(value) <= 200 && isMixed(value) && entropyOf(value) >= 3.5 && !bytes.ContainsAny(value, " ()[]{}<>,;") && !isHashOrName(value) && !placeholder().Match(value) {
 		s.add(from, to, "secret")
 	}
 }
@@ -190,8 +190,6 @@ func mayAssign(line []byte) bool {
 	}
 	return false
 }
-
-func isPlaceholder(value []byte) bool { return placeholder().Match(value) }
 
 // isProperty reports whether a place is in a line of the properties, at the start of a note.
 func (s *scan) isProperty(at int) bool {

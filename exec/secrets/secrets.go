@@ -82,7 +82,32 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 	if strict {
 		s.numbers()
 	}
-	return s.lines(), s.err
+	// Secrets that overlap are one, of the kind of the first, and each is divided at the ends of lines, so
+	// that marks leave a text as many lines as it has.
+	var all []Span
+	slices.SortStableFunc(s.found, func(a, b Span) int {
+		return cmp.Or(a.Start-b.Start, b.End-a.End, isGeneric(a.Kind)-isGeneric(b.Kind))
+	})
+	done := 0
+	for _, f := range s.found {
+		for start := max(f.Start, done); start < f.End; {
+			end := f.End
+			if n := bytes.IndexByte(s.text[start:end], '\n'); n >= 0 {
+				end = start + n
+			}
+			piece := bytes.Trim(s.text[start:end], " \t\r>\\")
+			if from := start + bytes.Index(s.text[start:end], piece); len(piece) > 0 {
+				if n := len(all); n > 0 && all[n-1].End == from {
+					all[n-1].End = from + len(piece)
+				} else {
+					all = append(all, Span{from, from + len(piece), f.Kind})
+				}
+			}
+			start = end + 1
+		}
+		done = max(done, f.End)
+	}
+	return all, s.err
 }
 
 // scan is one search.
@@ -115,35 +140,6 @@ const bytesOfStep = 64
 
 func (s *scan) add(start, end int, kind string) {
 	s.found = append(s.found, Span{start, end, kind})
-}
-
-// lines returns what was found without overlaps (secrets that overlap are one, of the
-// kind of the first) and divided at the ends of lines, so that marks leave a text as many
-// lines as it has.
-func (s *scan) lines() (all []Span) {
-	slices.SortStableFunc(s.found, func(a, b Span) int {
-		return cmp.Or(a.Start-b.Start, b.End-a.End, isGeneric(a.Kind)-isGeneric(b.Kind))
-	})
-	done := 0
-	for _, f := range s.found {
-		for start := max(f.Start, done); start < f.End; {
-			end := f.End
-			if n := bytes.IndexByte(s.text[start:end], '\n'); n >= 0 {
-				end = start + n
-			}
-			piece := bytes.Trim(s.text[start:end], " \t\r>\\")
-			if from := start + bytes.Index(s.text[start:end], piece); len(piece) > 0 {
-				if n := len(all); n > 0 && all[n-1].End == from {
-					all[n-1].End = from + len(piece)
-				} else {
-					all = append(all, Span{from, from + len(piece), f.Kind})
-				}
-			}
-			start = end + 1
-		}
-		done = max(done, f.End)
-	}
-	return all
 }
 
 // isGeneric is 1 for the kinds that say least.

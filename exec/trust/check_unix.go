@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -127,11 +128,14 @@ func CheckFolder(folder string) error {
 	return err
 }
 
-func machineFolder() (string, error) {
+// MachineFile returns the path of the settings that the administrator has made for everybody on
+// this machine, which no variable of the environment changes.
+func MachineFile() (string, error) {
+	folder := "/etc"
 	if runtime.GOOS == "darwin" {
-		return "/Library/Application Support", nil
+		folder = "/Library/Application Support"
 	}
-	return "/etc", nil
+	return filepath.Join(folder, "vaultwicket", "config.toml"), nil
 }
 
 // notOfMachine says why an entry on the path of the settings of the machine is not the

@@ -152,8 +152,13 @@ func CheckFolder(folder string) error {
 	return err
 }
 
-// machineFolder is the folder of the settings of the machine, as Windows knows it.
-func machineFolder() (string, error) { return windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0) }
+// MachineFile returns the path of the settings that the administrator has made for everybody on
+// this machine, which no variable of the environment changes. The error is that of Windows, which
+// is asked for the folder of such files.
+func MachineFile() (string, error) {
+	folder, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
+	return filepath.Join(folder, "vaultwicket", "config.toml"), err
+}
 
 // notOfMachine says why an entry on the path of the settings of the machine is not the
 // administrator's alone, "" if it is.

@@ -89,14 +89,6 @@ func VaultAround(name string, vaults []string) string {
 	return ""
 }
 
-// MachineFile returns the path of the settings that the administrator has made for everybody on
-// this machine, which no variable of the environment changes. The error is that of Windows, which
-// is asked for the folder of such files.
-func MachineFile() (string, error) {
-	folder, err := machineFolder()
-	return filepath.Join(folder, "vaultwicket", "config.toml"), err
-}
-
 // ReadMachineFile reads a file as [ReadFile] does, and only if administrators alone own and can
 // write it and everything on its path: not even the user of this process. The error is an
 // [*Unsafe] or that of the system, [fs.ErrNotExist] if there is no such file.

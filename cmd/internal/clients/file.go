@@ -23,17 +23,32 @@ type file struct {
 
 func (f file) missing() bool { return f.info == nil }
 
+// maxLinks bounds a chain of links to a missing target, which may be a loop.
+const maxLinks = 40
+
 // readFile reads a settings file of this user. A symbolic link is followed if this
 // user or root made it, and only to a file of this user.
 func readFile(name string) (file, error) {
 	f := file{name: name}
 	var err error
-	if f.target, err = resolve(name); err != nil {
+	if f.target, err = resolve(name, maxLinks); err != nil {
 		return f, environment(name, err)
 	}
 	info, err := os.Lstat(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, ownFolder(f)
+		for folder := filepath.Dir(f.target); ; folder = filepath.Dir(folder) { // it is not made in a folder of another user
+			info, err := os.Stat(folder)
+			switch {
+			case err == nil && !info.IsDir():
+				return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a folder", folder), "")
+			case err == nil && !ownedByUser(folder, info):
+				return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user")
+			case err == nil:
+				return f, nil
+			case !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder):
+				return f, environment(f.name, err)
+			}
+		}
 	}
 	if err != nil {
 		return f, environment(name, err)
@@ -54,27 +69,6 @@ func readFile(name string) (file, error) {
 	}
 	f.info = info
 	return f, nil
-}
-
-// ownFolder returns an error if the file would be made in a folder of another user.
-func ownFolder(f file) error {
-	folder := filepath.Dir(f.target)
-	for {
-		info, err := os.Stat(folder)
-		if err == nil {
-			switch {
-			case !info.IsDir():
-				return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a folder", folder), "")
-			case !ownedByUser(folder, info):
-				return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user")
-			}
-			return nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder) {
-			return environment(f.name, err)
-		}
-		folder = filepath.Dir(folder)
-	}
 }
 
 // environment returns the error for one of the operating system about a file.

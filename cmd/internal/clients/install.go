@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -203,15 +204,15 @@ func (c *Change) restore() {
 	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
 	probe := document.Object{{Key: "command", Value: programName}}
 	want, err := editor.Set(c.after, at, probe)
-	backups := c.installer.backupsOf(c.Client, c.before)
-	if err != nil || private.CheckFolder(backups.folder) != nil { // others could have changed what is in it
+	folder := c.installer.backupsOf(c.Client, c.before)
+	if err != nil || private.CheckFolder(folder) != nil { // others could have changed what is in it
 		return
 	}
-	for _, name := range backups.names() {
+	for _, name := range backupNames(folder) {
 		var content []byte
 		absent := strings.HasSuffix(name, absentEnding)
 		if !absent {
-			if content, err = private.Read(filepath.Join(backups.folder, name), document.MaxText); err != nil {
+			if content, err = private.Read(filepath.Join(folder, name), document.MaxText); err != nil {
 				continue
 			}
 		}
@@ -241,9 +242,35 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	if c.installer.Backups == "" {
 		return "", terminal.Fail(terminal.ExitNotReady, "no folder for backups", "set HOME or XDG_STATE_HOME to an absolute path")
 	}
-	backup, err = c.installer.backupsOf(c.Client, c.before).keep(c.before, c.installer.Now())
+	folder := c.installer.backupsOf(c.Client, c.before)
+	if err := private.MakeFolder(private.Disk{}, folder); err != nil {
+		unsafe, ok := errors.AsType[*private.Unsafe](err) // others could read the backups
+		if !ok {
+			return "", environment(folder, err)
+		}
+		return "", terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe),
+			cmp.Or(unsafe.Remedy(), "move it away; it is made again"))
+	}
+	ending := backupEnding
+	if c.before.missing() {
+		ending = absentEnding
+	}
+	name := filepath.Join(folder, c.installer.Now().UTC().Format("20060102T150405.000000000Z")+ending)
+	out, err := private.Disk{}.Create(name)
 	if err != nil {
-		return "", err
+		return "", environment(name, err)
+	}
+	_, err = out.Write(c.before.content)
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		os.Remove(name)
+		return "", environment(name, err)
+	}
+	names := backupNames(folder)
+	for _, old := range names[min(len(names), maxBackups):] {
+		_ = os.Remove(filepath.Join(folder, old))
+	}
+	if !c.before.missing() {
+		backup = name
 	}
 	switch {
 	case len(c.Commands) > 0:

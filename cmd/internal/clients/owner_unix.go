@@ -22,12 +22,7 @@ func ownedByUser(_ string, info fs.FileInfo) bool {
 
 // resolve follows the symbolic links of a path, that need not exist. A link that
 // neither this user nor root made is an error.
-func resolve(name string) (string, error) { return resolveWithin(name, maxLinks) }
-
-// maxLinks bounds a chain of links to a missing target, which may be a loop.
-const maxLinks = 40
-
-func resolveWithin(name string, links int) (string, error) {
+func resolve(name string, links int) (string, error) {
 	if links == 0 {
 		return "", &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
 	}
@@ -44,7 +39,7 @@ func resolveWithin(name string, links int) (string, error) {
 		return "", err
 	}
 	// What is missing may be the target of a link.
-	parent, err := resolveWithin(filepath.Dir(name), links)
+	parent, err := resolve(filepath.Dir(name), links)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +51,7 @@ func resolveWithin(name string, links int) (string, error) {
 	if !filepath.IsAbs(link) {
 		link = filepath.Join(parent, link)
 	}
-	return resolveWithin(link, links-1)
+	return resolve(link, links-1)
 }
 
 // keepRights does nothing on Unix, where the mode is all there is.

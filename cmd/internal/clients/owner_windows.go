@@ -18,7 +18,7 @@ func ownedByUser(name string, info fs.FileInfo) bool { return trust.Owned(name, 
 
 // resolve follows the symbolic links of a path, that need not exist. A link that
 // neither this user nor an administrator made is an error.
-func resolve(name string) (string, error) {
+func resolve(name string, _ int) (string, error) {
 	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
 		if trust.IsLink(entry, info) && !ownedByUser(entry, info) {
 			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
@@ -32,7 +32,7 @@ func resolve(name string) (string, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(name) == name {
 		return target, err
 	}
-	parent, err := resolve(filepath.Dir(name))
+	parent, err := resolve(filepath.Dir(name), maxLinks)
 	return filepath.Join(parent, filepath.Base(name)), err
 }
 

@@ -33,10 +33,14 @@ func (s System) path(pattern string) string {
 	switch {
 	case head == "~":
 		root = s.home()
-	case head == "{config}":
-		root = s.config()
-	case head == "{xdg}":
-		root = s.xdg()
+	case head == "{config}" && s.OS == "windows":
+		root = s.Getenv("APPDATA")
+	case head == "{config}" && s.OS == "darwin":
+		root = s.path("~/Library/Application Support")
+	case head == "{config}", head == "{xdg}":
+		if root = s.Getenv("XDG_CONFIG_HOME"); s.OS != "linux" || !s.isAbs(root) {
+			root = s.path("~/.config")
+		}
 	case head == "{local}":
 		root = s.Getenv("LOCALAPPDATA")
 	case strings.HasPrefix(head, "{"):
@@ -56,23 +60,6 @@ func (s System) path(pattern string) string {
 		return strings.TrimRight(root, `\/`) + `\` + strings.ReplaceAll(rest, "/", `\`)
 	}
 	return strings.TrimRight(root, "/") + "/" + rest
-}
-
-func (s System) config() string {
-	switch s.OS {
-	case "windows":
-		return s.Getenv("APPDATA")
-	case "darwin":
-		return s.path("~/Library/Application Support")
-	}
-	return s.xdg()
-}
-
-func (s System) xdg() string {
-	if folder := s.Getenv("XDG_CONFIG_HOME"); s.OS == "linux" && s.isAbs(folder) {
-		return folder
-	}
-	return s.path("~/.config")
 }
 
 func (s System) isAbs(path string) bool {

@@ -75,7 +75,7 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 		m.install(t, c, User, server("vaultwicket"))
 		m.uninstall(t, c, User, "vaultwicket")
 	}
-	names := m.backupsOf(c, file{target: name}).names()
+	names := backupNames(m.backupsOf(c, file{target: name}))
 	assert.That(t, len(names) == maxBackups, "%d backups are kept", len(names))
 	assert.Equal(t, *read(t, name), text, "in the end the file")
 }

@@ -45,8 +45,21 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 			m.notes(ctx, v, r)
 		}
 	}
+	// Of vaults within each other the rules of one do not apply to the other.
+	for _, outer := range m.Settings.Served {
+		for _, inner := range m.Settings.Served {
+			if outer.Folder == "" || inner.Folder == "" {
+				continue
+			}
+			rel, err := filepath.Rel(outer.Folder, inner.Folder)
+			if err != nil || rel == "." || strings.HasPrefix(filepath.ToSlash(rel), "../") || rel == ".." {
+				continue
+			}
+			r.warn("vault-in-vault", fmt.Sprintf("the vault %q is inside the vault %q", inner.Folder, outer.Folder),
+				"each has its own permissions: what the one hides can be read through the other", "serve one of them, or give both the same access rules")
+		}
+	}
 	if served > 0 {
-		m.nested(r)
 		return
 	}
 	fix := "vaultwicket config init, then set vault to the folder of your notes"
@@ -155,23 +168,6 @@ func (m Machine) rules(v gateway.Served, r *Report) {
 	for _, rule := range slices.Compact(paths) {
 		if rule != "/" && !exists(filepath.Join(v.Folder, filepath.FromSlash(rule))) {
 			r.warn("rule-without-folder", fmt.Sprintf("an access rule names %q, which does not exist in %q", rule, v.Folder), "a misspelled rule protects nothing", "correct the path; upper and lower case count")
-		}
-	}
-}
-
-// nested warns of vaults within each other: the rules of one do not apply to the other.
-func (m Machine) nested(r *Report) {
-	for _, outer := range m.Settings.Served {
-		for _, inner := range m.Settings.Served {
-			if outer.Folder == "" || inner.Folder == "" {
-				continue
-			}
-			rel, err := filepath.Rel(outer.Folder, inner.Folder)
-			if err != nil || rel == "." || strings.HasPrefix(filepath.ToSlash(rel), "../") || rel == ".." {
-				continue
-			}
-			r.warn("vault-in-vault", fmt.Sprintf("the vault %q is inside the vault %q", inner.Folder, outer.Folder),
-				"each has its own permissions: what the one hides can be read through the other", "serve one of them, or give both the same access rules")
 		}
 	}
 }

@@ -235,7 +235,16 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	for i := 0; i < len(h.value.Content); i += h.step() {
 		n := h.value.Content[i]
-		if !h.list && n.Value != at.Name || h.list && nameOfElement(n) != at.Name {
+		name := n.Value
+		if h.list {
+			name = ""
+			for i := 0; n.Kind == yaml.MappingNode && name == "" && i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == "name" {
+					name = n.Content[i+1].Value
+				}
+			}
+		}
+		if name != at.Name {
 			continue
 		}
 		indent := h.childIndent()
@@ -259,17 +268,6 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 		return h.start(n.Line), h.start(last + 1), nil
 	}
 	return -1, -1, nil
-}
-
-func nameOfElement(n *yaml.Node) string {
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == "name" {
-				return n.Content[i+1].Value
-			}
-		}
-	}
-	return ""
 }
 
 // RenderYAML returns an entry with the key that it is below.

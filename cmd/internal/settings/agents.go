@@ -39,15 +39,6 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-// setAgent takes any name of an agent, "" for none: which are defined is known where the file is read.
-func setAgent(s *Settings, text string) error {
-	s.Agent = text
-	if text == "" {
-		return nil
-	}
-	return CheckAgentName(text)
-}
-
 type agentTable struct {
 	policy.Agent
 	limits admission.Limits // 0 for those that are not written

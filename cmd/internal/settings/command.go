@@ -23,7 +23,10 @@ var configActions = []struct {
 	name string
 	run  func(f *Flags, std terminal.Streams) error
 }{
-	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"schema", printSchema},
+	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig},
+	{"schema", func(_ *Flags, std terminal.Streams) error {
+		return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
+	}},
 }
 
 // Command is "vaultwicket config": the settings, and where they come from.

@@ -32,13 +32,6 @@ func setExport(s *Settings, text string) error {
 	return nil
 }
 
-func setCheckpoints(s *Settings, text string) error {
-	if s.Checkpoints = text; text != "" && text != byState && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is neither %q nor an absolute path", quote.Short(text), byState)
-	}
-	return nil
-}
-
 // startExport starts to send the audit log, nil where the settings name no target and no key. A
 // target or command in a vault is refused: an agent may write there.
 func (o Opened) startExport() (*export.Exporter, error) {

@@ -39,8 +39,21 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	case name == "" && origin != "":
 		return place{}, &terminal.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `use "none" for no file`}
 	case name == "":
-		folder, err := configFolder(std.Getenv)
-		if err != nil {
+		// XDG on Linux, the like on macOS and Windows: os.UserConfigDir with our own view of the environment.
+		home := std.Getenv("HOME")
+		folder := filepath.Join(home, ".config")
+		switch runtime.GOOS {
+		case "windows":
+			home = std.Getenv("APPDATA")
+			folder = home
+		case "darwin":
+			folder = filepath.Join(home, "Library", "Application Support")
+		default:
+			if xdg := std.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+				home, folder = xdg, xdg
+			}
+		}
+		if !filepath.IsAbs(home) {
 			return place{}, nil // without a home there is no file
 		}
 		return place{name: filepath.Join(folder, "vaultwicket", "config.toml")}, nil
@@ -52,28 +65,6 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	return place{whole, origin}, nil
 }
 
-// configFolder is the user's folder for settings: XDG on Linux, the like on macOS and Windows. It is
-// os.UserConfigDir with our own view of the environment.
-func configFolder(getenv func(string) string) (string, error) {
-	home := getenv("HOME")
-	folder := filepath.Join(home, ".config")
-	switch runtime.GOOS {
-	case "windows":
-		home = getenv("APPDATA")
-		folder = home
-	case "darwin":
-		folder = filepath.Join(home, "Library", "Application Support")
-	default:
-		if xdg := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
-			return xdg, nil
-		}
-	}
-	if !filepath.IsAbs(home) {
-		return "", errors.New("no home folder")
-	}
-	return folder, nil
-}
-
 // source is what the files of the settings say: the user's, and that of the machine.
 type source struct {
 	file   document
@@ -81,9 +72,6 @@ type source struct {
 	agents policy.Agents // with what the machine allows
 	err    error
 }
-
-// infos are of the files when they were read, nil for one that was not there.
-func (s *source) infos() []fs.FileInfo { return []fs.FileInfo{s.file.info, s.bounds.info} }
 
 // open reads the files. The user's at the usual place may be missing; one that was named may not.
 func (f *Flags) open(std terminal.Streams) (s *source) {

@@ -59,14 +59,6 @@ func setToolsets(s *Settings, text string) error {
 	return nil
 }
 
-func setHTTP(s *Settings, text string) error {
-	s.HTTP.Addr = text
-	if text == "" {
-		return nil
-	}
-	return fromServer(streamable.CheckAddr(text))
-}
-
 // fromServer says in one line what the server has against a setting.
 func fromServer(err error) error {
 	if wrong, ok := errors.AsType[*streamable.SettingError](err); ok {
@@ -104,20 +96,6 @@ func each(check func(string) error) func(string) ([]string, error) {
 		}
 		return list, nil
 	}
-}
-
-func setSignIn(s *Settings, text string) error {
-	if s.HTTP.SignIn = text == "passkey"; !s.HTTP.SignIn && text != "" {
-		return fmt.Errorf("invalid value %q: want passkey", quote.Short(text))
-	}
-	return nil
-}
-
-func setClaim(s *Settings, text string) error {
-	if s.HTTP.Claim = text; text == "" {
-		return errors.New("is empty")
-	}
-	return nil
 }
 
 // CheckOAuth refuses access tokens without the address that they are for, and two issuers.

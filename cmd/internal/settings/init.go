@@ -104,7 +104,19 @@ func initialConfig() string {
 # check" what is wrong here, and "vaultwicket config schema" helps an editor.
 `)
 	for _, row := range table {
-		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", row.usage, row.name, row.literal(row.fallback))
+		// No default has a letter that TOML would want escaped in another way than Go.
+		text := row.fallback
+		switch value := row.valueOf(text).(type) {
+		case string:
+			text = strconv.Quote(value)
+		case []string:
+			var quoted []string
+			for _, name := range value {
+				quoted = append(quoted, strconv.Quote(name))
+			}
+			text = "[" + strings.Join(quoted, ", ") + "]"
+		}
+		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", row.usage, row.name, text)
 	}
 	b.WriteString(`
 # Several vaults, the first one being the default. Each needs a name, an id or a
@@ -126,20 +138,4 @@ func initialConfig() string {
 #confirm = "writes"
 `)
 	return b.String()
-}
-
-// literal returns the text of a setting as TOML. No default has a letter that
-// TOML would want escaped in another way than Go.
-func (s setting) literal(text string) string {
-	switch value := s.valueOf(text).(type) {
-	case string:
-		return strconv.Quote(value)
-	case []string:
-		var quoted []string
-		for _, name := range value {
-			quoted = append(quoted, strconv.Quote(name))
-		}
-		return "[" + strings.Join(quoted, ", ") + "]"
-	}
-	return text
 }

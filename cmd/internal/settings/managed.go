@@ -79,10 +79,21 @@ func openManaged() (m managed, err error) {
 	if err == nil {
 		content, info, err = machine.read(name)
 	}
-	var problems []problem
 	if err == nil {
-		if m, problems = parseManaged(content); len(problems) > 0 {
-			err = errors.New(problems[0].String())
+		r := &reading{content: content}
+		var root map[string]any
+		if wrong := toml.Unmarshal(content, &root); wrong != nil {
+			r.problems = []problem{syntaxProblem(wrong)}
+		} else {
+			m = managed{rights: policy.Unlimited(), texts: map[string]string{}}
+			readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")
+			m.rights.Origins = map[string]string{}
+			for _, part := range append(policy.SettingNames(), "access") {
+				m.rights.Origins[part] = policy.OriginManaged
+			}
+		}
+		if len(r.problems) > 0 {
+			err = errors.New(r.problems[0].String())
 		}
 	} else if errors.Is(err, fs.ErrNotExist) {
 		return managed{name: name, rights: policy.Unlimited()}, nil
@@ -94,21 +105,6 @@ func openManaged() (m managed, err error) {
 		err = path.Err
 	}
 	return m, &UnsafePathError{"bad_request", fmt.Sprintf("managed settings %q: %v", name, err), "the administrator of this machine can correct or remove the file"}
-}
-
-func parseManaged(content []byte) (managed, []problem) {
-	var root map[string]any
-	if err := toml.Unmarshal(content, &root); err != nil {
-		return managed{}, []problem{syntaxProblem(err)}
-	}
-	r := &reading{content: content}
-	m := managed{rights: policy.Unlimited(), texts: map[string]string{}}
-	readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")
-	m.rights.Origins = map[string]string{}
-	for _, part := range append(policy.SettingNames(), "access") {
-		m.rights.Origins[part] = policy.OriginManaged
-	}
-	return m, r.problems
 }
 
 // bound narrows settings that were read from all other sources, before vaults and agents narrow

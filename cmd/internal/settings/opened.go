@@ -3,8 +3,8 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -73,7 +73,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 	if err != nil {
 		return Opened{}, err
 	}
-	o.Settings, o.Log = s, s.Logger(o.messages)
+	o.Settings, o.Log = s, NewLogger(o.messages, s.logLevel, s.LogJSON)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made
 	// is told once, by a server. The client is looked at again before each start of it, and here so that
 	// a server says at once what every call would.
@@ -123,10 +123,6 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 	o.Follow(nil)
 	return o, nil
 }
-
-// Stay is for a subcommand that serves many calls: the embedded program stays
-// with it, until it closes its runner.
-func Stay(f *Flags) { f.Resident = true }
 
 // NewRunner returns what starts programs. With resident set it keeps them running, and is closed by the caller.
 func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
@@ -183,7 +179,7 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	defer o.running.mu.Unlock()
 	_, early := o.Settings.Agents[agent]
 	read := o.running.read
-	if read != nil && !same(lookAt(read.file.name, read.bounds.name)(), read.infos()) {
+	if read != nil && !same(lookAt(read.file.name, read.bounds.name)(), []fs.FileInfo{read.file.info, read.bounds.info}) {
 		read = nil // the files have changed since
 	}
 	if f.source = read; early {
@@ -202,11 +198,8 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	return g, nil
 }
 
-// AgentNames returns the agents that are defined now, in order.
-func (o Opened) AgentNames() []string { return slices.Sorted(maps.Keys(o.agents())) }
-
-// agents returns the agents of the settings file as it is now, if it can be read.
-func (o Opened) agents() policy.Agents {
+// AgentsNow returns the agents of the settings file as it is now, if it can be read.
+func (o Opened) AgentsNow() policy.Agents {
 	if now := o.running.agents.Load(); now != nil {
 		return *now
 	}
@@ -216,7 +209,7 @@ func (o Opened) agents() policy.Agents {
 // AgentOf returns the agent that access tokens with these values of the claim are of, "" for
 // none or if they are of several.
 func (o Opened) AgentOf(subjects []string) (name string) {
-	for other, agent := range o.agents() {
+	for other, agent := range o.AgentsNow() {
 		if !slices.ContainsFunc(subjects, func(subject string) bool { return slices.Contains(agent.Subjects, subject) }) {
 			continue
 		}
@@ -232,20 +225,6 @@ func (o Opened) AgentOf(subjects []string) (name string) {
 // caller stops it when there is a result.
 func (o Opened) Progress(command string) *terminal.Progress {
 	return terminal.StartProgress(o.messages, clean.Line(quote.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
-}
-
-// CheckVaultFolders refuses to serve a vault whose folder is not there: the user would
-// see it only in the answers to calls.
-func (o Opened) CheckVaultFolders() error {
-	for _, served := range o.Served {
-		if served.Folder == "" {
-			continue
-		}
-		if _, err := o.Runner.Embedded(served.Folder); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkVaultName refuses a vault that is given by the name of a folder here and that the

@@ -255,7 +255,7 @@ func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w := watch{look: lookAt(o.Flags.file.name, o.Flags.bounds.name), seen: o.Flags.source.infos(), asked: asked}
+		w := watch{look: lookAt(o.Flags.file.name, o.Flags.bounds.name), seen: []fs.FileInfo{o.Flags.file.info, o.Flags.bounds.info}, asked: asked}
 		w.run(ctx, o.running.reload)
 	}()
 	return func() {

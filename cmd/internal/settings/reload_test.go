@@ -75,7 +75,7 @@ func start(t *testing.T, content string, args ...string) *started {
 		r.policies = append(r.policies, served.Policy)
 	}
 	r.limits, r.disabled = s.Limits, !s.Enabled
-	r.reloader = newReloader(&r.tightened, f, s, std, s.Logger(std.Err))
+	r.reloader = newReloader(&r.tightened, f, s, std, NewLogger(std.Err, s.logLevel, s.LogJSON))
 	return r
 }
 
@@ -329,8 +329,8 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	f := NewFlags("serve")
 	s, _, err := f.Load(std, []string{"--config=" + file})
 	require.NoError(t, err)
-	g := gateway.New(gateway.Config{Vaults: s.Served, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: s.Logger(std.Err)})
-	r := newReloader(g, f, s, std, s.Logger(std.Err))
+	g := gateway.New(gateway.Config{Vaults: s.Served, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: NewLogger(std.Err, s.logLevel, s.LogJSON)})
+	r := newReloader(g, f, s, std, NewLogger(std.Err, s.logLevel, s.LogJSON))
 
 	stop := make(chan struct{})
 	var calls sync.WaitGroup

@@ -7,19 +7,14 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/policy/access"
 )
 
 // object is a part of a JSON Schema.
 type object = map[string]any
 
-// printSchema is "config schema": the JSON Schema of the settings file, for editors. It knows the form
+// configSchema is the JSON Schema of the settings file, for editors. It knows the form
 // of a value; what a value means, such as whether a profile is there, is for "config check".
-func printSchema(_ *Flags, std terminal.Streams) error {
-	return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
-}
-
 func configSchema() object {
 	definitions := object{"command": object{"enum": allowlist.Names()}}
 	general, profile := object{}, object{}

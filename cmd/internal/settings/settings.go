@@ -9,17 +9,21 @@
 package settings
 
 import (
-	"io"
+	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -97,11 +101,28 @@ var table = [...]setting{
 	{name: "confirm", fallback: "destructive", usage: "calls that require user approval: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: parsed(func(s *Settings) *policy.Confirm { return &s.Policy.Confirm }, policy.ParseConfirm)},
 	{name: "secrets", fallback: "redact", usage: "keys, tokens and passwords in answers: redact, strict (numbers of cards and accounts, too), block or allow", form: form{choices: []string{"redact", "strict", "block", "allow"}}, set: parsed(func(s *Settings) *policy.Secrets { return &s.Policy.Secrets }, policy.ParseSecrets)},
 	{name: "suspicious", fallback: "notice", usage: "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off", form: form{choices: []string{"notice", "ask", "off"}}, set: parsed(func(s *Settings) *policy.Suspicious { return &s.Policy.Suspicious }, policy.ParseSuspicious)},
-	{name: "remote-links", fallback: "ask", usage: "changes that add an address with text of another note: ask (they are destructive, and require approval whatever confirm says) or allow", form: form{choices: []string{"ask", "allow"}}, set: setRemoteLinks},
+	{name: "remote-links", fallback: "ask", usage: "changes that add an address with text of another note: ask (they are destructive, and require approval whatever confirm says) or allow", form: form{choices: []string{"ask", "allow"}}, set: func(s *Settings, text string) error {
+		if s.Policy.RemoteLinks = text == "allow"; !s.Policy.RemoteLinks && text != "ask" {
+			return fmt.Errorf("invalid value %q for remote-links: want ask or allow", quote.Short(text))
+		}
+		return nil
+	}},
 	{name: "shadow", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: setShadow},
-	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Private.Properties }, privateProperties)},
-	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Private.Tags }, privateTags)},
-	{name: "exceptions", kind: list, usage: "folders and notes for which a rule about texts does not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)", form: form{pattern: `^(` + strings.Join(policy.TextRules(), "|") + `) \w[^,]* # \w[^,]*$`}, set: setExceptions},
+	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: func(s *Settings, text string) error {
+		private, err := access.NewPrivate(nameFields(text), nil)
+		s.Policy.Private.Properties = private.Properties
+		return err
+	}},
+	{name: "private-tags", fallback: "private", kind: list, usage: "tags that hide a note (flag: comma-separated)", form: form{pattern: namePattern}, set: func(s *Settings, text string) error {
+		private, err := access.NewPrivate(nil, nameFields(text))
+		s.Policy.Private.Tags = private.Tags
+		return err
+	}},
+	{name: "exceptions", kind: list, usage: "folders and notes for which a rule about texts does not apply, each as \"RULE PATH # WHY\" without a comma (flag: comma-separated)", form: form{pattern: `^(` + strings.Join(policy.TextRules(), "|") + `) \w[^,]* # \w[^,]*$`}, set: func(s *Settings, text string) (err error) {
+		s.Policy.AnyException = false
+		s.Policy.Exceptions, err = access.ParseExceptions(strings.Split(text, ","), policy.TextRules()...)
+		return err
+	}},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: parsed(func(s *Settings) *string { return &s.ResultFormat }, choice(resultFormats, "result format", "json or text"))},
@@ -109,19 +130,42 @@ var table = [...]setting{
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: number(func(s *Settings) *int { return &s.DayStart }, 0, latestDayStart)},
 	{name: "embeddings-url", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish, and https beyond a private network", fixed: true, set: setEmbeddings},
-	{name: "embeddings-model", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: setModel},
+	{name: "embeddings-model", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: func(s *Settings, text string) error {
+		if s.model = text; strings.TrimSpace(text) == "" {
+			return errors.New("the model has no name")
+		}
+		return nil
+	}},
 	{name: "embeddings-key-file", usage: "private file with a key for that server (default: none)", fixed: true, set: parsed(func(s *Settings) *string { return &s.Embeddings.KeyFile }, absolute)},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: number(func(s *Settings) *int { return &s.Limits.Parallel }, 1, maxParallel)},
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Calls }, 0, maxRate)},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Mutations }, 0, maxRate)},
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.MutationsHour }, 0, maxRate)},
 	{name: "export", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: setExport},
-	{name: "checkpoints", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: setCheckpoints},
-	{name: "log-level", fallback: "warn", usage: "minimum log level: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
-	{name: "log-format", fallback: "text", usage: "log format: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
+	{name: "checkpoints", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: func(s *Settings, text string) error {
+		if s.Checkpoints = text; text != "" && text != byState && !filepath.IsAbs(text) {
+			return fmt.Errorf("%q is neither %q nor an absolute path", quote.Short(text), byState)
+		}
+		return nil
+	}},
+	{name: "log-level", fallback: "warn", usage: "minimum log level: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: func(s *Settings, text string) error {
+		name, err := choice(logLevels, "log level", "debug, info, warn or error")(text)
+		s.logLevel = Levels[name]
+		return err
+	}},
+	{name: "log-format", fallback: "text", usage: "log format: text or json", form: form{choices: logFormats}, fixed: true, set: func(s *Settings, text string) error {
+		name, err := choice(logFormats, "log format", "text or json")(text)
+		s.LogJSON = name == "json"
+		return err
+	}},
 	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: number(func(s *Settings) *int { return &s.HTTP.MaxSessions }, 1, maxSessions)},
 	{name: "toolsets", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: toolsets}, fixed: true, set: setToolsets},
-	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket (default: stdio)", fixed: true, set: setHTTP},
+	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket (default: stdio)", fixed: true, set: func(s *Settings, text string) error {
+		if s.HTTP.Addr = text; text == "" {
+			return nil
+		}
+		return fromServer(streamable.CheckAddr(text))
+	}},
 	{name: "token-file", usage: "private file with the bearer token for HTTP, created if missing (default: token in the state folder)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.TokenFile }, absolute)},
 	{name: "tls-cert", usage: "TLS certificate for HTTP (PEM file), required beyond loopback", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Cert }, absolute)},
 	{name: "tls-key", usage: "private key of the TLS certificate (PEM file)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Key }, absolute)},
@@ -130,11 +174,26 @@ var table = [...]setting{
 	{name: "public-url", usage: "address at which clients reach the server over HTTP, such as https://notes.example/mcp; access tokens are for it", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.PublicURL }, webAddress)},
 	{name: "oauth-issuer", usage: "authorization server whose access tokens are accepted over HTTP, such as https://login.example", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.Issuer }, webAddress)},
 	{name: "oauth-client-file", usage: "private file with the id and the secret of the server at oauth-issuer, on two lines: the issuer is asked about access tokens (default: they are signed JWTs)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.ClientFile }, absolute)},
-	{name: "sign-in", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: setSignIn},
-	{name: "oauth-claim", fallback: "sub", usage: "claim of access tokens whose value says which agent a client is (key oauth of [agents.NAME])", fixed: true, set: setClaim},
+	{name: "sign-in", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: func(s *Settings, text string) error {
+		if s.HTTP.SignIn = text == "passkey"; !s.HTTP.SignIn && text != "" {
+			return fmt.Errorf("invalid value %q: want passkey", quote.Short(text))
+		}
+		return nil
+	}},
+	{name: "oauth-claim", fallback: "sub", usage: "claim of access tokens whose value says which agent a client is (key oauth of [agents.NAME])", fixed: true, set: func(s *Settings, text string) error {
+		if s.HTTP.Claim = text; text == "" {
+			return errors.New("is empty")
+		}
+		return nil
+	}},
 	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: parsed(func(s *Settings) *bool { return &s.Enabled }, parseBool)},
-	{name: "agent", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: setAgent},
-	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: func(*Settings, string) error { return nil }}, // which are defined is known where the file is read,
+	{name: "agent", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: func(s *Settings, text string) error {
+		if s.Agent = text; text == "" { // for none; which are defined is known where the file is read
+			return nil
+		}
+		return CheckAgentName(text)
+	}},
+	{name: "profile", usage: "profile to apply: a table [profiles.NAME] of the settings file", set: func(*Settings, string) error { return nil }}, // which are defined is known where the file is read
 }
 
 // namePattern takes the usual names of properties and tags.
@@ -155,9 +214,6 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 	logFormats = []string{"text", "json"}
 )
-
-// Logger returns what writes the messages that the settings ask for.
-func (s Settings) Logger(out io.Writer) *slog.Logger { return NewLogger(out, s.logLevel, s.LogJSON) }
 
 // settingOf returns the row of a setting by its name.
 func settingOf(name string) (setting, bool) {

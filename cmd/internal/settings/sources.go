@@ -68,7 +68,8 @@ type Flags struct {
 	bounds managed  // of this machine
 	url    string   // see CallsServer
 
-	// No flags, but set by subcommands: those that stay, and those whose calls are counted.
+	// No flags, but set by subcommands: those that serve many calls, with which the embedded program
+	// stays until they close their runner, and those whose calls are counted.
 	Resident, Observed bool
 	// Reviews says that the agent narrows what is shown of the past, and gives no rights: it
 	// may be one that is no longer defined.

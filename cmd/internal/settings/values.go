@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
-	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -101,14 +99,6 @@ func commandList(text string) ([]string, error) {
 	return list, nil
 }
 
-func setRemoteLinks(s *Settings, text string) error {
-	if text != "ask" && text != "allow" {
-		return fmt.Errorf("invalid value %q for remote-links: want ask or allow", quote.Short(text))
-	}
-	s.Policy.RemoteLinks = text == "allow"
-	return nil
-}
-
 func setShadow(s *Settings, text string) error {
 	s.Policy.Shadow = nil
 	for _, name := range names(text) {
@@ -120,28 +110,12 @@ func setShadow(s *Settings, text string) error {
 	return nil
 }
 
-func privateProperties(text string) ([]string, error) {
-	private, err := access.NewPrivate(nameFields(text), nil)
-	return private.Properties, err
-}
-
-func privateTags(text string) ([]string, error) {
-	private, err := access.NewPrivate(nil, nameFields(text))
-	return private.Tags, err
-}
-
 // nameFields returns the names in a text that are separated by commas.
 func nameFields(text string) []string {
 	if text == "" {
 		return nil
 	}
 	return strings.Split(text, ",")
-}
-
-func setExceptions(s *Settings, text string) (err error) {
-	s.Policy.AnyException = false
-	s.Policy.Exceptions, err = access.ParseExceptions(strings.Split(text, ","), policy.TextRules()...)
-	return err
 }
 
 // choice returns what reads one of some words; what it is, and what is wanted, are for the error.
@@ -231,24 +205,5 @@ func setEmbeddings(s *Settings, text string) (err error) {
 		e, err = meaning.ParseEndpoint(text, "any")
 	}
 	s.Embeddings.Elsewhere = e.Elsewhere() != ""
-	return err
-}
-
-func setModel(s *Settings, text string) error {
-	if s.model = text; strings.TrimSpace(text) == "" {
-		return errors.New("the model has no name")
-	}
-	return nil
-}
-
-func setLogLevel(s *Settings, text string) error {
-	name, err := choice(logLevels, "log level", "debug, info, warn or error")(text)
-	s.logLevel = Levels[name]
-	return err
-}
-
-func setLogFormat(s *Settings, text string) error {
-	name, err := choice(logFormats, "log format", "text or json")(text)
-	s.LogJSON = name == "json"
 	return err
 }

@@ -106,8 +106,17 @@ func (r *reading) vaults(value any) []vaultTable {
 		if values["name"] == nil && values["id"] == nil && values["folder"] == nil {
 			r.report(at, "a table [[vaults]] needs a name, an id or a folder")
 		}
+		for _, other := range tables { // a request, and a rule, must mean one vault
+			switch {
+			case t.ID != "" && t.ID == other.ID:
+				r.report(append(at, "id"), "two vaults have the id %q", t.ID)
+			case t.Folder != "" && other.Folder != "" && registry.SameFolder(t.Folder, other.Folder):
+				r.report(append(at, "folder"), "two vaults have the folder %q", t.Folder)
+			case t.label() != "" && other.label() != "" && (t.label() == other.label() || t.label() == other.ID || t.ID == other.label()):
+				r.report(append(at, "name"), "two vaults have the name %q; give one of them another", quote.Short(other.label()))
+			}
+		}
 		tables = append(tables, t)
-		r.apart(tables, at)
 	}
 	return tables
 }
@@ -156,22 +165,6 @@ func accessLevel(path string, value any) (access.Level, error) {
 	return level, err
 }
 
-// apart reports what the last of the tables has in common with one before: a
-// request, and a rule, must mean one vault.
-func (r *reading) apart(tables []vaultTable, at []string) {
-	last := tables[len(tables)-1]
-	for _, other := range tables[:len(tables)-1] {
-		switch {
-		case last.ID != "" && last.ID == other.ID:
-			r.report(append(at, "id"), "two vaults have the id %q", last.ID)
-		case last.Folder != "" && other.Folder != "" && registry.SameFolder(last.Folder, other.Folder):
-			r.report(append(at, "folder"), "two vaults have the folder %q", last.Folder)
-		case last.label() != "" && other.label() != "" && (last.label() == other.label() || last.label() == other.ID || last.ID == other.label()):
-			r.report(append(at, "name"), "two vaults have the name %q; give one of them another", quote.Short(other.label()))
-		}
-	}
-}
-
 // everyVault returns the vaults that the settings speak of, each with what may
 // be done in it: those of the file, or the one of the setting vault.
 func (f *Flags) everyVault(s Settings) []gateway.Served {
@@ -207,42 +200,32 @@ func (f *Flags) agree(s *Settings) error {
 			return &wrongFile{f.file.name, []problem{{f.file.lineOf("vaults", strconv.Itoa(i), "tier"), reason}}}
 		}
 	}
-	if err := f.pickVaults(s); err != nil {
-		return err
+	// The vault of the setting vault is the first one. Given as a flag, it is the only one.
+	if r := f.raws[settingIndex("vault")]; len(s.tables) > 0 && r.text != "" {
+		i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
+			return r.text == t.label() || r.text == t.ID || s.Vault.Folder != "" && t.Folder != "" && registry.SameFolder(s.Vault.Folder, t.Folder)
+		})
+		if i < 0 {
+			var known, labels []string
+			for _, t := range s.tables {
+				labels = append(labels, t.label())
+				known = append(known, slices.DeleteFunc([]string{t.Name, t.ID, t.Folder, t.label()}, func(word string) bool { return word == "" })...)
+			}
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Short(r.text), quote.DidYouMean(r.text, known)),
+				Advice: "the vaults are " + strings.Join(labels, ", "),
+			}
+		}
+		picked := s.Served[i]
+		rest := slices.Delete(slices.Clone(s.Served), i, i+1)
+		if s.Served = []gateway.Served{picked}; !r.byFlag() {
+			s.Served = append(s.Served, rest...)
+		}
 	}
 	if err := f.pickAgent(s); err != nil {
 		return err
 	}
 	s.Vault = s.Served[0].Vault
-	return nil
-}
-
-// pickVaults puts the vault of the setting vault first. Given as a flag, it is the only one.
-func (f *Flags) pickVaults(s *Settings) error {
-	r := f.raws[settingIndex("vault")]
-	if len(s.tables) == 0 || r.text == "" {
-		return nil
-	}
-	i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
-		return r.text == t.label() || r.text == t.ID || s.Vault.Folder != "" && t.Folder != "" && registry.SameFolder(s.Vault.Folder, t.Folder)
-	})
-	if i < 0 {
-		var known, labels []string
-		for _, t := range s.tables {
-			labels = append(labels, t.label())
-			known = append(known, slices.DeleteFunc([]string{t.Name, t.ID, t.Folder, t.label()}, func(word string) bool { return word == "" })...)
-		}
-		return &terminal.UsageError{
-			Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Short(r.text), quote.DidYouMean(r.text, known)),
-			Advice: "the vaults are " + strings.Join(labels, ", "),
-		}
-	}
-	picked := s.Served[i]
-	if r.byFlag() {
-		s.Served = []gateway.Served{picked}
-		return nil
-	}
-	s.Served = append([]gateway.Served{picked}, slices.Delete(slices.Clone(s.Served), i, i+1)...)
 	return nil
 }
 
