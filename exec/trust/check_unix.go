@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"vaultwicket/allowlist/quote"
@@ -153,3 +154,28 @@ func notOfMachine(_ string, info fs.FileInfo) string {
 	}
 	return ""
 }
+
+func split(path string) (root string, names []string) { return "/", namesIn(path) }
+
+func namesIn(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// targetOf returns the target of a link, "" for anything else.
+func targetOf(entry string, info fs.FileInfo) (target string, err error) {
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return "", nil
+	}
+	return os.Readlink(entry)
+}
+
+// splitTarget returns the folder from which the target of a link in a folder counts, and its names.
+func splitTarget(folder, target string) (from string, names []string) {
+	if filepath.IsAbs(target) {
+		return split(target)
+	}
+	return folder, namesIn(target)
+}
+
+// fromSystem knows no accounts of Windows.
+func fromSystem(alias string) string { return alias }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/allowlist/day"
@@ -20,6 +23,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/observe/export"
@@ -299,3 +303,77 @@ const AtTerminal = "terminal"
 var Session = sync.OnceValue(newSession)
 
 func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }
+
+// Activity notices when a server has had no call for a while. It is told of the calls as an
+// [observe.Observer], and costs them next to nothing. The zero Activity is ready for use.
+type Activity struct{ paused atomic.Pointer[pause] }
+
+type pause struct {
+	length time.Duration
+	timer  *time.Timer
+}
+
+// Begin puts off the end of the pause. It wants to hear nothing more of the call.
+func (a *Activity) Begin(ctx context.Context, _ observe.CallStart) (context.Context, observe.CallObserver) {
+	if p := a.paused.Load(); p != nil {
+		p.timer.Reset(p.length)
+	}
+	return ctx, nil
+}
+
+// AfterPause calls do once no call has begun for so long, and again after the next calls. A call
+// may still be running. stop ends it.
+func (a *Activity) AfterPause(length time.Duration, do func()) (stop func()) {
+	p := &pause{length, time.AfterFunc(length, do)}
+	a.paused.Store(p)
+	return func() {
+		a.paused.Store(nil)
+		p.timer.Stop()
+	}
+}
+
+// TokenVariable contains a bearer token for HTTP, where a file is inconvenient, such as in containers.
+const TokenVariable = "VAULTWICKET_TOKEN"
+
+const maxTokenFile = 16 << 10
+
+// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
+type Server struct{ URL, Token string }
+
+// CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
+// machine: [Opened.Remote] is set then.
+func (f *Flags) CallsServer() {
+	f.StringVar(&f.url, "url", "", "call this server over HTTP, with the token of --token-file or "+TokenVariable)
+}
+
+// Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
+// this machine do not apply: a flag that could only mean them is refused. The token may be missing.
+func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
+	if f.url == "" {
+		return nil, "", nil
+	}
+	usage := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
+	if err := httpguard.CheckURL(f.url); err != nil {
+		return nil, "", usage(fmt.Sprintf("flag \"--url\": %q %v", quote.Short(f.url), err), "use the address of the endpoint, such as https://notes.example/mcp")
+	}
+	token := std.Getenv(TokenVariable)
+	for _, r := range f.raws {
+		switch {
+		case !r.byFlag():
+		case r.name == "token-file":
+			text, err := private.Read(r.text, maxTokenFile)
+			if err != nil {
+				return nil, "", usage(fmt.Sprintf("token-file %q: %v", quote.Short(r.text), err), "use a file that only you can read")
+			}
+			token = strings.TrimSpace(string(text))
+		case r.name == "vault":
+			vault = r.text
+		default:
+			return nil, "", usage(fmt.Sprintf("flag %q has no effect with --url", "--"+r.name), "the server has its own settings")
+		}
+	}
+	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
+	}
+	return &Server{f.url, token}, vault, nil
+}

@@ -1,6 +1,0 @@
-//go:build !windows
-
-package trust
-
-// fromSystem knows no accounts of Windows.
-func fromSystem(alias string) string { return alias }
