@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"vaultwicket/gateway"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -19,9 +21,7 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	r.Save()
 	giveTokens(r, []string{"ann", "bob"})
 	server := r.OverHTTP()
-	ann, bob := &caller{t: t, server: server, token: "vwa_ann"}, &caller{t: t, server: server, token: "vwa_bob"}
-	ann.connect()
-	bob.connect()
+	ann, bob := connected(server, "ann"), connected(server, "bob")
 	calls := []rig.Call{
 		rig.Calling("files"), rig.Calling("files", "total"), rig.Calling("folders"), rig.Calling("search", "query=zqx"), rig.Calling("find", "query=zqx secret"), rig.Calling("tags", "counts"),
 		rig.Calling("tasks"), rig.Calling("orphans"), rig.Calling("unresolved"), rig.Calling("backlinks", "path=Both/Plan.md"), rig.Calling("properties"), rig.Calling("changes", "since=2001-01-01"),
@@ -82,34 +82,27 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 	r.Save()
 	giveTokens(r, []string{"ann", "bob"})
 	server := r.OverHTTP()
-	var sessions []*caller
-	for _, name := range []string{"ann", "ann", "bob"} {
-		c := &caller{t: t, server: server, token: "vwa_" + name}
-		c.connect()
-		sessions = append(sessions, c)
-	}
+	ann, again, bob := connected(server, "ann"), connected(server, "ann"), connected(server, "bob")
 	call := rig.Calling("append", "path=Both/Plan.md", "content=once").With("idempotencyKey", "k")
-	first, _ := sessions[0].do(call)
-	again, _ := sessions[1].do(call)
-	if !first.OK || !again.OK || again.Change == nil || again.Change.ID != first.Change.ID || strings.Count(r.Read("Both/Plan.md"), "once") != 1 {
-		t.Errorf("the second session: %+v; the first: %+v", again, first)
+	first, _ := ann.do(call)
+	repeated, _ := again.do(call)
+	if !first.OK || !repeated.OK || rig.ChangeID(repeated) != rig.ChangeID(first) || strings.Count(r.Read("Both/Plan.md"), "once") != 1 {
+		t.Errorf("the second session: %+v; the first: %+v", repeated, first)
 	}
-	if other, _ := sessions[2].do(rig.Calling("undo", "id="+first.Change.ID)); other.OK {
-		t.Errorf("another agent undoes it: %+v", other)
-	}
-	if mine, _ := sessions[2].do(call); !mine.OK || mine.Change == nil || mine.Change.ID == first.Change.ID {
+	if mine, _ := bob.do(call); !mine.OK || rig.ChangeID(mine) == rig.ChangeID(first) {
 		t.Errorf("another agent with the same key: %+v", mine)
 	}
 	// The latest change of the agent is taken back by its id in the other session, also where that
 	// removes much; a change of another session is not taken back without its id.
-	long, _ := sessions[0].do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
-	if other, _ := sessions[1].do(rig.Calling("undo")); other.OK {
-		t.Errorf("without an id: %+v", other)
+	long, _ := ann.do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
+	undo := rig.Calling("undo", "id="+rig.ChangeID(long))
+	for what, got := range map[string]func() (gateway.Result, int){
+		"without an id": func() (gateway.Result, int) { return again.do(rig.Calling("undo")) }, "by another agent": func() (gateway.Result, int) { return bob.do(undo) },
+	} {
+		undone, _ := got()
+		assert.That(t, !undone.OK, "%s: %+v", what, undone)
 	}
-	if other, _ := sessions[2].do(rig.Calling("undo", "id="+long.Change.ID)); other.OK {
-		t.Errorf("another agent undoes it: %+v", other)
-	}
-	if own, _ := sessions[1].do(rig.Calling("undo", "id="+long.Change.ID)); !own.OK || strings.Contains(r.Read("Ann/Plan.md"), "a line") {
+	if own, _ := again.do(undo); !own.OK || r.Read("Ann/Long.md") != "" {
 		t.Errorf("the agent in its other session: %+v, %+v", own, own.Error)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,53 +17,49 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// session is a session of an agent, over standard input or HTTP.
-type session struct {
-	do   func(rig.Call) gateway.Result
-	read func(uri string) (text string) // a resource, "" for one that cannot be read
-}
-
 // sessionsOf opens sessions of agents with one server over HTTP, or with a server each.
-func sessionsOf(r *rig.Rig, over string, agents ...string) (all []session) {
+func sessionsOf(r *rig.Rig, over string, agents ...string) (all []*rig.Client) {
 	r.Save()
+	var server *rig.HTTPServer
 	if over == "http" {
 		giveTokens(r, []string{"ann", "bob"})
-		server := r.OverHTTP()
-		for _, name := range agents {
-			c := &caller{t: r.T, server: server, token: "vwa_" + name}
-			c.connect()
-			all = append(all, session{
-				func(call rig.Call) gateway.Result { result, _ := c.do(call); return result },
-				func(uri string) string { _, text := c.resource(uri); return text },
-			})
-		}
-		return all
+		server = r.OverHTTP()
 	}
 	for _, name := range agents {
-		c := serverOf(r, name)
-		all = append(all, session{c.Do, func(uri string) string {
-			answer := c.Ask("resources/read", map[string]any{"uri": uri})
-			if answer.Error != nil || len(answer.Result.Contents) != 1 {
-				r.T.Logf("%s: %+v", uri, answer.Error)
-				return ""
-			}
-			return answer.Result.Contents[0].Text
-		}})
+		if server != nil {
+			all = append(all, r.Session(server, "vwa_"+name))
+		} else {
+			all = append(all, serverOf(r, name))
+		}
 	}
 	return all
 }
 
+// resource is the text of a resource, "" for one that cannot be read.
+func resource(c *rig.Client, uri string) (text string) {
+	for _, content := range c.Ask("resources/read", map[string]any{"uri": uri}).Result.Contents {
+		text += content.Text
+	}
+	return text
+}
+
 // waitingIn returns the questions that wait in the state of a rig.
-func waitingIn(r *rig.Rig) (list []consent.StoredQuestion) {
+func waitingIn(r *rig.Rig) []consent.StoredQuestion {
 	r.T.Helper()
-	all, _, err := consent.OpenStore(consent.Folder(filepath.Join(r.Home, ".local", "state", "vaultwicket")), time.Now).List()
+	all, _, err := consent.OpenStore(consent.Folder(stateOf(r)), time.Now).List()
 	require.NoError(r.T, err)
-	for _, q := range all {
-		if q.State == consent.Pending {
-			list = append(list, q)
+	return slices.DeleteFunc(all, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
+}
+
+// approve approves the questions of an agent on the page.
+func approve(r *rig.Rig, agent string) {
+	r.T.Helper()
+	for _, q := range waitingIn(r) {
+		if strings.HasPrefix(q.Session, agent+"/") {
+			_, err := consent.Decide(stateOf(r), consent.Answer{Code: q.Code, Approve: true, By: "page"})
+			require.NoError(r.T, err)
 		}
 	}
-	return list
 }
 
 // What one agent has been asked, allowed or answered is of no use to another, nor are ids of its that
@@ -79,17 +75,17 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 			s := sessionsOf(r, over, "ann", "ann", "bob")
 			ann, other, bob := s[0], s[1], s[2]
 			call := rig.Calling("append", "path=Both/Plan.md", "content=asked")
-			asks := func(who string, s session) {
+			asks := func(who string, s *rig.Client) {
 				t.Helper()
-				got := s.do(call)
+				got := s.Do(call)
 				require.That(t, !got.OK && strings.HasPrefix(got.Error.Code, "unconfirmed"), "%s: %+v", who, got)
 			}
 			asks("ann", ann)
 			list := rig.Calling("approvals")
-			own := ann.do(list).Stdout
+			own := ann.Do(list).Stdout
 			id, _, _ := strings.Cut(own, "\t")
-			if !strings.Contains(own, "\tappend\t") || strings.Contains(bob.do(list).Stdout, "append") {
-				t.Fatalf("ann waits for %q, bob for %q", own, bob.do(list).Stdout)
+			if !strings.Contains(own, "\tappend\t") || strings.Contains(bob.Do(list).Stdout, "append") {
+				t.Fatalf("ann waits for %q, bob for %q", own, bob.Do(list).Stdout)
 			}
 			forged := strings.Map(func(c rune) rune {
 				if c >= '0' && c <= '8' || c >= 'a' && c <= 'e' || c >= 'A' && c <= 'E' {
@@ -97,31 +93,23 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				}
 				return c
 			}, id)
-			never := bob.do(rig.Calling("approvals", "withdraw="+forged))
-			for what, withdrawn := range map[string]gateway.Result{"another's": bob.do(rig.Calling("approvals", "withdraw="+id)), "half of an id": ann.do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
+			never := bob.Do(rig.Calling("approvals", "withdraw="+forged))
+			for what, withdrawn := range map[string]gateway.Result{"another's": bob.Do(rig.Calling("approvals", "withdraw="+id)), "half of an id": ann.Do(rig.Calling("approvals", "withdraw="+id[:len(id)/2]))} {
 				assert.That(t, !withdrawn.OK && withdrawn.Error.Code == never.Error.Code, "withdraw %s: %+v, a forged id: %+v", what, withdrawn, never)
 			}
-			bob.do(rig.Calling("approvals", "withdraw=all"))
-			require.Equal(t, ann.do(list).Stdout, own, "after bob withdrew")
+			bob.Do(rig.Calling("approvals", "withdraw=all"))
+			require.Equal(t, ann.Do(list).Stdout, own, "after bob withdrew")
 			asks("bob", bob) // who is asked himself
-			questions := waitingIn(r)
-			require.That(t, len(questions) == 2, "%d questions wait", len(questions))
-			for _, q := range questions {
-				if strings.HasPrefix(q.Session, "ann/") {
-					if _, err := consent.Decide(filepath.Join(r.Home, ".local", "state", "vaultwicket"), consent.Answer{Code: q.Code, Approve: true, By: "page"}); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
+			require.Equal(t, len(waitingIn(r)), 2, "questions")
+			approve(r, "ann")
 			asks("bob, with what ann was allowed", bob)
 			asks("another session of ann", other)
-			if got := ann.do(call); !got.OK {
-				t.Fatalf("ann: %+v", got.Error)
-			}
+			got := ann.Do(call)
+			require.That(t, got.OK, "ann: %+v", got.Error)
 			asks("ann, with what was used", ann)
 			assert.Equal(t, strings.Count(r.Read("Both/Plan.md"), "asked"), 1, "the note")
 
-			paged := ann.do(rig.Calling("files").With("limit", 5))
+			paged := ann.Do(rig.Calling("files").With("limit", 5))
 			require.That(t, paged.Truncated != nil && paged.Truncated.Cursor != "", "%+v", paged)
 			cursor := paged.Truncated.Cursor
 			last := "A"
@@ -129,15 +117,15 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 				last = "B"
 			}
 			for what, stolen := range map[string]gateway.Result{
-				"another's cursor": bob.do(rig.Call{"command": "files", "cursor": cursor}),
-				"a forged one":     ann.do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)-1] + last}),
-				"half of one":      ann.do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
-				"with another":     ann.do(rig.Call{"command": "folders", "cursor": cursor}),
+				"another's cursor": bob.Do(rig.Call{"command": "files", "cursor": cursor}),
+				"a forged one":     ann.Do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)-1] + last}),
+				"half of one":      ann.Do(rig.Call{"command": "files", "cursor": cursor[:len(cursor)/2]}),
+				"with another":     ann.Do(rig.Call{"command": "folders", "cursor": cursor}),
 			} {
 				assert.That(t, !stolen.OK && stolen.Stdout == "", "%s: %+v", what, stolen)
 			}
-			assert.Equal(t, bob.read("vaultwicket://output/"+cursor), "", "bob reads what was kept for ann")
-			assert.Contains(t, ann.read("vaultwicket://output/"+cursor), "Ann/nn", "ann reads")
+			assert.Equal(t, resource(bob, "vaultwicket://output/"+cursor), "", "bob reads what was kept for ann")
+			assert.Contains(t, resource(ann, "vaultwicket://output/"+cursor), "Ann/nn", "ann reads")
 		})
 	}
 }
@@ -148,7 +136,7 @@ func TestARateIsThatOfAnAgent(t *testing.T) {
 	s := sessionsOf(r, "http", "ann", "ann", "bob")
 	done := 0
 	for i := range 40 {
-		if got := s[i%2].do(rig.Calling("read", "path=Ann/Plan.md")); got.OK {
+		if got := s[i%2].Do(rig.Calling("read", "path=Ann/Plan.md")); got.OK {
 			done++
 		} else if got.Error.Code != "rate_limited" {
 			t.Fatalf("%+v", got.Error)
@@ -158,7 +146,7 @@ func TestARateIsThatOfAnAgent(t *testing.T) {
 		t.Errorf("both sessions of ann made %d calls", done)
 	}
 	for range 15 {
-		got := s[2].do(rig.Calling("read", "path=Bob/Plan.md"))
+		got := s[2].Do(rig.Calling("read", "path=Bob/Plan.md"))
 		require.That(t, got.OK, "bob: %+v", got.Error)
 	}
 }
@@ -175,10 +163,10 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	server := r.OverHTTP()
 	send := func(agent, more string) string {
 		t.Helper()
-		c := &caller{t: t, server: server, token: "vwa_" + agent}
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"append","params":{"path":"Both/Plan.md","content":"asked"}}` + more +
 			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
-		return c.sendWith(http.MethodPost, body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
+		_, text := callerOf(server, "vwa_"+agent).send(body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
+		return text
 	}
 	asked := send("ann", "")
 	state := requestState.FindStringSubmatch(asked)
@@ -204,15 +192,7 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 	server := r.OverHTTP()
 	var sessions []*caller
 	for _, name := range []string{"ann", "ann", "bob"} {
-		sessions = append(sessions, askable(t, server, name))
-	}
-	append := func(c *caller, answer string) (asked bool) {
-		t.Helper()
-		c.asked(appendBoth, func(id string) {
-			asked = true
-			c.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + answer + `}`)
-		})
-		return asked
+		sessions = append(sessions, askable(server, name))
 	}
 	here := `{"action":"accept","content":{"choice":"allow for this folder until the server stops"}}`
 	for i, test := range []struct {
@@ -220,31 +200,36 @@ func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 		answer string
 		asked  bool
 	}{{0, here, true}, {0, rig.Decline, false}, {2, rig.Decline, true}, {1, rig.Decline, true}, {0, rig.Decline, false}} {
-		if asked := append(sessions[test.by], test.answer); asked != test.asked {
-			t.Errorf("call %d: asked %v, want %v", i, asked, test.asked)
-		}
+		asked := false
+		sessions[test.by].asked(appendBoth, func(id string) {
+			asked = true
+			sessions[test.by].answer(id, test.answer)
+		})
+		assert.Equal(t, asked, test.asked, "call %d: asked", i)
 	}
-	got := strings.Count(r.Read("Both/Plan.md"), "x")
-	assert.That(t, got == 3, "%d changes", got)
+	assert.Equal(t, strings.Count(r.Read("Both/Plan.md"), "x"), 3, "changes")
 }
 
 const appendBoth = `{"command":"append","params":{"path":"Both/Plan.md","content":"x"}}`
 
 // askable opens a session of an agent whose client shows forms.
-func askable(t *testing.T, server *rig.HTTPServer, agent string) *caller {
-	t.Helper()
-	c := &caller{t: t, server: server, token: "vwa_" + agent}
+func askable(server *rig.HTTPServer, agent string) *caller {
+	c := callerOf(server, "vwa_"+agent)
 	c.send(rig.Handshake(`{"elicitation":{}}`))
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
 }
 
+// answer answers a form.
+func (c *caller) answer(form, with string) {
+	c.send(`{"jsonrpc":"2.0","id":` + form + `,"result":` + with + `}`)
+}
+
 // asked makes a call and returns its answer; form is given the id of each form that comes first.
 func (c *caller) asked(arguments string, form func(id string)) (answer string) {
-	c.t.Helper()
-	request := c.server.Request(c.t.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Authorization", "Bearer "+c.token, "Mcp-Session-Id", c.session)
-	response, err := c.server.Client.Do(request)
-	require.NoError(c.t, err)
+	c.T.Helper()
+	response, err := c.Client.Do(c.Request(c.T.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Mcp-Session-Id", c.session))
+	require.NoError(c.T, err)
 	defer response.Body.Close()
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		var message struct {
@@ -267,6 +252,7 @@ func (c *caller) asked(arguments string, form func(id string)) (answer string) {
 func TestAQuestionEndsWithItsAgent(t *testing.T) {
 	for _, how := range []string{"pause", "revoke", "edit", "expiry"} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t)
 			r.Set("confirm", `"writes"`)
 			if how == "expiry" {
@@ -275,7 +261,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			r.Save()
 			giveTokens(r, []string{"ann", "bob"})
 			server := r.OverHTTP()
-			ann, bob := askable(t, server, "ann"), askable(t, server, "bob")
+			ann, bob := askable(server, "ann"), askable(server, "bob")
 			before, id := r.Read("Both/Plan.md"), ""
 			var ended time.Time
 			answer := ann.asked(appendBoth, func(form string) {
@@ -295,14 +281,11 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			if id == "" || strings.Contains(answer, `"ok":true`) || time.Since(ended) > time.Minute { // a question waits for two
 				t.Fatalf("form %q: %s", id, answer)
 			}
-			ann.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`)
-			again := &caller{t: t, server: server, token: "vwa_ann"}
-			again.connect()
-			if got, _ := again.do(rig.Calling("append", "path=Both/Plan.md", "content=x")); got.OK {
-				t.Errorf("another session: %+v", got)
-			}
+			ann.answer(id, rig.Accept)
+			got, _ := connected(server, "ann").do(rig.Calling("append", "path=Both/Plan.md", "content=x"))
+			assert.That(t, !got.OK, "another session: %+v", got)
 			assert.Equal(t, r.Read("Both/Plan.md"), before, "the note")
-			assert.Contains(t, bob.asked(appendBoth, func(id string) { bob.send(`{"jsonrpc":"2.0","id":` + id + `,"result":` + rig.Accept + `}`) }), `"ok":true`, "bob")
+			assert.Contains(t, bob.asked(appendBoth, func(id string) { bob.answer(id, rig.Accept) }), `"ok":true`, "bob")
 		})
 	}
 }
@@ -318,31 +301,21 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 	}
 	s := sessionsOf(r, "stdio", "ann", "bob")
 	call := rig.Calling("append", "path=Both/Plan.md", "content=asked").With("idempotencyKey", "k")
-	approve := func(agent string) {
-		t.Helper()
-		for _, q := range waitingIn(r) {
-			if strings.HasPrefix(q.Session, agent+"/") {
-				if _, err := consent.Decide(filepath.Join(r.Home, ".local", "state", "vaultwicket"), consent.Answer{Code: q.Code, Approve: true, By: "page"}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
 	other := rig.Calling("append", "path=Both/Plan.md", "content=approved")
 	waits := rig.Calling("append", "path=Both/Plan.md", "content=waits")
 	var cursors []string
 	for i, name := range []string{"ann", "bob"} {
 		for _, c := range []rig.Call{call, other} {
-			s[i].do(c)
-			approve(name)
+			s[i].Do(c)
+			approve(r, name)
 			if c["idempotencyKey"] == nil {
 				continue // approved, and not made
 			}
-			got := s[i].do(c)
+			got := s[i].Do(c)
 			require.That(t, got.OK, "%s: %+v", name, got.Error)
 		}
-		s[i].do(waits)
-		paged := s[i].do(rig.Calling("files").With("limit", 5))
+		s[i].Do(waits)
+		paged := s[i].Do(rig.Calling("files").With("limit", 5))
 		cursors = append(cursors, paged.Truncated.Cursor)
 	}
 	r.Must("agent", "add", "ann")
@@ -350,23 +323,23 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 	r.Must("agent", "rotate", "ann")
 	for i, name := range []string{"ann", "bob"} {
 		anew := i == 0
-		if got := s[i].do(rig.Call{"command": "files", "cursor": cursors[i]}); got.OK == anew {
+		if got := s[i].Do(rig.Call{"command": "files", "cursor": cursors[i]}); got.OK == anew {
 			t.Errorf("%s: the cursor: %+v", name, got)
 		}
-		assert.Equal(t, (s[i].read("vaultwicket://output/"+cursors[i]) == ""), anew, "%s: the kept answer", name)
-		if got := s[i].do(rig.Calling("approvals")).Stdout; strings.Contains(got, "append") == anew {
+		assert.Equal(t, (resource(s[i], "vaultwicket://output/"+cursors[i]) == ""), anew, "%s: the kept answer", name)
+		if got := s[i].Do(rig.Calling("approvals")).Stdout; strings.Contains(got, "append") == anew {
 			t.Errorf("%s: waits for %q", name, got)
 		}
-		if got := s[i].do(other); got.OK == anew {
+		if got := s[i].Do(other); got.OK == anew {
 			t.Errorf("%s: what was approved: %+v", name, got)
 		}
-		if got := s[i].do(call); got.OK == anew {
+		if got := s[i].Do(call); got.OK == anew {
 			t.Errorf("%s: the key: %+v", name, got)
 		}
 	}
-	if got := s[0].do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
+	if got := s[0].Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
 		t.Errorf("ann reads: %+v", got.Error)
 	}
 	r.Must("agent", "revoke", "ann")
-	assert.That(t, !s[0].do(rig.Calling("read", "path=Ann/Plan.md")).OK, "ann reads after the second revocation")
+	assert.That(t, !s[0].Do(rig.Calling("read", "path=Ann/Plan.md")).OK, "ann reads after the second revocation")
 }

@@ -1,8 +1,8 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,83 +14,59 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// caller is a client of a server over HTTP with a token.
+// caller is a client of a server over HTTP with the token of an agent.
 type caller struct {
-	t              *testing.T
-	server         *rig.HTTPServer
-	token, session string
+	*rig.Endpoint
+	session string
+}
+
+func callerOf(server *rig.HTTPServer, token string) *caller {
+	return &caller{Endpoint: server.As(token)}
+}
+
+// connected opens a session with the token that giveTokens gives an agent.
+func connected(server *rig.HTTPServer, agent string) *caller {
+	c := callerOf(server, "vwa_"+agent)
+	c.connect()
+	return c
 }
 
 // send sends a message, and returns the status and the text of the answer.
-func (c *caller) send(body string) (status int, text string) {
-	c.t.Helper()
-	headers := []string{"Authorization", "Bearer " + c.token}
-	if c.session != "" {
-		headers = append(headers, "Mcp-Session-Id", c.session)
-	}
-	response, err := c.server.Client.Do(c.server.Request(c.t.Context(), http.MethodPost, "/mcp", body, headers...))
-	if err != nil {
-		c.t.Fatalf("%v; the log:\n%s", err, c.server.Said())
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	require.NoError(c.t, err)
-	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
-		c.session = id
-	}
-	return response.StatusCode, string(content)
-}
-
-// sendWith sends a request without a session, with further headers.
-func (c *caller) sendWith(method, body string, headers ...string) (text string) {
-	c.t.Helper()
-	response, err := c.server.Client.Do(c.server.Request(c.t.Context(), method, "/mcp", body, append([]string{"Authorization", "Bearer " + c.token}, headers...)...))
-	if err != nil {
-		c.t.Fatalf("%v; the log:\n%s", err, c.server.Said())
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	require.NoError(c.t, err)
-	return string(content)
+func (c *caller) send(body string, headers ...string) (status int, text string) {
+	c.T.Helper()
+	answer, err := c.Send(c.T.Context(), http.MethodPost, body, append([]string{"Mcp-Session-Id", c.session}, headers...)...)
+	require.NoError(c.T, err)
+	c.session = cmp.Or(answer.Header.Get("Mcp-Session-Id"), c.session)
+	return answer.Status, answer.Body
 }
 
 // connect opens a session and returns the status.
 func (c *caller) connect() int {
-	c.t.Helper()
+	c.T.Helper()
 	status, _ := c.send(rig.Handshake("{}"))
 	return status
 }
 
 // do calls obsidianCli. The result is zero unless the status is 200.
-func (c *caller) do(call rig.Call) (result gateway.Result, status int) {
-	c.t.Helper()
-	status, text := c.send(rig.JSON(c.t, map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": "obsidianCli", "arguments": call}}))
-	if status != http.StatusOK {
-		return result, status
-	}
+func (c *caller) do(call rig.Call) (gateway.Result, int) {
+	c.T.Helper()
+	status, text := c.send(tool(c.T, "obsidianCli", call))
 	var answer struct {
-		Result struct{ StructuredContent json.RawMessage }
+		Result struct{ StructuredContent gateway.Result }
 	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		c.t.Fatalf("%v: %s", err, text)
-	}
-	if err := json.Unmarshal(answer.Result.StructuredContent, &result); err != nil {
-		c.t.Fatalf("%v: %s", err, text)
-	}
-	return result, status
+	require.That(c.T, status != http.StatusOK || json.Unmarshal([]byte(text), &answer) == nil, "%s", text)
+	return answer.Result.StructuredContent, status
 }
 
 // resource reads a resource. The text is "" for one that cannot be read.
-func (c *caller) resource(uri string) (status int, text string) {
-	c.t.Helper()
-	status, answer := c.send(rig.JSON(c.t, map[string]any{"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": map[string]any{"uri": uri}}))
-	var read struct {
-		Result struct{ Contents []struct{ Text string } }
+func (c *caller) resource(uri string) string {
+	c.T.Helper()
+	_, answer := c.send(rig.JSON(c.T, map[string]any{"jsonrpc": "2.0", "id": 3, "method": "resources/read", "params": map[string]any{"uri": uri}}))
+	var read rig.Answer
+	if err := json.Unmarshal([]byte(answer), &read); err != nil || len(read.Result.Contents) != 1 {
+		return ""
 	}
-	if err := json.Unmarshal([]byte(answer), &read); err == nil && len(read.Result.Contents) == 1 {
-		text = read.Result.Contents[0].Text
-	}
-	return status, text
+	return read.Result.Contents[0].Text
 }
 
 // tokenOf adds an agent and returns its token.
@@ -103,7 +79,7 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	r := newRig(t)
 	tokens := map[string]string{"ann": tokenOf(r, "ann"), "bob": tokenOf(r, "bob"), "late": tokenOf(r, "late")}
 	server := r.OverHTTP()
-	ann, bob := &caller{t: t, server: server, token: tokens["ann"]}, &caller{t: t, server: server, token: tokens["bob"]}
+	ann, bob := callerOf(server, tokens["ann"]), callerOf(server, tokens["bob"])
 	if ann.connect() != 200 || bob.connect() != 200 {
 		t.Fatalf("no session; the log:\n%s", server.Said())
 	}
@@ -117,38 +93,23 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	if got, want := files(bob), []string{"Bob/Plan.md", "Both/Plan.md"}; !slices.Equal(got, want) {
 		t.Errorf("bob lists %q", got)
 	}
-	made, _ := ann.do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
-	require.That(t, made.OK, "%+v", made.Error)
-	if undone, _ := bob.do(rig.Calling("undo", "id="+made.Change.ID)); undone.OK || undone.Error.Code != "not_found" {
-		t.Errorf("bob undoes what ann did: %+v", undone)
-	}
-	paged, _ := ann.do(rig.Calling("files").With("limit", 1))
-	require.That(t, paged.Truncated != nil, "%+v", paged)
-	if stolen, _ := bob.do(rig.Call{"command": "files", "cursor": paged.Truncated.Cursor}); stolen.OK || strings.Contains(stolen.Stdout, "Both") {
-		t.Errorf("bob goes on with ann's answer: %+v", stolen)
-	}
-	for what, c := range map[string]*caller{
-		"a session with the token of another agent": {t: t, server: server, token: tokens["bob"], session: ann.session},
-		"a session with the token of the server":    {t: t, server: server, token: rig.Token, session: ann.session},
-	} {
-		if _, status := c.do(rig.Calling("files")); status != http.StatusNotFound {
-			t.Errorf("%s: %d", what, status)
-		}
+	for what, token := range map[string]string{"another agent": tokens["bob"], "the server": rig.Token} {
+		other := callerOf(server, token)
+		other.session = ann.session
+		_, status := other.do(rig.Calling("files"))
+		assert.Equal(t, status, http.StatusNotFound, "a session with the token of %s", what)
 	}
 	for what, token := range map[string]string{
 		"a name": "ann", "a shorter token": tokens["ann"][:len(tokens["ann"])-1], "another one": "vwa_" + strings.Repeat("aB3-", 11), "the list of both": tokens["ann"] + "," + tokens["bob"],
 	} {
-		assert.Equal(t, (&caller{t: t, server: server, token: token}).connect(), http.StatusUnauthorized, "%s", what)
+		assert.Equal(t, callerOf(server, token).connect(), http.StatusUnauthorized, "%s", what)
 	}
 	for what, token := range map[string]string{"an expired agent": tokens["late"], "the token of the server, for which no agent is defined": rig.Token} {
-		c := &caller{t: t, server: server, token: token}
+		c := callerOf(server, token)
 		c.connect()
 		if result, _ := c.do(rig.Calling("files")); result.OK || result.Error.Code != "agent_denied" {
 			t.Errorf("%s: %+v", what, result)
 		}
-	}
-	if got := r.Must("journal", "list", "--agent=ann"); !strings.Contains(got, "ann (t)") {
-		t.Errorf("the journal says\n%s", got)
 	}
 }
 
@@ -158,7 +119,7 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	r := newRig(t)
 	token := tokenOf(r, "ann")
 	server := r.OverHTTP()
-	c := &caller{t: t, server: server, token: token}
+	c := callerOf(server, token)
 	c.connect()
 	read := rig.Calling("read", "path=Ann/Plan.md")
 	if result, status := c.do(read); !result.OK {
@@ -168,7 +129,7 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	if _, status := c.do(read); status != http.StatusUnauthorized {
 		t.Errorf("the earlier token: %d", status)
 	}
-	c = &caller{t: t, server: server, token: again}
+	c = callerOf(server, again)
 	c.connect()
 	if result, status := c.do(read); !result.OK {
 		t.Errorf("the new token: %d, %+v", status, result.Error)
@@ -225,7 +186,7 @@ func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {
 	server := r.OverHTTP()
 	r.Tables = strings.Replace(before, "[agents.ann]\n", "[agents.ann]\nallow-mutations = true\ndisable = [\"files\"]\n", 1)
 	r.Save()
-	c := &caller{t: t, server: server, token: token}
+	c := callerOf(server, token)
 	c.connect()
 	if result, status := c.do(rig.Calling("append", "path=Ann/Plan.md", "content=x")); result.OK || rig.CodeOfError(result.Error) != "mutations_off" {
 		t.Errorf("a change: %d, %+v", status, result.Error)

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"io"
 	"os"
 	osexec "os/exec"
 	"strings"
@@ -24,12 +23,7 @@ func TestInstallAsksForTheRights(t *testing.T) {
 		before, _ := os.ReadFile(settings)
 		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, rig.Binary, "install", "cursor", "--agent")
 		c.Env = []string{"HOME=" + r.Home, "TERM=dumb"}
-		user := rig.StartAtTerminal(t, c)
-		if _, err := user.WriteString(typed); err != nil {
-			t.Fatal(err)
-		}
-		err := c.Wait()
-		shown, _ := io.ReadAll(user) // to the end, which is an error of a terminal
+		shown, err := rig.AtTerminal(t, c, typed)
 		after, _ := os.ReadFile(settings)
 		added := strings.TrimPrefix(strings.TrimPrefix(string(after), string(before)), "\n")
 		assert.That(t, added == want && (err == nil) == (want != ""), "typed %q: %v, added\n%s\nshown\n%s", typed, err, added, shown)

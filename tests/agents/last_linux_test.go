@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/gateway"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -16,9 +18,13 @@ import (
 // over HTTP, while the user pauses it, revokes it, takes rights from it in the settings file, or it
 // expires: after that there is no effect and no answer with text. The log has the times.
 func TestTheLastEffectOfAnAgent(t *testing.T) {
-	for _, how := range []string{"pause", "revoke", "edit", "expiry"} {
-		for _, over := range []string{"stdio", "http"} {
+	for i, how := range []string{"pause", "revoke", "edit", "expiry"} {
+		for j, over := range []string{"stdio", "http"} {
 			t.Run(how+" over "+over, func(t *testing.T) {
+				if i%2 != j {
+					long.Only(t) // each end and each transport once by default
+				}
+				t.Parallel()
 				r := newRig(t)
 				r.Write("Ann/Log.md", "")
 				for i := range 40 {
@@ -31,34 +37,23 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 					r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+ended.UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
 				}
 				r.Save()
-				var call func(c rig.Call) (bool, string)
+				appends := rig.BatchOf(rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("files"))
+				var call func(c rig.Call) gateway.Result
 				var batch func() bool
 				if over == "stdio" {
 					ann := serverOf(r, "ann")
-					call = func(c rig.Call) (bool, string) {
-						got := ann.Do(c)
-						if got.Truncated != nil {
-							return got.OK, got.Truncated.Cursor
-						}
-						return got.OK, ""
-					}
+					call = ann.Do
 					batch = func() bool {
-						got := ann.Batch(rig.Calling("append", "path=Ann/Log.md", "content=b"), rig.Calling("append", "path=Ann/Log.md", "content=b"))
+						var got gateway.BatchResult
+						ann.Tool("obsidianBatch", appends, &got)
 						return got.OK
 					}
 				} else {
 					giveTokens(r, []string{"ann"})
-					ann := &caller{t: t, server: r.OverHTTP(), token: "vwa_ann"}
-					ann.connect()
-					call = func(c rig.Call) (bool, string) {
-						got, status := ann.do(c)
-						if got.Truncated != nil {
-							return status == 200 && got.OK, got.Truncated.Cursor
-						}
-						return status == 200 && got.OK, ""
-					}
+					ann := connected(r.OverHTTP(), "ann")
+					call = func(c rig.Call) gateway.Result { got, _ := ann.do(c); return got }
 					batch = func() bool {
-						status, text := ann.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"obsidianBatch","arguments":{"operations":[` + strings.Repeat(`{"command":"append","params":{"path":"Ann/Log.md","content":"b"}},`, 3) + `{"command":"files"}]}}}`)
+						status, text := ann.send(tool(t, "obsidianBatch", appends))
 						return status == 200 && strings.Contains(text, `"ok":true`)
 					}
 				}
@@ -97,10 +92,11 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 					if cursor != "" {
 						next = rig.Call{"command": "files", "cursor": cursor}
 					}
-					done, more := call(next)
-					cursor = more
-					wrote, _ := call(rig.Calling("append", "path=Ann/Log.md", "content=x"))
-					both := batch()
+					listed := call(next)
+					if cursor = ""; listed.Truncated != nil {
+						cursor = listed.Truncated.Cursor
+					}
+					done, wrote, both := listed.OK, call(rig.Calling("append", "path=Ann/Log.md", "content=x")).OK, batch()
 					switch now := len(r.Read("Ann/Log.md")); {
 					case !done && !wrote && !both && refused == 0:
 						refused, size = 1, now

@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
@@ -23,19 +23,12 @@ import (
 
 // giveTokens gives each agent the token "vwa_" and its name, as the file of tokens has it.
 func giveTokens(r *rig.Rig, agents []string) (file string) {
-	type token struct {
-		Agent  string `json:"agent"`
-		SHA256 string `json:"sha256"`
-		Made   string `json:"made"`
-	}
-	var list []token
+	var list []map[string]string
 	for _, name := range agents {
-		sum := sha256.Sum256([]byte("vwa_" + name))
-		list = append(list, token{name, hex.EncodeToString(sum[:]), "2026-11-21T00:00:00Z"})
+		list = append(list, map[string]string{"agent": name, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte("vwa_"+name))), "made": "2026-11-21T00:00:00Z"})
 	}
-	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
-	require.NoError(r.T, os.MkdirAll(state, 0o700))
-	file = filepath.Join(state, "agents.json")
+	require.NoError(r.T, os.MkdirAll(stateOf(r), 0o700))
+	file = filepath.Join(stateOf(r), "agents.json")
 	require.NoError(r.T, os.WriteFile(file, []byte(rig.JSON(r.T, list)), 0o600))
 	return file
 }
@@ -118,35 +111,6 @@ func (d rights) decides(c matrixCall, note string) string {
 	return "allow"
 }
 
-// commandsIn returns the commands of the resource with all of them.
-func commandsIn(t *testing.T, text string) (rows []struct {
-	Name    string
-	Allowed bool
-}) {
-	t.Helper()
-	var answer struct {
-		Result struct{ Contents []struct{ Text string } }
-	}
-	err := json.Unmarshal([]byte(text), &answer)
-	if err == nil && len(answer.Result.Contents) == 1 {
-		err = json.Unmarshal([]byte(answer.Result.Contents[0].Text), &rows)
-	}
-	require.That(t, err == nil && len(rows) != 0, "%v: %s", err, text)
-	return rows
-}
-
-// decisionIn returns the decision of a dry run.
-func decisionIn(t *testing.T, text string) string {
-	t.Helper()
-	var answer struct {
-		Result struct{ StructuredContent struct{ Decision string } }
-	}
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return answer.Result.StructuredContent.Decision
-}
-
 // Fifty agents of one server over HTTP: what a dry run, the call itself, explain, and the list of
 // commands say of each is what server and agent both allow, by a rule that is written here.
 func TestFiftyAgentsOverHTTP(t *testing.T) {
@@ -165,11 +129,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 	http := r.OverHTTP()
 	counts := map[string]int{}
 	for _, name := range names[:long.Count(25, 50)] {
-		d := all[name]
-		c := &caller{t: t, server: http, token: "vwa_" + name}
-		c.connect()
-		listed := map[string]bool{}
-		_, text := c.resource("vaultwicket://policy")
+		d, c, listed := all[name], connected(http, name), map[string]bool{}
+		text := c.resource("vaultwicket://policy")
 		var policies []struct {
 			Settings []struct {
 				Name  string
@@ -191,14 +152,19 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			}
 		}
 		assert.That(t, maps.Equal(has, wants), "%s (%+v): the policy is %v, want %v", name, d, has, wants)
-		_, text = c.send(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"vaultwicket://commands"}}`)
-		for _, row := range commandsIn(t, text) {
+		var rows []struct {
+			Name    string
+			Allowed bool
+		}
+		text = c.resource("vaultwicket://commands")
+		require.That(t, json.Unmarshal([]byte(text), &rows) == nil && len(rows) != 0, "%s", text)
+		for _, row := range rows {
 			listed[row.Name] = row.Allowed
 		}
 		for _, call := range matrixCalls {
 			open := d.opens(call)
 			explained, _ := c.do(rig.Call{"command": "help", "params": map[string]any{"command": call.command}})
-			_, described := c.resource("vaultwicket://help/" + call.command)
+			described := c.resource("vaultwicket://help/" + call.command)
 			assert.That(t, !d.vaults || strings.Contains(described, "\n  allowed  yes\n") == open, "%s: the resource of %s says\n%s", name, call.command, described)
 			if listed[call.command] != open || explained.OK != d.vaults || d.vaults && strings.Contains(explained.Stdout, "\n  allowed  yes\n") != open {
 				t.Errorf("%s: %s is listed: %v, want %v; help says\n%s", name, call.command, listed[call.command], open, explained.Stdout)
@@ -208,12 +174,16 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 				counts[want]++
 				arguments := fmt.Sprintf(`{"command":%q,"params":{"path":%q%s},"dryRun":true}`, call.command, note, call.params)
 				_, text := c.send(rig.ToolCall(9, arguments))
+				var answer struct {
+					Result struct{ StructuredContent gateway.DryRun }
+				}
+				require.NoError(t, json.Unmarshal([]byte(text), &answer))
 				if want == "missing" { // as a note that was never there
 					if _, never := c.send(rig.ToolCall(9, strings.Replace(arguments, "Plan", "Plam", 1))); strings.ReplaceAll(never, "Plam", "Plan") != text {
 						t.Errorf("%s (%+v): %s of %s, which is hidden, says\n%s\nand of a note that never was\n%s", name, d, call.command, note, text, never)
 					}
-				} else if got := decisionIn(t, text); got != want {
-					t.Errorf("%s (%+v): %s of %s is %s, want %s", name, d, call.command, note, got, want)
+				} else {
+					assert.Equal(t, answer.Result.StructuredContent.Decision, want, "%s (%+v): %s of %s", name, d, call.command, note)
 				}
 				if call.command == "read" {
 					if result, _ := c.do(rig.Calling("read", "path="+note)); result.OK != (want == "allow") {
@@ -239,21 +209,18 @@ func TestAThousandAgents(t *testing.T) {
 	r.Save()
 	file := giveTokens(r, names)
 	server := r.OverHTTP()
-	status := func(token string) int { return (&caller{t: t, server: server, token: token}).connect() }
+	status := func(token string) int { return callerOf(server, token).connect() }
 	for i, name := range names {
 		if i%10 > 0 && i < 990 {
 			continue
 		}
-		c := &caller{t: t, server: server, token: "vwa_" + name}
-		c.connect()
-		if result, code := c.do(rig.Calling("read", "path=Ann/Plan.md")); !result.OK {
-			t.Fatalf("%s: %d %+v", name, code, result.Error)
-		}
+		result, code := connected(server, name).do(rig.Calling("read", "path=Ann/Plan.md"))
+		require.That(t, result.OK, "%s: %d %+v", name, code, result.Error)
 	}
 	sum := sha256.Sum256([]byte("vwa_" + names[0]))
 	for _, token := range []string{
 		"vwa_", "vwa_" + strings.ToUpper(names[0]), names[0], "vwa_" + names[0] + " ", " vwa_" + names[0], "vwa_" + names[0] + "\t", "vwa_a0000.x_y-z", "vwa_../x", "vwa_" + strings.Repeat("a", 1<<12),
-		hex.EncodeToString(sum[:]), string(names[0][0]),
+		fmt.Sprintf("%x", sum), string(names[0][0]),
 	} {
 		got := status(token)
 		assert.That(t, got == http.StatusUnauthorized || strings.TrimSpace(token) == "vwa_"+names[0], "the token %.40q: %d", token, got)

@@ -62,19 +62,7 @@ func (s *site) as(sub, scope string) *caller {
 }
 
 func (s *site) with(changes map[string]any) *caller {
-	return &caller{t: s.T, server: s.server, token: s.key.Sign(s.T, s.issuer.Claims(publicURL, time.Now(), changes), nil)}
-}
-
-// post sends a message and returns the whole answer.
-func (c *caller) post(body string, headers ...string) (status int, header http.Header, text string) {
-	all := append([]string{"Authorization", "Bearer " + c.token, "Mcp-Session-Id", c.session}, headers...)
-	response, err := c.server.Client.Do(c.server.Request(c.t.Context(), http.MethodPost, "/mcp", body, all...))
-	if err != nil {
-		c.t.Fatalf("%v; the log:\n%s", err, c.server.Said())
-	}
-	defer response.Body.Close()
-	content, _ := io.ReadAll(response.Body)
-	return response.StatusCode, response.Header, string(content)
+	return callerOf(s.server, s.key.Sign(s.T, s.issuer.Claims(publicURL, time.Now(), changes), nil))
 }
 
 // tool returns a call of a tool as a message.
@@ -82,16 +70,19 @@ func tool(t *testing.T, name string, arguments any) string {
 	return rig.JSON(t, map[string]any{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": map[string]any{"name": name, "arguments": arguments}})
 }
 
+// visit sends a request without a token and returns the answer with its text.
+func visit(server *rig.HTTPServer, method, path, body string, headers ...string) (*http.Response, string) {
+	server.T.Helper()
+	response, err := server.Client.Do(server.Request(server.T.Context(), method, path, body, append([]string{"Authorization", ""}, headers...)...))
+	require.NoError(server.T, err)
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	return response, string(text)
+}
+
 // A client learns where to get a token, at both places, from the settings alone.
 func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 	s := newSite(t)
-	get := func(method, path string, headers ...string) (*http.Response, string) {
-		response, err := s.server.Client.Do(s.server.Request(t.Context(), method, path, "", append([]string{"Authorization", ""}, headers...)...))
-		require.NoError(t, err)
-		defer response.Body.Close()
-		text, _ := io.ReadAll(response.Body)
-		return response, string(text)
-	}
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		for _, host := range []string{s.server.Host(), "notes.example"} {
 			var about struct {
@@ -100,7 +91,7 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 				Scopes   []string `json:"scopes_supported"`
 				Methods  []string `json:"bearer_methods_supported"`
 			}
-			response, text := get("GET", path, "Host", host)
+			response, text := visit(s.server, "GET", path, "", "Host", host)
 			if err := json.Unmarshal([]byte(text), &about); err != nil || response.StatusCode != 200 || response.Header.Get("Content-Type") != "application/json" {
 				t.Fatalf("%s at %s: %d %s", path, host, response.StatusCode, text)
 			}
@@ -124,20 +115,19 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 		{"GET", "/.well-known/oauth-authorization-server", nil, 404},
 		{"GET", "/readyz", nil, 401},
 	} {
-		if response, text := get(test.method, test.path, test.headers...); response.StatusCode != test.status || strings.Contains(text, "evil") {
+		if response, text := visit(s.server, test.method, test.path, "", test.headers...); response.StatusCode != test.status || strings.Contains(text, "evil") {
 			t.Errorf("%s %s %q: %d %s", test.method, test.path, test.headers, response.StatusCode, text)
 		}
 	}
 	const place = `Bearer resource_metadata="https://notes.example/.well-known/oauth-protected-resource/mcp"`
 	for token, want := range map[string]string{"": place + `, scope="` + all + `"`, "wrong": place + `, error="invalid_token", scope="` + all + `"`, "a.b.c": place + `, error="invalid_token", scope="` + all + `"`} {
-		c := &caller{t: t, server: s.server, token: token}
 		headers := []string{"Host", "notes.example"}
 		if token == "" {
 			headers = append(headers, "Authorization", "")
 		}
-		if status, header, _ := c.post(rig.Handshake("{}"), headers...); status != 401 || header.Get("WWW-Authenticate") != want {
-			t.Errorf("with the token %q: %d %q", token, status, header.Get("WWW-Authenticate"))
-		}
+		answer, err := s.server.As(token).Send(t.Context(), http.MethodPost, rig.Handshake("{}"), headers...)
+		challenge := answer.Header.Get("WWW-Authenticate")
+		assert.That(t, err == nil && answer.Status == 401 && challenge == want, "with the token %q: %+v %q", token, answer, challenge)
 	}
 }
 
@@ -176,17 +166,15 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 		if got := c.connect(); got != 200 {
 			t.Fatalf("%s: no session: %d; the log:\n%s", test.what, got, s.server.Said())
 		}
-		status, header, text := c.post(tool(t, test.tool, test.call))
+		got, err := c.Send(t.Context(), http.MethodPost, tool(t, test.tool, test.call), "Mcp-Session-Id", c.session)
+		require.NoError(t, err)
 		var answer struct {
 			Result struct{ StructuredContent gateway.Result }
 		}
-		err := json.Unmarshal([]byte(text), &answer)
-		code := ""
-		if result := answer.Result.StructuredContent; result.Error != nil {
-			code = result.Error.Code
-		}
-		assert.That(t, err == nil && status == test.status && code == test.code, "%s: %d, %v, %s", test.what, status, err, text)
-		challenge := header.Get("WWW-Authenticate")
+		err = json.Unmarshal([]byte(got.Body), &answer)
+		code := rig.CodeOf(answer.Result.StructuredContent)
+		assert.That(t, err == nil && got.Status == test.status && code == test.code, "%s: %+v, %v", test.what, got, err)
+		challenge := got.Header.Get("WWW-Authenticate")
 		if test.scopes == "" && challenge != "" || test.scopes != "" && (!strings.Contains(challenge, `error="insufficient_scope", scope="`+test.scopes+`"`) || !strings.Contains(challenge, `resource_metadata="https://notes.example/`)) {
 			t.Errorf("%s: the challenge %q", test.what, challenge)
 		}
@@ -218,7 +206,7 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"expired", map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}, 401, "Unauthorized"},
 		{"for another server", map[string]any{"aud": "https://other.example/mcp"}, 401, "Unauthorized"},
 	} {
-		if status, _, text := s.with(test.changes).post(rig.Handshake("{}")); status != test.status || !strings.Contains(text, test.says) {
+		if status, text := s.with(test.changes).send(rig.Handshake("{}")); status != test.status || !strings.Contains(text, test.says) {
 			t.Errorf("%s: %d %s", test.what, status, text)
 		}
 	}
@@ -234,23 +222,23 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"another agent", s.as("bob@example", "vault:read"), 404},
 		{"another user of the agent", s.as("ann-too", "vault:read"), 404},
 		{"a client of the user that has registered anew", s.with(map[string]any{"client_id": "another"}), 200},
-		{"the token of the server", &caller{t: t, server: s.server, token: rig.Token}, 404},
-		{"a token in place of another header", &caller{t: t, server: s.server, token: "x"}, 401},
+		{"the token of the server", callerOf(s.server, rig.Token), 404},
+		{"a token in place of another header", callerOf(s.server, "x"), 401},
 	} {
 		test.c.session = ann.session
 		if _, status := test.c.do(rig.Calling("read", "path=Ann/Plan.md")); status != test.status {
 			t.Errorf("%s: %d", test.what, status)
 		}
 	}
-	for _, headers := range [][]string{{"Authorization", ann.token}, {"Authorization", "Basic " + ann.token}, {"Authorization", "DPoP " + ann.token}, {"Authorization", "Bearer " + ann.token + ", Bearer x"}} {
-		if status, _, _ := ann.post(rig.Handshake("{}"), headers...); status != 401 {
+	for _, headers := range [][]string{{"Authorization", ann.Token}, {"Authorization", "Basic " + ann.Token}, {"Authorization", "DPoP " + ann.Token}, {"Authorization", "Bearer " + ann.Token + ", Bearer x"}} {
+		if status, _ := ann.send(rig.Handshake("{}"), headers...); status != 401 {
 			t.Errorf("%q: %d", headers[1][:10], status)
 		}
 	}
-	response, err := s.server.Client.Do(s.server.Request(t.Context(), http.MethodPost, "/mcp?access_token="+ann.token, rig.Handshake("{}"), "Authorization", ""))
-	assert.That(t, err == nil && response.StatusCode == 401, "a token in the address: %v, %v", response, err)
+	response, _ := visit(s.server, http.MethodPost, "/mcp?access_token="+ann.Token, rig.Handshake("{}"))
+	assert.Equal(t, response.StatusCode, 401, "a token in the address")
 	log := s.server.Said()
-	assert.That(t, !strings.Contains(log, ann.token) && strings.Contains(log, "eve@example"), "the log has a token, or not whom the owner could add:\n%s", log)
+	assert.That(t, !strings.Contains(log, ann.Token) && strings.Contains(log, "eve@example"), "the log has a token, or not whom the owner could add:\n%s", log)
 }
 
 // Taking a subject out of the settings file ends its tokens in a running server, in the middle of a
@@ -269,13 +257,7 @@ func TestAccessTokensEnd(t *testing.T) {
 	}
 	s.Tables = strings.Replace(s.Tables, `"ann@example", `, "", 1)
 	s.Save()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if _, status := ann.do(read); status == 403 {
-			return
-		} else if time.Now().After(deadline) {
-			t.Fatalf("the token still counts: %d; the log:\n%s", status, s.server.Said())
-		}
-	}
+	within(t, "the token counts no longer", func() bool { _, status := ann.do(read); return status == 403 })
 }
 
 // A server that asks the issuer about tokens: opaque ones have their agents' rights, tokens of agents
@@ -293,10 +275,7 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 		agent = fields[slices.IndexFunc(fields, func(f string) bool { return strings.HasPrefix(f, "vwa_") })]
 	}
 	server := r.OverHTTP()
-	status := func(token string) int {
-		got, _, _ := (&caller{t: t, server: server, token: token}).post(rig.Handshake("{}"))
-		return got
-	}
+	status := func(token string) int { return callerOf(server, token).connect() }
 	for token, want := range map[string]int{"opaque": 200, "other": 401, "a.b.c": 401, agent: 200, "vwa_" + strings.Repeat("x", 26): 401} {
 		if got := status(token); got != want {
 			t.Errorf("%q: %d, want %d; the log:\n%s", token, got, want, server.Said())
@@ -349,13 +328,6 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	r := newRig(t)
 	r.Flags = []string{"--public-url=" + publicURL, "--sign-in=passkey"}
 	server := r.OverHTTP()
-	get := func(method, path, body string, headers ...string) (int, string, http.Header) {
-		response, err := server.Client.Do(server.Request(t.Context(), method, path, body, append([]string{"Authorization", ""}, headers...)...))
-		require.NoError(t, err)
-		defer response.Body.Close()
-		text, _ := io.ReadAll(response.Body)
-		return response.StatusCode, string(text), response.Header
-	}
 	for _, test := range []struct {
 		what, method, path, body string
 		headers                  []string
@@ -378,17 +350,14 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 		{"the endpoint for a page of the server", "POST", "/mcp", "{}", []string{"Origin", "https://notes.example"}, 403, "origin"},
 		{"a body without end", "POST", "/oauth/register", `{"redirect_uris":["` + strings.Repeat("a", 100_000) + `"]}`, nil, 400, "invalid_client_metadata"},
 	} {
-		if status, text, _ := get(test.method, test.path, test.body, test.headers...); status != test.status || !strings.Contains(text, test.says) {
-			t.Errorf("%s: %d %s", test.what, status, text)
+		if response, text := visit(server, test.method, test.path, test.body, test.headers...); response.StatusCode != test.status || !strings.Contains(text, test.says) {
+			t.Errorf("%s: %d %s", test.what, response.StatusCode, text)
 		}
 	}
 	for _, token := range []string{"vwt_", "vwt_AAAA", "vwr_AAAA.BBBB", "a.b.c"} {
-		if status, _, _ := (&caller{t: t, server: server, token: token}).post(rig.Handshake("{}")); status != 401 {
-			t.Errorf("the token %q: %d", token, status)
-		}
+		assert.Equal(t, callerOf(server, token).connect(), 401, "the token %q", token)
 	}
-	c := (&caller{t: t, server: server, token: tokenOf(r, "ann")})
-	assert.That(t, c.connect() == 200, "the token of an agent does not count any more")
+	assert.Equal(t, callerOf(server, tokenOf(r, "ann")).connect(), 200, "the token of an agent")
 	got := r.Must("passkey", "add", "--public-url="+publicURL)
 	assert.That(t, strings.HasPrefix(got, "https://notes.example/oauth/passkey#"), "the link is %q", got)
 	assert.Equal(t, strings.TrimSpace(r.Must("passkey", "list", "--json")), "[]", "the list")

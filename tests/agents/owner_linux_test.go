@@ -1,23 +1,16 @@
 package agents
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/cookiejar"
 	"net/url"
-	"os"
-	osexec "os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -25,43 +18,6 @@ var (
 	stateOnPage  = regexp.MustCompile(`title="[^"]*"><code>([^<]+)</code></a></td>.*?<span class="outcome ([a-z]+)">`)
 	accessOnPage = regexp.MustCompile(`<div><dt>(Read|Change|Delete)</dt><dd>(yes|no)`)
 )
-
-// pageOf starts the local page with the rights of an agent, and returns what reads its views.
-func pageOf(r *rig.Rig, agent string) (see func(view string, form url.Values) string) {
-	r.T.Helper()
-	program := osexec.Command(rig.Binary, "ui", "--agent="+agent)
-	program.Env = []string{"HOME=" + r.Home, "TZ=UTC"}
-	user := rig.StartAtTerminal(r.T, program)
-	r.T.Cleanup(func() {
-		_ = program.Process.Signal(os.Interrupt)
-		_ = program.Wait()
-	})
-	link, err := bufio.NewReader(user).ReadString('\n')
-	require.NoError(r.T, err)
-	jar, _ := cookiejar.New(nil)
-	client := &http.Client{Jar: jar}
-	link = strings.TrimSpace(link)
-	base := link[:strings.Index(link, "open/")]
-	see = func(view string, form url.Values) string {
-		r.T.Helper()
-		request, err := http.NewRequestWithContext(r.T.Context(), http.MethodGet, view, nil)
-		if form != nil {
-			request, err = http.NewRequestWithContext(r.T.Context(), http.MethodPost, base+view, strings.NewReader(form.Encode()))
-		} else if !strings.HasPrefix(view, "http") {
-			request, err = http.NewRequestWithContext(r.T.Context(), http.MethodGet, base+view, nil)
-		}
-		require.NoError(r.T, err)
-		request.Header.Set("Sec-Fetch-Site", "same-origin")
-		answer, err := client.Do(request)
-		require.NoError(r.T, err)
-		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		require.That(r.T, err == nil && answer.StatusCode == http.StatusOK, "%s: %d %v", view, answer.StatusCode, err)
-		return string(body)
-	}
-	see(link, nil)
-	return see
-}
 
 // Fifty agents as the owner sees them at the terminal and on the local page: what commands,
 // explain, access and dry-run say of each, and the views of the policy and of access, is what server
@@ -93,9 +49,9 @@ func TestFiftyAgentsForTheOwner(t *testing.T) {
 	for i := range long.Count(5, 50) {
 		name := fmt.Sprintf("agent-%02d", i)
 		d := all[name]
-		see := pageOf(r, name)
+		page := r.OpenPage("--agent=" + name)
 		onPage := map[string]string{}
-		for _, cell := range stateOnPage.FindAllStringSubmatch(see("policy", nil), -1) {
+		for _, cell := range stateOnPage.FindAllStringSubmatch(page.See("policy"), -1) {
 			onPage[cell[1]] = cell[2]
 		}
 		var listed []struct {
@@ -131,7 +87,7 @@ func TestFiftyAgentsForTheOwner(t *testing.T) {
 			parse(r.Must("access", "--json", "--agent="+name, note), &said)
 			same(fmt.Sprintf("%s (%+v), access of %s", name, d, note), [3]bool{said.Read.Allowed, said.Change.Allowed, said.Delete.Allowed}, want)
 			var shown [3]bool
-			for i, cell := range accessOnPage.FindAllStringSubmatch(see("policy/access?path="+url.QueryEscape(note), nil), -1) {
+			for i, cell := range accessOnPage.FindAllStringSubmatch(page.See("policy/access?path="+url.QueryEscape(note)), -1) {
 				shown[i] = cell[2] == "yes"
 			}
 			same(fmt.Sprintf("%s (%+v), %s on the page", name, d, note), shown, want)

@@ -1,14 +1,12 @@
 package consent
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"vaultwicket/gateway"
@@ -21,14 +19,6 @@ import (
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
-
-func TestBegunCounts(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	if got, _ := o.Do([]string{"append", "path=root.md", "content=x"}, rig.Says(consent.Yes)); rig.CodeOf(got) != "" || o.Begun() != 1 || o.Read("root.md") != "root\nx" {
-		t.Errorf("got %+v, %d begun, the note is %q", got.Error, o.Begun(), o.Read("root.md"))
-	}
-}
 
 func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 	t.Parallel()
@@ -63,34 +53,6 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		result, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")},
 			rig.First(func() { o.Write("root.md", "new\n"); left = rig.TreeOf(t, o.Vault) }))
 		assert.That(t, result.Error != nil && result.Error.Code == "conflict" && rig.TreeOf(t, o.Vault) == left, "got %+v", result.Error)
-	})
-}
-
-// A person who stops everything while a question is open has stopped it too.
-func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	pause := admission.PauseFile(private.StateFolder(o.Config.Getenv, ""))
-	o.Refusing("paused", "paused", func() string {
-		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() { rig.WriteFile(t, pause, nil) }))
-		os.Remove(pause)
-		return rig.CodeOf(got)
-	})
-	o.Refusing("paused, in a batch", "paused", func() string {
-		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "delete", "path=root.md")}, rig.First(func() { rig.WriteFile(t, pause, nil) }))
-		os.Remove(pause)
-		if got.Error == nil {
-			return got.Results[0].Result.Error.Code
-		}
-		return got.Error.Code
-	})
-	o.Refusing("mutations are off", "mutations_off", func() string {
-		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() {
-			off := o.Config.Policy
-			off.Mutations = false
-			o.Gateway.Tighten([]policy.Policy{off}, admission.Limits{}, false)
-		}))
-		return rig.CodeOf(got)
 	})
 }
 
@@ -132,38 +94,6 @@ func TestAYesIsForOneVault(t *testing.T) {
 	}
 }
 
-// The desk is one for all processes, and what is typed has one caller.
-func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Session = "1" })
-	twin := filepath.Join(t.TempDir(), "Notes")
-	rig.FillVault(t, twin)
-	other := o.Again(func(c *gateway.Config) { c.Session, c.Vault = "2", gateway.Vault{Folder: twin} })
-	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "terminal"}
-	o.Gateway.Do(t.Context(), req)
-	o.Approve()
-	assert.Equal(t, rig.CodeOf(other.Gateway.Do(t.Context(), req)), "unconfirmed", "in another vault")
-	if got := o.Again(func(c *gateway.Config) { c.Session = "3" }).Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
-		t.Errorf("in the same one, typed again: %+v", got.Error)
-	}
-}
-
-// A yes is for the caller whom the person was told of.
-func TestAYesIsForOneCaller(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me"}
-	o.Gateway.Do(t.Context(), req)
-	o.Approve()
-	for _, caller := range []string{"you", "", "m", "me\x00"} {
-		theirs := req
-		theirs.Caller = caller
-		o.Refusing("caller "+caller, "unconfirmed", func() string { return rig.CodeOf(o.Gateway.Do(t.Context(), theirs)) })
-	}
-	got := o.Gateway.Do(t.Context(), req)
-	assert.That(t, rig.CodeOf(got) == "", "got %+v", got.Error)
-}
-
 // The desk: a yes is used up, and worth nothing when the note is another one.
 func TestAnApprovalInATerminal(t *testing.T) {
 	t.Parallel()
@@ -186,36 +116,6 @@ func TestAnApprovalInATerminal(t *testing.T) {
 	}
 	o.Write("root.md", "root\n")
 	o.Refusing("used up too", "unconfirmed", ask)
-}
-
-// No one is asked about a call that was made: its first answer is given again.
-func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, nil)
-	asked := 0
-	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", Ask: func(context.Context, consent.Question) consent.Reply {
-		asked++
-		return consent.Yes
-	}}
-	first := o.Gateway.Do(t.Context(), req)
-	again := o.Gateway.Do(t.Context(), req)
-	if rig.CodeOf(first) != "" || rig.CodeOf(again) != "" || asked != 1 || again.Change == nil || again.Change.ID != first.Change.ID || o.Read("root.md") != "root\nx" {
-		t.Errorf("asked %d times: %+v, then %+v", asked, first, again)
-	}
-}
-
-func TestOneApprovalRunsOneOfManyCalls(t *testing.T) {
-	t.Parallel()
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Parallel = 8 })
-	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
-	o.Gateway.Do(t.Context(), req)
-	o.Approve()
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() { o.Gateway.Do(t.Context(), req) })
-	}
-	all.Wait()
-	assert.Equal(t, o.Read("root.md"), "root\nx", "the note")
 }
 
 func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {

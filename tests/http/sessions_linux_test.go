@@ -2,7 +2,6 @@ package http_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	osexec "os/exec"
 	"path/filepath"
@@ -73,14 +72,9 @@ func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 	}{{"a.md", "n\n", false}, {"b.md", "\n", false}, {"c.md", "y\n", true}} {
 		c := osexec.Command("/bin/sh", "-c", `exec "$0" "$@" 2>/dev/tty`, rig.Binary, "run", "--url=http://"+server.Addr+"/mcp", "delete", "path="+test.note)
 		c.Env = []string{"HOME=" + t.TempDir(), "TERM=dumb", "VAULTWICKET_TOKEN=" + rig.Token}
-		user := rig.StartAtTerminal(t, c)
-		if _, err := user.WriteString(test.typed); err != nil {
-			t.Fatal(err)
-		}
-		err := c.Wait()
-		shown, _ := io.ReadAll(user) // to the end, which is an error of a terminal
-		assert.That(t, strings.Contains(string(shown), `removes: "`+test.note+`"`) && strings.Contains(string(shown), "Allow this?"), "typed %q: shown %s", test.typed, shown)
-		if gone := r.Read(test.note) == ""; gone != test.gone || (err == nil) != test.gone || !test.gone && !strings.Contains(string(shown), "Cancelled. Nothing was changed.") {
+		shown, err := rig.AtTerminal(t, c, test.typed)
+		assert.That(t, strings.Contains(shown, `removes: "`+test.note+`"`) && strings.Contains(shown, "Allow this?"), "typed %q: shown %s", test.typed, shown)
+		if gone := r.Read(test.note) == ""; gone != test.gone || (err == nil) != test.gone || !test.gone && !strings.Contains(shown, "Cancelled. Nothing was changed.") {
 			t.Errorf("typed %q: %v, gone %v, shown %s", test.typed, err, gone, shown)
 		}
 	}

@@ -29,7 +29,7 @@ func TestApproveOnThePage(t *testing.T) {
 	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" {
 		t.Fatalf("%+v", got)
 	}
-	view := v.see("approvals")
+	view := v.See("approvals")
 	has(t, view, "t wants to <b>delete</b> Bread.md", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved, for one call") {
 		t.Fatalf("approved: %s", body)
@@ -41,7 +41,7 @@ func TestApproveOnThePage(t *testing.T) {
 	for _, line := range auditLines(r, "delete") {
 		change = cmp.Or(change, line.Change)
 	}
-	has(t, v.see("approvals"), "Nothing is waiting", "Done, ", "changes/one/"+change+"?vault=Notes\">see the change</a>")
+	has(t, v.See("approvals"), "Nothing is waiting", "Done, ", "changes/one/"+change+"?vault=Notes\">see the change</a>")
 	by := map[string]string{}
 	for _, line := range auditLines(r, "delete") {
 		by[line.Kind+" "+line.Decision] = line.By
@@ -58,7 +58,7 @@ func TestDenyOnThePage(t *testing.T) {
 	client := r.Stdio(false, "")
 	call := rig.Calling("delete", "path=Bread.md")
 	client.Do(call)
-	view := v.see("approvals")
+	view := v.See("approvals")
 	v.send(view, "approvals/deny", nil)
 	got := client.Do(call)
 	assert.That(t, got.Error != nil && strings.Contains(got.Error.Message, "declined") && r.Read("Bread.md") != "", "the denied call: %+v", got)
@@ -74,23 +74,20 @@ func TestUndoOnThePage(t *testing.T) {
 	client := r.Stdio(false, "")
 	change := client.Do(rig.Calling("append", "path=Bread.md", "content=<i>yeast</i>")).Change
 	path := "changes/one/" + change.ID + "?vault=Notes"
-	view := v.see(path)
+	view := v.See(path)
 	has(t, view, "&lt;i&gt;yeast&lt;/i&gt;", "Undo this change")
 	lacks(t, view, "<i>")
-	_, asked := v.send(view, "changes/undo", nil, `id="undo"`)
-	if strings.Contains(asked, `name="confirm"`) {
-		_, asked = v.send(asked, "changes/undo", nil, `name="confirm"`)
-	}
+	asked := v.undo(view, `id="undo"`)
 	has(t, asked, "Undone.")
 	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
-	lacks(t, v.see(path), "Undo this change")
+	lacks(t, v.See(path), "Undo this change")
 	for _, line := range auditLines(r, "undo") {
 		assert.That(t, line.Client == "page" && line.Surface == "page", "%+v", line)
 	}
 
 	// One that removes a note requires approval.
 	created := client.Do(rig.Calling("create", "path=New.md", "content=hello")).Change
-	_, asked = v.send(v.see("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
+	_, asked = v.send(v.See("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello</span>")
 	if _, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`); r.Read("New.md") == "" || !strings.Contains(wrong, `name="confirm"`) {
 		t.Errorf("undone without the right confirmation: %s", wrong)
@@ -108,11 +105,8 @@ func TestUndoABatchAndASession(t *testing.T) {
 	require.That(t, batch.OK, "%+v", batch)
 	first := regexp.MustCompile(`changes/one/[^"]+`)
 	for _, what := range []string{"Undo the whole batch", "Undo all of this session"} {
-		view := v.see(strings.ReplaceAll(first.FindString(v.see("changes")), "&amp;", "&"))
-		_, body := v.send(view, "changes/undo", nil, what)
-		if strings.Contains(body, `name="confirm"`) {
-			_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
-		}
+		view := v.See(strings.ReplaceAll(first.FindString(v.See("changes")), "&amp;", "&"))
+		body := v.undo(view, what)
 		has(t, body, "2 changes undone.")
 		assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n", "%s leaves %q and %q", what, r.Read("Bread.md"), r.Read("Work/Plan.md"))
 		client.Do(rig.Calling("append", "path=Bread.md", "content=c"))
@@ -125,7 +119,7 @@ func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
 	change := r.Stdio(false, "").Do(rig.Calling("append", "path=Bread.md", "content=a")).Change
 	r.Set("allow-mutations", "false")
 	v := open(r)
-	_, body := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
+	_, body := v.send(v.See("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, body, "changes are disabled")
 	assert.That(t, strings.HasSuffix(strings.TrimSpace(r.Read("Bread.md")), "a"), "it is undone")
 }
@@ -143,18 +137,15 @@ func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 			first = "changes/one/" + change.ID + "?vault=Notes"
 		}
 	}
-	v.send(v.see(""), "pause/pause", nil)
-	view := v.see(first)
+	v.send(v.See(""), "pause/pause", nil)
+	view := v.See(first)
 	has(t, view, "<h1>Bread</h1>", "2 later changes touch this note:", "Undo all 3", "obsidian://open?vault=Notes&amp;file=Bread")
 	_, refused := v.send(view, "changes/undo", nil, `id="undo"`)
 	has(t, refused, "was changed since", "2 later changes touch this note:", "Undo all 3")
-	_, done := v.send(refused, "changes/undo", nil, "Undo all 3")
-	if strings.Contains(done, `name="confirm"`) {
-		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
-	}
+	done := v.undo(refused, "Undo all 3")
 	has(t, done, "3 changes undone.", "Do it again")
 	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
-	has(t, v.see(first+"&as=rendered"), "<p>flour")
+	has(t, v.See(first+"&as=rendered"), "<p>flour")
 }
 
 // What was changed since is skipped by the undo of a session, and named.
@@ -165,10 +156,7 @@ func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
 	change := client.Do(rig.Calling("append", "path=Work/Plan.md", "content=b")).Change
 	r.Write("Bread.md", "by hand\n")
-	_, done := v.send(v.see("changes/one/"+change.ID+"?vault=Notes"), "changes/undo", nil, "Undo all of this session")
-	if strings.Contains(done, `name="confirm"`) {
-		_, done = v.send(done, "changes/undo", nil, `name="confirm"`)
-	}
+	done := v.undo(v.See("changes/one/"+change.ID+"?vault=Notes"), "Undo all of this session")
 	has(t, done, "Undone. Not undone, because changed since: Bread.md.")
 	assert.That(t, r.Read("Work/Plan.md") == "one\ntwo\n" && r.Read("Bread.md") == "by hand\n", "the notes are %q and %q", r.Read("Work/Plan.md"), r.Read("Bread.md"))
 }
@@ -182,7 +170,7 @@ func TestAgentsOnThePage(t *testing.T) {
 	client := r.Stdio(false, "")
 	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
 	client.Do(rig.Calling("read", "path=Work/Plan.md"))
-	view := v.see("agents")
+	view := v.See("agents")
 	has(t, view, ">cursor <", "May call the commands of tier v1 and change notes", "May call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes", "<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
 	code := func() string {
 		if got := client.Do(rig.Calling("read", "path=Bread.md")); got.Error != nil {
@@ -195,16 +183,13 @@ func TestAgentsOnThePage(t *testing.T) {
 	assert.Equal(t, code(), "paused", "while it is paused")
 	_, view = v.send(view, "agents/resume", nil, `value="cursor"`)
 	assert.Equal(t, code(), "", "after that")
-	_, view = v.send(view, "changes/undo", nil, "Undo today’s changes")
-	if strings.Contains(view, `name="confirm"`) {
-		_, view = v.send(view, "changes/undo", nil, `name="confirm"`)
-	}
+	view = v.undo(view, "Undo today’s changes")
 	has(t, view, "Undone.", "<h1>Agents</h1>")
 	assert.Equal(t, r.Read("Bread.md"), "flour\nwater\nsalt\n", "the note")
 	_, view = v.send(view, "agents/revoke", nil, `value="cursor"`)
 	has(t, view, "cursor is revoked")
 	assert.Equal(t, code(), "agent_denied", "revoked")
-	if _, other := v.send(v.see("agents"), "agents/revoke", url.Values{"agent": {"../x"}}); !strings.Contains(other, "no such agent") {
+	if _, other := v.send(v.See("agents"), "agents/revoke", url.Values{"agent": {"../x"}}); !strings.Contains(other, "no such agent") {
 		t.Errorf("another name: %s", mainOf(other))
 	}
 }
@@ -222,16 +207,13 @@ func TestPauseAndResumeOnThePage(t *testing.T) {
 	}
 	require.That(t, code() == "", "is paused before")
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
-	_, body := v.send(v.see("activity"), "pause/pause", nil)
+	_, body := v.send(v.See("activity"), "pause/pause", nil)
 	has(t, body, ">Paused <", "Every running server denies", "Resume")
 	assert.That(t, code() == "paused", "a call is let through")
-	_, body = v.send(v.see(""), "changes/undo", nil)
-	if strings.Contains(body, `name="confirm"`) {
-		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
-	}
+	body = v.undo(v.See(""), "")
 	if has(t, body, "Undone.", ">Paused <"); r.Read("Bread.md") != "flour\nwater\nsalt\n" {
 		t.Errorf("while paused a change is not undone: %q", r.Read("Bread.md"))
 	}
-	v.send(v.see(""), "pause/resume", nil)
+	v.send(v.See(""), "pause/resume", nil)
 	assert.That(t, code() == "", "is still paused")
 }

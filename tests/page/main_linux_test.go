@@ -1,32 +1,26 @@
 package page
 
 import (
-	"bufio"
-	"bytes"
 	"html"
-	"io"
+	"maps"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
-	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
 func TestMain(m *testing.M) { rig.Main(m) }
 
 // visitor is a program that has opened the page with its link.
-type visitor struct {
-	t      *testing.T
-	base   string // with the path that no one can guess
-	client *http.Client
-}
+type visitor struct{ *rig.Page }
+
+// open starts the page and opens it.
+func open(r *rig.Rig, flags ...string) *visitor { return &visitor{r.OpenPage(flags...)} }
 
 // newRig is a vault with a few notes.
 func newRig(t *testing.T) *rig.Rig {
@@ -36,99 +30,37 @@ func newRig(t *testing.T) *rig.Rig {
 // stateOf is the state folder of a rig.
 func stateOf(r *rig.Rig) string { return filepath.Join(r.Home, ".local", "state", "vaultwicket") }
 
-// startPage starts "vaultwicket ui" and returns its link.
-func startPage(r *rig.Rig, flags ...string) (link string) {
-	r.T.Helper()
-	r.Save()
-	c := osexec.Command(rig.Binary, append([]string{"ui"}, flags...)...)
-	c.Env = []string{"HOME=" + r.Home, "TZ=UTC"}
-	var log bytes.Buffer
-	c.Stderr = &log
-	user := rig.StartAtTerminal(r.T, c)
-	r.T.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		if err := c.Wait(); err != nil {
-			r.T.Errorf("the page ended with %v: %s", err, log.String())
-		}
-	})
-	line, err := bufio.NewReader(user).ReadString('\n')
-	if err != nil {
-		r.T.Fatalf("%v: %s", err, log.String())
-	}
-	return strings.TrimSpace(line)
-}
-
-// open starts the page and opens it.
-func open(r *rig.Rig, flags ...string) *visitor {
-	r.T.Helper()
-	link := startPage(r, flags...)
-	jar, err := cookiejar.New(nil)
-	require.NoError(r.T, err)
-	v := &visitor{r.T, link[:strings.Index(link, "open/")], &http.Client{Jar: jar}}
-	if status, body := v.fetch(http.MethodGet, link, nil); status != http.StatusOK {
-		r.T.Fatalf("the link answers %d: %s", status, body)
-	}
-	return v
-}
-
-// fetch sends a request as a browser would.
-func (v *visitor) fetch(method, address string, form url.Values) (status int, body string) {
-	v.t.Helper()
-	var in io.Reader
-	if form != nil {
-		in = strings.NewReader(form.Encode())
-	}
-	request, err := http.NewRequestWithContext(v.t.Context(), method, address, in)
-	require.NoError(v.t, err)
-	request.Header.Set("Sec-Fetch-Site", "same-origin")
-	if form != nil {
-		request.Header.Set("Origin", "http://"+request.URL.Host)
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	answer, err := v.client.Do(request)
-	require.NoError(v.t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(v.t, err)
-	return answer.StatusCode, string(text)
-}
-
-// see returns a view that exists.
-func (v *visitor) see(path string) string {
-	v.t.Helper()
-	status, body := v.fetch(http.MethodGet, v.base+path, nil)
-	require.That(v.t, status == http.StatusOK, "%q answers %d: %s", path, status, body)
-	return body
-}
-
 var hiddenFields = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
 
 // send sends the form of a view whose text contains all of marks, with further fields.
 func (v *visitor) send(view, action string, more url.Values, marks ...string) (status int, body string) {
-	v.t.Helper()
+	v.T.Helper()
 	for _, form := range strings.Split(view, "<form ")[1:] {
 		form, _, _ = strings.Cut(form, "</form>")
 		if !strings.Contains(form, action+`"`) {
 			continue
 		}
-		missing := false
-		for _, mark := range marks {
-			missing = missing || !strings.Contains(form, mark)
-		}
-		if missing {
+		if slices.ContainsFunc(marks, func(mark string) bool { return !strings.Contains(form, mark) }) {
 			continue
 		}
 		values := url.Values{}
 		for _, field := range hiddenFields.FindAllStringSubmatch(form, -1) {
 			values.Set(field[1], field[2])
 		}
-		for name, value := range more {
-			values[name] = value
-		}
-		return v.fetch(http.MethodPost, v.base+action, values)
+		maps.Copy(values, more)
+		return v.Fetch(http.MethodPost, v.Base+action, values)
 	}
-	v.t.Fatalf("no form for %q with %q in %s", action, marks, view)
+	v.T.Fatalf("no form for %q with %q in %s", action, marks, view)
 	return 0, ""
+}
+
+// undo sends the form of a view with a mark, and confirms it where that is asked.
+func (v *visitor) undo(view, mark string) (body string) {
+	v.T.Helper()
+	if _, body = v.send(view, "changes/undo", nil, mark); strings.Contains(body, `name="confirm"`) {
+		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
+	}
+	return body
 }
 
 // has fails unless a view contains all of texts, as it is or as a browser reads it.

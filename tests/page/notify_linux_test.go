@@ -43,36 +43,36 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	t.Logf("from the call to the message: %v", time.Since(begun))
 	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+` + consent.LinkPath + `[A-Z2-7]{26}`).FindString(message)
 	require.That(t, link != "" && strings.Contains(message, " asks to delete 1 note in Notes"), "the message is %s", message)
-	view := v.see("approvals")
+	view := v.See("approvals")
 	code := regexp.MustCompile(`code ([A-Z0-9]{4}-[A-Z0-9]{4})`).FindStringSubmatch(view)[1]
-	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.base)
+	lacks(t, message, "Bread", "flour", code, strings.ReplaceAll(code, "-", ""), v.Base)
 	name := link[strings.LastIndex(link, "/")+1:]
 	// Nothing of the question, its code or the path of the page is told to the one who has the link.
-	unsigned := &visitor{t, v.base, &http.Client{}}
+	unsigned := &rig.Page{T: t, Base: v.Base, Client: &http.Client{}}
 	var first string
 	for _, address := range []string{link, link + "x", strings.TrimSuffix(link, name), strings.TrimSuffix(link, name) + code} {
-		status, body := unsigned.fetch(http.MethodGet, address, nil)
+		status, body := unsigned.Fetch(http.MethodGet, address, nil)
 		if first == "" {
 			first = body
 		}
 		assert.That(t, status == http.StatusOK && body == first, "%s: %d %s", address, status, body)
-		if status, _ := unsigned.fetch(http.MethodPost, address, map[string][]string{"code": {code}}); status != http.StatusForbidden {
+		if status, _ := unsigned.Fetch(http.MethodPost, address, map[string][]string{"code": {code}}); status != http.StatusForbidden {
 			t.Errorf("a form is sent to %s: %d", address, status)
 		}
 	}
-	lacks(t, first, "Bread", code, strings.Trim(v.base[strings.Index(v.base, "127"):], "/"))
-	if status, _ := unsigned.fetch(http.MethodGet, v.base+"question/"+name, nil); status != http.StatusForbidden {
+	lacks(t, first, "Bread", code, strings.Trim(v.Base[strings.Index(v.Base, "127"):], "/"))
+	if status, _ := unsigned.Fetch(http.MethodGet, v.Base+"question/"+name, nil); status != http.StatusForbidden {
 		t.Errorf("without a cookie: %d", status)
 	}
 	// A browser that is signed in gets to the question, and with a forged name to all of them.
-	v.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	v.Client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for path, want := range map[string]string{"question/" + name: "approvals#q-" + code, "question/" + name + "x": "approvals", "question/": "approvals", "question/" + code: "approvals"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.base+path, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.Base+path, nil)
 		require.NoError(t, err)
-		answer, err := v.client.Do(request)
+		answer, err := v.Client.Do(request)
 		require.NoError(t, err)
 		answer.Body.Close()
-		if got := answer.Header.Get("Location"); !strings.HasSuffix(v.base+want, got) || !strings.HasSuffix(got, "/"+want) {
+		if got := answer.Header.Get("Location"); !strings.HasSuffix(v.Base+want, got) || !strings.HasSuffix(got, "/"+want) {
 			t.Errorf("%s leads to %q, want %s", path, got, want)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // What an agent reaches that knows the address, and even the path, and not the code.
 func TestTheAddressAloneReachesNothing(t *testing.T) {
 	r := newRig(t)
-	link := startPage(r)
+	link := r.StartPage()
 	base := link[:strings.Index(link, "open/")]
 	at, err := url.Parse(base)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestOnlyLoopbackAddresses(t *testing.T) {
 			t.Errorf("%q ends with %d: %s", address, c.ProcessState.ExitCode(), said.String())
 		}
 	}
-	link := startPage(r, "--listen", "[::1]:0")
+	link := r.StartPage("--listen", "[::1]:0")
 	assert.That(t, strings.HasPrefix(link, "http://[::1]:"), "the link is %q", link)
 }
 
@@ -110,7 +110,7 @@ func TestHostileTextIsText(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("activity/call/s-%d", i+1))
 	}
 	for _, path := range paths {
-		status, view := v.fetch(http.MethodGet, v.base+path, nil)
+		status, view := v.Fetch(http.MethodGet, v.Base+path, nil)
 		assert.That(t, !strings.Contains(path, "/call/") || status == http.StatusOK, "%s answers %d", path, status)
 		lacks(t, view, "<img", "onerror=alert(1)>", "<script>", "\x1b", "\u202e", "</title><h1>x", "ZgotmplZ")
 		assert.That(t, strings.Count(view, "<script") == 1 && strings.Count(view, "<h1") == 1, "%s has other elements: %s", path, view)

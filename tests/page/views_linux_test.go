@@ -25,7 +25,7 @@ func TestEveryView(t *testing.T) {
 	r := newRig(t)
 	v := open(r)
 	for _, path := range []string{"", "activity", "approvals", "changes", "health", "settings", "policy", "policy/try", "policy/access"} {
-		view := v.see(path) // before anything has happened
+		view := v.See(path) // before anything has happened
 		found := inlineCode.FindString(view)
 		assert.That(t, found == "" && strings.Count(view, "<script") == 1, "%q has code in it: %s", path, found)
 	}
@@ -35,23 +35,23 @@ func TestEveryView(t *testing.T) {
 	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
 	require.NoError(t, os.WriteFile(filepath.Join(r.Vault, "Key.md"), []byte("API key: 8f3kD92mQx7LpZ4tVbN1\n"), 0o600))
 	client.Do(rig.Calling("read", "path=Key.md"))
-	has(t, v.see(""), "t read 1 note, changed 1 and was refused once; 1 question waits for you.", "t wants to <b>delete</b> Work/Plan.md", ">Bread.md</a>", "No setting allows that.", "stdio, up ")
-	has(t, v.see("activity"), "restricted_command", ">added text to <b>Bread.md</b><", "<svg role=\"group\"", "4 calls")
-	has(t, v.see("activity?outcome=denied"), ">1 call<", ">run eval<")
-	has(t, v.see("activity?q=nothing"), "No call matches")
-	has(t, v.see("approvals"), "t wants to <b>delete</b> Work/Plan.md", "one</span>", `<span class="hidden">removed: </span>`)
-	has(t, v.see("changes"), ">Bread.md<", ">done<")
-	has(t, v.see("policy"), "permanently", "rule <code>", "with approval", "<code>secrets</code></td>", ">1 redacted</td>")
-	has(t, v.see("settings"), "tier = &#34;v2&#34;", "allow-publish = true", "config.toml")
-	v.send(v.see("health"), "health/check", nil)
-	for deadline := time.Now().Add(time.Minute); strings.Contains(v.see("health"), "checking…"); time.Sleep(20 * time.Millisecond) {
+	has(t, v.See(""), "t read 1 note, changed 1 and was refused once; 1 question waits for you.", "t wants to <b>delete</b> Work/Plan.md", ">Bread.md</a>", "No setting allows that.", "stdio, up ")
+	has(t, v.See("activity"), "restricted_command", ">added text to <b>Bread.md</b><", "<svg role=\"group\"", "4 calls")
+	has(t, v.See("activity?outcome=denied"), ">1 call<", ">run eval<")
+	has(t, v.See("activity?q=nothing"), "No call matches")
+	has(t, v.See("approvals"), "t wants to <b>delete</b> Work/Plan.md", "one</span>", `<span class="hidden">removed: </span>`)
+	has(t, v.See("changes"), ">Bread.md<", ">done<")
+	has(t, v.See("policy"), "permanently", "rule <code>", "with approval", "<code>secrets</code></td>", ">1 redacted</td>")
+	has(t, v.See("settings"), "tier = &#34;v2&#34;", "allow-publish = true", "config.toml")
+	v.send(v.See("health"), "health/check", nil)
+	for deadline := time.Now().Add(time.Minute); strings.Contains(v.See("health"), "checking…"); time.Sleep(20 * time.Millisecond) {
 		require.That(t, !time.Now().After(deadline), "the check does not end")
 	}
-	has(t, v.see("health"), "tier v3, mutations on", "Verification", ">approvals<")
-	call := regexp.MustCompile(`activity/call/[^"]+`).FindString(v.see("activity?q=append"))
-	has(t, v.see(call), "Lines of the audit log", "decision: allow", "embedded", "content</code> 5 bytes")
+	has(t, v.See("health"), "tier v3, mutations on", "Verification", ">approvals<")
+	call := regexp.MustCompile(`activity/call/[^"]+`).FindString(v.See("activity?q=append"))
+	has(t, v.See(call), "Lines of the audit log", "decision: allow", "embedded", "content</code> 5 bytes")
 	for path, want := range map[string]int{"activity/call/999": 404, "changes/one/x?vault=Notes": 404, "nothing": 404, "policy?vault=Other": 422, "assets/../ui.go": 404, "changes/undo": 404} {
-		if status, body := v.fetch(http.MethodGet, v.base+path, nil); status != want {
+		if status, body := v.Fetch(http.MethodGet, v.Base+path, nil); status != want {
 			t.Errorf("%q answers %d: %s", path, status, body)
 		}
 	}
@@ -60,7 +60,7 @@ func TestEveryView(t *testing.T) {
 func TestTryingACommandChangesNothing(t *testing.T) {
 	r := newRig(t)
 	v := open(r)
-	form := v.see("policy/try")
+	form := v.See("policy/try")
 	_, body := v.send(form, "policy/try", url.Values{"command": {"delete"}, "params": {"path=Bread.md\r\n"}})
 	has(t, body, `<span class="outcome ask">ask</span>`, `<span class="hidden">removed: </span>flour<`, "confirm")
 	_, body = v.send(form, "policy/try", url.Values{"command": {"append"}, "params": {"path=Bread.md\ncontent=<b>x</b>"}})
@@ -78,10 +78,10 @@ func TestTheOwnerSeesTheAccessTree(t *testing.T) {
 	r.Write(".vaultwicketignore", "Old/\n")
 	r.Write("Old/a.md", "x")
 	v := open(r)
-	view := v.see("policy/access")
+	view := v.See("policy/access")
 	has(t, view, "Private</code> = none", "line 1 of ", "hidden", "read, change")
-	has(t, v.see("policy/access?path=Work%2FPlan.md"), "Work</code> = rw", "<dt>Delete</dt><dd>no:")
-	if status, _ := v.fetch(http.MethodGet, v.base+"policy/access?path=..%2F..%2Fetc", nil); status == http.StatusOK {
+	has(t, v.See("policy/access?path=Work%2FPlan.md"), "Work</code> = rw", "<dt>Delete</dt><dd>no:")
+	if status, _ := v.Fetch(http.MethodGet, v.Base+"policy/access?path=..%2F..%2Fetc", nil); status == http.StatusOK {
 		t.Error("a path outside of the vault")
 	}
 }
@@ -96,14 +96,14 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 	v := open(r)
 	for _, path := range []string{"changes", "changes?note=Private%2FDiary.md", ""} {
-		lacks(t, v.see(path), ">Private/Diary.md<", "secret")
+		lacks(t, v.See(path), ">Private/Diary.md<", "secret")
 	}
-	has(t, v.see("changes"), ">Bread.md<")
-	has(t, v.see("changes/one/"+seen.Change.ID+"?vault=Notes"), "yeast")
-	status, body := v.fetch(http.MethodGet, v.base+"changes/one/"+hidden.Change.ID+"?vault=Notes", nil)
+	has(t, v.See("changes"), ">Bread.md<")
+	has(t, v.See("changes/one/"+seen.Change.ID+"?vault=Notes"), "yeast")
+	status, body := v.Fetch(http.MethodGet, v.Base+"changes/one/"+hidden.Change.ID+"?vault=Notes", nil)
 	assert.Equal(t, status, http.StatusNotFound, "a hidden change answers")
 	lacks(t, body, "Diary", "secret")
-	token := v.see("changes/one/" + seen.Change.ID + "?vault=Notes")
+	token := v.See("changes/one/" + seen.Change.ID + "?vault=Notes")
 	status, body = v.send(token, "changes/undo", url.Values{"id": {hidden.Change.ID}}, "undo")
 	assert.That(t, status != http.StatusOK && strings.Contains(r.Read("Private/Diary.md"), "more secrets"), "a hidden change is taken back: %d", status)
 	lacks(t, body, "Diary", "secret")
@@ -124,14 +124,14 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 	next := regexp.MustCompile(`<a [^>]*href="([^"]+)" rel="next">`)
 	for path, want := range map[string][]int{"activity?period=all": {41, 15}, "changes": {50, 5}, "activity?command=append": {55}} {
 		var got []int
-		for view := v.see(path); ; {
+		for view := v.See(path); ; {
 			got = append(got, len(row.FindAllString(view, -1)))
 			older := next.FindStringSubmatch(view)
 			if older == nil || len(got) > len(want) {
 				break
 			}
 			address := html.UnescapeString(older[1])
-			_, view = v.fetch(http.MethodGet, v.base[:strings.Index(v.base[8:], "/")+8]+address, nil)
+			_, view = v.Fetch(http.MethodGet, v.Base[:strings.Index(v.Base[8:], "/")+8]+address, nil)
 		}
 		assert.That(t, slices.Equal(got, want), "%q has pages of %d rows, want %d", path, got, want)
 	}
@@ -154,16 +154,16 @@ func TestFiltersSurviveAPage(t *testing.T) {
 		}
 		return html.UnescapeString(found[1])
 	}
-	first := v.see("activity?command=append&vault=Notes")
-	older := v.see(link(first, `activity\?before=[^"]*`))
+	first := v.See("activity?command=append&vault=Notes")
+	older := v.See(link(first, `activity\?before=[^"]*`))
 	for _, view := range []string{first, older} {
 		has(t, view, "101 calls", ">command: append <", ">vault: Notes <")
 	}
-	has(t, v.see(link(older, `activity\?command=append`)), ">command: append <") // without the vault
-	bar := v.see(link(v.see("activity?outcome=denied"), `activity\?hour=[^"]*`))
+	has(t, v.See(link(older, `activity\?command=append`)), ">command: append <") // without the vault
+	bar := v.See(link(v.See("activity?outcome=denied"), `activity\?hour=[^"]*`))
 	has(t, bar, ">1 call<", ">run eval<", ">outcome: denied <", " to ")
-	change := v.see("changes?caller=" + regexp.MustCompile(`caller=([^"&]+)`).FindStringSubmatch(v.see("changes"))[1])
-	has(t, v.see(link(change, `changes\?before=[^"]*`)), ">caller: ")
+	change := v.See("changes?caller=" + regexp.MustCompile(`caller=([^"&]+)`).FindStringSubmatch(v.See("changes"))[1])
+	has(t, v.See(link(change, `changes\?before=[^"]*`)), ">caller: ")
 }
 
 // The first view alone says what happened today, what waits, and how it is taken back; notes have
@@ -171,7 +171,7 @@ func TestFiltersSurviveAPage(t *testing.T) {
 func TestTheOverviewTellsToday(t *testing.T) {
 	r := newRig(t)
 	v := open(r)
-	has(t, v.see(""), "No agent has called today.", "<ol class=\"steps\"", "Notes is set", "vaultwicket install", "Ask your agent")
+	has(t, v.See(""), "No agent has called today.", "<ol class=\"steps\"", "Notes is set", "vaultwicket install", "Ask your agent")
 	client := r.Stdio(false, "")
 	for range 2 {
 		client.Do(rig.Calling("read", "path=Bread.md"))
@@ -183,7 +183,7 @@ func TestTheOverviewTellsToday(t *testing.T) {
 		client.Do(rig.Calling("eval", "code=1"))
 	}
 	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
-	view := v.see("")
+	view := v.See("")
 	lacks(t, view, "<ol class=\"steps\"")
 	has(t, view, "t read 2 notes, changed 2 and was refused 3 times; 1 question waits for you.", "one batch of 2", "Undo all 3", "Undo the batch",
 		`added </span>+2</span> <span class="minus"><span class="hidden">removed </span>−0`, "3 times</span>", "eval runs code in Obsidian or administers it", `role="img" aria-label="`, "3 denied; at most")
@@ -194,10 +194,7 @@ func TestTheOverviewTellsToday(t *testing.T) {
 	}
 	has(t, undone, "3 changes undone.", "<h1>Overview</h1>", "t read 2 notes and was refused 3 times", "Redo")
 	assert.That(t, r.Read("Bread.md")+r.Read("Work/Plan.md") == "flour\nwater\nsalt\none\ntwo\n", "the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
-	_, again := v.send(undone, "changes/undo", nil, "Redo<")
-	if strings.Contains(again, `name="confirm"`) {
-		_, again = v.send(again, "changes/undo", nil, `name="confirm"`)
-	}
+	again := v.undo(undone, "Redo<")
 	has(t, again, "Done again.", "Undo all 3")
 	if !strings.HasSuffix(r.Read("Bread.md"), "yeast\nsugar\na") || !strings.HasSuffix(r.Read("Work/Plan.md"), "b") {
 		t.Errorf("done again, the notes are %q and %q", r.Read("Bread.md"), r.Read("Work/Plan.md"))
@@ -213,12 +210,12 @@ func TestNotesByName(t *testing.T) {
 	}
 	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
 	v := open(r)
-	has(t, v.see("activity"), "Bread.md", "Work/Plan.md", "3 calls")
-	has(t, v.see("activity?q=PLAN"), ">1 call<", "read <b>Work/Plan.md</b>")
+	has(t, v.See("activity"), "Bread.md", "Work/Plan.md", "3 calls")
+	has(t, v.See("activity?q=PLAN"), ">1 call<", "read <b>Work/Plan.md</b>")
 	for _, path := range []string{"activity", "activity?q=diary", ""} {
-		lacks(t, strings.ReplaceAll(v.see(path), "search: diary", ""), "Diary.md", "Private")
+		lacks(t, strings.ReplaceAll(v.See(path), "search: diary", ""), "Diary.md", "Private")
 	}
-	has(t, v.see("activity?q=diary"), "No call matches")
+	has(t, v.See("activity?q=diary"), "No call matches")
 	text, err := os.ReadFile(filepath.Join(stateOf(r), "audit-calls", "audit.jsonl"))
 	require.NoError(t, err)
 	lacks(t, string(text), "Bread", "Plan")
@@ -233,11 +230,11 @@ func TestWithoutAnything(t *testing.T) {
 		{"policy", "Settings in effect"}, {"policy/try", "What a call would do"}, {"policy/access", "is not known"}, {"settings", "There is no settings file"},
 		{"health", "vault"}, // the last one: it asks the app for its version, which is a call
 	} {
-		status, view := v.fetch(http.MethodGet, v.base+test.path, nil)
+		status, view := v.Fetch(http.MethodGet, v.Base+test.path, nil)
 		assert.That(t, status == http.StatusOK || status == http.StatusUnprocessableEntity, "%q answers %d", test.path, status)
 		has(t, view, test.want)
 	}
-	_, body := v.send(v.see("policy/try"), "policy/try", url.Values{"command": {"read"}, "params": {"path=a.md"}})
+	_, body := v.send(v.See("policy/try"), "policy/try", url.Values{"command": {"read"}, "params": {"path=a.md"}})
 	has(t, body, "outcome deny")
 }
 
@@ -251,18 +248,15 @@ func TestTwoVaults(t *testing.T) {
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
 	client.Do(rig.Calling("append", "path=Only here/b.md", "content=c").With("vault", "Other"))
 	v := open(r)
-	has(t, v.see("changes"), ">Bread.md<")
-	second := v.see("changes?vault=Other")
+	has(t, v.See("changes"), ">Bread.md<")
+	second := v.See("changes?vault=Other")
 	has(t, second, ">Only here/b.md<")
 	lacks(t, second, ">Bread.md<")
-	has(t, v.see("policy/access?vault=Other"), ">Only here<")
-	has(t, v.see("policy?vault=Other"), "requires tier v2")
-	lacks(t, v.see("policy?vault=Notes"), "requires tier v2")
+	has(t, v.See("policy/access?vault=Other"), ">Only here<")
+	has(t, v.See("policy?vault=Other"), "requires tier v2")
+	lacks(t, v.See("policy?vault=Notes"), "requires tier v2")
 	one := regexp.MustCompile(`changes/one/[^"]+`).FindString(second)
-	_, body := v.send(v.see(html.UnescapeString(one)), "changes/undo", nil, `id="undo"`)
-	if strings.Contains(body, `name="confirm"`) {
-		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
-	}
+	body := v.undo(v.See(html.UnescapeString(one)), `id="undo"`)
 	has(t, body, "Undone.")
 	if text, err := os.ReadFile(filepath.Join(other, "Only here", "b.md")); string(text) != "b\n" || err != nil {
 		t.Errorf("the note of the second vault is %q, %v", text, err)
@@ -296,7 +290,7 @@ func TestTheLineThatIsShownAllowsTheCall(t *testing.T) {
 				require.Equal(t, client.Do(test.call).OK, (i < test.times-1))
 			}
 			v := open(r)
-			view := v.see(regexp.MustCompile(`activity/call/[^"]+`).FindString(v.see("activity?outcome=denied")))
+			view := v.See(regexp.MustCompile(`activity/call/[^"]+`).FindString(v.See("activity?outcome=denied")))
 			has(t, view, "Why, and how to allow it", test.why)
 			if name != "rate" { // the line of the log names no call
 				has(t, view, "Show in Try")

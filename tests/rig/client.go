@@ -85,10 +85,10 @@ func (r *Rig) OverHTTP() *HTTPServer {
 	return s
 }
 
-// Session opens a session of a server over HTTP.
-func (r *Rig) Session(s *HTTPServer) *Client {
+// Session opens a session of a server over HTTP, with another token if one is given.
+func (r *Rig) Session(s *HTTPServer, token ...string) *Client {
 	r.T.Helper()
-	a, err := s.Connect(r.T.Context())
+	a, err := s.As(cmp.Or(append(token, Token)...)).Connect(r.T.Context())
 	if err != nil {
 		r.T.Fatalf("%v; the log:\n%s", err, s.Said())
 	}
@@ -145,24 +145,26 @@ func (e *Client) Do(c Call) (result gateway.Result) {
 	return result
 }
 
-// Batch makes one batch of calls. Arguments that a call has in addition to its command and
-// parameters are those of the batch.
+// Batch makes one batch of calls.
 func (e *Client) Batch(calls ...Call) (result gateway.BatchResult) {
 	e.Rig.T.Helper()
+	e.Tool("obsidianBatch", BatchOf(calls...), &result)
+	return result
+}
+
+// BatchOf are the arguments of a batch of calls. Arguments that a call has in addition to its command
+// and parameters are those of the batch.
+func BatchOf(calls ...Call) map[string]any {
 	batch := map[string]any{}
-	var operations []map[string]any
+	var operations []Call
 	for i, c := range calls {
-		operation := map[string]any{"clientId": fmt.Sprintf("c%d", i)}
-		for name, value := range c {
-			if name == "idempotencyKey" {
-				batch[name] = value
-			} else {
-				operation[name] = value
-			}
+		operation := c.With("clientId", fmt.Sprintf("c%d", i))
+		if key, keyed := c["idempotencyKey"]; keyed {
+			batch["idempotencyKey"] = key
+			delete(operation, "idempotencyKey")
 		}
 		operations = append(operations, operation)
 	}
 	batch["operations"] = operations
-	e.Tool("obsidianBatch", batch, &result)
-	return result
+	return batch
 }

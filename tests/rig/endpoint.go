@@ -27,11 +27,12 @@ type Endpoint struct {
 	T             *testing.T
 	Network, Addr string
 	Client        *http.Client
+	Token         string // that its requests carry
 }
 
 // NewEndpoint returns the site at an address as the server names it.
 func NewEndpoint(t *testing.T, url string) *Endpoint {
-	s := &Endpoint{T: t, Network: "tcp", Addr: strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")}
+	s := &Endpoint{T: t, Token: Token, Network: "tcp", Addr: strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")}
 	if path, ok := strings.CutPrefix(url, "unix:"); ok {
 		s.Network, s.Addr = "unix", path
 	}
@@ -41,6 +42,13 @@ func NewEndpoint(t *testing.T, url string) *Endpoint {
 	s.Client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(s.Client.CloseIdleConnections)
 	return s
+}
+
+// As is the site for a client with another token.
+func (s *Endpoint) As(token string) *Endpoint {
+	other := *s
+	other.Token = token
+	return &other
 }
 
 // Host is the name by which a client of the site calls it.
@@ -58,7 +66,7 @@ func (s *Endpoint) Request(ctx context.Context, method, path, body string, heade
 	if err != nil {
 		panic(err) // of the test itself
 	}
-	all := append([]string{"Authorization", "Bearer " + Token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, headers...)
+	all := append([]string{"Authorization", "Bearer " + s.Token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, headers...)
 	for i := 0; i < len(all); i += 2 {
 		r.Header.Del(all[i])
 		if all[i+1] != "" {

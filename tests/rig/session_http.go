@@ -29,7 +29,7 @@ func (s *Endpoint) Connect(ctx context.Context) (*HTTPSession, error) {
 	if err != nil || answer.Status != http.StatusOK {
 		return nil, fmt.Errorf("initialize: %d %s %w", answer.Status, answer.Body, err)
 	}
-	return &HTTPSession{Endpoint: s, Session: answer.header.Get("Mcp-Session-Id")}, nil
+	return &HTTPSession{Endpoint: s, Session: answer.Header.Get("Mcp-Session-Id")}, nil
 }
 
 // Ask sends a request of the session and returns the message that answers it,
@@ -96,7 +96,7 @@ func (a *HTTPSession) Call(ctx context.Context, arguments map[string]any) (gatew
 // answered is an answer, read to its end.
 type answered struct {
 	Status int
-	header http.Header
+	Header http.Header
 	Body   string
 }
 

@@ -2,10 +2,13 @@ package rig
 
 import (
 	"fmt"
+	"io"
 	"os"
 	osexec "os/exec"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -32,4 +35,16 @@ func StartAtTerminal(t *testing.T, program *osexec.Cmd) (user *os.File) {
 	program.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
 	require.NoError(t, program.Start())
 	return user
+}
+
+// AtTerminal runs a program in a terminal of its own, at which a user types, and returns what is shown there.
+func AtTerminal(t *testing.T, program *osexec.Cmd, typed string) (shown string, err error) {
+	t.Helper()
+	user := StartAtTerminal(t, program)
+	_, err = user.WriteString(typed)
+	require.NoError(t, err)
+	defer time.AfterFunc(Deadline, func() { program.Process.Kill() }).Stop()
+	var all strings.Builder
+	_, _ = io.Copy(&all, user) // ends with an error when the last of the program has gone
+	return all.String(), program.Wait()
 }

@@ -1,0 +1,83 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	osexec "os/exec"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/require"
+)
+
+// Page is a program that has opened the local page with its link.
+type Page struct {
+	T      *testing.T
+	Base   string // with the path that no one can guess
+	Client *http.Client
+}
+
+// StartPage starts "vaultwicket ui" and returns its link.
+func (r *Rig) StartPage(flags ...string) (link string) {
+	r.T.Helper()
+	r.Save()
+	c := osexec.Command(Binary, append([]string{"ui"}, flags...)...)
+	c.Env = []string{"HOME=" + r.Home, "TZ=UTC"}
+	var log bytes.Buffer
+	c.Stderr = &log
+	user := StartAtTerminal(r.T, c)
+	r.T.Cleanup(func() {
+		_ = c.Process.Signal(os.Interrupt)
+		if err := c.Wait(); err != nil {
+			r.T.Errorf("the page ended with %v: %s", err, log.String())
+		}
+	})
+	line, err := bufio.NewReader(user).ReadString('\n')
+	if err != nil {
+		r.T.Fatalf("%v: %s", err, log.String())
+	}
+	return strings.TrimSpace(line)
+}
+
+// OpenPage starts the page and opens it.
+func (r *Rig) OpenPage(flags ...string) *Page {
+	r.T.Helper()
+	link := r.StartPage(flags...)
+	jar, err := cookiejar.New(nil)
+	require.NoError(r.T, err)
+	p := &Page{r.T, link[:strings.Index(link, "open/")], &http.Client{Jar: jar}}
+	status, body := p.Fetch(http.MethodGet, link, nil)
+	require.That(r.T, status == http.StatusOK, "the link answers %d: %s", status, body)
+	return p
+}
+
+// Fetch sends a request as a browser would.
+func (p *Page) Fetch(method, address string, form url.Values) (status int, body string) {
+	p.T.Helper()
+	request, err := http.NewRequestWithContext(p.T.Context(), method, address, strings.NewReader(form.Encode()))
+	require.NoError(p.T, err)
+	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	if form != nil {
+		request.Header.Set("Origin", "http://"+request.URL.Host)
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	answer, err := p.Client.Do(request)
+	require.NoError(p.T, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(p.T, err)
+	return answer.StatusCode, string(text)
+}
+
+// See returns a view that exists.
+func (p *Page) See(path string) string {
+	p.T.Helper()
+	status, body := p.Fetch(http.MethodGet, p.Base+path, nil)
+	require.That(p.T, status == http.StatusOK, "%q answers %d: %s", path, status, body)
+	return body
+}
