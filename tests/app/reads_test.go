@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -34,39 +33,6 @@ func TestBrokenJSONOfTheApp(t *testing.T) {
 			t.Errorf("after %s: %+v, %+v", kind, got, got.Error)
 		}
 	}
-}
-
-// A long answer of the app is given in pages, which together are the whole.
-func TestPagesOfTheApp(t *testing.T) {
-	t.Parallel()
-	notes := map[string]string{}
-	for i := range 60 {
-		notes[fmt.Sprintf("N/%02d.md", i)] = "needle"
-	}
-	a := newAppVault(t, notes)
-	a.serve(howNamed[0].settings)
-	var all, page []string
-	got := a.do("search", "query", "needle", "format", "json")
-	if err := json.Unmarshal([]byte(got.Stdout), &all); err != nil || len(all) != 60 {
-		t.Fatalf("%d files, %v", len(all), err)
-	}
-	var paged []string
-	arguments := map[string]any{"command": "search", "params": map[string]any{"query": "needle", "format": "json"}, "limit": 25}
-	for range 3 {
-		a.askFor("obsidianCli", arguments)
-		unmarshalResult(t, a.receive(), &got)
-		page = nil
-		if err := json.Unmarshal([]byte(got.Stdout), &page); err != nil {
-			t.Fatalf("%q: %v", got.Stdout, err)
-		}
-		paged = append(paged, page...)
-		if got.Truncated == nil {
-			break
-		}
-		arguments["cursor"] = got.Truncated.Cursor
-		got = gateway.Result{}
-	}
-	assert.That(t, strings.Join(paged, "\n") == strings.Join(all, "\n"), "the pages have %d rows, the whole has %d", len(paged), len(all))
 }
 
 // The sentence of a cold start is no version, and no other text is.

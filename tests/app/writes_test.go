@@ -136,37 +136,14 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 	}
 }
 
-// What meets a write besides: a dry run, a key, a hash, a batch.
-func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
+// An atomic batch through the app is made as a whole, or taken back. Keys, hashes and dry runs are
+// in tests/pairs.
+func TestBatchesThroughTheApp(t *testing.T) {
 	t.Parallel()
 	a := newAppVault(t, appNotes)
 	a.name = howNamed[2].app
 	a.tell(true)
 	a.serve(howNamed[2].settings)
-
-	due := []string{"path", "Plan.md", "name", "due", "value", "x"}
-	a.ask("obsidianCli", "property:set", append(due, "-dryRun", "true")...)
-	var plan gateway.DryRun
-	unmarshalResult(t, a.receive(), &plan)
-	assert.That(t, plan.OK && plan.Decision == "allow" && strings.Contains(plan.Diff, "+due: x") && a.get("Plan.md") == appNotes["Plan.md"], "the dry run is %+v", plan)
-
-	read := a.do("read", "path", "Plan.md")
-	wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...)
-	assert.That(t, rig.CodeOf(wrong) == "conflict" && a.get("Plan.md") == appNotes["Plan.md"], "with another hash: %+v", wrong.Error)
-	first := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)
-	again := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)
-	if !first.OK || !again.OK || again.Stdout != first.Stdout || again.Change == nil || again.Change.ID != first.Change.ID {
-		t.Errorf("first %+v (%v), again %+v (%v)", first, first.Error, again, again.Error)
-	}
-	writes := 0
-	for _, call := range a.called() {
-		if strings.HasPrefix(call, "property:set") {
-			writes++
-		}
-	}
-	assert.That(t, writes == 1, "the app set the property %d times", writes)
-	after := a.do("read", "path", "Plan.md")
-	assert.That(t, after.Hash == first.Hash, "the hash is %s, the change told %s", after.Hash, first.Hash)
 
 	operation := func(id, command string, params map[string]any) map[string]any {
 		return map[string]any{"clientId": id, "command": command, "params": params}

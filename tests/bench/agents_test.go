@@ -2,7 +2,6 @@ package bench
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -83,16 +82,9 @@ func giveTokens(b *testing.B, home string, agents int) {
 	list := []map[string]string{}
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
-		sum := sha256.Sum256([]byte("vwa_" + name))
-		list = append(list, map[string]string{"agent": name, "sha256": hex.EncodeToString(sum[:]), "made": "2026-11-21T00:00:00Z"})
+		list = append(list, map[string]string{"agent": name, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte("vwa_"+name))), "made": "2026-11-21T00:00:00Z"})
 	}
 	state := filepath.Join(home, "vaultwicket")
 	text, err := json.Marshal(list)
-	if err == nil {
-		err = os.MkdirAll(state, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(state, "agents.json"), text, 0o600)
-	}
-	require.NoError(b, err)
+	require.NoError(b, err, os.MkdirAll(state, 0o700), os.WriteFile(filepath.Join(state, "agents.json"), text, 0o600))
 }

@@ -108,14 +108,8 @@ func succeeded(b *testing.B, answer []byte) {
 
 // memoryOfChildren returns the most memory that the largest child of a process has taken, in KiB.
 func memoryOfChildren(parent int) (most int) {
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
-	for _, list := range lists {
-		text, _ := os.ReadFile(list)
-		for _, field := range strings.Fields(string(text)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				most = max(most, memory(pid, "VmHWM"))
-			}
-		}
+	for _, pid := range childrenOf(parent) {
+		most = max(most, memory(pid, "VmHWM"))
 	}
 	return most
 }

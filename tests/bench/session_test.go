@@ -66,11 +66,7 @@ func (s *session) read() []byte {
 
 // call runs one command and fails when it does not succeed.
 func (s *session) call(command string) []byte {
-	answer := s.ask("tools/call", callParams(command))
-	if !bytes.Contains(answer, []byte(`"ok":true`)) {
-		s.b.Fatalf("%s answered %s", command, answer)
-	}
-	return answer
+	return s.succeed("obsidianCli", map[string]any{"command": command})
 }
 
 // succeed calls a tool and fails when it does not succeed.

@@ -62,16 +62,8 @@ func prose(megabytes int) string {
 // of files.
 func peakKiB(t *testing.T, pid int) (all, files int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
-	inMemory := 0 // of files that are kept in memory
-	for name, kib := range map[string]*int{"VmHWM:": &all, "RssFile:": &files, "RssShmem:": &inMemory} {
-		_, rest, _ := strings.Cut(string(text), name)
-		if _, err := fmt.Sscan(rest, kib); err != nil {
-			t.Fatalf("%s %v", name, err)
-		}
-	}
-	return all, files + inMemory
+	files = rig.StatusKiB(t, pid, "RssFile") + rig.StatusKiB(t, pid, "RssShmem") // and of files that are kept in memory
+	return rig.StatusKiB(t, pid, "VmHWM"), files
 }
 
 // staysSmall checks the peaks of a server and of its workers.

@@ -123,10 +123,8 @@ func workerOf(t *testing.T) (pid, memory, files int) {
 			continue
 		}
 		fmt.Sscanf(filepath.Base(dir), "%d", &pid)
-		_, rest, _ := strings.Cut(string(status), "VmRSS:")
-		fmt.Sscanf(strings.TrimSpace(rest), "%d", &memory)
 		open, _ := os.ReadDir(dir + "/fd")
-		return pid, memory, len(open)
+		return pid, rig.MemoryKiB(t, pid), len(open)
 	}
 	t.Fatal("no worker among our children")
 	return 0, 0, 0

@@ -114,7 +114,7 @@ type reader struct {
 	*rig.StdioServer
 	t           *testing.T
 	vault, home string
-	answers     *sync.Map // of "vaultwicket run" in a vault that does not change, by their calls
+	undivided   *rig.StdioServer // another server, for which no answer of the library is long
 }
 
 // openLibrary starts a server with pages of 1 KiB on a vault of its own.
@@ -122,58 +122,50 @@ func openLibrary(t *testing.T, flags ...string) *reader {
 	t.Helper()
 	vault := filepath.Join(t.TempDir(), "Library")
 	fillLibrary(t, vault)
-	return openVault(t, vault, nil, flags...)
+	return openVault(t, vault, flags...)
 }
 
-// sharedLibrary is the vault of tests that only read, and what was answered about it.
-var sharedLibrary struct {
-	made    sync.Once
-	vault   string
-	answers sync.Map
-}
+var fillShared sync.Once
 
 // readLibrary starts a server with pages of 1 KiB on the vault of all tests that only read.
 func readLibrary(t *testing.T, flags ...string) *reader {
 	t.Helper()
-	s := &sharedLibrary
-	s.made.Do(func() {
-		s.vault = filepath.Join(filepath.Dir(rig.Binary), "Library")
-		fillLibrary(t, s.vault)
-	})
-	return openVault(t, s.vault, &s.answers, flags...)
+	vault := filepath.Join(filepath.Dir(rig.Binary), "Library")
+	fillShared.Do(func() { fillLibrary(t, vault) })
+	return openVault(t, vault, flags...)
 }
 
-func openVault(t *testing.T, vault string, answers *sync.Map, flags ...string) *reader {
+func openVault(t *testing.T, vault string, flags ...string) *reader {
 	t.Helper()
-	r := &reader{t: t, vault: vault, home: t.TempDir(), answers: answers}
+	r := &reader{t: t, vault: vault, home: t.TempDir()}
 	r.StdioServer = rig.StartSession(t, r.home, append(append(rig.EverythingEnabled(r.vault), "--max-output=1KiB"), flags...)...)
 	return r
+}
+
+// whole is an answer on one page.
+func (r *reader) whole(c listingCall) string {
+	r.t.Helper()
+	if r.undivided == nil {
+		r.undivided = rig.OpenSession(r.t, r.vault, r.home)
+	}
+	got := r.undivided.Result(map[string]any{"command": c.command, "params": c.params})
+	require.That(r.t, got.OK && got.Truncated == nil, "%v: %+v", c, got.Error)
+	return got.Stdout
 }
 
 // run is the answer of "vaultwicket run".
 func (r *reader) run(c listingCall) string {
 	r.t.Helper()
-	if r.answers == nil {
-		return r.runAgain(c)
-	}
-	answer, _ := r.answers.LoadOrStore(c.String(), sync.OnceValue(func() string { return r.runAgain(c) }))
-	return answer.(func() string)()
-}
-
-func (r *reader) runAgain(c listingCall) string {
-	r.t.Helper()
 	run := exec.Command(rig.Binary, append(append([]string{"run"}, rig.EverythingEnabled(r.vault)...), c.words()...)...)
 	run.Env = []string{"HOME=" + r.home}
 	out, err := run.Output()
 	require.That(r.t, err == nil, "%v: %v", c, err)
-	if c.json() { // over MCP it is compact
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, out); err != nil {
-			r.t.Fatalf("%v: %v", c, err)
-		}
-		return compact.String()
+	if !c.json() {
+		return string(out)
 	}
-	return string(out)
+	var compact bytes.Buffer // as it is over MCP
+	require.NoError(r.t, json.Compact(&compact, out))
+	return compact.String()
 }
 
 // first asks for the first page of an answer; more are further arguments.
@@ -333,7 +325,7 @@ func TestFieldsOfRowsOnPages(t *testing.T) {
 	for _, c := range listingCalls() {
 		whole := ""
 		if c.json() {
-			whole = r.run(c)
+			whole = r.whole(c)
 		}
 		if !strings.HasPrefix(whole, "[") || !strings.HasPrefix(strings.TrimLeft(whole, "[ \n"), "{") {
 			continue
@@ -396,7 +388,7 @@ func TestPagesBetweenMarks(t *testing.T) {
 		if c.command == "help" {
 			continue // the text of the gateway itself is not marked
 		}
-		want, got := r.run(c), ""
+		want, got := r.whole(c), ""
 		seen := map[string]bool{}
 		pages := r.all(c, nil)
 		for i, page := range pages {
@@ -457,7 +449,7 @@ func TestTheRestOfAnAnswerIsAResource(t *testing.T) {
 		}
 		tried++
 		pages := append([]gateway.Result{page}, r.resources("vaultwicket://output/"+page.Truncated.Cursor, c.json())...)
-		want, got := r.run(c), ""
+		want, got := r.whole(c), ""
 		for _, page := range pages {
 			got += page.Stdout
 		}

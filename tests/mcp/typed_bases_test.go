@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"vaultwicket/policy"
-	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -23,7 +22,6 @@ var bookNotes = map[string]string{
 	"Private/Secret.md": "---\nrating: 3\nstatus: done\n---\n#book [[Dune]]\n",
 	"Library.base":      "filters: file.hasTag(\"book\")\nviews:\n  - type: table\n    name: All\n    order: [file.name, status]\n  - type: table\n    name: Done\n    filters: status == \"done\"\n",
 	"Shelf.md":          "```base\nfilters: rating > 3 && file.hasTag(\"book\")\nviews:\n  - type: table\n    name: Best\n    order: [file.name]\n```\n",
-	"Broken.base":       "filters: rating >\nviews:\n  - type: table\n    name: All\n",
 }
 
 // rowsAnswer is an answer with rows.
@@ -39,18 +37,11 @@ type rowsAnswer struct {
 	Explain   *struct{ Filters []struct{ Dropped int } }
 	Stdout    *string
 	Truncated *struct{ Cursor string }
-	Error     *struct{ Code, Message, Hint string }
 }
 
-func openBooks(t *testing.T, rules map[string]access.Level) *typedServer {
+func openBooks(t *testing.T) *typedServer {
 	t.Helper()
-	p := policy.Policy{Ceiling: tiers.V2, Confirm: policy.ConfirmDestructive}
-	if rules != nil {
-		var err error
-		p.Access, err = access.New(rules)
-		require.NoError(t, err)
-	}
-	s := newTypedServer(t, p, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V2, Confirm: policy.ConfirmDestructive}, false)
 	for name, text := range bookNotes {
 		rig.WriteFile(t, filepath.Join(s.vault, filepath.FromSlash(name)), []byte(text))
 	}
@@ -74,7 +65,7 @@ func (r rowsAnswer) names() string {
 }
 
 func TestTypedQueriesReturnRows(t *testing.T) {
-	s := openBooks(t, nil)
+	s := openBooks(t)
 	for _, test := range []struct{ tool, arguments, want string }{
 		{"bases", `{"path":"Library.base","view":"All"}`, "Dune Secret Solaris Ubik"},
 		{"bases", `{"file":"Library","view":"2"}`, "Dune Secret Solaris"},
@@ -96,7 +87,7 @@ func TestTypedQueriesReturnRows(t *testing.T) {
 }
 
 func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {
-	s := openBooks(t, nil)
+	s := openBooks(t)
 	r := s.query("bases", `{"path":"Library.base","group":"status desc","explain":true,"limit":2}`)
 	assert.That(t, len(r.Rows) == 2 && r.Total == 4 && len(r.Groups) == 2 && r.Explain != nil && r.Explain.Filters[0].Dropped != 0 && r.Stdout == nil, "%+v", r)
 	if r := s.query("query_notes", `{"where":"rating","summaries":true}`); len(r.Rows) != 4 || r.Total != 4 || r.Stdout != nil {
@@ -104,49 +95,9 @@ func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {
 	}
 }
 
-func TestTypedQueriesRefuse(t *testing.T) {
-	s := openBooks(t, nil)
-	for _, test := range []struct{ tool, arguments, code, says string }{
-		{"bases", `{"path":"Library.base","view":"Worst"}`, "not_found", "Worst"},
-		{"bases", `{"path":"Library.base","where":"rating >"}`, "bad_value", "position 8"},
-		{"query_notes", `{"where":"rating >"}`, "bad_value", "position 8"},
-		{"query_notes", `{"wheer":"rating"}`, "bad_request", `did you mean "where"?`},
-		{"query_notes", `{"offset":"x"}`, "bad_value", "offset"},
-		{"bases", `{"path":"None.base","view":"All"}`, "not_found", "None.base"},
-	} {
-		r := s.query(test.tool, test.arguments)
-		if r.OK || r.Rows != nil || r.Error == nil || r.Error.Code != test.code || !strings.Contains(r.Error.Message+r.Error.Hint, test.says) {
-			t.Errorf("%s %s: %+v", test.tool, test.arguments, r.Error)
-		}
-	}
-	if r := s.query("bases", `{"path":"Broken.base","check":true}`); !r.OK || r.Stdout == nil || !strings.Contains(*r.Stdout, "line 1") {
-		t.Errorf("the problems of a base: %+v", r)
-	}
-}
-
-// A hidden note is no row, and its values are in no group, summary or explanation.
-func TestTypedQueriesHaveNoHiddenRows(t *testing.T) {
-	s := openBooks(t, map[string]access.Level{"/": access.Read, "Private": access.None})
-	for _, test := range []struct{ tool, arguments, want string }{
-		{"bases", `{"path":"Library.base","view":"All","values":"typed"}`, "Dune Solaris Ubik"},
-		{"bases", `{"path":"Library.base","group":"status","explain":true}`, "Dune Solaris Ubik"},
-		{"query_notes", `{"where":"file.hasTag(\"book\")"}`, "Dune Solaris Ubik"},
-		{"query_notes", `{"where":"file.hasLink(\"Dune\")"}`, ""},
-		{"query_notes", `{"where":"file(\"Private/Secret.md\")"}`, ""},
-		{"query_notes", `{"where":"rating","select":"file.name, file.backlinks","summaries":true}`, "Dune Solaris Ubik"},
-	} {
-		m := s.call(test.tool, test.arguments)
-		var r rowsAnswer
-		require.NoError(t, json.Unmarshal(m.Result.StructuredContent, &r))
-		if names := strings.Fields(r.names()); !r.OK || strings.Contains(r.names(), "Secret") || len(names) != len(strings.Fields(test.want)) || strings.Contains(string(m.Result.StructuredContent), "Private") && !strings.Contains(test.arguments, "Private") {
-			t.Errorf("%s %s: %s", test.tool, test.arguments, m.Result.StructuredContent)
-		}
-	}
-}
-
 // The pages of an answer are all of its rows, each once.
 func TestTypedQueriesArePagedToTheEnd(t *testing.T) {
-	s := openBooks(t, nil)
+	s := openBooks(t)
 	for i := range 40 {
 		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Many/%02d.md", i)), []byte("#many\n"))
 	}

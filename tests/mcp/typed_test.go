@@ -145,40 +145,6 @@ func withoutRows(t *testing.T, m message) message {
 // randomMark is in the lines around the text of an answer where it is marked.
 var randomMark = regexp.MustCompile(`[0-9a-f]{16,}`)
 
-// TestTypedToolsRefuse: what is wrong, or closed, changes nothing and says why, in
-// an answer that fits the schema.
-func TestTypedToolsRefuse(t *testing.T) {
-	for name, p := range map[string]policy.Policy{
-		"read-only": {Ceiling: tiers.V3}, "writable": {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever},
-	} {
-		s := newTypedServer(t, p, false)
-		for _, test := range []struct{ tool, arguments, readOnly, writable string }{
-			{"daily_note", `{"ofset":1}`, "bad_request", "bad_request"},
-			{"daily_note", `{"content":"x","offset":1}`, "conflicting_params", "conflicting_params"},
-			{"daily_note", `{"offset":"1.5"}`, "bad_value", "bad_value"},
-			{"daily_note", `{"content":"x"}`, "mutations_off", ""},
-			{"daily_note", `{"content":"x","vault":"None"}`, "vault_not_found", "vault_not_found"},
-			{"tasks", `{"ref":"Inbox/Plan.md:3","set":"done"}`, "mutations_off", ""},
-			{"tasks", `{"expectHash":"0000000000000000"}`, "bad_request", "bad_request"},
-			{"read_note", `{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}`, "conflicting_params", "conflicting_params"},
-			{"random_notes", `{"folder":".."}`, "bad_value", "bad_value"},
-		} {
-			want := test.writable
-			if name == "read-only" {
-				want = test.readOnly
-			}
-			s.fill()
-			before := s.notes()
-			m := s.call(test.tool, test.arguments)
-			r := resultOf(t, m)
-			if rig.CodeOf(r) != want || r.OK != (want == "") || m.Result.IsError != (want != "") {
-				t.Errorf("%s, %s %s: %s, want %q", name, test.tool, test.arguments, m.Result.StructuredContent, want)
-			}
-			assert.That(t, (s.notes() != before) == (want == ""), "%s, %s %s: the vault", name, test.tool, test.arguments)
-		}
-	}
-}
-
 // obsidianRead keeps its promise whatever is open, for a dry run as well, and
 // names the tool that takes the call.
 func TestObsidianReadOnlyReads(t *testing.T) {
@@ -220,23 +186,6 @@ func TestThePersonIsAskedAboutTypedTools(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(filepath.Join(s.vault, "2026-11-21.md")); string(got) != notesTyped["2026-11-21.md"]+"x" {
 		t.Errorf("the daily note is %q", got)
-	}
-}
-
-// In the newer protocol the call itself is sent again, with the answer.
-func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
-	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmWrites}, false)
-	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tasks","arguments":{"ref":%q,"set":"done"}%s,"_meta":{` +
-		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
-	s.Send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
-	asked := s.next().Result
-	require.That(t, asked.ResultType == "input_required" && asked.RequestState != "", "not asked: %+v", asked)
-	yes := fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, rig.Accept, asked.RequestState)
-	before := s.notes()
-	for id, test := range []struct{ ref, code string }{{"2026-11-21.md:2", "unconfirmed"}, {"Inbox/Plan.md:3", ""}, {"Inbox/Plan.md:3", "unconfirmed"}} {
-		s.Send(fmt.Sprintf(call, 2+id, test.ref, yes))
-		r := resultOf(t, s.next())
-		assert.That(t, rig.CodeOf(r) == test.code && (s.notes() != before) == (id > 0), "call %d: %+v", id, r)
 	}
 }
 

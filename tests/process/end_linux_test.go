@@ -75,6 +75,15 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 		}
 	}
 	require.That(t, h.worker != 0, "the server has no worker")
+	// A terminal sends Ctrl-C to all processes of a group. With groups of their own the children
+	// are ended by the server, in order.
+	groups := map[int]bool{}
+	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
+		group, err := syscall.Getpgid(pid)
+		require.NoError(t, err)
+		groups[group] = true
+	}
+	assert.Equal(t, len(groups), 3, "groups of the processes")
 	return h
 }
 
@@ -194,6 +203,14 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 			h.signal(os.Interrupt)
 		}},
 		{name: "an output that is closed", timeout: "1s", ways: []string{onStdio}, status: 5, end: func(h *busyServer) { h.stdio.Stdout.Close() }},
+		{name: "an output that is closed, and a message", timeout: long, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
+			h.stdio.Stdout.Close()
+			h.stdio.Send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+		}},
+		{name: "the end of the input and SIGKILL", timeout: long, ways: []string{onStdio}, status: killed, end: func(h *busyServer) {
+			h.stdio.In.Close()
+			h.signal(os.Kill)
+		}},
 	} {
 		for _, way := range c.ways {
 			t.Run(c.name+" over "+way, func(t *testing.T) {
@@ -256,23 +273,6 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 			h.usable()
 		})
 	}
-}
-
-// A terminal sends Ctrl-C to all processes of its group. The children are in groups
-// of their own, so that the server ends them in order.
-func TestCtrlCReachesTheServerAlone(t *testing.T) {
-	t.Parallel()
-	h := newBusyServer(t, onStdio, "1s")
-	groups := map[int]bool{}
-	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
-		group, err := syscall.Getpgid(pid)
-		require.NoError(t, err)
-		groups[group] = true
-	}
-	assert.That(t, len(groups) == 3, "the processes are in the groups %v, want three", groups)
-	h.signal(os.Interrupt)
-	h.said()
-	h.ends()
 }
 
 // A client may stop reading in the middle of an answer of some megabytes, and go on

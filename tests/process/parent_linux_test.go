@@ -3,7 +3,6 @@ package process
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -115,18 +114,6 @@ func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
 	require.NoError(t, syscall.Kill(h.between, syscall.SIGKILL))
 	h.endsAll(t)
 	assert.That(t, !rig.Gone(h.Process.Process.Pid), "the program itself has ended")
-}
-
-// No one reads the answers any more and a call is open: the server ends when it
-// has something to say, and takes its client along.
-func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
-	t.Parallel()
-	s := rig.ServeHanging(t, "--timeout=1s")
-	io.WriteString(s.In, `{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
-	s.Read()
-	require.NoError(t, s.Stdout.Close())
-	s.ChildEnds()
-	rig.WaitFor(t, "the server ends", func() bool { return rig.Gone(s.Process.Process.Pid) })
 }
 
 func TestAParentThatIsNotThereIsRefused(t *testing.T) {

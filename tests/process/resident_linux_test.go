@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,20 +75,6 @@ func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
 	assert.Contains(t, listing(), "Tides.md", "with the first folder again")
 }
 
-// peak returns the largest resident memory of a process so far, in MiB.
-func peak(t *testing.T, pid int) int {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
-			kib, _ := strconv.Atoi(fields[1])
-			return kib >> 10
-		}
-	}
-	return 0
-}
-
 func TestALongNoteIsStreamed(t *testing.T) {
 	t.Parallel()
 	vault := rig.SampleVault(t)
@@ -107,26 +92,8 @@ func TestALongNoteIsStreamed(t *testing.T) {
 	}
 	worker := rig.WorkersOf(t, s.Process.Process.Pid)
 	require.That(t, len(worker) == 1, "%d workers", len(worker))
-	mib := peak(t, worker[0])
+	mib := rig.StatusKiB(t, worker[0], "VmHWM") >> 10
 	assert.That(t, mib <= 32, "the worker took %d MiB for a note of 20", mib)
-	t.Logf("worker %d MiB, gateway %d MiB at most", peak(t, worker[0]), peak(t, s.Process.Process.Pid))
-}
-
-func TestTheWorkerEndsWithTheServer(t *testing.T) {
-	t.Parallel()
-	for name, end := range map[string]func(s *rig.StdioServer){
-		"when its input ends":       func(s *rig.StdioServer) { s.In.Close() },
-		"on SIGTERM":                func(s *rig.StdioServer) { s.Process.Process.Signal(syscall.SIGTERM) },
-		"when it is killed":         func(s *rig.StdioServer) { s.Process.Process.Kill() },
-		"when it is killed at once": func(s *rig.StdioServer) { s.In.Close(); s.Process.Process.Kill() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, worker := rig.ServeResident(t)
-			end(s)
-			rig.WaitFor(t, "the worker ends", func() bool { return rig.Gone(worker) })
-		})
-	}
 }
 
 func TestAKilledWorkerIsReplaced(t *testing.T) {

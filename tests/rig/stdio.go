@@ -24,7 +24,6 @@ type StdioServer struct {
 	Stdout  io.Closer
 	Log     bytes.Buffer // its standard error, to be read when it has ended or failed
 	IDs     int          // of the last request
-	Child   int          // the process id of a hanging client of the app, on Linux
 }
 
 // StartStdio starts a program on pipes. It is killed at the end of the test.

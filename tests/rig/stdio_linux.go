@@ -61,30 +61,12 @@ func Gone(pid int) bool {
 	return err != nil || bytes.Contains(stat, []byte(") Z "))
 }
 
-// ServeHanging starts a server with one call under way on a hanging client.
-func ServeHanging(t *testing.T, flags ...string) *StdioServer {
-	t.Helper()
-	client, pidFile := HangingClient(t)
-	s := StartServerIn(t, t.TempDir(), append([]string{"--cli=" + client}, flags...)...)
-	s.Send(Handshake("{}"))
-	s.Read()
-	s.Send(ToolCall(2, `{"command":"random:read"}`))
-	s.Child = WaitForChild(t, pidFile)
-	return s
-}
-
 // StartServerIn starts a server with a home.
 func StartServerIn(t *testing.T, home string, flags ...string) *StdioServer {
 	t.Helper()
 	process := serve(append([]string{"--config=none"}, flags...)...)
 	process.Env = append(os.Environ(), "HOME="+home)
 	return StartStdio(t, process)
-}
-
-// ChildEnds waits for the end of the hanging client.
-func (s *StdioServer) ChildEnds() {
-	s.T.Helper()
-	WaitFor(s.T, "the client ends", func() bool { return Gone(s.Child) })
 }
 
 func SampleVault(t *testing.T) string {

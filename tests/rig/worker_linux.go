@@ -71,11 +71,14 @@ func ServeResident(t *testing.T) (s *StdioServer, worker int) {
 }
 
 // MemoryKiB is the memory of a process in KiB.
-func MemoryKiB(t *testing.T, pid int) (kib int) {
+func MemoryKiB(t *testing.T, pid int) int { return StatusKiB(t, pid, "VmRSS") }
+
+// StatusKiB is a line of the status of a process, in KiB.
+func StatusKiB(t *testing.T, pid int, line string) (kib int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	require.NoError(t, err)
-	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	_, rest, _ := strings.Cut(string(text), "\n"+line+":")
 	fmt.Sscan(rest, &kib)
 	return kib
 }

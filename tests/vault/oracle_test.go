@@ -3,10 +3,7 @@ package vault
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/exec/frame"
 	"vaultwicket/tests/bench/vaultgen"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -218,63 +214,20 @@ func asJSON(rows any) string {
 
 // resident is a worker of the embedded program: hundreds of questions need no
 // hundreds of processes.
-type resident struct {
-	t    *testing.T
-	in   io.Writer
-	hear *frame.Reader
-	last uint32
-}
+type resident struct{ *rig.Worker }
 
-func startWorker(t *testing.T, folder string) *resident {
+func startWorker(t *testing.T, folder string) resident {
 	t.Helper()
-	process := exec.Command(rig.Binary, "vault", folder, "--worker")
-	process.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
-	process.Stderr = os.Stderr
-	in, err := process.StdinPipe()
-	require.NoError(t, err)
-	out, err := process.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, process.Start())
-	t.Cleanup(func() { in.Close(); process.Wait() })
-	r := &resident{t: t, in: in, hear: frame.NewReader(out)}
-	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
-	r.send(hello)
-	r.next()
-	return r
-}
-
-func (r *resident) send(text []byte) {
-	r.t.Helper()
-	if _, err := r.in.Write(text); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func (r *resident) next() frame.Frame {
-	r.t.Helper()
-	f, err := r.hear.Next()
-	require.NoError(r.t, err)
-	return f
+	return resident{rig.StartWorker(t, rig.Binary, folder, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())}
 }
 
 // ask returns what is printed for one command line, whose words are separated
 // by tabs, or by blanks if there is no tab.
-func (r *resident) ask(line string) string {
-	r.t.Helper()
+func (r resident) ask(line string) string {
+	r.T.Helper()
 	words := strings.Split(line, "\t")
 	if len(words) == 1 {
 		words = strings.Fields(line)
 	}
-	r.last++
-	request, ok := frame.AppendRequest(nil, r.last, frame.Request{Words: words})
-	require.That(r.t, ok, "%s is too long", line)
-	r.send(frame.Append(request, frame.Frame{Kind: frame.KindMore, ID: r.last})) // of any length
-	var out strings.Builder
-	for {
-		f := r.next()
-		if f.Kind == frame.KindEnd {
-			return out.String()
-		}
-		out.Write(f.Payload)
-	}
+	return r.Said(words...)
 }

@@ -98,7 +98,7 @@ type seen struct {
 	links                 []string
 }
 
-func look(program *resident, note string) (s seen) {
+func look(program resident, note string) (s seen) {
 	var headings []refHeadingRow
 	_ = json.Unmarshal([]byte(program.ask("outline\tpath="+note+"\tformat=json")), &headings) // a sentence is for none
 	s.headings = headingList(headings)

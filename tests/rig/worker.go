@@ -1,0 +1,73 @@
+package rig
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"vaultwicket/exec/frame"
+	"vaultwicket/exec/process"
+	"vaultwicket/tests/require"
+)
+
+// Worker is a resident worker of the embedded program, at its own pipe.
+type Worker struct {
+	T    testing.TB
+	PID  int
+	in   *os.File
+	hear *frame.Reader
+	id   uint32
+	buf  []byte
+}
+
+// StartWorker starts the program at a path as the worker for a folder.
+func StartWorker(t testing.TB, path, folder string, env ...string) *Worker {
+	t.Helper()
+	stdin, in, err := os.Pipe()
+	require.NoError(t, err)
+	out, stdout, err := process.AnswerPipe()
+	require.NoError(t, err)
+	worker := exec.Command(path, "vault", folder, "--worker")
+	worker.Stdin, worker.Stdout, worker.Stderr, worker.Env = stdin, stdout, os.Stderr, append(os.Environ(), env...)
+	require.NoError(t, worker.Start())
+	stdin.Close()
+	stdout.Close()
+	t.Cleanup(func() { in.Close(); worker.Wait(); out.Close() })
+	w := &Worker{T: t, PID: worker.Process.Pid, in: in, hear: frame.NewReader(out)}
+	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+	_, err = in.Write(hello)
+	require.NoError(t, err)
+	_, err = w.hear.Next()
+	require.NoError(t, err)
+	return w
+}
+
+// Ask sends one command line and has each part of the answer, which may be of any length, taken.
+// It returns the exit status.
+func (w *Worker) Ask(words []string, take func(part []byte)) uint8 {
+	w.id++
+	var ok bool
+	w.buf, ok = frame.AppendRequest(w.buf[:0], w.id, frame.Request{Words: words})
+	require.That(w.T, ok, "%q is too long", words)
+	w.buf = frame.Append(w.buf, frame.Frame{Kind: frame.KindMore, ID: w.id})
+	_, err := w.in.Write(w.buf)
+	require.NoError(w.T, err)
+	for {
+		f, err := w.hear.Next()
+		require.NoError(w.T, err)
+		if f.Kind == frame.KindEnd {
+			end, err := frame.ParseEnd(f)
+			require.NoError(w.T, err)
+			return end.Status
+		}
+		take(f.Payload)
+	}
+}
+
+// Said returns what is printed for one command line.
+func (w *Worker) Said(words ...string) string {
+	var out strings.Builder
+	w.Ask(words, func(part []byte) { out.Write(part) })
+	return out.String()
+}
