@@ -198,9 +198,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	request, err := r.resolve(1)
 	assert.That(t, err == nil && request.ExpectHash == "0123456789abcdef", "%+v, %v", request, err)
 	plan.steps[0].wanted, r.outputs = true, make([]output, 2)
-	take := func(result Result) {
-		r.results[0], r.outputs[0] = result, r.referred(0, result)
-	}
+	take := func(result Result) { r.results[0], r.outputs[0] = result, r.referred(0, result) }
 	take(Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}})
 	for field, want := range map[string]string{"stdout": "a\nb", "vault": "Work", "change.id": "20261121T083000.000000000Z-00aa", "hash": "", "path": ""} {
 		got, err := r.field(Reference{"c1", field}, 1)

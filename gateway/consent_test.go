@@ -67,9 +67,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, nil)
 	note := filepath.Join(f.vault, "a.md")
-	write := func(text string) {
-		require.NoError(t, os.WriteFile(note, []byte(text), 0o600))
-	}
+	write := func(text string) { require.NoError(t, os.WriteFile(note, []byte(text), 0o600)) }
 	write("harmless")
 	req := Request{Command: "publish:add", Params: params("path", "a.md")}
 	f.approve(f.gateway.Do(t.Context(), req))

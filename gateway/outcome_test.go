@@ -41,22 +41,10 @@ var outcomes = []struct {
 	changed      bool   // the answer names a change
 	hint, notice string // parts of them
 }{
-	{
-		name: "it did what it says", client: "become planned; say",
-		left: notePlan, changed: true,
-	},
-	{
-		name: "it says success and did nothing", client: "say",
-		left: noteBefore, code: "not_applied", hint: "look at the note",
-	},
-	{
-		name: "it did it twice", client: "become twice; say",
-		left: noteTwice, code: "not_applied", changed: true, hint: "undo id=",
-	},
-	{
-		name: "it cut the text", client: "become cut; say",
-		left: noteCut, code: "not_applied", changed: true, hint: "undo id=",
-	},
+	{name: "it did what it says", client: "become planned; say", left: notePlan, changed: true},
+	{name: "it says success and did nothing", client: "say", left: noteBefore, code: "not_applied", hint: "look at the note"},
+	{name: "it did it twice", client: "become twice; say", left: noteTwice, code: "not_applied", changed: true, hint: "undo id="},
+	{name: "it cut the text", client: "become cut; say", left: noteCut, code: "not_applied", changed: true, hint: "undo id="},
 	{
 		name: "it did it late", client: "later become planned; exec sleep 600",
 		left: notePlan, changed: true, notice: "and the change is made",
@@ -69,10 +57,7 @@ var outcomes = []struct {
 		name: "it did nothing and did not answer", client: "exec sleep 600",
 		left: noteBefore, code: "outcome_unknown", hint: "read the note", notice: "the note was as before",
 	},
-	{
-		name: "it crashed after it did it", client: "become planned; kill -9 $$",
-		left: notePlan, changed: true, notice: "died by",
-	},
+	{name: "it crashed after it did it", client: "become planned; kill -9 $$", left: notePlan, changed: true, notice: "died by"},
 	{
 		name: "it crashed after it cut the text", client: "become cut; kill -9 $$",
 		left: noteCut, code: "not_applied", changed: true, hint: "undo id=",
@@ -89,10 +74,7 @@ var outcomes = []struct {
 		name: "it says no and did it twice", client: "become twice; echo 'Error: Something went wrong.'",
 		left: noteTwice, code: "not_applied", changed: true,
 	},
-	{
-		name: "it says no and did nothing", client: "echo 'Error: Something went wrong.'",
-		left: noteBefore, code: "not_applied",
-	},
+	{name: "it says no and did nothing", client: "echo 'Error: Something went wrong.'", left: noteBefore, code: "not_applied"},
 }
 
 // Whatever a client says, the answer tells what is there. The embedded program is

@@ -257,8 +257,7 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 func TestOnlyWhatWasReadIsKept(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 500)
-	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
-		embedded(`--facts vault=Work files => exit 1 Error: ` + long + `\n`)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work files => exit 1 Error: ` + long + `\n`)
 	got := f.gateway.Do(context.Background(), paged("files"))
 	assert.That(t, !got.OK && got.Truncated != nil && got.Truncated.Cursor == "", "a failure has pages: %+v", got.Truncated)
 	answer, _ := listing(60)
@@ -306,8 +305,7 @@ func TestACursorKnowsItsVault(t *testing.T) {
 // The hint names what is missing, and not what is there already.
 func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
-		embedded(`--facts vault=Work search format=json query=a => ["A.md"]\n`)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work search format=json query=a => ["A.md"]\n`)
 	for name, test := range map[string]struct {
 		params allowlist.Params
 		hint   string

@@ -213,10 +213,7 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 			name: "no such note", located: `Error: File "Plan" not found.\n`, command: "delete", params: []string{"file", "Plan"},
 			want: Result{Stdout: "Error: File \"Plan\" not found.\n"}, code: "not_found",
 		},
-		{
-			name: "an answer without a path", located: `name\tPlan\n`, command: "read", params: []string{"file", "Plan"},
-			code: "cli_error",
-		},
+		{name: "an answer without a path", located: `name\tPlan\n`, command: "read", params: []string{"file", "Plan"}, code: "cli_error"},
 		{
 			name: "a path that no call may have", located: `path\t../Plan.md\n`, command: "read", params: []string{"file", "Plan"},
 			code: "cli_error",

@@ -483,8 +483,7 @@ func TestVaultName(t *testing.T) {
 
 func TestAnswersCallTheVaultByItsName(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).
-		embedded(`--facts vault=Work files => A.md\n`)
+	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).embedded(`--facts vault=Work files => A.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "files"})
 	assert.That(t, got.OK && got.Vault == "Main", "got %q, %+v", got.Vault, got.Error)
 	again := f.gateway.Do(context.Background(), Request{Command: "files", Vault: got.Vault})

@@ -100,8 +100,7 @@ func TestPagesTellTheirFlagsAndSettings(t *testing.T) {
 		t.Errorf("%q is missing in\n%s", want, odd.Text)
 	}
 	for name, wants := range map[string][]string{
-		"run": {
-			".Xr vaultwicket-settings 5 .", ".Nm vaultwicket\n.Cm run\n[flags] COMMAND [key=value | flag \\[u2026]]\n"},
+		"run":                    {".Xr vaultwicket-settings 5 .", ".Nm vaultwicket\n.Cm run\n[flags] COMMAND [key=value | flag \\[u2026]]\n"},
 		"vaultwicket-run":        {".Nm vaultwicket-run\n"},
 		"vaultwicket-settings.5": {"Default: v0.\nVariable:\n.Ev VAULTWICKET_TIER .\n", ".It Ic vault\nVault name", ".It Ic r\nIt can be read, listed and found.\n", ".It Ic name\nWhat agents say.\n"},
 		"settings":               {"[profiles.careful]"},

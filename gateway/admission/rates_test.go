@@ -62,13 +62,12 @@ func TestCallersAreCountedApart(t *testing.T) {
 // period is over. Being refused costs nothing, however often.
 func TestLimitsOverTime(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		limits Limits
-		ask    func(*Controller) error
-		most   int
-		share  time.Duration
-		says   string
-		hint   string
+		name       string
+		limits     Limits
+		ask        func(*Controller) error
+		most       int
+		share      time.Duration
+		says, hint string
 	}{
 		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "rate limit reached: 6 calls a minute (setting rate)", "try again in 11s"},
 		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "rate limit reached: 1 calls a minute (setting rate)", "try again in 1m1s"},

@@ -371,25 +371,23 @@ func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 func TestWhatCannotBeAsked(t *testing.T) {
 	d, c := newStore(t)
 	for name, spoil := range map[string]func(*StoredQuestion){
-		"no digest":            func(q *StoredQuestion) { q.Digest = Digest{} },
-		"no session":           func(q *StoredQuestion) { q.Session = "" },
-		"no vault":             func(q *StoredQuestion) { q.Vault = "" },
-		"no command":           func(q *StoredQuestion) { q.Command = "" },
-		"no text":              func(q *StoredQuestion) { q.Text = "" },
-		"too long a text":      func(q *StoredQuestion) { q.Text = strings.Repeat("a", maxText+1) },
-		"too long a name":      func(q *StoredQuestion) { q.Client = strings.Repeat("a", maxField+1) },
-		"too many parameters":  func(q *StoredQuestion) { q.Params = make([]string, maxParams+1) },
-		"too long a parameter": func(q *StoredQuestion) { q.Params = []string{strings.Repeat("a", maxField)} },
-		"an escape sequence":   func(q *StoredQuestion) { q.Text = "\x1b[2Jsafe" },
-		"a line that is redone": func(q *StoredQuestion) {
-			q.Text = "delete\rread"
-		},
-		"a turned line":        func(q *StoredQuestion) { q.Text = "a\u202eb" },
-		"a line end in a name": func(q *StoredQuestion) { q.Client = "agent\nvault: Other" },
-		"another line end":     func(q *StoredQuestion) { q.Effect = "reads\u2028" },
-		"no UTF-8":             func(q *StoredQuestion) { q.Vault = "\xff" },
-		"expired":              func(q *StoredQuestion) { q.Expires = c.now() },
-		"too long a life":      func(q *StoredQuestion) { q.Expires = c.now().Add(maxLife + 1) },
+		"no digest":             func(q *StoredQuestion) { q.Digest = Digest{} },
+		"no session":            func(q *StoredQuestion) { q.Session = "" },
+		"no vault":              func(q *StoredQuestion) { q.Vault = "" },
+		"no command":            func(q *StoredQuestion) { q.Command = "" },
+		"no text":               func(q *StoredQuestion) { q.Text = "" },
+		"too long a text":       func(q *StoredQuestion) { q.Text = strings.Repeat("a", maxText+1) },
+		"too long a name":       func(q *StoredQuestion) { q.Client = strings.Repeat("a", maxField+1) },
+		"too many parameters":   func(q *StoredQuestion) { q.Params = make([]string, maxParams+1) },
+		"too long a parameter":  func(q *StoredQuestion) { q.Params = []string{strings.Repeat("a", maxField)} },
+		"an escape sequence":    func(q *StoredQuestion) { q.Text = "\x1b[2Jsafe" },
+		"a line that is redone": func(q *StoredQuestion) { q.Text = "delete\rread" },
+		"a turned line":         func(q *StoredQuestion) { q.Text = "a\u202eb" },
+		"a line end in a name":  func(q *StoredQuestion) { q.Client = "agent\nvault: Other" },
+		"another line end":      func(q *StoredQuestion) { q.Effect = "reads\u2028" },
+		"no UTF-8":              func(q *StoredQuestion) { q.Vault = "\xff" },
+		"expired":               func(q *StoredQuestion) { q.Expires = c.now() },
+		"too long a life":       func(q *StoredQuestion) { q.Expires = c.now().Add(maxLife + 1) },
 	} {
 		q := about(1)
 		spoil(&q)
@@ -545,9 +543,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 					delete(model, q.Digest)
 				}
 			},
-			"wait": func(t *rapid.T) {
-				c.pass(time.Duration(rapid.Int64Range(0, int64(defaultLife)).Draw(t, "wait")))
-			},
+			"wait": func(t *rapid.T) { c.pass(time.Duration(rapid.Int64Range(0, int64(defaultLife)).Draw(t, "wait"))) },
 			"": func(t *rapid.T) {
 				forget()
 				list, damaged, err := d.List()

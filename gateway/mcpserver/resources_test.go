@@ -196,9 +196,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, sealers: &sealers{}} // without a gateway
 	_, completionErr := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
-	for name, said := range map[string]string{
-		"a completion": fmt.Sprint(completionErr),
-	} {
+	for name, said := range map[string]string{"a completion": fmt.Sprint(completionErr)} {
 		assert.That(t, !strings.Contains(said, secret) && said != "" && said != "<nil>", "%s: the client is told %q", name, said)
 	}
 	for name, middleware := range map[string]func() error{

@@ -236,9 +236,7 @@ func TestKeysAreRotated(t *testing.T) {
 // An issuer that does not answer, or not with what it should, is not one whose tokens count; keys
 // that were read before count for a day.
 func TestAnIssuerThatIsAway(t *testing.T) {
-	status := func(code int) func(http.ResponseWriter) {
-		return func(w http.ResponseWriter) { w.WriteHeader(code) }
-	}
+	status := func(code int) func(http.ResponseWriter) { return func(w http.ResponseWriter) { w.WriteHeader(code) } }
 	write := func(text string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) { fmt.Fprint(w, text) }
 	}

@@ -50,9 +50,7 @@ func TestAListThatIsNoRegularFileIsNone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "obsidian.json")
 			require.NoError(t, tt.make(list))
-			soon(t, tt.name, func() {
-				assert.Equal(t, len(readFile(list)), tt.want)
-			})
+			soon(t, tt.name, func() { assert.Equal(t, len(readFile(list)), tt.want) })
 		})
 	}
 }

@@ -90,9 +90,7 @@ func TestLocate(t *testing.T) {
 		{"a name with its folder needs no list", Wanted{Name: "Work", Folder: work}, nil, Place{App: "Work", Folder: work}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, Locate(tt.list, tt.wanted), tt.want)
-		})
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, Locate(tt.list, tt.wanted), tt.want) })
 	}
 }
 

@@ -161,10 +161,8 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 	c := client(t, "claude-code")
 	bin := filepath.Dir(m.System.Program("claude"))
 	for name, prepare := range map[string]func(s *Server){
-		"in a folder that all can change": func(*Server) {
-			require.NoError(t, os.Chmod(bin, 0o777))
-		},
-		"in the vault": func(s *Server) { s.Args = Args(filepath.Dir(bin), false, "") },
+		"in a folder that all can change": func(*Server) { require.NoError(t, os.Chmod(bin, 0o777)) },
+		"in the vault":                    func(s *Server) { s.Args = Args(filepath.Dir(bin), false, "") },
 	} {
 		s := server("vaultwicket")
 		prepare(&s)

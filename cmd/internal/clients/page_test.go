@@ -17,9 +17,7 @@ const (
 )
 
 // TestThePageIsFresh compares docs/clients.md with the table.
-func TestThePageIsFresh(t *testing.T) {
-	fresh(t, pageFile, clientsPage())
-}
+func TestThePageIsFresh(t *testing.T) { fresh(t, pageFile, clientsPage()) }
 
 // TestTheREADMEIsFresh compares the snippets of the README with the table.
 func TestTheREADMEIsFresh(t *testing.T) {
@@ -207,9 +205,7 @@ func fenced(c Client, text string) string {
 }
 
 // shown writes a path of an example with the short names of its folders.
-func shown(path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(path, `C:\`), "/")
-}
+func shown(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, `C:\`), "/") }
 
 func mark(ok bool, yes, no string) string {
 	if ok {

@@ -34,21 +34,20 @@ import (
 // patient is a machine on which all is well, until a fault is put into it.
 type patient struct {
 	Machine
-	t             *testing.T
-	root, vault   string
-	env           map[string]string
-	clientsFile   string
-	program       string
-	paused        bool
-	name, version string
-	cannotStart   error
-	app           string
-	appFails      *failure.Error
-	busy          error
-	sandbox       string
-	noEmbedded    error
-	free          uint64
-	elevated      bool
+	t                    *testing.T
+	root, vault          string
+	env                  map[string]string
+	clientsFile, program string
+	paused               bool
+	name, version        string
+	cannotStart          error
+	app                  string
+	appFails             *failure.Error
+	busy                 error
+	sandbox              string
+	noEmbedded           error
+	free                 uint64
+	elevated             bool
 }
 
 var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)

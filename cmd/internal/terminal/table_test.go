@@ -44,10 +44,7 @@ func TestTables(t *testing.T) {
 			"ID   WHEN       COMMAND    FILE\n" +
 			"c1   3 min ago  append     Notes/A …\n" +
 			"c22  just now   daily:ap…  日本語の…\n"},
-		{"and then at the edge", Screen{width: 20}, "" +
-			"ID   WHEN       COM…\n" +
-			"c1   3 min ago  app…\n" +
-			"c22  just now   dai…\n"},
+		{"and then at the edge", Screen{width: 20}, "" + "ID   WHEN       COM…\n" + "c1   3 min ago  app…\n" + "c22  just now   dai…\n"},
 		{"a header in colours", Screen{width: 20, colour: true}, "" +
 			"\x1b[1mID\x1b[0m   \x1b[1mWHEN\x1b[0m       \x1b[1mCOM…\x1b[0m\n" +
 			"c1   3 min ago  app…\n" +

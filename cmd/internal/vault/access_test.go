@@ -247,9 +247,7 @@ func newSite(t *rapid.T, root string, y *yard) *site {
 	return s
 }
 
-func (s *site) must(errs ...error) {
-	require.NoError(s.t, errors.Join(errs...))
-}
+func (s *site) must(errs ...error) { require.NoError(s.t, errors.Join(errs...)) }
 
 func (s *site) write(path, text string) {
 	full := filepath.Join(s.dir, filepath.FromSlash(path))

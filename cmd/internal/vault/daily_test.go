@@ -155,9 +155,7 @@ func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
 }
 
 func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
-	h := build(t, map[string]string{
-		".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}",
-	})
+	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}"})
 	status, got, _ := h.run("daily")
 	if status != command.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
 		t.Errorf("status %d, %q", status, got)

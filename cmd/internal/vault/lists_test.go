@@ -260,9 +260,7 @@ func TestTheTableIsWhole(t *testing.T) {
 
 func TestReadingChangesNothing(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text", "sub/b.md": "", ".obsidian/daily-notes.json": `{"folder":"D","template":"a"}`})
-	calls := map[string]string{
-		"read": "path=a.md", "file": "path=a.md", "folder": "path=sub",
-	}
+	calls := map[string]string{"read": "path=a.md", "file": "path=a.md", "folder": "path=sub"}
 	before, _, _ := h.snapshot()
 	for _, row := range table() {
 		if row.Writes() {

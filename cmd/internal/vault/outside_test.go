@@ -151,9 +151,7 @@ func TestADailyNoteThatTheAppMakesFromItsTemplate(t *testing.T) {
 		"# 10:42\nnew\nnew\n":        isOtherwise,
 		"# 2026-11-21 10:42\n\nne\n": isOtherwise,
 	} {
-		h := build(t, map[string]string{
-			".obsidian/daily-notes.json": `{"template":"T/Daily"}`, "T/Daily.md": "# {{date}} {{time}}\n",
-		})
+		h := build(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T/Daily"}`, "T/Daily.md": "# {{date}} {{time}}\n"})
 		_, said := h.byTheAppIn(func() { h.put("2026-11-21.md", made) }, "daily:append", "content=new")
 		assert.That(t, said.State == want, "%q: told %+v, want %s", made, said, want)
 	}

@@ -61,10 +61,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchContext(t *testing.T) {
-	h := build(t, map[string]string{
-		"A.md":     "one water\r\ntwo\nwater and water\n",
-		"Water.md": "its name alone",
-	})
+	h := build(t, map[string]string{"A.md": "one water\r\ntwo\nwater and water\n", "Water.md": "its name alone"})
 	h.expect(command.ExitDone, "A.md:1: one water\nA.md:3: water and water\n", "search:context", "query=water")
 	h.expect(command.ExitDone, `[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+"\n",
 		"search:context", "query=water", "format=json")

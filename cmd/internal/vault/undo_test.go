@@ -198,9 +198,7 @@ func TestWrongIDs(t *testing.T) {
 func (h *testVault) broken(steps ...journal.Step) string {
 	now := time.Now()
 	e := journal.Entry{ID: journal.NewID(now), Time: now, Command: "move", Steps: steps}
-	content := func(s journal.Step) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader([]byte("old"))), nil
-	}
+	content := func(s journal.Step) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte("old"))), nil }
 	require.NoError(h.t, h.journal().Begin(e, content))
 	return e.ID
 }

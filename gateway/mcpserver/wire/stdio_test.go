@@ -104,9 +104,7 @@ func cancel(id any) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, Encode(id))
 }
 
-func ping(id any) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, Encode(id))
-}
+func ping(id any) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, Encode(id)) }
 
 // run feeds all of in to a server and returns its answers by id.
 func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
@@ -323,9 +321,7 @@ func TestOutputIsClosed(t *testing.T) {
 	defer in.Close()
 	out := &closedPipe{}
 	done := make(chan error, 1)
-	go func() {
-		done <- Serve(t.Context(), plain.toy(t.Output(), g.call), reader, out, talk.Patience)
-	}()
+	go func() { done <- Serve(t.Context(), plain.toy(t.Output(), g.call), reader, out, talk.Patience) }()
 	for _, line := range []string{call(1), call(2)} {
 		_, err := io.WriteString(in, line+"\n")
 		require.NoError(t, err)
@@ -486,9 +482,7 @@ func (p path) benchmark(b *testing.B, size int) {
 	inReader, in := io.Pipe()
 	outReader, out := io.Pipe()
 	done := make(chan error, 1)
-	go func() {
-		done <- Serve(b.Context(), p.toy(io.Discard, echo), inReader, out, talk.Patience)
-	}()
+	go func() { done <- Serve(b.Context(), p.toy(io.Discard, echo), inReader, out, talk.Patience) }()
 	answers := bufio.NewReader(outReader)
 	b.ReportAllocs()
 	for b.Loop() {

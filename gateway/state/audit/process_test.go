@@ -115,9 +115,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 }
 
 // whole returns the whole lines that a process has said.
-func whole(said string) string {
-	return said[:strings.LastIndexByte(said, '\n')+1]
-}
+func whole(said string) string { return said[:strings.LastIndexByte(said, '\n')+1] }
 
 func TestFourProcessesAtOnce(t *testing.T) {
 	l := newLog(t, childLimits)

@@ -22,9 +22,7 @@ type tampered struct {
 }
 
 func editLines(file string, edit func(lines [][]byte) [][]byte) func(*testing.T, *Log) {
-	return func(t *testing.T, l *Log) {
-		writeFile(t, l, file, bytes.Join(edit(linesOf(t, l, file)), nil))
-	}
+	return func(t *testing.T, l *Log) { writeFile(t, l, file, bytes.Join(edit(linesOf(t, l, file)), nil)) }
 }
 
 func replaceIn(file string, line int, from, to string) func(*testing.T, *Log) {

@@ -123,9 +123,7 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	l.mu.Lock()
 	var all sync.WaitGroup
 	for n := range 8 {
-		all.Go(func() {
-			assert.NoError(t, l.Write(sample(n), false))
-		})
+		all.Go(func() { assert.NoError(t, l.Write(sample(n), false)) })
 	}
 	waits := func() int {
 		l.queueMu.Lock()
@@ -151,9 +149,7 @@ func TestDigestsAndLinesOfOneLogDoNotMeet(t *testing.T) {
 	digests := make([]string, 8)
 	for n := range digests {
 		all.Go(func() { digests[n] = l.Digest("text") })
-		all.Go(func() {
-			assert.NoError(t, l.Write(sample(n), false))
-		})
+		all.Go(func() { assert.NoError(t, l.Write(sample(n), false)) })
 	}
 	all.Wait()
 	for _, d := range digests {

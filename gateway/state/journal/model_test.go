@@ -58,13 +58,9 @@ func (m *model) open() *Journal {
 
 func (m *model) now() time.Time { return time.Now().Add(m.later) }
 
-func (m *model) draw(t *rapid.T) *Journal {
-	return m.handles[rapid.IntRange(0, 1).Draw(t, "handle")]
-}
+func (m *model) draw(t *rapid.T) *Journal { return m.handles[rapid.IntRange(0, 1).Draw(t, "handle")] }
 
-func (m *model) fail(t *rapid.T, err error) {
-	require.NoError(t, err)
-}
+func (m *model) fail(t *rapid.T, err error) { require.NoError(t, err) }
 
 // text draws a text, often one that begins like the last one.
 func (m *model) text(t *rapid.T) string {

@@ -100,9 +100,7 @@ func starved(t *testing.T, more int, try func()) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &lowered); err != nil {
 		t.Skip("the limit cannot be changed here:", err)
 	}
-	defer func() {
-		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	}()
+	defer func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)) }()
 	try()
 }
 

@@ -115,13 +115,11 @@ var changesOfSwapped = map[string]func(*Folder) error{
 		_, _, err := f.Edit(Path{"A/sub/n.md"}, func([]byte) []byte { return []byte("edited") })
 		return err
 	},
-	"swap":   func(f *Folder) error { return f.Swap(Path{"A/sub/n.md"}, []byte("same"), []byte("edited")) },
-	"make":   func(f *Folder) error { return f.Make(Path{"A/sub/made.md"}, []byte("made")) },
-	"remove": func(f *Folder) error { return f.Remove(Path{"A/sub/n.md"}, Text([]byte("same"))) },
-	"trash":  func(f *Folder) error { _, err := f.Trash(Path{"A/sub/n.md"}, Text([]byte("same"))); return err },
-	"untrash": func(f *Folder) error {
-		return f.Untrash("gone.md", Path{"A/sub/back.md"}, Text([]byte("same")))
-	},
+	"swap":    func(f *Folder) error { return f.Swap(Path{"A/sub/n.md"}, []byte("same"), []byte("edited")) },
+	"make":    func(f *Folder) error { return f.Make(Path{"A/sub/made.md"}, []byte("made")) },
+	"remove":  func(f *Folder) error { return f.Remove(Path{"A/sub/n.md"}, Text([]byte("same"))) },
+	"trash":   func(f *Folder) error { _, err := f.Trash(Path{"A/sub/n.md"}, Text([]byte("same"))); return err },
+	"untrash": func(f *Folder) error { return f.Untrash("gone.md", Path{"A/sub/back.md"}, Text([]byte("same"))) },
 	"untrash into new folders": func(f *Folder) error {
 		return f.Untrash("gone.md", Path{"A/sub/new/deep/back.md"}, Text([]byte("same")))
 	},

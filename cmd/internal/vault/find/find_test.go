@@ -30,9 +30,7 @@ var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 // vault makes an index and the vault that it is of. It reads
 // properties in brackets, "#tag" and "[[Target|text]]".
-func (n notes) vault() (*Index, Vault) {
-	return (&Index{}).with(n, nil), n.around()
-}
+func (n notes) vault() (*Index, Vault) { return (&Index{}).with(n, nil), n.around() }
 
 // with returns the index in which notes are changed and others gone.
 func (x *Index) with(n notes, gone []string) *Index {

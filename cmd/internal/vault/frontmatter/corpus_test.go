@@ -127,9 +127,7 @@ func (c *corpusCase) variants() map[string]*corpusCase {
 		})
 	}
 	if !strings.HasPrefix(c.lines[0].text, "\ufeff") {
-		with(", BOM", func(c *corpusCase) {
-			c.lines = append([]corpusLine{{mark: ' ', text: "\ufeff"}}, c.lines...)
-		})
+		with(", BOM", func(c *corpusCase) { c.lines = append([]corpusLine{{mark: ' ', text: "\ufeff"}}, c.lines...) })
 	}
 	if last := len(c.lines) - 1; strings.IndexByte(" -", c.lines[last].mark) >= 0 && c.lines[last].text != "" {
 		with(", no break at the end", func(c *corpusCase) { c.lines[last].end = "" })

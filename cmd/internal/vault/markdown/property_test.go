@@ -67,9 +67,7 @@ func sound(t require.T, text []byte) Note {
 }
 
 func TestWhatIsFoundIsThere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		sound(t, []byte(notes().Draw(t, "note")))
-	})
+	rapid.Check(t, func(t *rapid.T) { sound(t, []byte(notes().Draw(t, "note"))) })
 }
 
 func TestALaterParagraphTakesNothingAway(t *testing.T) {

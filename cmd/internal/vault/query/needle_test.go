@@ -108,9 +108,7 @@ func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
 		{strings.Repeat("ж", long), strings.Repeat("ж", 1000) + "ш" + strings.Repeat("ж", 500)},
 	} {
 		n, text := newNeedle(c.needle, false), []byte(c.text)
-		allocs := testing.AllocsPerRun(1, func() {
-			assert.That(t, !n.in(text), "found")
-		})
+		allocs := testing.AllocsPerRun(1, func() { assert.That(t, !n.in(text), "found") })
 		if gaveUp := allocs > 0; !gaveUp && comparedInVain(n, text) > bound*(len(text)+len(c.needle)) {
 			t.Errorf("%.4s: %d bytes are compared in vain", c.text, comparedInVain(n, text))
 		}

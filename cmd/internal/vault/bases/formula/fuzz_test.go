@@ -54,14 +54,12 @@ func environment(n note) Environment {
 			}
 			return nil
 		}},
-		Backlinks: func(Entry) Value {
-			return OfUnmade(1, func() []Value { return []Value{OfLinkTo(n, "Note")} })
-		},
-		Leads:    func(Entry, Entry) bool { return true },
-		Dangles:  func(Entry, string) bool { return true },
-		Random:   func() float64 { return 0.25 },
-		This:     n,
-		Formulas: map[string]*Program{"f": Compile("n * 2"), "g": Compile("formula.h"), "h": Compile("formula.g")},
+		Backlinks: func(Entry) Value { return OfUnmade(1, func() []Value { return []Value{OfLinkTo(n, "Note")} }) },
+		Leads:     func(Entry, Entry) bool { return true },
+		Dangles:   func(Entry, string) bool { return true },
+		Random:    func() float64 { return 0.25 },
+		This:      n,
+		Formulas:  map[string]*Program{"f": Compile("n * 2"), "g": Compile("formula.h"), "h": Compile("formula.g")},
 	}
 }
 

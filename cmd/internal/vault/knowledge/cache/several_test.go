@@ -98,9 +98,7 @@ func TestSeveralProcessesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for range 2 {
-		all.Go(func() {
-			assert.NoError(t, use(dir, 60))
-		})
+		all.Go(func() { assert.NoError(t, use(dir, 60)) })
 		all.Go(func() {
 			command := exec.Command(os.Args[0])
 			command.Env = append(os.Environ(), asProcess+"="+dir)

@@ -135,9 +135,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 }
 
 func TestASparseIndex(t *testing.T) {
-	v := newVault(t, map[string]string{
-		"Alpha.md": "", "a/Alpha.md": "", "b/plan.png": "", "cafe\u0301.md": "",
-	})
+	v := newVault(t, map[string]string{"Alpha.md": "", "a/Alpha.md": "", "b/plan.png": "", "cafe\u0301.md": ""})
 	whole := v.build(nil)
 	sparse, err := Build(v.folder, nil, Memory{Sparse: true}, later, nil)
 	require.NoError(t, err)
