@@ -111,13 +111,10 @@ func TestACallCannotBeChanged(t *testing.T) {
 	params["path"] = Text("../B.md")
 	call.Params()["path"] = Text("../B.md")
 	call.Reply().Confirms[0] = "Error: "
-	line, err := call.Line(ToApp("linux"))
-	require.NoError(t, err)
+	line := require.Value(call.Line(ToApp("linux")))(t)
 	line.Argv[0] = "eval"
-	aimed, err := call.In("Work")
-	require.NoError(t, err)
-	other, err := aimed.In("Other")
-	require.NoError(t, err)
+	aimed := require.Value(call.In("Work"))(t)
+	other := require.Value(aimed.In("Other"))(t)
 
 	assert.That(t, call.String() == before && call.Vault() == "" && aimed.Vault() == "Work" && other.Vault() == "Other", "%v, %v, %v", call, aimed, other)
 	assert.Equal(t, call.Reply().Confirms[0], "Created: ", "the reply became")

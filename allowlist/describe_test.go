@@ -12,8 +12,7 @@ import (
 )
 
 func TestDescribe(t *testing.T) {
-	got, err := Describe("create")
-	require.NoError(t, err)
+	got := require.Value(Describe("create"))(t)
 	if got.Name != "create" || got.Summary == "" || got.Tier != tiers.V1 || got.Effect != tiers.Writes || got.Worst != tiers.Destroys ||
 		got.Shows || got.Sends || got.EmbeddedOnly || got.Since != (tiers.Version{1, 12, 2}) {
 		t.Errorf("got %+v", got)
@@ -44,8 +43,7 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 // A table that its readers can change is no allowlist.
 func TestADescriptionIsACopy(t *testing.T) {
 	for range 2 {
-		got, err := Describe("tasks")
-		require.NoError(t, err)
+		got := require.Value(Describe("tasks"))(t)
 		for i := range got.Params {
 			choices := got.Params[i].Choices
 			require.That(t, !slices.Contains(choices, "--copy"), "the table became %q", choices)
@@ -103,8 +101,7 @@ func TestSignature(t *testing.T) {
 		{"web", func(Param) bool { return false }, "web"},
 	}
 	for _, test := range tests {
-		c, err := Describe(test.name)
-		require.NoError(t, err)
+		c := require.Value(Describe(test.name))(t)
 		assert.Equal(t, c.Signature(test.allowed, false), test.want)
 	}
 }

@@ -56,8 +56,7 @@ func TestLineLimits(t *testing.T) {
 func TestTheNarrowestCarrierCountsAllItems(t *testing.T) {
 	text := strings.Repeat("é", windowsItem/2-10)
 	call := mustParse(t, "bookmark", Params{"search": Text(text), "title": Text(strings.Repeat("é", maxNameBytes/2))})
-	call, err := call.In(strings.Repeat("é", maxNameBytes/2))
-	require.NoError(t, err)
+	call = require.Value(call.In(strings.Repeat("é", maxNameBytes/2)))(t)
 	for name, carrier := range carriers {
 		_, err := call.Line(carrier)
 		assert.NoError(t, err, "%s", name)
@@ -185,8 +184,7 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 func TestValuesArriveByteForByte(t *testing.T) {
 	texts := []string{" leading and trailing ", "--copy", "vault=Other", "a=b=c", "\r\n\t\x01\x1b\x7f", "'\"`$(id);|&<>*?", "é e\u0301 日本 \u202e\u200b😀", "%PATH% ^ !", "-", "="}
 	for _, text := range texts {
-		call, err := mustParse(t, "append", Params{"path": Text("A b/C.md"), "content": Text(text), "inline": Flag(true)}).In("My Vault")
-		require.NoError(t, err)
+		call := require.Value(mustParse(t, "append", Params{"path": Text("A b/C.md"), "content": Text(text), "inline": Flag(true)}).In("My Vault"))(t)
 		want := []string{"vault=My Vault", "append", "content=" + text, "path=A b/C.md", "inline"}
 		for name, carrier := range carriers {
 			line, err := call.Line(carrier)
@@ -197,8 +195,7 @@ func TestValuesArriveByteForByte(t *testing.T) {
 
 func TestTheVaultComesFirst(t *testing.T) {
 	call := mustParse(t, "help", Params{"command": Text("read")})
-	aimed, err := call.In("Notes=2026")
-	require.NoError(t, err)
+	aimed := require.Value(call.In("Notes=2026"))(t)
 	line, err := aimed.Line(ToApp("linux"))
 	assert.That(t, err == nil && slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}), "got %q, %v", line.Argv, err)
 	for _, vault := range []string{"", "a\nb", "a\x00b", "\xff", "a\u202eb", strings.Repeat("x", maxNameBytes+1)} {
@@ -208,8 +205,7 @@ func TestTheVaultComesFirst(t *testing.T) {
 }
 
 func TestAVaultNameIsNotRewritten(t *testing.T) {
-	call, err := mustParse(t, "files", nil).In(`C:\notes`)
-	require.NoError(t, err)
+	call := require.Value(mustParse(t, "files", nil).In(`C:\notes`))(t)
 	for name, carrier := range carriers {
 		_, err := call.Line(carrier)
 		assert.Equal(t, code(err), CodeContentUnsafe, "%s: got %v", name, err)

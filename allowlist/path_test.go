@@ -54,8 +54,7 @@ type pathVector struct {
 
 func (v pathVector) text(t *testing.T) string {
 	if v.Hex != "" {
-		text, err := hex.DecodeString(v.Hex)
-		require.NoError(t, err)
+		text := require.Value(hex.DecodeString(v.Hex))(t)
 		return string(text)
 	}
 	return strings.Repeat(v.Value, max(v.Repeat, 1)) + v.Then
@@ -63,8 +62,7 @@ func (v pathVector) text(t *testing.T) string {
 
 func readPathVectors(t *testing.T) []pathVector {
 	t.Helper()
-	text, err := os.ReadFile("testdata/paths.json")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/paths.json"))(t)
 	var file struct{ Vectors []pathVector }
 	require.NoError(t, json.Unmarshal(text, &file))
 	return file.Vectors
@@ -279,10 +277,8 @@ func TestRespelled(t *testing.T) {
 		for key, value := range test.params {
 			params[key] = Text(value)
 		}
-		call, err := Parse(test.command, params)
-		require.NoError(t, err)
-		call, err = call.In("Home")
-		require.NoError(t, err)
+		call := require.Value(Parse(test.command, params))(t)
+		call = require.Value(call.In("Home"))(t)
 		got, err := call.WithPaths(upper)
 		assert.That(t, err == nil && sortedItems(got) == "vault=Home "+test.want, "%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
 		same, err := call.WithPaths(func(path string) string { return path })
@@ -306,8 +302,7 @@ func sortedItems(c Call) string {
 
 // A path that leads to what may not be spelled out is refused like any other.
 func TestRespelledToAHiddenPlace(t *testing.T) {
-	call, err := Parse("read", Params{"path": Text("x/app.json")})
-	require.NoError(t, err)
+	call := require.Value(Parse("read", Params{"path": Text("x/app.json")}))(t)
 	got, err := call.WithPaths(func(string) string { return ".obsidian/app.json" })
 	assert.That(t, err != nil && !got.Valid(), "%s, %v", got, err)
 }

@@ -28,8 +28,7 @@ func TestSpells(t *testing.T) {
 		{"a move to a path", []string{"move", "path=A/B.md", "to=C/D.md"}, []NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D.md", To: true}}},
 		{"a move to the root", []string{"move", "file=B", "to=/"}, []NamedPath{{Param: "to", Path: "", Folder: true, To: true}}},
 	} {
-		call, err := ParseWords(test.line[0], test.line[1:])
-		require.NoError(t, err)
+		call := require.Value(ParseWords(test.line[0], test.line[1:]))(t)
 		assert.EqualSlices(t, call.NamedPaths(), test.want, "%s", test.name)
 	}
 }
@@ -113,8 +112,7 @@ func TestAlone(t *testing.T) {
 		"version":                                false,
 	} {
 		words := strings.Fields(line)
-		call, err := ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(ParseWords(words[0], words[1:]))(t)
 		assert.Equal(t, call.TouchesOneNote(), want, "%s", line)
 	}
 }

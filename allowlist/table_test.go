@@ -215,12 +215,10 @@ func TestArgv(t *testing.T) {
 			requests = requests[:1]
 		}
 		for _, params := range requests {
-			call, err := mustParse(t, r.name, params).In("Work")
-			require.NoError(t, err)
+			call := require.Value(mustParse(t, r.name, params).In("Work"))(t)
 			line, err := call.Line(ToEmbedded("linux"))
 			require.That(t, err == nil, "%s: %v", r.name, err)
-			argv, err := json.Marshal(line.Argv)
-			require.NoError(t, err)
+			argv := require.Value(json.Marshal(line.Argv))(t)
 			fmt.Fprintf(&got, "%s\n", argv)
 		}
 	})
@@ -262,8 +260,7 @@ func TestVariablesCallNothing(t *testing.T) {
 			continue
 		}
 		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
+		file := require.Value(parser.ParseFile(set, name, nil, parser.SkipObjectResolution))(t)
 		for _, declaration := range file.Decls {
 			variables, ok := declaration.(*ast.GenDecl)
 			if !ok || variables.Tok != token.VAR {
@@ -404,8 +401,7 @@ func TestSteps(t *testing.T) {
 		"daily:append content=x": nil, "base:query file=A": nil, "bookmark file=A.md": nil,
 	} {
 		words := strings.Fields(line)
-		call, err := ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(ParseWords(words[0], words[1:]))(t)
 		var got []Step
 		for s := Step(0); s <= StepAbsent+1; s++ {
 			if call.HasStep(s) {

@@ -203,8 +203,7 @@ type entry struct {
 
 func readCatalogue(t *testing.T) []entry {
 	t.Helper()
-	text, err := os.ReadFile("testdata/commands.json")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/commands.json"))(t)
 	var catalogue struct{ Commands []entry }
 	require.NoError(t, json.Unmarshal(text, &catalogue))
 	return catalogue.Commands

@@ -15,10 +15,8 @@ import (
 // asked is the question of a call of the table to the app.
 func asked(t testing.TB, name string, given params) question {
 	t.Helper()
-	call, err := allowlist.Parse(name, wordsOf(given))
-	require.NoError(t, err)
-	permit, err := everything.Decide(call).Permit()
-	require.NoError(t, err)
+	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
+	permit := require.Value(everything.Decide(call).Permit())(t)
 	return questionOf(permit, Program{backend: appBackend})
 }
 

@@ -14,8 +14,7 @@ import (
 // A gateway that is killed outright cannot clean up. The kernel ends the
 // client, and our own program even if the kernel did not: it watches a pipe.
 func TestChildrenEndWithAKilledGateway(t *testing.T) {
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.Value(os.Executable())(t)
 	for _, tt := range []struct{ name, client, do string }{
 		{"the client that ignores a request to stop", "obsidian", "ignore"},
 		{"our own program", "embedded", "hang"},

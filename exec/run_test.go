@@ -39,8 +39,7 @@ func runnerFor(t testing.TB, c Config, path string) (*Runner, Program) {
 	t.Helper()
 	c.CLI = path
 	r := New(c)
-	p, err := r.App()
-	require.NoError(t, err)
+	p := require.Value(r.App())(t)
 	return r, p
 }
 
@@ -54,8 +53,7 @@ func embeddedRunner(t testing.TB, c Config, s script) (*Runner, Program, string)
 	}
 	c.Self = fake(t, "vaultwicket", s)
 	r := New(c)
-	p, err := r.Embedded(folder)
-	require.NoError(t, err)
+	p := require.Value(r.Embedded(folder))(t)
 	return r, p, c.Self
 }
 
@@ -298,8 +296,7 @@ func TestCommandStartsNothing(t *testing.T) {
 	folder := t.TempDir()
 	self := filepath.Join(folder, "self")
 	r := New(Config{Self: self})
-	p, err := r.Embedded(folder)
-	require.NoError(t, err)
+	p := require.Value(r.Embedded(folder))(t)
 	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
 	want := []string{"vault", folder, "--stdin", "content", "--write", "--facts", "append", "path=a.md"}
 	assert.That(t, err == nil && got.Path == self && slices.Equal(got.Args, want) && got.Stdin == `\n` && got.StdinParam == "content", "%+v, %v", got, err)

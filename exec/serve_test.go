@@ -29,9 +29,8 @@ func serverRunner(t *testing.T, do string, exit int) (*Runner, policy.ServerPerm
 
 func TestServe(t *testing.T) {
 	r, permit, _ := serverRunner(t, "server", 0)
-	p, err := r.Serve(t.Context(), permit)
-	require.NoError(t, err)
-	_, err = io.WriteString(p.In, "hello\n")
+	p := require.Value(r.Serve(t.Context(), permit))(t)
+	_, err := io.WriteString(p.In, "hello\n")
 	require.NoError(t, err)
 	line, err := bufio.NewReader(p.Out).ReadString('\n')
 	assert.That(t, err == nil && line == "hello\n", "%q, %v", line, err)
@@ -45,33 +44,29 @@ func TestServe(t *testing.T) {
 func TestServeEnds(t *testing.T) {
 	t.Run("by Stop", func(t *testing.T) {
 		r, permit, path := serverRunner(t, "ignore", 0)
-		p, err := r.Serve(t.Context(), permit)
-		require.NoError(t, err)
+		p := require.Value(r.Serve(t.Context(), permit))(t)
 		pid := marked(t, path)
 		p.Stop()
-		err = p.Wait()
+		err := p.Wait()
 		assert.That(t, err == nil && gone(pid), "%v, gone %v", err, gone(pid))
 	})
 	t.Run("with its context", func(t *testing.T) {
 		r, permit, path := serverRunner(t, "server", 0)
 		ctx, cancel := context.WithCancel(t.Context())
-		p, err := r.Serve(ctx, permit)
-		require.NoError(t, err)
+		p := require.Value(r.Serve(ctx, permit))(t)
 		pid := marked(t, path)
 		cancel()
-		err = p.Wait()
+		err := p.Wait()
 		assert.That(t, err == nil && gone(pid), "%v, gone %v", err, gone(pid))
 	})
 	t.Run("with a status", func(t *testing.T) {
 		r, permit, _ := serverRunner(t, "", 4)
-		p, err := r.Serve(t.Context(), permit)
-		require.NoError(t, err)
+		p := require.Value(r.Serve(t.Context(), permit))(t)
 		assert.Equal(t, codeOf(p.Wait()), CodeCrashed)
 	})
 	t.Run("by a signal", func(t *testing.T) {
 		r, permit, _ := serverRunner(t, "crash", 0)
-		p, err := r.Serve(t.Context(), permit)
-		require.NoError(t, err)
+		p := require.Value(r.Serve(t.Context(), permit))(t)
 		assert.Equal(t, codeOf(p.Wait()), CodeCrashed)
 	})
 	t.Run("before it begins", func(t *testing.T) {
@@ -86,8 +81,7 @@ func TestServeEnds(t *testing.T) {
 
 func TestSwitchesStandBeforeTheFacts(t *testing.T) {
 	_, p, _ := embeddedRunner(t, Config{}, script{})
-	command, err := p.Command(mustPermit("tags", params{"format": "json"}).Call())
-	require.NoError(t, err)
+	command := require.Value(p.Command(mustPermit("tags", params{"format": "json"}).Call()))(t)
 	before := slices.Clone(command.Args)
 	compact, unless := CompactJSON(t.Context()), UnlessState(t.Context(), "0123456789abcdef")
 	for _, test := range []struct {
@@ -113,8 +107,7 @@ func TestSwitchesStandBeforeTheFacts(t *testing.T) {
 // What would change is worked out by the embedded program alone, and by nothing that
 // it is told besides: everything else would change something.
 func TestAPreviewStartsNothingButThePlan(t *testing.T) {
-	call, err := allowlist.Parse("append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
-	require.NoError(t, err)
+	call := require.Value(allowlist.Parse("append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}))(t)
 	preview := everything.Decide(call).Preview()
 	r := New(Config{CLI: "/nowhere/obsidian", Self: "/nowhere/vaultwicket"})
 	defer r.Close()
@@ -129,7 +122,7 @@ func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 		_, err := r.Preview(context.Background(), preview, p)
 		assert.ErrorIs(t, err, ErrNoPermit, "%s", name)
 	}
-	_, err = r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan}))
+	_, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan}))
 	assert.ErrorIs(t, err, ErrNoPermit, "the zero preview")
 	_, err = r.Preview(context.Background(), preview, embedded.WithOptions(WriteOptions{Task: Plan}))
 	assert.That(t, err != nil && !errors.Is(err, ErrNoPermit), "the plan itself: %v", err)

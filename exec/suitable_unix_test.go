@@ -83,9 +83,8 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 			dir := filepath.Join(top, "bin")
 			require.NoError(t, os.MkdirAll(dir, 0o755))
 			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
-			path, err := tt.make(top, dir, filepath.Join(dir, "obsidian"))
-			require.NoError(t, err)
-			_, err = New(Config{CLI: path}).App()
+			path := require.Value(tt.make(top, dir, filepath.Join(dir, "obsidian")))(t)
+			_, err := New(Config{CLI: path}).App()
 			switch {
 			case tt.want == "" && err != nil:
 				t.Error(err)

@@ -20,14 +20,11 @@ import (
 // guarded grants a call under rules that hide a folder.
 func guarded(t testing.TB, name string, given params) policy.Permit {
 	t.Helper()
-	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
-	require.NoError(t, err)
-	call, err := allowlist.Parse(name, wordsOf(given))
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Delete, "Private": access.None}))(t)
+	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
 	p := everything
 	p.Access = rules
-	permit, err := p.Decide(call).Permit()
-	require.NoError(t, err)
+	permit := require.Value(p.Decide(call).Permit())(t)
 	return permit
 }
 
@@ -70,8 +67,7 @@ func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			permit := guarded(t, tt.call, tt.params)
-			line, err := permit.Call().Line(allowlist.ToApp("linux"))
-			require.NoError(t, err)
+			line := require.Value(permit.Call().Line(allowlist.ToApp("linux")))(t)
 			answers := part{Argv: line.Argv, Out: []byte(tt.out), Err: []byte(tt.err), Exit: tt.exit}
 			r, p, _ := anyAppRunner(t, probed, answers)
 			out, err := r.Run(t.Context(), permit, p)

@@ -256,8 +256,7 @@ func TestWorkersThatAreNone(t *testing.T) {
 func TestAProgramThatIsNotThere(t *testing.T) {
 	r := New(Config{Self: filepath.Join(t.TempDir(), programs.File("none")), Resident: true})
 	defer r.Close()
-	p, err := r.Embedded(t.TempDir())
-	require.NoError(t, err)
+	p := require.Value(r.Embedded(t.TempDir()))(t)
 	out, err := r.Run(t.Context(), reads("a.md"), p)
 	assert.That(t, codeOf(err) == CodeNotFound && out.ExitCode == process.NoExit, "%v", err)
 }
@@ -331,8 +330,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{Embeddings: Embeddings{Server: "https://api.example/v1 m", KeyFile: "/key", Elsewhere: true}}, "worker", "worker")
 		quiet := everything
 		quiet.Publish = false
-		other, err := quiet.Decide(reads("a.md").Call()).Permit()
-		require.NoError(t, err)
+		other := require.Value(quiet.Decide(reads("a.md").Call()).Permit())(t)
 		sends := pidOf(t, r, p)
 		out, err := r.Run(t.Context(), other, p)
 		stays, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))

@@ -334,8 +334,7 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(c *Config) {
-		rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
-		require.NoError(t, err)
+		rules := require.Value(access.New(map[string]access.Level{"/": access.Read, "Private": access.None}))(t)
 		c.Policy.Access = rules
 	})
 	file := filepath.Join(f.config.Vault.Folder, access.IgnoreFile)

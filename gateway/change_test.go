@@ -100,15 +100,12 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 func TestOneWriterAtATime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil).app(versionLine, appends)
-	kept, err := f.gateway.vaults[0].journal(f.vault)
-	require.NoError(t, err)
-	unlock, err := kept.Lock(context.Background())
-	require.NoError(t, err)
+	kept := require.Value(f.gateway.vaults[0].journal(f.vault))(t)
+	unlock := require.Value(kept.Lock(context.Background()))(t)
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	plan, err := f.gateway.vaults[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
-	require.NoError(t, err)
+	plan := require.Value(f.gateway.vaults[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")}))(t)
 	got := f.gateway.vaults[0].carryOut(ctx, plan)
 	assert.That(t, code(got) == "conflict", "with another writer: %+v", got.Error)
 }
@@ -134,8 +131,7 @@ func TestAChangeAcrossTheVaultHoldsUpNoOtherWriter(t *testing.T) {
 		{"two across the vault", g.changingMany, across, true},
 		{"two of one note", g.writing, one, true},
 	} {
-		release, err := g.admission.Acquire(t.Context(), "another", "append", tt.held)
-		require.NoError(t, err)
+		release := require.Value(g.admission.Acquire(t.Context(), "another", "append", tt.held))(t)
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(t.Context(), tt.req) }()
 		if tt.waits {

@@ -101,8 +101,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, folder: t.TempDir(), vault: filepath.Join(t.TempDir(), "Work")}
 	require.NoError(t, os.Mkdir(f.vault, 0o700))
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.Value(os.Executable())(t)
 	f.cli = programs.Self(t, f.folder, "obsidian")
 	f.config = Config{
 		Policy: policy.Policy{

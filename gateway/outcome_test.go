@@ -155,8 +155,7 @@ func (s *stage) write(name string, mode os.FileMode, text string) {
 
 func (s *stage) note() string {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.vault, "A.md"))
-	require.NoError(s.t, err)
+	text := require.Value(os.ReadFile(filepath.Join(s.vault, "A.md")))(s.t)
 	return string(text)
 }
 

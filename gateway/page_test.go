@@ -554,8 +554,7 @@ func TestTheSameSettingsKeepCursors(t *testing.T) {
 	t.Parallel()
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
-	rules, err := access.New(map[string]access.Level{"/": access.Write, "Work": access.Read})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Write, "Work": access.Read}))(t)
 	p := f.config.Policy
 	p.Access, p.Disable, p.Origins = rules, []string{"tasks"}, map[string]string{"tier": "a file"}
 	f.gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)

@@ -156,11 +156,9 @@ func sampleParams(c allowlist.Command) allowlist.Params {
 func readAll(t *testing.T, folder string) string {
 	t.Helper()
 	var b strings.Builder
-	entries, err := os.ReadDir(folder)
-	require.NoError(t, err)
+	entries := require.Value(os.ReadDir(folder))(t)
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(filepath.Join(folder, e.Name())))(t)
 		b.Write(text)
 	}
 	return b.String()
@@ -349,8 +347,7 @@ func TestAPeriodEndsByItself(t *testing.T) {
 // and from its observers, and the audit log has the refusal with its rule.
 func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 	t.Parallel()
-	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Delete, "Private": access.None}))(t)
 	missing := func(how, path string) string {
 		return `--facts vault=Work read ` + how + `=` + path + ` => exit 1 not_found Error: File "` + path + `" not found.\n`
 	}

@@ -23,15 +23,13 @@ import (
 
 func mustParse(t *testing.T, name string, p allowlist.Params) allowlist.Call {
 	t.Helper()
-	call, err := allowlist.Parse(name, p)
-	require.NoError(t, err)
+	call := require.Value(allowlist.Parse(name, p))(t)
 	return call
 }
 
 func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {
 	t.Parallel()
-	encoded, err := json.Marshal(Result{})
-	require.NoError(t, err)
+	encoded := require.Value(json.Marshal(Result{}))(t)
 	want := `{"ok":false,"command":"","stdout":"","stderr":"","exitCode":0,"durationMs":0}`
 	assert.That(t, string(encoded) == want, "the zero result is %s, want %s", encoded, want)
 }
@@ -148,8 +146,7 @@ func TestEveryWayOutIsCleaned(t *testing.T) {
 // texts returns all strings in v, a line each.
 func texts(t *testing.T, v any) string {
 	t.Helper()
-	encoded, err := json.Marshal(v)
-	require.NoError(t, err)
+	encoded := require.Value(json.Marshal(v))(t)
 	var decoded any
 	require.NoError(t, json.Unmarshal(encoded, &decoded))
 	var b strings.Builder

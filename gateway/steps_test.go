@@ -19,8 +19,7 @@ import (
 
 // hidesPrivate is a gateway on the app alone, with a folder that may not be seen.
 func hidesPrivate(t *testing.T) func(*Config) {
-	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Delete, "Private": access.None}))(t)
 	return func(c *Config) {
 		c.Backend = App
 		c.Policy.Access = rules

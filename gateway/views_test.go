@@ -123,8 +123,7 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 
 func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
 	t.Parallel()
-	rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Read, "Private": access.None}))(t)
 	f := newFixture(t, func(c *Config) { c.Policy.Access = rules }).embedded()
 	for _, path := range []string{"Private/Deep", "Work", "Old"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(f.vault, path), 0o700))
@@ -367,8 +366,7 @@ func TestTextExplainsEveryCommand(t *testing.T) {
 	for _, p := range []policy.Policy{{}, {Ceiling: tiers.V3, UI: true, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}} {
 		g := gatewayWith(p)
 		for _, name := range allowlist.Names() {
-			l, err := g.Explain(name)
-			require.NoError(t, err)
+			l := require.Value(g.Explain(name))(t)
 			e := l.Explained()
 			text := e.Text()
 			for _, want := range append([]string{e.Signature + "\n", e.Summary, e.Tier, e.Effect, e.Why, e.Hint}, allowedWord(e)) {
@@ -392,8 +390,7 @@ func allowedWord(e catalog.Explained) string {
 
 func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	t.Parallel()
-	l, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task")
-	require.NoError(t, err)
+	l := require.Value(gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Explain("task"))(t)
 	text := l.Explained().Text()
 	assert.That(t, strings.Contains(text, "(effect write; disabled by the policy)") && strings.Count(text, "disabled by the policy") == 5, "the text is\n%s", text)
 	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")
@@ -433,8 +430,7 @@ func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
 func TestPoliciesTellNoPath(t *testing.T) {
 	t.Parallel()
 	for root, want := range map[access.Level]string{access.None: "", access.Read: "r", access.Write: "rw", access.Delete: "rwd"} {
-		rules, err := access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete})
-		require.NoError(t, err)
+		rules := require.Value(access.New(map[string]access.Level{"/": root, "Hidden/Part": access.Delete}))(t)
 		views := gatewayWith(policy.Policy{Access: rules}).Policies()
 		assert.Equal(t, views[0].Access, (catalog.AccessView{Rules: true, Root: want}), "root %s", root)
 	}
@@ -497,8 +493,7 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
 		c.Policy.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
 	})
-	kept, err := f.gateway.Journal("")
-	require.NoError(t, err)
+	kept := require.Value(f.gateway.Journal(""))(t)
 	begin := func(caller, path, batch, undoes string) string {
 		id := journal.NewID(time.Now())
 		e := journal.Entry{ID: id, Time: time.Now(), Session: "s", Caller: caller, Command: "append", Backend: "embedded", Batch: batch, Undoes: undoes,

@@ -161,10 +161,8 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 // What does not name its notes by path is run by a program that has the rules:
 // always where notes are hidden, for changes where there are rules at all.
 func TestCallsThatReachFurtherAreConfined(t *testing.T) {
-	hiding, err := access.New(map[string]access.Level{"Hidden": access.None})
-	require.NoError(t, err)
-	restricting, err := access.New(map[string]access.Level{"/": access.Delete})
-	require.NoError(t, err)
+	hiding := require.Value(access.New(map[string]access.Level{"Hidden": access.None}))(t)
+	restricting := require.Value(access.New(map[string]access.Level{"/": access.Delete}))(t)
 	apart := strings.Fields("help version commands hotkeys hotkey plugins plugins:enabled plugin themes theme snippets snippets:enabled vaults web")
 	for _, call := range everyCall(t) {
 		isApart := false
@@ -224,8 +222,7 @@ func TestAYesLiftsOneRule(t *testing.T) {
 // Tighten allows a call if and only if both policies do.
 func TestTightenMeets(t *testing.T) {
 	rules := placesRules(t)
-	other, err := access.New(map[string]access.Level{"Write": access.Read, "Delete": access.None})
-	require.NoError(t, err)
+	other := require.Value(access.New(map[string]access.Level{"Write": access.Read, "Delete": access.None}))(t)
 	var all []policy.Policy
 	for _, change := range []func(*policy.Policy){
 		func(*policy.Policy) {},
@@ -298,11 +295,10 @@ func TestDenialsByAccessRead(t *testing.T) {
 		{"property:remove path=Write/n.md name=x", "access_denied", `command "property:remove": path= has access rw (needs rwd)`, raise},
 	} {
 		words := strings.Fields(test.line)
-		call, err := allowlist.ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		p := with(widest(), placesRules(t), false)
 		p.Origins = map[string]string{"access": "file x"}
-		_, err = p.Decide(call).Permit()
+		_, err := p.Decide(call).Permit()
 		var denial *policy.Denial
 		if !errors.As(err, &denial) {
 			assert.Equal(t, test.code, "", "%s: %v, want", test.line, err)
@@ -343,8 +339,7 @@ func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
 
 // Which program may run a call: the words of each line say why.
 func TestConfined(t *testing.T) {
-	restricting, err := access.New(map[string]access.Level{"/": access.Delete})
-	require.NoError(t, err)
+	restricting := require.Value(access.New(map[string]access.Level{"/": access.Delete}))(t)
 	hiding := placesRules(t)
 	for _, test := range []struct {
 		line                                         string
@@ -361,8 +356,7 @@ func TestConfined(t *testing.T) {
 		{"web url=https://example.org", false, false, false, false},
 	} {
 		words := strings.Fields(test.line)
-		call, err := allowlist.ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		for name, c := range map[string]struct {
 			policy policy.Policy
 			want   bool
@@ -386,8 +380,7 @@ func BenchmarkDecide(b *testing.B) {
 	p := with(widest(), rules, false)
 	for name, words := range map[string][]string{"read": {"path=Work/Projects/Plan.md"}, "append": {"path=Work/Projects/Plan.md", "content=x"}, "tags": {"counts"}} {
 		b.Run(name, func(b *testing.B) {
-			call, err := allowlist.ParseWords(name, words)
-			require.NoError(b, err)
+			call := require.Value(allowlist.ParseWords(name, words))(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				_, err := p.Decide(call).Permit()

@@ -135,8 +135,7 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 		{command: "plugin:disable", restricted: true, wholeVault: true, params: allowlist.Params{"id": allowlist.Text("x")}},
 	}
 	for i := range calls { // the tiers of the table, which this test is not about
-		c, err := allowlist.Describe(calls[i].command)
-		require.NoError(t, err)
+		c := require.Value(allowlist.Describe(calls[i].command))(t)
 		calls[i].tier = slices.Index([]tiers.Tier{tiers.V0, tiers.V1, tiers.V2, tiers.V3}, c.Tier)
 	}
 	r := rand.New(rand.NewPCG(26, 50))

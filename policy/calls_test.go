@@ -47,8 +47,7 @@ func everyCall(t *testing.T) []allowlist.Call {
 	}
 	for _, line := range []string{"task line=3 done", "tasks active", "base:create name=A open", "template:insert name=A", "create name=A overwrite", "create path=A.md open newtab"} {
 		words := strings.Fields(line)
-		call, err := allowlist.ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		calls = append(calls, call)
 	}
 	return calls
@@ -98,10 +97,8 @@ func mustParse(t *testing.T, name string, params allowlist.Params) allowlist.Cal
 func mustDecide(t *testing.T, p policy.Policy, line string) policy.Permit {
 	t.Helper()
 	words := strings.Fields(line)
-	call, err := allowlist.ParseWords(words[0], words[1:])
-	require.NoError(t, err)
-	permit, err := p.Decide(call).Permit()
-	require.NoError(t, err)
+	call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
+	permit := require.Value(p.Decide(call).Permit())(t)
 	return permit
 }
 
@@ -128,8 +125,7 @@ func TestForgeriesDoNotCompile(t *testing.T) {
 	set := token.NewFileSet()
 	packages := importer.ForCompiler(set, "source", nil)
 	for _, name := range files {
-		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		require.NoError(t, err)
+		file := require.Value(parser.ParseFile(set, name, nil, parser.ParseComments))(t)
 		wants := wantedErrors(set, file)
 		assert.Equal(t, filepath.Base(name) == "control.go", (len(wants) == 0), "%s has %d marked lines", name, len(wants))
 		failed := map[int]string{}

@@ -68,8 +68,7 @@ func TestNeeds(t *testing.T) {
 // A call that falls back on the note that is open is refused where there are
 // rules; if it were not, it would be confined.
 func TestACallThatFallsBackIsConfined(t *testing.T) {
-	rules, err := access.New(map[string]access.Level{"/": access.Delete})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Delete}))(t)
 	call, err := allowlist.Parse("outline", nil)
 	require.That(t, err == nil && call.UsesOpenNote() && call.Effect() == tiers.Reads, "%v, %v", call, err)
 	assert.That(t, (Policy{Access: rules}).confines(call) && !(Policy{}).confines(call), "not confined by the rules")

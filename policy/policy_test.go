@@ -301,11 +301,10 @@ func TestDenialsRead(t *testing.T) {
 	}
 	for _, test := range tests {
 		words := strings.Fields(test.line)
-		call, err := allowlist.ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		p := widest()
 		test.policy(&p)
-		_, err = p.Decide(call).Permit()
+		_, err := p.Decide(call).Permit()
 		var denial *policy.Denial
 		assert.That(t, errors.As(err, &denial) && denial.Error() == test.say && denial.Hint() == test.hint, "%s: got %v; want %q, hint %q", test.line, err, test.say, test.hint)
 	}
@@ -361,11 +360,10 @@ func TestDenialsNameTheSetting(t *testing.T) {
 		{"delete path=A.md", "confirm", func(p *policy.Policy) { p.Confirm = policy.ConfirmDestructive }},
 	} {
 		words := strings.Fields(test.line)
-		call, err := allowlist.ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		p := widest()
 		test.policy(&p)
-		_, err = p.Decide(call).Permit()
+		_, err := p.Decide(call).Permit()
 		var denial *policy.Denial
 		assert.That(t, errors.As(err, &denial) && denial.Setting == test.setting, "%s: %+v, want the setting %q", test.line, denial, test.setting)
 	}
@@ -390,8 +388,7 @@ func TestVerdictsExplainWhatPasses(t *testing.T) {
 	p := widest()
 	says := func(line string) string {
 		words := strings.Fields(line)
-		call, err := allowlist.ParseWords(words[0], words[1:])
-		require.NoError(t, err)
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		var all []string
 		for _, v := range p.Judge(call) {
 			all = append(all, v.Verdict.String()+" "+v.Rule+": "+v.Why)

@@ -158,8 +158,7 @@ func TestTightenLeavesBothAsTheyAre(t *testing.T) {
 	p.Origins, q.Origins = map[string]string{"tier": "flag"}, map[string]string{"tier": "file"}
 	p.Disable, q.Disable = []string{"read", "append"}, []string{"move", "append"}
 	p.EnableOnly, q.EnableOnly = []string{"create", "read", "file"}, []string{"file"}
-	hides, err := access.New(map[string]access.Level{"A": access.None})
-	require.NoError(t, err)
+	hides := require.Value(access.New(map[string]access.Level{"A": access.None}))(t)
 	q.Access = hides
 	got := p.Tighten(q)
 	assert.That(t, maps.Equal(got.Origins, q.Origins) && got.Access.Hide() && !p.Access.Restrict(), "got %+v", got)

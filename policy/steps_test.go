@@ -18,8 +18,7 @@ import (
 func TestSteps(t *testing.T) {
 	named := 0
 	for _, call := range everyCall(t) {
-		aimed, err := call.In("Work")
-		require.NoError(t, err)
+		aimed := require.Value(call.In("Work"))(t)
 		permit, err := widest().Decide(aimed).Permit()
 		if err != nil {
 			continue
@@ -101,8 +100,7 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 		zero := test.step(policy.Permit{})
 		assert.That(t, !zero.Valid() && !zero.Confined(), "the zero permit grants %s", test.want)
 	}
-	aimed, err := mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work")
-	require.NoError(t, err)
+	aimed := require.Value(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work"))(t)
 	permit, err := p.Decide(aimed).Permit()
 	got := permit.VaultPath().Call().String()
 	assert.That(t, err == nil && got == "vault=Work vault info=path", "got %s, %v", got, err)
@@ -130,8 +128,7 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 		if aimed, err := call.In(vault); err == nil {
 			call = aimed
 		}
-		permit, err := p.Decide(call).Permit()
-		require.NoError(t, err)
+		permit := require.Value(p.Decide(call).Permit())(t)
 		for name, step := range map[string]policy.Permit{
 			"a bad path": permit.ReadDaily("../A.md"), "another command": permit.Exists("path", "A.md"), "no name": permit.Locate(),
 		} {
@@ -253,10 +250,8 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 		for name, p := range map[string]policy.Policy{
 			"widest": widest(), "asking": asking, "zero": {}, "rules": with(asking, placesRules(t), false), "ignoring": with(asking, placesRules(t), true),
 		} {
-			decision, err := p.Decide(call).In("Work")
-			require.NoError(t, err)
-			inVault, err := call.In("Work")
-			require.NoError(t, err)
+			decision := require.Value(p.Decide(call).In("Work"))(t)
+			inVault := require.Value(call.In("Work"))(t)
 			want := p.Decide(inVault)
 			permit, err := decision.Permit()
 			wanted, wantedErr := want.Permit()

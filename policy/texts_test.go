@@ -20,15 +20,13 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	off.Secrets, off.Suspicious, off.RemoteLinks = policy.SecretsAllow, policy.SuspiciousOff, true
 	on := widest()
 	on.Flows = []policy.Flow{{Name: "journal", From: []string{"Journal"}}}
-	private, err := access.NewPrivate([]string{"agent"}, []string{"private"})
-	require.NoError(t, err)
+	private := require.Value(access.NewPrivate([]string{"agent"}, []string{"private"}))(t)
 	on.Private, on.Origins = private, map[string]string{"secrets": "flag", "private-property": "default"}
 	want := map[string]string{
 		"flow": "journal", "private": "agent, #private", "secrets": "block", "remote-links": "ask", "suspicious": "ask",
 	}
 	require.Equal(t, len(want), len(policy.TextRules()), "%q", policy.TextRules())
-	command, err := allowlist.Describe("append")
-	require.NoError(t, err)
+	command := require.Value(allowlist.Describe("append"))(t)
 	call := mustParse(t, "append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
 	for i, rule := range on.TextRules() {
 		if rule.State != want[rule.Name] || rule.Shadow || rule.Exceptions != nil || rule.Origin != map[string]string{"secrets": "flag", "private": "default"}[rule.Name] {
@@ -58,8 +56,7 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	shadow := on
 	shadow.Shadow = []string{policy.RulePrivate}
 	for name, p := range map[string]policy.Policy{"on": on, "shadow": shadow, "tightened": shadow.Tighten(on), "both in shadow": shadow.Tighten(shadow)} {
-		permit, err := p.Decide(call).Permit()
-		require.NoError(t, err)
+		permit := require.Value(p.Decide(call).Permit())(t)
 		question := p.Question()
 		narrows := name == "on" || name == "tightened"
 		assert.That(t, (permit.Access() != "") == narrows && question.Access() != "", "%s: %q, %q", name, permit.Access(), question.Access())

@@ -143,8 +143,7 @@ func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 		{"Europe/Berlin", "2026-10-25", "2026-10-25T00:00:00+02:00"},
 		{"Pacific/Kiritimati", "2026-11-21", "2026-11-21T00:00:00+14:00"},
 	} {
-		zone, err := time.LoadLocation(tt.zone)
-		require.NoError(t, err)
+		zone := require.Value(time.LoadLocation(tt.zone))(t)
 		got, err := Read(tt.day, time.Date(2026, time.January, 1, 0, 0, 0, 0, zone), Past)
 		if err != nil || got.First.Format(time.RFC3339) != tt.want {
 			t.Errorf("%s in %s begins at %s, %v, want %s", tt.day, tt.zone, got.First.Format(time.RFC3339), err, tt.want)

@@ -44,8 +44,7 @@ func storedQuestion(session string) consent.StoredQuestion {
 // A text or a name that a client has chosen is nowhere where a code is.
 func TestNoTextPosesAsAQuestion(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
-	q, err := d.Ask(storedQuestion("theirs"))
-	require.NoError(t, err)
+	q := require.Value(d.Ask(storedQuestion("theirs")))(t)
 	status := runApproval(t, "approvals", std)
 	require.That(t, status == terminal.ExitDone && errs.Len() <= 0, "status %d, %s", status, errs)
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
@@ -56,10 +55,8 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 
 func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
-	first, err := d.Ask(storedQuestion("first"))
-	require.NoError(t, err)
-	second, err := d.Ask(storedQuestion("second"))
-	require.NoError(t, err)
+	first := require.Value(d.Ask(storedQuestion("first")))(t)
+	second := require.Value(d.Ask(storedQuestion("second")))(t)
 	person := &atConsole{}
 	std.Console = person.open("yes\n")
 	status := runApproval(t, "approve", std, strings.ToLower(bareCode(first.Code)))
@@ -103,8 +100,7 @@ func (c *atConsole) open(typed string) func() (io.ReadWriteCloser, error) {
 // terminal. There is no switch in place of one.
 func TestApproveNeedsATerminal(t *testing.T) {
 	std, out, errs, d := withApprovals(t)
-	q, err := d.Ask(storedQuestion("mine"))
-	require.NoError(t, err)
+	q := require.Value(d.Ask(storedQuestion("mine")))(t)
 	refused := func(what string, want int, args ...string) {
 		t.Helper()
 		errs.Reset()

@@ -103,8 +103,7 @@ func promptsPage(t *testing.T) string {
 
 func promptBlock(t *testing.T, p policy.Policy, name string) string {
 	t.Helper()
-	text, err := mcpserver.PromptText(gatewayOf(t, p), name, nil, docsDay)
-	require.NoError(t, err)
+	text := require.Value(mcpserver.PromptText(gatewayOf(t, p), name, nil, docsDay))(t)
 	return "```text\n" + text + "\n```\n"
 }
 

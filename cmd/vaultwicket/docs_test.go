@@ -52,8 +52,7 @@ func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 
 func page(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(docs, name))
-	require.NoError(t, err)
+	content := require.Value(os.ReadFile(filepath.Join(docs, name)))(t)
 	return string(content)
 }
 
@@ -146,8 +145,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 		gateway.DryRun{Tier: "x", Effect: "x", Backend: "x", Vault: "x", Program: "x", Argv: []string{"x"}, Stdin: &gateway.Stdin{}, Shell: "x",
 			Rules: []gateway.Rule{{}}, Files: []consent.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: cause},
 	} {
-		encoded, err := json.Marshal(value)
-		require.NoError(t, err)
+		encoded := require.Value(json.Marshal(value))(t)
 		for _, key := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(encoded), -1) {
 			assert.Contains(t, content, "`"+key[1]+"`", "docs/mcp.md does not name the field %s", key[1])
 		}
@@ -160,8 +158,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 // TestDocsLinkToWhatIsThere follows the links between the pages, and the README
 // leads to each.
 func TestDocsLinkToWhatIsThere(t *testing.T) {
-	front, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
+	front := require.Value(os.ReadFile("../../README.md"))(t)
 	for name := range pages(t) {
 		assert.That(t, strings.Contains(string(front), "(docs/"+name+")"), "README.md has no link to docs/%s", name)
 		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(page(t, name), -1) {

@@ -132,8 +132,7 @@ func TestManualPages(t *testing.T) {
 
 func fileText(t *testing.T, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(name)
-	require.NoError(t, err)
+	content := require.Value(os.ReadFile(name))(t)
 	return string(content)
 }
 

@@ -40,12 +40,9 @@ func serveProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, command: exec.Command(os.Args[0], append([]string{"serve"}, args...)...), said: make(chan string, 100)}
 	p.command.Env = []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
-	in, err := p.command.StdinPipe()
-	require.NoError(t, err)
-	out, err := p.command.StdoutPipe()
-	require.NoError(t, err)
-	messages, err := p.command.StderrPipe()
-	require.NoError(t, err)
+	in := require.Value(p.command.StdinPipe())(t)
+	out := require.Value(p.command.StdoutPipe())(t)
+	messages := require.Value(p.command.StderrPipe())(t)
 	require.NoError(t, p.command.Start())
 	p.in, p.out = in, bufio.NewReader(out)
 	read := make(chan struct{})
@@ -70,8 +67,7 @@ func (p *process) ask(message string) json.RawMessage {
 	p.t.Helper()
 	_, err := io.WriteString(p.in, message+"\n")
 	require.NoError(p.t, err)
-	line, err := p.out.ReadBytes('\n')
-	require.NoError(p.t, err)
+	line := require.Value(p.out.ReadBytes('\n'))(p.t)
 	var answer struct {
 		Result struct{ StructuredContent json.RawMessage }
 	}

@@ -24,10 +24,8 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 	t.Cleanup(func() { person.Close() })
 	fd := int(person.Fd())
 	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	require.NoError(t, err)
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
+	number := require.Value(unix.IoctlGetInt(fd, unix.TIOCGPTN))(t)
+	program = require.Value(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	t.Cleanup(func() { program.Close() })
 	return person, program
 }

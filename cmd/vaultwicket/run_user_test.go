@@ -23,8 +23,7 @@ func TestWhatIsTypedHasOneCaller(t *testing.T) {
 }
 
 func TestNobodyIsAskedOffATerminal(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	require.NoError(t, err)
+	null := require.Value(os.OpenFile(os.DevNull, os.O_RDWR, 0))(t)
 	defer null.Close()
 	req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{})
 	assert.That(t, req.Ask == nil, "a user would be asked")

@@ -93,8 +93,7 @@ func TestTheWaitForAParentEnds(t *testing.T) {
 				}
 				return processTable{20: tt.line}.lookUp(pid)
 			}
-			p, err := newParent(20, lookUp, func() int { return 1 })
-			require.NoError(t, err)
+			p := require.Value(newParent(20, lookUp, func() int { return 1 }))(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if got := p.wait(ctx); got != tt.gone || time.Since(begun) != tt.after {

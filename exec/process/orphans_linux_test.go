@@ -84,8 +84,7 @@ func TestOrphansAreReapedAndNoChildOfOurs(t *testing.T) {
 // A child that has ended, and that package os/exec has not waited for, is left
 // alone: this is the moment in which it could be stolen.
 func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
-	cmd, err := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "exit 7"}}.command(t.Context())
-	require.NoError(t, err)
+	cmd := require.Value(Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "exit 7"}}.command(t.Context()))(t)
 	require.NoError(t, children.start(cmd.Start, cmd))
 	within(t, 20*time.Second, "end of the child", func() bool {
 		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "stat"))
@@ -124,8 +123,7 @@ func TestTheEndIsToldBeforeTheExitStatusIsTaken(t *testing.T) {
 
 // The lifeline is open as long as this process lives: its reader sees no end.
 func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
-	line, err := lifeline()
-	require.NoError(t, err)
+	line := require.Value(lifeline())(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -72,8 +72,7 @@ type drawn struct{ kind, before, secret string }
 // the table.
 func drawnFrom(t *testing.T, each int) (all []drawn) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/gitleaks.toml")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/gitleaks.toml"))(t)
 	var file struct{ Rules []source }
 	require.NoError(t, toml.Unmarshal(text, &file))
 	taken := map[string]bool{}

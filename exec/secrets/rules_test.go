@@ -248,8 +248,7 @@ func isEmpty(re *syntax.Regexp) bool {
 }
 
 func TestTheTableIsFresh(t *testing.T) {
-	text, err := os.ReadFile("testdata/gitleaks.toml")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/gitleaks.toml"))(t)
 	var file struct{ Rules []source }
 	require.NoError(t, toml.Unmarshal(text, &file))
 	var out bytes.Buffer
@@ -270,8 +269,7 @@ func TestTheTableIsFresh(t *testing.T) {
 	for id := range left {
 		t.Errorf("%s is no rule of the file", id)
 	}
-	want, err := format.Source(out.Bytes())
-	require.NoError(t, err)
+	want := require.Value(format.Source(out.Bytes()))(t)
 	if *update {
 		require.NoError(t, os.WriteFile("table.go", want, 0o644))
 	}

@@ -15,8 +15,7 @@ import (
 // signTexts are the lines of testdata/signs.txt: a kind, and a text.
 func signTexts(t *testing.T) (all [][2]string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/signs.txt")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/signs.txt"))(t)
 	for line := range strings.Lines(string(text)) {
 		kind, sign, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		all = append(all, [2]string{kind, sign})

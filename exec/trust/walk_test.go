@@ -17,8 +17,7 @@ import (
 )
 
 func TestWalk(t *testing.T) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	root := require.Value(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, folder := range []string{"a/b", "c"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
 	}
@@ -49,6 +48,6 @@ func TestWalk(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	visits := 0
-	err = trust.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop })
+	err := trust.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop })
 	assert.That(t, err == stop && visits == 1, "stopped with %v after %d visits", err, visits)
 }

@@ -94,8 +94,7 @@ func TestNoFenceWithoutRandomness(t *testing.T) {
 }
 
 func TestTwoFencesDiffer(t *testing.T) {
-	one, err := Fence("a", rand.Reader)
-	require.NoError(t, err)
+	one := require.Value(Fence("a", rand.Reader))(t)
 	other, err := Fence("a", rand.Reader)
 	assert.That(t, one != other && err == nil, "%q, %q, %v", one, other, err)
 }
@@ -103,8 +102,7 @@ func TestTwoFencesDiffer(t *testing.T) {
 func TestCleanedJSONStaysTheSameJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\\u{}a-f0-9\x{202e}\x{e0041}"]{0,12}`)).Draw(t, "text")
-		encoded, err := json.Marshal([]string{want})
-		require.NoError(t, err)
+		encoded := require.Value(json.Marshal([]string{want}))(t)
 		text, _ := Text(string(encoded))
 		var got []string
 		if err := json.Unmarshal([]byte(InJSON(text)), &got); err != nil || got[0] != want {

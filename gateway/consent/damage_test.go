@@ -108,8 +108,7 @@ func TestARecordThatSaysTooMuchIsDamaged(t *testing.T) {
 			spoiled := q
 			spoiled.State = Approved
 			spoil(&spoiled)
-			data, err := spoiled.encode()
-			require.NoError(t, err)
+			data := require.Value(spoiled.encode())(t)
 			require.NoError(t, os.WriteFile(path, data, 0o600))
 			wantDamaged(t, d, q, filepath.Base(path))
 		})
@@ -157,8 +156,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	assert.That(t, len(list) == 1 && len(damaged) == 0, "%v, %v", list, damaged)
 	_, err := redeem(d, q)
 	require.NoError(t, err)
-	entries, err := os.ReadDir(d.dir)
-	require.NoError(t, err)
+	entries := require.Value(os.ReadDir(d.dir))(t)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -287,8 +285,7 @@ func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	// Always the same key, so that a state that was found stays one.
 	fresh := func(t testing.TB) (s *Sealer, state string) {
-		s, err := NewSealer(bytes.NewReader(make([]byte, 32+16)), newClock().now)
-		require.NoError(t, err)
+		s = require.Value(NewSealer(bytes.NewReader(make([]byte, 32+16)), newClock().now))(t)
 		return s, seal(t, s, bound)
 	}
 	_, state := fresh(f)

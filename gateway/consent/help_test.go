@@ -48,8 +48,7 @@ func about(n byte) StoredQuestion {
 
 func ask(t testing.TB, d *Store, q StoredQuestion) StoredQuestion {
 	t.Helper()
-	asked, err := d.Ask(q)
-	require.NoError(t, err)
+	asked := require.Value(d.Ask(q))(t)
 	return asked
 }
 
@@ -77,8 +76,7 @@ func wantReason(t testing.TB, err, want error) {
 func fileOf(t testing.TB, d *Store, q StoredQuestion) (path string, data []byte) {
 	t.Helper()
 	path = d.path(q.Code)
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data = require.Value(os.ReadFile(path))(t)
 	return path, data
 }
 

@@ -86,10 +86,8 @@ func startHelper(t *testing.T, dir string) *helper {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childOf+"="+dir)
 	cmd.Stderr = os.Stderr
-	to, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	from, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	to := require.Value(cmd.StdinPipe())(t)
+	from := require.Value(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	h := &helper{cmd, to, bufio.NewScanner(from)}
 	t.Cleanup(h.kill)

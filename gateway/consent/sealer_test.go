@@ -24,15 +24,13 @@ var bound = Bound{Vault: "Notes", Digest: Digest{1}, Caller: "session-1"}
 func newSealer(t testing.TB) (*Sealer, *clock) {
 	t.Helper()
 	c := newClock()
-	s, err := NewSealer(nil, c.now)
-	require.NoError(t, err)
+	s := require.Value(NewSealer(nil, c.now))(t)
 	return s, c
 }
 
 func seal(t testing.TB, s *Sealer, b Bound) string {
 	t.Helper()
-	state, err := s.Seal(b, time.Minute)
-	require.NoError(t, err)
+	state := require.Value(s.Seal(b, time.Minute))(t)
 	return state
 }
 
@@ -102,8 +100,7 @@ func TestNoTwoCallsShareAState(t *testing.T) {
 		digest := rapid.Custom(func(t *rapid.T) Digest { return sha256.Sum256(rapid.SliceOfN(rapid.Byte(), 0, 1).Draw(t, "of")) })
 		a := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
 		b := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
-		state, err := s.Seal(a, time.Minute)
-		require.NoError(t, err)
+		state := require.Value(s.Seal(a, time.Minute))(t)
 		require.Equal(t, (s.Open(state, b) == nil), (a == b), "sealed for %+v, opened for %+v", a, b)
 	})
 }
@@ -111,8 +108,7 @@ func TestNoTwoCallsShareAState(t *testing.T) {
 func TestNoBitOfAStateCanBeChanged(t *testing.T) {
 	s, _ := newSealer(t)
 	state := seal(t, s, bound)
-	data, err := stateText.DecodeString(state)
-	require.NoError(t, err)
+	data := require.Value(stateText.DecodeString(state))(t)
 	for bit := range len(data) * 8 {
 		changed := bytes.Clone(data)
 		changed[bit/8] ^= 1 << (bit % 8)
@@ -151,12 +147,10 @@ func TestNoByteOfAStateCanBeChanged(t *testing.T) {
 
 func TestPartsOfStatesCannotBeSwapped(t *testing.T) {
 	s, _ := newSealer(t)
-	mine, err := decode(seal(t, s, bound))
-	require.NoError(t, err)
+	mine := require.Value(decode(seal(t, s, bound)))(t)
 	other := bound
 	other.Digest = Digest{2}
-	theirs, err := decode(seal(t, s, other))
-	require.NoError(t, err)
+	theirs := require.Value(decode(seal(t, s, other)))(t)
 	for name, change := range map[string]func(t *ticket){
 		"nonce":          func(t *ticket) { t.nonce = theirs.nonce },
 		"expiry":         func(t *ticket) { t.expiry += time.Hour },
@@ -251,10 +245,8 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
 	s, c := newSealer(t)
-	declined, err := s.Seal(bound, 10*time.Minute)
-	require.NoError(t, err)
-	open, err := s.Seal(bound, 11*time.Minute)
-	require.NoError(t, err)
+	declined := require.Value(s.Seal(bound, 10*time.Minute))(t)
+	open := require.Value(s.Seal(bound, 11*time.Minute))(t)
 	for range maxSpent {
 		require.NoError(t, s.Open(seal(t, s, bound), bound))
 	}
@@ -263,7 +255,7 @@ func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
 	wantReason(t, s.Open(declined, bound), errFull)
 	wantReason(t, s.Open(open, bound), nil)
 	// What is made now would not be taken, and so no one is asked.
-	_, err = s.Seal(bound, time.Minute)
+	_, err := s.Seal(bound, time.Minute)
 	wantReason(t, err, errFull)
 	c.pass(9 * time.Minute)
 	wantReason(t, s.Open(declined, bound), errExpired)
@@ -332,8 +324,7 @@ func TestTheZeroSealerTakesNothing(t *testing.T) {
 	state, err := zero.Seal(bound, time.Minute)
 	assert.That(t, err != nil, "made %q", state)
 	// One with the key that the zero Sealer would have.
-	s, err := NewSealer(io.MultiReader(bytes.NewReader(make([]byte, 32)), rand.Reader), newClock().now)
-	require.NoError(t, err)
+	s := require.Value(NewSealer(io.MultiReader(bytes.NewReader(make([]byte, 32)), rand.Reader), newClock().now))(t)
 	state = seal(t, s, bound)
 	wantReason(t, zero.Open(state, bound), errForged)
 	wantReason(t, zero.Spend(state), errForged)
@@ -342,8 +333,7 @@ func TestTheZeroSealerTakesNothing(t *testing.T) {
 func TestWithoutRandomnessThereIsNoState(t *testing.T) {
 	s, err := NewSealer(strings.NewReader("too short"), nil)
 	assert.That(t, s == nil && err != nil, "made %v, %v", s, err)
-	s, err = NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil)
-	require.NoError(t, err)
+	s = require.Value(NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil))(t)
 	_, err = s.Seal(bound, time.Minute)
 	assert.NoError(t, err)
 	state, err := s.Seal(bound, time.Minute)
@@ -353,8 +343,7 @@ func TestWithoutRandomnessThereIsNoState(t *testing.T) {
 func TestNothingOfTheCallIsInAState(t *testing.T) {
 	s, _ := newSealer(t)
 	b := Bound{"Notes", sha256.Sum256([]byte("call")), "session-1"}
-	data, err := stateText.DecodeString(seal(t, s, b))
-	require.NoError(t, err)
+	data := require.Value(stateText.DecodeString(seal(t, s, b)))(t)
 	for _, secret := range [][]byte{b.Digest[:], []byte(b.Vault), []byte(b.Caller), s.key[:]} {
 		assert.That(t, !bytes.Contains(data, secret), "%q is in it", secret)
 	}

@@ -27,8 +27,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	assert.That(t, ok && displayCode(code) == q.Code && len(q.Code) == 9, "code %q", q.Code)
 	assert.That(t, q.State == Pending && q.Made.Equal(c.now()) && q.Expires.Sub(q.Made) == defaultLife, "%+v", q)
 	wantUngranted(t, d, q, Pending)
-	approved, err := d.Approve(q.Code)
-	require.NoError(t, err)
+	approved := require.Value(d.Approve(q.Code))(t)
 	want := q
 	want.State = Approved
 	assert.That(t, reflect.DeepEqual(approved, want), "%+v, want %+v", approved, want)
@@ -37,12 +36,11 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	// Asking again does not undo the answer.
 	again := ask(t, d, about(1))
 	assert.That(t, reflect.DeepEqual(again, want), "%+v", again)
-	grant, err := redeem(d, q)
-	require.NoError(t, err)
+	grant := require.Value(redeem(d, q))(t)
 	assert.That(t, grant.State == Approved && reflect.DeepEqual(grant, want), "%+v", grant)
 	wantUngranted(t, d, q, Unasked)
 	var unknown *Unknown
-	_, err = d.Approve(q.Code)
+	_, err := d.Approve(q.Code)
 	assert.That(t, errors.As(err, &unknown), "a used question: %v", err)
 	next := ask(t, d, about(1))
 	assert.That(t, next.Code != q.Code && next.State == Pending, "%+v", next)
@@ -51,8 +49,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 func TestANoIsNoYes(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
-	denied, err := d.Deny(q.Code)
-	require.NoError(t, err)
+	denied := require.Value(d.Deny(q.Code))(t)
 	assert.That(t, denied.State == Denied, "%+v", denied)
 	wantUngranted(t, d, q, Denied)
 	wantUngranted(t, d, q, Denied) // it is not used up by looking
@@ -322,8 +319,7 @@ func TestANoIsForTheCall(t *testing.T) {
 	q.Call = Digest{9}
 	denied := func(vault string, call Digest, session string) bool {
 		t.Helper()
-		denied, err := d.IsDenied(vault, call, session)
-		require.NoError(t, err)
+		denied := require.Value(d.IsDenied(vault, call, session))(t)
 		return denied
 	}
 	code := ask(t, d, q).Code
@@ -350,8 +346,7 @@ func TestALateNoEndsInTime(t *testing.T) {
 	q.Expires = c.now().Add(maxLife)
 	code := ask(t, d, q).Code
 	c.pass(maxLife - time.Minute)
-	denied, err := d.Deny(code)
-	require.NoError(t, err)
+	denied := require.Value(d.Deny(code))(t)
 	list, damaged := listed(t, d)
 	assert.That(t, len(list) == 1 && len(damaged) == 0 && denied.Expires.Equal(denied.Made.Add(maxLife)), "%+v, %v", list, damaged)
 }
@@ -497,8 +492,7 @@ func TestANoCountsMoreThanAYes(t *testing.T) {
 func TestTheStoreIsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
-		dir, err := os.MkdirTemp("", "desk")
-		require.NoError(t, err)
+		dir := require.Value(os.MkdirTemp("", "desk"))(t)
 		defer os.RemoveAll(dir)
 		d := OpenStore(filepath.Join(dir, "approvals"), c.now)
 		model := map[Digest]StoredQuestion{}
@@ -525,8 +519,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"ask": func(t *rapid.T) {
 				forget()
-				q, err := d.Ask(pick(t))
-				require.NoError(t, err)
+				q := require.Value(d.Ask(pick(t)))(t)
 				before, known := model[q.Digest]
 				require.That(t, (!known || reflect.DeepEqual(before, q)) && (known || q.State == Pending), "%+v, was %+v", q, before)
 				model[q.Digest] = q

@@ -101,8 +101,7 @@ esac
 	if more != nil {
 		more(&h)
 	}
-	s, err := h.server()
-	require.NoError(t, err)
+	s := require.Value(h.server())(t)
 	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return wire.Serve(ctx, s, in, out, talk.Patience)
 	})

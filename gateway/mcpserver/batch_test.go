@@ -40,8 +40,7 @@ func TestABatchIsListedWhereSomethingCanBeChanged(t *testing.T) {
 		"read-only": {readOnly, false}, "writable": {writable, true}, "everything": {everything, true},
 		"mutations on, and nothing to change": {policy.Policy{Ceiling: tiers.V0, Mutations: true, EnableOnly: []string{"daily:read"}}, false},
 	} {
-		s, err := newServer(Config{Gateway: gatewayWith(t, test.policy)})
-		require.NoError(t, err)
+		s := require.Value(newServer(Config{Gateway: gatewayWith(t, test.policy)}))(t)
 		_, got := s.MCP.ListTools()[batchName]
 		assert.Equal(t, got, test.want, "%s: listed", name)
 	}

@@ -45,8 +45,7 @@ func newLocalServer(t *testing.T, gw *gateway.Gateway, change func(*handler)) lo
 	if change != nil {
 		change(&h)
 	}
-	s, err := h.server()
-	require.NoError(t, err)
+	s := require.Value(h.server())(t)
 	return localServer{t, s, log}
 }
 
@@ -107,8 +106,7 @@ func secretive(t *testing.T) *gateway.Gateway {
 	vault := filepath.Join(t.TempDir(), "Notes")
 	require.NoError(t, os.MkdirAll(filepath.Join(vault, hiddenFolder), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(vault, hiddenFolder, hiddenFolder+".md"), []byte("# "+hiddenFolder+"\n"), 0o600))
-	rules, err := access.New(map[string]access.Level{"/": access.Write, hiddenFolder: access.None, hiddenFolder + "/Open": access.Read})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"/": access.Write, hiddenFolder: access.None, hiddenFolder + "/Open": access.Read}))(t)
 	p := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true, Access: rules, MinVersion: tiers.DefaultMinimum, Origins: map[string]string{"access": "vault Notes in config.toml"}}
 	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Notes", Folder: vault},
 		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})

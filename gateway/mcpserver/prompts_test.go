@@ -141,8 +141,7 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 // TestPromptsDoNotTellOfHiddenFolders: the text is the same for a hidden folder and for
 // one that does not exist.
 func TestPromptsDoNotTellOfHiddenFolders(t *testing.T) {
-	hidden, err := access.New(map[string]access.Level{"/": access.Delete, "Salary": access.None})
-	require.NoError(t, err)
+	hidden := require.Value(access.New(map[string]access.Level{"/": access.Delete, "Salary": access.None}))(t)
 	d := newLocalServer(t, gatewayWith(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Access: hidden}), nil)
 	text := func(folder string) string {
 		return strings.ReplaceAll(d.prompt("inbox-triage", `{"folder":"`+folder+`"}`), folder, "X")

@@ -49,8 +49,7 @@ var disabledCount = regexp.MustCompile(`\d+ more are disabled`)
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
 		described := tool(toolViewOf(gatewayWith(t, p)))
-		got, err := json.MarshalIndent(described, "", "  ")
-		require.NoError(t, err)
+		got := require.Value(json.MarshalIndent(described, "", "  "))(t)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
 		golden := filepath.Join("testdata", name+".json")
 		if *update {
@@ -93,8 +92,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1750}} {
 		described := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		encoded, err := json.Marshal(described)
-		require.NoError(t, err)
+		encoded := require.Value(json.Marshal(described))(t)
 		got := len(encoded) / 4
 		assert.That(t, got <= tt.tokens, "%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
 	}
@@ -102,8 +100,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 
 func schema(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
-	compiled, err := jsonschema.CompileString("schema.json", string(text))
-	require.NoError(t, err)
+	compiled := require.Value(jsonschema.CompileString("schema.json", string(text)))(t)
 	return compiled
 }
 
@@ -132,12 +129,11 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		}
 	}
 	for name, get := range answers {
-		result, err := get()
-		require.NoError(t, err)
+		result := require.Value(get())(t)
 		structured := result.StructuredContent.(wire.Compact)
 		var content map[string]any
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
-		err = published.Validate(content)
+		err := published.Validate(content)
 		assert.That(t, err == nil, "%s does not fit: %v\n%s", name, err, structured)
 		text := result.Content[0].(mcp.TextContent).Text
 		assert.That(t, text == string(structured), "%s: the text %s is not the structured content %s", name, text, structured)
@@ -184,12 +180,10 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 }
 
 func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
-	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)})
-	require.NoError(t, err)
+	s := require.Value(newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)}))(t)
 	answer := s.MCP.HandleMessage(context.Background(), json.RawMessage(
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
-	encoded, err := json.Marshal(answer)
-	require.NoError(t, err)
+	encoded := require.Value(json.Marshal(answer))(t)
 	assert.Contains(t, string(encoded), `"capabilities":{"prompts":{},"resources":{},"tools":{},"completions":{}}`, "the server declares %s", encoded)
 }
 

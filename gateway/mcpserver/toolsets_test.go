@@ -30,8 +30,7 @@ func listed(t *testing.T, gw *gateway.Gateway, toolsets ...string) map[string]mc
 
 func listedBy(t *testing.T, c Config) map[string]mcp.Tool {
 	t.Helper()
-	s, err := newServer(c)
-	require.NoError(t, err)
+	s := require.Value(newServer(c))(t)
 	answer := s.MCP.HandleMessage(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	list, ok := answer.(mcp.JSONRPCResponse).Result.(mcp.ListToolsResult)
 	require.That(t, ok, "tools/list answers %v", answer)
@@ -63,8 +62,7 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 				seen[name] = append(seen[name], tools[n])
 			}
 		}
-		got, err := json.MarshalIndent(seen, "", "  ")
-		require.NoError(t, err)
+		got := require.Value(json.MarshalIndent(seen, "", "  "))(t)
 		golden := filepath.Join("testdata", "toolset-"+toolset+".json")
 		if *update {
 			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))

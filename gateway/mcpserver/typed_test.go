@@ -262,8 +262,7 @@ func sampleOf(t *testing.T, p allowlist.Param) allowlist.Value {
 
 func describedParam(t *testing.T, command, name string) allowlist.Param {
 	t.Helper()
-	c, err := allowlist.Describe(command)
-	require.NoError(t, err)
+	c := require.Value(allowlist.Describe(command))(t)
 	i := slices.IndexFunc(c.Params, func(p allowlist.Param) bool { return p.Name == name })
 	require.That(t, i >= 0, "command %s has no parameter %q", command, name)
 	return c.Params[i]

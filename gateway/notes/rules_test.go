@@ -41,8 +41,7 @@ func put(t *testing.T, dir, name, text string) {
 // but for what levels say.
 func rulesFor(t *testing.T, dir string, levels map[string]access.Level) *Rules {
 	t.Helper()
-	rules, err := access.New(levels)
-	require.NoError(t, err)
+	rules := require.Value(access.New(levels))(t)
 	p := policy.Policy{
 		Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Access: rules, MinVersion: tiers.DefaultMinimum,
 		Origins: map[string]string{"access": "a test"},
@@ -58,8 +57,7 @@ func call(t *testing.T, name string, params map[string]string) allowlist.Call {
 	for key, value := range params {
 		texts[key] = allowlist.Text(value)
 	}
-	c, err := allowlist.Parse(name, texts)
-	require.NoError(t, err)
+	c := require.Value(allowlist.Parse(name, texts))(t)
 	return c
 }
 
@@ -179,8 +177,7 @@ func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
 	look("patterns")
 	put(t, dir, access.IgnoreFile, "*.draft\n")
 	look("other patterns")
-	rules, err := access.New(privateHidden)
-	require.NoError(t, err)
+	rules := require.Value(access.New(privateHidden))(t)
 	p := r.Policy()
 	p.Access = rules
 	r.Tighten(p)

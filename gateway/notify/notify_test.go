@@ -65,8 +65,7 @@ func (l *logs) String() string {
 func open(t *testing.T, c Config) (*Notifier, *logs) {
 	t.Helper()
 	l := &logs{}
-	n, err := Open(c, nil, slog.New(slog.NewTextHandler(l, nil)))
-	require.NoError(t, err)
+	n := require.Value(Open(c, nil, slog.New(slog.NewTextHandler(l, nil))))(t)
 	n.gap, n.retry = time.Millisecond, time.Millisecond
 	return n, l
 }

@@ -93,8 +93,7 @@ func TestATokenSaysWhoseItIs(t *testing.T) {
 		assert.That(t, err == nil && slices.Equal(token.Subjects, test.subjects) && slices.Equal(token.Scopes, test.scopes), "%s: %+v, %v", test.what, token, err)
 	}
 	holder := func(changes map[string]any) [32]byte {
-		token, err := p.Verify(t.Context(), p.token(changes))
-		require.NoError(t, err)
+		token := require.Value(p.Verify(t.Context(), p.token(changes)))(t)
 		return token.Holder
 	}
 	if holder(nil) != holder(map[string]any{"scope": "vault:write"}) || holder(nil) == holder(map[string]any{"sub": "bob"}) || holder(nil) != holder(map[string]any{"client_id": "x"}) {
@@ -111,8 +110,7 @@ func TestNoForgedTokenCounts(t *testing.T) {
 	other, foreign := rig.NewKey("k1", jose.ES256), rig.NewIssuer(t, rig.NewKey("f", jose.ES256))
 	unnamed := other
 	unnamed.ID = ""
-	weak, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(t, err)
+	weak := require.Value(rsa.GenerateKey(rand.Reader, 2048))(t)
 	encryption, narrow := rig.NewKey("enc", jose.ES256), rig.NewKey("narrow", jose.EdDSA)
 	forEncryption, otherAlg := encryption.Public(), narrow.Public()
 	forEncryption.Use, otherAlg.Algorithm = "enc", "ES256"
@@ -123,8 +121,7 @@ func TestNoForgedTokenCounts(t *testing.T) {
 	hmac := func(id string, secret []byte) string {
 		return rig.SigningKey{ID: id, Alg: jose.HS256, Secret: secret}.Sign(t, p.claims(nil), nil)
 	}
-	public, err := p.key.Public().MarshalJSON()
-	require.NoError(t, err)
+	public := require.Value(p.key.Public().MarshalJSON())(t)
 	at := func(by time.Duration) int64 { return p.clock.Add(by).Unix() }
 	attacks := map[string]string{
 		"nothing": "", "two dots": "..", "a word": "token", "one part": head, "two parts": head + "." + body, "four parts": good + "." + sum, "an encrypted form": good + ".x.y",
@@ -188,12 +185,9 @@ func cut(token string) (head, body, sum string) {
 
 // embedded signs with a key that the header has.
 func embedded(t *testing.T, key rig.SigningKey, claims any) string {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Secret}, &jose.SignerOptions{EmbedJWK: true})
-	require.NoError(t, err)
-	signed, err := signer.Sign([]byte(rig.JSON(t, claims)))
-	require.NoError(t, err)
-	text, err := signed.CompactSerialize()
-	require.NoError(t, err)
+	signer := require.Value(jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Secret}, &jose.SignerOptions{EmbedJWK: true}))(t)
+	signed := require.Value(signer.Sign([]byte(rig.JSON(t, claims))))(t)
+	text := require.Value(signed.CompactSerialize())(t)
 	return text
 }
 

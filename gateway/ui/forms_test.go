@@ -37,8 +37,7 @@ func openPage(t *testing.T, state string) *visitor {
 	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"})
 	server := httptest.NewServer(p.guard)
 	t.Cleanup(server.Close)
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
+	jar := require.Value(cookiejar.New(nil))(t)
 	client := server.Client()
 	client.Jar, client.CheckRedirect = jar, func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	open := server.URL + p.Open()
@@ -50,17 +49,14 @@ func openPage(t *testing.T, state string) *visitor {
 // do sends a request as a browser would, and follows nothing.
 func (v *visitor) do(method, address string, form url.Values) (status int, location, body string) {
 	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), method, address, strings.NewReader(form.Encode()))
-	require.NoError(v.t, err)
+	r := require.Value(http.NewRequestWithContext(v.t.Context(), method, address, strings.NewReader(form.Encode())))(v.t)
 	if method == http.MethodPost {
 		r.Header.Set("Origin", "http://"+r.URL.Host)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	answer, err := v.client.Do(r)
-	require.NoError(v.t, err)
+	answer := require.Value(v.client.Do(r))(v.t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(v.t, err)
+	text := require.Value(io.ReadAll(answer.Body))(v.t)
 	if at, err := answer.Location(); err == nil {
 		location = at.String()
 	}
@@ -151,27 +147,23 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 	for _, name := range []string{"page.css", "page.js", "icon.svg", "icon-waiting.svg"} {
 		address := regexp.MustCompile(`/assets/` + regexp.QuoteMeta(name) + `\?[0-9a-f]{12}`).FindString(view)
 		for _, packed := range []bool{true, false} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(v.base, "/")+address, nil)
-			require.NoError(t, err)
+			r := require.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(v.base, "/")+address, nil))(t)
 			r.Header.Set("Accept-Encoding", map[bool]string{true: "gzip, br", false: "identity"}[packed])
-			answer, err := v.client.Do(r)
-			require.NoError(t, err)
+			answer := require.Value(v.client.Do(r))(t)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
 			if packed != (answer.Header.Get("Content-Encoding") == "gzip") || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || address == "" {
 				t.Errorf("%s: %v", name, answer.Header)
 			}
 			if packed {
-				unpacked, err := gzip.NewReader(bytes.NewReader(body))
-				require.NoError(t, err)
+				unpacked := require.Value(gzip.NewReader(bytes.NewReader(body)))(t)
 				body, _ = io.ReadAll(unpacked)
 			}
 			want, _ := assetFiles.ReadFile("assets/" + name)
 			assert.That(t, bytes.Equal(body, want), "%s has %d bytes, want %d", name, len(body), len(want))
 		}
 	}
-	answer, err := v.client.Get(v.base)
-	require.NoError(t, err)
+	answer := require.Value(v.client.Get(v.base))(t)
 	answer.Body.Close()
 	assert.That(t, answer.Header.Get("Cache-Control") == "no-store" && !answer.Uncompressed, "a view: %v", answer.Header)
 }

@@ -15,12 +15,10 @@ func mustRules(t testing.TB, pairs ...string) Rules {
 	t.Helper()
 	levels := map[string]Level{}
 	for i := 0; i < len(pairs); i += 2 {
-		level, err := ParseLevel(pairs[i+1])
-		require.NoError(t, err)
+		level := require.Value(ParseLevel(pairs[i+1]))(t)
 		levels[pairs[i]] = level
 	}
-	rules, err := New(levels)
-	require.NoError(t, err)
+	rules := require.Value(New(levels))(t)
 	return rules
 }
 
@@ -198,8 +196,7 @@ var paths = rapid.Custom(func(t *rapid.T) string {
 
 var someRules = rapid.Custom(func(t *rapid.T) Rules {
 	levels := rapid.MapOfN(rapid.OneOf(paths, rapid.Just("/")), rapid.Map(rapid.IntRange(0, 3), func(n int) Level { return Level(n) }), 0, 5).Draw(t, "levels")
-	rules, err := New(levels)
-	require.NoError(t, err)
+	rules := require.Value(New(levels))(t)
 	return rules
 })
 
@@ -363,8 +360,7 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rules Rules
 		for range rapid.IntRange(1, 2).Draw(t, "layers") {
-			one, err := New(rapid.MapOfN(rapid.OneOf(path, rapid.Just("/")), level, 1, 5).Draw(t, "levels"))
-			require.NoError(t, err)
+			one := require.Value(New(rapid.MapOfN(rapid.OneOf(path, rapid.Just("/")), level, 1, 5).Draw(t, "levels")))(t)
 			rules = rules.Meet(one)
 		}
 		folder := path.Draw(t, "folder")
@@ -379,8 +375,7 @@ func TestRulesOfAnotherRoot(t *testing.T) {
 		parsed, err := Parse(below.Meet(above).String())
 		assert.That(t, err == nil && parsed.String() == below.Meet(above).String(), "%v", err)
 	})
-	one, err := New(map[string]Level{"a": None})
-	require.NoError(t, err)
+	one := require.Value(New(map[string]Level{"a": None}))(t)
 	outside := one.Above("Notes")
 	assert.That(t, outside.Level("Other/a") == Delete && outside.Level("Notes/a") == None && outside.Level("Notes/b") == Read, "%s", outside)
 	assert.Equal(t, one.Above("No [rule]").Level("x"), None, "a folder that no rule can name")

@@ -20,6 +20,17 @@ func NoError(t T, errs ...error) {
 	}
 }
 
+// Value is the first result of a call whose second one is nil; an error ends the test:
+//
+//	text := require.Value(os.ReadFile(name))(t)
+func Value[V any](v V, err error) func(T) V {
+	return func(t T) V {
+		t.Helper()
+		NoError(t, err)
+		return v
+	}
+}
+
 // That ends the test with the message, which says what is wrong, unless ok.
 func That(t T, ok bool, format string, args ...any) {
 	t.Helper()

@@ -19,8 +19,7 @@ import (
 // session is a run on an empty machine.
 func session(t *testing.T) (*Session, *bytes.Buffer) {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	root := require.Value(filepath.EvalSymlinks(t.TempDir()))(t)
 	var out bytes.Buffer
 	env := map[string]string{"HOME": root, "USERPROFILE": root, "APPDATA": filepath.Join(root, "Roaming")}
 	getenv := func(name string) string { return env[name] }

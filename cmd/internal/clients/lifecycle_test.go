@@ -254,8 +254,7 @@ type machine struct {
 
 func newMachine(t *testing.T, system string) machine {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	root := require.Value(filepath.EvalSymlinks(t.TempDir()))(t)
 	home, project := filepath.Join(root, "home"), filepath.Join(root, "project")
 	for _, folder := range []string{home, project} {
 		require.NoError(t, os.Mkdir(folder, 0o755))

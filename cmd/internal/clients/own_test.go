@@ -112,8 +112,7 @@ func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
 	wantError(t, err, terminal.ExitNotReady, "Invalid configuration")
 	// One that says it did, and did not.
 	m.Run = func(context.Context, []string) (string, error) { return "done", nil }
-	change, err = m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
-	require.NoError(t, err)
+	change = require.Value(m.Install(client(t, "claude-code"), User, server("vaultwicket"), false))(t)
 	_, err = change.Write(context.Background())
 	wantError(t, err, terminal.ExitNotReady, "did not keep the entry")
 }

@@ -45,8 +45,7 @@ func readmePart(t *testing.T) string {
 			names = append(names, c.Name)
 		}
 	}
-	text, err := client(t, "cursor").Snippet(example())
-	require.NoError(t, err)
+	text := require.Value(client(t, "cursor").Snippet(example()))(t)
 	return "It knows " + strings.Join(names, ", ") + " and prints the entry for others ([docs/clients.md](docs/clients.md)). By hand, most take\n\n```json\n" + text + "```\n\n"
 }
 
@@ -127,8 +126,7 @@ func TestEveryClientHasAFreshPage(t *testing.T) {
 		pages[c.ID+".md"] = true
 		fresh(t, pagesFolder+c.ID+".md", clientPage(t, c))
 	}
-	entries, err := os.ReadDir(pagesFolder)
-	require.NoError(t, err)
+	entries := require.Value(os.ReadDir(pagesFolder))(t)
 	for _, e := range entries {
 		assert.That(t, pages[e.Name()], "%s is the page of no client", e.Name())
 	}
@@ -139,8 +137,7 @@ func clientPage(t *testing.T, c Client) string {
 	fmt.Fprintf(&b, "# %s\n\n<!-- Made by go generate ./cmd/internal/clients; a test fails when it is stale. -->\n", c.Name)
 	writeInstall(&b, c)
 	writePlaces(&b, c)
-	text, err := c.Snippet(example())
-	require.NoError(t, err)
+	text := require.Value(c.Snippet(example()))(t)
 	fmt.Fprintf(&b, "\n## The entry\n\nBy hand, this goes into its settings. With `--edit` the last argument is `--allow-mutations` after `--tier v2`.\n\n%s", fenced(c, text))
 	if link := c.Link(example()); link != "" {
 		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
@@ -193,8 +190,7 @@ func writeHTTP(t *testing.T, b *strings.Builder, c Client) {
 	if _, ok := c.shape.entry(remote); !ok {
 		return
 	}
-	text, err := c.Snippet(remote)
-	require.NoError(t, err)
+	text := require.Value(c.Snippet(remote))(t)
 	fmt.Fprintf(b, "\n## Over HTTP\n\nFor `vaultwicket serve --http`, see [services](../services.md). The token is not in the file: the client %s.\n\n%s",
 		mark(c.shape.inputs, "asks for it when it starts the server", "reads it from the environment variable `VAULTWICKET_TOKEN`"), fenced(c, text))
 }

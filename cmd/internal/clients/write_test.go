@@ -55,13 +55,11 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	name := m.System.File(c, User)
 	text := "{\"secret\": 1}\n"
 	write(t, name, &text)
-	change, err := m.Install(c, User, server("vaultwicket"), false)
-	require.NoError(t, err)
+	change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 	backup, err := change.Write(context.Background())
 	assert.That(t, err == nil && *read(t, backup) == text, "the backup is %q, %v", backup, err)
 	mode := func(name string) os.FileMode {
-		info, err := os.Stat(name)
-		require.NoError(t, err)
+		info := require.Value(os.Stat(name))(t)
 		return info.Mode().Perm()
 	}
 	assert.Equal(t, mode(name), 0o640, "the file has mode")
@@ -86,10 +84,9 @@ func TestAChangeInBetweenIsKept(t *testing.T) {
 		m, c := newMachine(t, "linux"), client(t, "cursor")
 		name := m.System.File(c, User)
 		write(t, name, test.before)
-		change, err := m.Install(c, User, server("vaultwicket"), false)
-		require.NoError(t, err)
+		change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 		write(t, name, test.between)
-		_, err = change.Write(context.Background())
+		_, err := change.Write(context.Background())
 		wantError(t, err, terminal.ExitFailed, "changed by another program")
 		// The same between the copy and the last look.
 		assert.That(t, change.before.replace(change.after, 0o600) != nil, "the file was replaced")

@@ -54,8 +54,7 @@ var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
 func healthy(t *testing.T) *patient {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	root := require.Value(filepath.EvalSymlinks(t.TempDir()))(t)
 	p := &patient{
 		t: t, root: root, vault: filepath.Join(root, "Notes"), program: filepath.Join(root, "vaultwicket"),
 		name: "vaultwicket", version: "0.1.0", app: "1.13.7", sandbox: "landlock 7: files", free: 1 << 40,
@@ -124,8 +123,7 @@ func (p *patient) policy(change func(*policy.Policy)) {
 
 func (p *patient) rules(levels map[string]access.Level) {
 	p.t.Helper()
-	rules, err := access.New(levels)
-	require.NoError(p.t, err)
+	rules := require.Value(access.New(levels))(p.t)
 	p.policy(func(at *policy.Policy) { at.Access = rules })
 }
 
@@ -252,8 +250,7 @@ var faults = []struct {
 	{"approvals-pending", Warning, (*patient).ask},
 	{"approvals-damaged", Warning, func(p *patient) {
 		p.ask()
-		files, err := filepath.Glob(filepath.Join(consent.Folder(p.State), "*.json"))
-		require.NoError(p.t, err)
+		files := require.Value(filepath.Glob(filepath.Join(consent.Folder(p.State), "*.json")))(p.t)
 		for _, file := range files {
 			require.NoError(p.t, os.WriteFile(file, []byte("{"), 0o600))
 		}
@@ -265,8 +262,7 @@ var faults = []struct {
 	{"audit-broken", Problem, func(p *patient) {
 		p.auditLine()
 		file := filepath.Join(audit.AuditFolder(p.State), "audit.jsonl")
-		text, err := os.ReadFile(file)
-		require.NoError(p.t, err)
+		text := require.Value(os.ReadFile(file))(p.t)
 		require.NoError(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
 	}},
 	{"audit-full", Warning, func(p *patient) {
@@ -290,8 +286,7 @@ var faults = []struct {
 	{"clients-without-entry", Warning, func(p *patient) { require.NoError(p.t, os.WriteFile(p.clientsFile, []byte("{}"), 0o600)) }},
 	{"clients-none", Warning, func(p *patient) { require.NoError(p.t, os.RemoveAll(filepath.Join(p.root, "home"))) }},
 	{"entry-approves", Warning, func(p *patient) {
-		text, err := os.ReadFile(p.clientsFile)
-		require.NoError(p.t, err)
+		text := require.Value(os.ReadFile(p.clientsFile))(p.t)
 		require.NoError(p.t, os.WriteFile(p.clientsFile, []byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
 	}},
 	{"entry-temporary", Problem, func(p *patient) {

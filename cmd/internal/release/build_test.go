@@ -27,8 +27,7 @@ func TestBuildsTellTheirCommitAndModules(t *testing.T) {
 	want := "commit 0123abcd of 2026-11-21T08:00:00Z, with local changes\n" + platform + ", -trimpath=true, CGO_ENABLED=0\n"
 	got := b.Lines()
 	assert.That(t, got == want, "got\n%s\nwant\n%s", got, want)
-	text, err := json.Marshal(b)
-	require.NoError(t, err)
+	text := require.Value(json.Marshal(b))(t)
 	for _, want := range []string{
 		`"commit":"0123abcd"`, `"modified":true`, `"settings":["-trimpath=true","CGO_ENABLED=0"]`,
 		`{"path":"example.org/a","version":"v1.2.3","sum":"h1:x="}`, `{"path":"example.org/b","version":"v0.1.0","replacedBy":"./b"}`,

@@ -54,8 +54,7 @@ func loadFor(t *testing.T, subcommand string, serves bool, content string, args 
 }
 
 func TestAnAgentNarrowsEveryVault(t *testing.T) {
-	s, err := loadFor(t, "serve", true, twoAgents, "--agent=cursor")
-	require.NoError(t, err)
+	s := require.Value(loadFor(t, "serve", true, twoAgents, "--agent=cursor"))(t)
 	require.That(t, len(s.Served) == 2 && s.Served[0].Name == "Notes" && s.Agent == "cursor", "serves %+v for %q", s.Served, s.Agent)
 	notes, team := s.Served[0].Policy, s.Served[1].Policy
 	if notes.Ceiling != tiers.V1 || notes.Origins["tier"] != "vault Notes in config.toml" || team.Ceiling != tiers.V2 || team.Origins["tier"] != "file config.toml" {
@@ -146,8 +145,7 @@ func TestWrongTablesOfAgents(t *testing.T) {
 // An agent that loses rights in the settings file loses them in a running server, and one that
 // is removed loses all of them.
 func TestAgentsEndInARunningServer(t *testing.T) {
-	read, err := allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("n.md")})
-	require.NoError(t, err)
+	read := require.Value(allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("n.md")}))(t)
 	base := "tier = \"v2\"\n[agents.other]\n"
 	for name, after := range map[string]string{
 		"removed": base, "expired": base + "[agents.cursor]\nexpires = 2001-01-01\n", "no vault": base + "[agents.cursor]\nvaults = []\n", "no tier": base + "[agents.cursor]\ntier = \"v0\"\n",

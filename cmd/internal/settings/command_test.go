@@ -29,15 +29,13 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a", "b", "config.toml")
 	status, out, messages := configure(nil, "init", "--config="+file)
 	require.That(t, status == terminal.ExitDone && out == file+"\n", "status %d, %q, %q", status, out, messages)
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	folder, err := os.Stat(filepath.Dir(file))
-	require.NoError(t, err)
+	info := require.Value(os.Stat(file))(t)
+	folder := require.Value(os.Stat(filepath.Dir(file)))(t)
 	if runtime.GOOS != "windows" && (info.Mode().Perm() != 0o600 || folder.Mode().Perm() != 0o700) {
 		t.Errorf("the file has mode %v, the folder %v", info.Mode(), folder.Mode())
 	}
 	without, with := NewFlags("run"), NewFlags("run")
-	_, _, err = without.Load(world(nil), []string{"--config=none"})
+	_, _, err := without.Load(world(nil), []string{"--config=none"})
 	require.NoError(t, err)
 	_, _, err = with.Load(world(nil), []string{"--config=" + file})
 	require.NoError(t, err)
@@ -46,8 +44,7 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 			t.Errorf("%s is %q from %q, the default %q", row.name, with.raws[i].text, with.raws[i].origin, without.raws[i].text)
 		}
 	}
-	entries, err := os.ReadDir(filepath.Dir(file))
-	require.NoError(t, err)
+	entries := require.Value(os.ReadDir(filepath.Dir(file)))(t)
 	assert.That(t, len(entries) == 1, "left next to the file: %v", entries)
 }
 
@@ -198,8 +195,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 	}
 	values := map[string]string{}
 	for _, s := range shown.Settings {
-		text, err := json.Marshal(s.Value)
-		require.NoError(t, err)
+		text := require.Value(json.Marshal(s.Value))(t)
 		values[s.Name] = string(text) + " " + s.Origin
 	}
 	for name, want := range map[string]string{
@@ -253,8 +249,7 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 		_, _, err := f.Load(std, []string{"--config", file, "--tier", "v1"})
 		return f, err
 	}
-	f, err := load("disable = [\"read\", \"tags\"]\n")
-	require.NoError(t, err)
+	f := require.Value(load("disable = [\"read\", \"tags\"]\n"))(t)
 	rows, from, err := f.List(std)
 	require.That(t, err == nil && from == file && len(rows) == len(table), "%d rows from %q, %v", len(rows), from, err)
 	found := map[string]Row{}

@@ -133,13 +133,10 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 // user to the settings file.
 func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
 	manage(t, "tier = \"v2\"\nrate = 50\nallow-ui = true\nenable-only = [\"files\"]\n")
-	s, err := loadFor(t, "run", false, "tier = \"v0\"\nrate = 10\nallow-ui = false\nenable-only = [\"read\"]\n")
-	require.NoError(t, err)
+	s := require.Value(loadFor(t, "run", false, "tier = \"v0\"\nrate = 10\nallow-ui = false\nenable-only = [\"read\"]\n"))(t)
 	assert.That(t, s.Policy.Ceiling == 0 && s.Limits.Calls == 10 && !s.Policy.UI && s.Policy.Origins["allow-ui"] == "file config.toml", "%+v, %+v", s.Policy, s.Limits)
-	s, err = loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3")
-	require.NoError(t, err)
-	call, err := allowlist.Parse("commands", nil)
-	require.NoError(t, err)
+	s = require.Value(loadFor(t, "run", false, "tier = \"v3\"\n", "--tier=v3"))(t)
+	call := require.Value(allowlist.Parse("commands", nil))(t)
 	var denial *policy.Denial
 	if err := s.Policy.Decide(call).Err(); !errors.As(err, &denial) || strings.Contains(denial.Hint(), "user can") || !strings.Contains(denial.Hint(), "administrator") {
 		t.Errorf("%v, hint %q", err, denial.Hint())
@@ -217,8 +214,7 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 // Bounds that become stricter act in a running server, and it never gets more.
 func TestManagedSettingsActInARunningServer(t *testing.T) {
 	file := manage(t, "")
-	read, err := allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("a.md")})
-	require.NoError(t, err)
+	read := require.Value(allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("a.md")}))(t)
 	r := start(t, "tier = \"v3\"\n")
 	require.NoError(t, r.policies[0].At(time.Now()).Decide(read).Err())
 	for _, content := range []string{"tier = \"v0\"\n", "", "tier = "} {

@@ -25,13 +25,11 @@ import (
 // editorSchema returns the schema as an editor has it: from its JSON.
 func editorSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := json.Marshal(configSchema())
-	require.NoError(t, err)
+	text := require.Value(json.Marshal(configSchema()))(t)
 	compiler := jsonschema.NewCompiler()
 	compiler.ExtractAnnotations = true
 	require.NoError(t, compiler.AddResource("schema.json", bytes.NewReader(text)))
-	schema, err := compiler.Compile("schema.json")
-	require.NoError(t, err)
+	schema := require.Value(compiler.Compile("schema.json"))(t)
 	defaults := 0
 	for name, p := range schema.Properties {
 		for p.Ref != nil {
@@ -233,8 +231,7 @@ func TestThePageHoldsTheSettings(t *testing.T) {
 
 func readPage(t *testing.T, file string) string {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	require.NoError(t, err)
+	content := require.Value(os.ReadFile(file))(t)
 	return string(content)
 }
 

@@ -209,8 +209,7 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 }
 
 func TestVaultIsAFolderANameOrAnID(t *testing.T) {
-	here, err := filepath.Abs(".")
-	require.NoError(t, err)
+	here := require.Value(filepath.Abs("."))(t)
 	tests := []struct {
 		text string
 		want gateway.Vault

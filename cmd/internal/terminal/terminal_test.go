@@ -70,11 +70,9 @@ func TestAnEndOfTheContextIsANo(t *testing.T) {
 }
 
 func TestOnlyACharacterDeviceIsATerminal(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	require.NoError(t, err)
+	null := require.Value(os.OpenFile(os.DevNull, os.O_RDWR, 0))(t)
 	defer null.Close()
-	file, err := os.Create(t.TempDir() + "/file")
-	require.NoError(t, err)
+	file := require.Value(os.Create(t.TempDir() + "/file"))(t)
 	defer file.Close()
 	for name, stream := range map[string]any{"the null device": null, "a file": file, "a reader": strings.NewReader("yes\n"), "nothing": nil} {
 		assert.That(t, !IsTerminal(stream), "%s is taken for a terminal", name)

@@ -74,12 +74,10 @@ func mustRules(t interface {
 }, levels map[string]string) access.Rules {
 	table := map[string]access.Level{}
 	for path, name := range levels {
-		level, err := access.ParseLevel(name)
-		require.NoError(t, err)
+		level := require.Value(access.ParseLevel(name))(t)
 		table[path] = level
 	}
-	rules, err := access.New(table)
-	require.NoError(t, err)
+	rules := require.Value(access.New(table))(t)
 	return rules
 }
 

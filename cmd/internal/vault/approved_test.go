@@ -87,8 +87,7 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a", "b.md": "b"})
 	v := &command.Vault{Path: h.dir, Ctx: t.Context(), Host: command.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
 	require.NoError(t, v.Host.OpenFolder(h.dir, v))
-	path, err := disk.ParsePath("a.md")
-	require.NoError(t, err)
+	path := require.Value(disk.ParsePath("a.md"))(t)
 	planned, others := make(chan struct{}), make(chan struct{})
 	plans := 0
 	slow := command.Command{Name: "append", Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
@@ -110,7 +109,7 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 		assert.That(t, status == command.ExitDone, "%s: %d, %q", call, status, out)
 	}
 	close(others)
-	err = <-ended
+	err := <-ended
 	assert.That(t, err == nil && plans == 2, "%d plans, %v", plans, err)
 	got := h.get("a.md")
 	assert.That(t, got == "a\nother slow" && h.get("b.md") == "b\nother", "the notes are %q and %q", got, h.get("b.md"))

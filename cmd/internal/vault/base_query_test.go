@@ -270,8 +270,7 @@ var documented = map[string]string{
 
 // The examples of docs/bases.md print what the page says.
 func TestDocumentedBases(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "bases.md"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "..", "docs", "bases.md")))(t)
 	page := string(text)
 	_, base, _ := strings.Cut(page, "```yaml\n")
 	base, _, _ = strings.Cut(base, "```")

@@ -75,8 +75,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		}
 		reported[kind.Code] = true
 	}
-	source, err := os.ReadFile("../../../exec/frame/report.go")
-	require.NoError(t, err)
+	source := require.Value(os.ReadFile("../../../exec/frame/report.go"))(t)
 	codes := regexp.MustCompile(`(?m)^\tCode\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
 	assert.Equal(t, len(codes), len(reported), "%d codes were reported of", len(reported))
 	for _, code := range codes {
@@ -127,8 +126,7 @@ func (h *testVault) snapshot() (text string, files, folders int) {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v, err := command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir})
-	require.NoError(t, err)
+	v := require.Value(command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
 	defer v.Disk.Close()
 	said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
 	said.Close() // as if the disk went away before the text was read

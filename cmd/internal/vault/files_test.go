@@ -228,8 +228,7 @@ func TestRandom(t *testing.T) {
 
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
-	v, err := command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir})
-	require.NoError(t, err)
+	v := require.Value(command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
 	defer v.Disk.Close()
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }

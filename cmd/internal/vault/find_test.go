@@ -141,8 +141,7 @@ func TestTheFormsOfFind(t *testing.T) {
 }
 
 func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("find", "testdata", "english.txtar"))
-	require.NoError(t, err)
+	archive := require.Value(txtar.ParseFile(filepath.Join("find", "testdata", "english.txtar")))(t)
 	h := build(t, nil)
 	for _, f := range archive.Files {
 		h.put(f.Name, string(f.Data))

@@ -105,8 +105,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	}
 	for _, file := range files {
 		name := filepath.Join(dir, file.Name())
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(name))(t)
 		for at := 0; at < len(text); at += 1 + len(text)/pieces {
 			torn := bytes.Clone(text)
 			torn[at] ^= 0x55
@@ -124,8 +123,7 @@ func TestTheCacheFollowsTheVault(t *testing.T) {
 	h := library(t)
 	h.answers()
 	note := h.file("Sub/Note 3.md")
-	before, err := os.Stat(note)
-	require.NoError(t, err)
+	before := require.Value(os.Stat(note))(t)
 	text := h.get("Sub/Note 3.md")
 	h.put("Sub/Note 3.md", strings.Replace(text, "zebra", "horse", 1))
 	require.NoError(t, os.Chtimes(note, time.Time{}, before.ModTime()))

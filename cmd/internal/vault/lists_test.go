@@ -351,8 +351,7 @@ func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
 	exclude(`"B/"`)
 	expect("#a #c ")
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "C", "D.md"), []byte("#d"), 0o600))
-	path, err := disk.ParsePath("C/D.md")
-	require.NoError(t, err)
+	path := require.Value(disk.ParsePath("C/D.md"))(t)
 	host.Knowledge.Touch(path) // as after a change by a call
 	expect("#a #c #d ")
 }

@@ -311,8 +311,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	env := maps.Clone(h.env)
-	v, err := command.NewHost(func(name string) string { return env[name] }, nil).Open(context.Background(), command.Line{Folder: h.dir})
-	require.NoError(t, err)
+	v := require.Value(command.NewHost(func(name string) string { return env[name] }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
 	defer v.Disk.Close()
 	for range 2 { // one opened vault answers any number of requests
 		said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})

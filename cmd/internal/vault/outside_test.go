@@ -123,8 +123,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 			}
 			id, said := h.byTheAppIn(func() { h.put(path, test.made) }, args...)
 			require.That(t, said.State == test.state && (len(said.Notices) > 0) == test.style, "told %+v, want %s, another style %v", said, test.state, test.style)
-			e, err := h.journal().Entry(id)
-			require.NoError(t, err)
+			e := require.Value(h.journal().Entry(id))(t)
 			if said.State == isUntouched {
 				return
 			}
@@ -408,8 +407,7 @@ func (h *testVault) exchanging(n int, target string, words []string) (said comma
 	h.t.Helper()
 	at := h.host()
 	defer at.Close()
-	v, err := at.Open(context.Background(), command.Line{Folder: h.dir})
-	require.NoError(h.t, err)
+	v := require.Value(at.Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
 	v.Disk.Interpose(func() error {
 		if calls++; calls == n {
 			if err := os.Rename(h.file("A/sub"), h.file("A/away")); err != nil {

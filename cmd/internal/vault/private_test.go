@@ -26,8 +26,7 @@ import (
 // privateRules are the rules of the default settings.
 func privateRules(t testing.TB) string {
 	t.Helper()
-	private, err := access.NewPrivate([]string{"private", "agent"}, []string{"#private"})
-	require.NoError(t, err)
+	private := require.Value(access.NewPrivate([]string{"private", "agent"}, []string{"#private"}))(t)
 	return access.Rules{}.WithPrivate(private).String()
 }
 
@@ -109,8 +108,7 @@ var openOf = []string{
 // TestWhatNarrowsAccess compares every spelling with a list by hand, and drawn notes of several
 // parts with the parts.
 func TestWhatNarrowsAccess(t *testing.T) {
-	rules, err := access.Parse(privateRules(t))
-	require.NoError(t, err)
+	rules := require.Value(access.Parse(privateRules(t)))(t)
 	level := func(text string) access.Level { return command.LevelIn(rules.Private(), []byte(text)) }
 	for _, text := range marksOf {
 		assert.Equal(t, level(text+"words\n"), access.None, "%q has the level", text)
@@ -341,8 +339,7 @@ func TestANoteIsPrivateFromTheCallOnAfterItWasWritten(t *testing.T) {
 // every command that writes, on notes of every level, and compares what is left with the rule: the level
 // of a note never changes, a new note is not closed, and each note has only what its level allows.
 func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
-	rules, err := access.Parse(privateRules(t))
-	require.NoError(t, err)
+	rules := require.Value(access.Parse(privateRules(t)))(t)
 	level := func(path, text string) access.Level {
 		if filepath.Ext(path) != ".md" {
 			return access.Delete

@@ -72,8 +72,7 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 	var out bytes.Buffer
 	_, err := io.Copy(&out, c.stdout)
 	assert.NoError(t, err)
-	state, err := c.process.Wait()
-	require.NoError(t, err)
+	state := require.Value(c.process.Wait())(t)
 	return state.ExitCode(), out.String()
 }
 

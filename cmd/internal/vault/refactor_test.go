@@ -224,8 +224,7 @@ func TestAPlanListsEveryFile(t *testing.T) {
 
 // The examples of docs/refactoring.md print what the page says.
 func TestDocumentedRefactoring(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "refactoring.md"))
-	require.NoError(t, err)
+	page := require.Value(os.ReadFile(filepath.Join("..", "..", "..", "docs", "refactoring.md")))(t)
 	files := map[string]string{
 		"Books/Dune.md":   "---\nrating: 5\ntags: [book]\n---\n# Plot\nA desert on a far planet. 412 pages\n",
 		"Books/Sand.md":   "A #book about the planet of [[Dune#Plot]], a #Book of sand and desert. ![[cover.png]]\n",

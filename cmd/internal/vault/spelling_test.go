@@ -36,8 +36,7 @@ func (h *testVault) leads(path string) bool {
 // names returns what a folder of the vault lists.
 func (h *testVault) names(folder string) (names []string) {
 	h.t.Helper()
-	entries, err := os.ReadDir(h.file(folder))
-	require.NoError(h.t, err)
+	entries := require.Value(os.ReadDir(h.file(folder)))(h.t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}

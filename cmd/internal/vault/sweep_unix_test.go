@@ -99,12 +99,9 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	h.env["XDG_STATE_HOME"] = stateHome(t)
-	v, err := h.host().Open(t.Context(), command.Line{Folder: h.dir})
-	require.NoError(t, err)
-	j, err := v.Journal()
-	require.NoError(t, err)
-	unlock, err := j.Lock(t.Context())
-	require.NoError(t, err)
+	v := require.Value(h.host().Open(t.Context(), command.Line{Folder: h.dir}))(t)
+	j := require.Value(v.Journal())(t)
+	unlock := require.Value(j.Lock(t.Context()))(t)
 	_ = j.Writing() // and killed
 	unlock()
 	left := h.file(".vaultwicket-0123456789abcdef.tmp")

@@ -22,11 +22,9 @@ import (
 
 // journal returns the journal of the testVault, as the program finds it.
 func (h *testVault) journal() *journal.Journal {
-	v, err := h.host().Open(context.Background(), command.Line{Folder: h.dir})
-	require.NoError(h.t, err)
+	v := require.Value(h.host().Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
 	defer v.Disk.Close()
-	j, err := v.Journal()
-	require.NoError(h.t, err)
+	j := require.Value(v.Journal())(h.t)
 	return j
 }
 
@@ -102,8 +100,7 @@ func TestUndo(t *testing.T) {
 // redone returns the note that taking a change back is about.
 func redone(t *testing.T, h *testVault, id string) string {
 	t.Helper()
-	e, err := h.journal().Entry(id)
-	require.NoError(t, err)
+	e := require.Value(h.journal().Entry(id))(t)
 	return e.Steps[0].Source()
 }
 
@@ -276,8 +273,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 
 func TestAnotherWriterIsAConflict(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text\n"})
-	unlock, err := h.journal().Lock(context.Background())
-	require.NoError(t, err)
+	unlock := require.Value(h.journal().Lock(context.Background()))(t)
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -79,8 +79,7 @@ func (w *talk) send(frames []byte) {
 
 func (w *talk) next() frame.Frame {
 	w.t.Helper()
-	f, err := w.hear.Next()
-	require.NoError(w.t, err)
+	f := require.Value(w.hear.Next())(w.t)
 	return f
 }
 
@@ -138,8 +137,7 @@ func (w *talk) answers(n int) map[uint32]said {
 		case frame.KindStderr:
 			s.stderr += string(f.Payload)
 		case frame.KindEnd:
-			end, err := frame.ParseEnd(f)
-			require.NoError(w.t, err)
+			end := require.Value(frame.ParseEnd(f))(w.t)
 			s.end = end
 			ended++
 		case frame.KindChanging:

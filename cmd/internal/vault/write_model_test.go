@@ -252,8 +252,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 func (h *testVault) runFailing(n int, dead bool, args []string) (said command.Reply, failing bool) {
 	at := h.host()
 	defer at.Close()
-	v, err := at.Open(context.Background(), command.Line{Folder: h.dir})
-	require.NoError(h.t, err)
+	v := require.Value(at.Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
 	calls := 0
 	v.Disk.Interpose(func() error {
 		calls++

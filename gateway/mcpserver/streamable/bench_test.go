@@ -27,8 +27,7 @@ func BenchmarkCall(b *testing.B) {
 	})
 	b.Run("bare", func(b *testing.B) {
 		l := http.Server{Handler: server.NewStreamableHTTPServer(newToy().server.MCP)}
-		at, err := listener(b.Context(), Config{}, address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"})
-		require.NoError(b, err)
+		at := require.Value(listener(b.Context(), Config{}, address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"}))(b)
 		done := make(chan error, 1)
 		go func() { done <- l.Serve(at) }()
 		benchmarkCalls(b, "http://"+at.Addr().String()+endpoint)
@@ -43,15 +42,13 @@ func benchmarkCalls(b *testing.B, url string) {
 	body, headers := modernCall(1, "who", "{}")
 	b.ReportAllocs()
 	for b.Loop() {
-		q, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
-		require.NoError(b, err)
+		q := require.Value(http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body)))(b)
 		q.Header.Set("Authorization", "Bearer "+goodToken)
 		q.Header.Set("Content-Type", "application/json")
 		for i := 0; i < len(headers); i += 2 {
 			q.Header.Set(headers[i], headers[i+1])
 		}
-		answer, err := transport.RoundTrip(q)
-		require.NoError(b, err)
+		answer := require.Value(transport.RoundTrip(q))(b)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
 		require.That(b, answer.StatusCode == http.StatusOK, "%v", answer.Status)

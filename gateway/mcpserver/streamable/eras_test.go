@@ -105,9 +105,8 @@ func TestAPassedSocketIsAtItsAddress(t *testing.T) {
 		{everywhere, "localhost:" + other, false},
 		{everywhere, "0.0.0.0:" + other, true},
 	} {
-		a, err := parseAddr(test.addr)
-		require.NoError(t, err)
-		err = checkPassed(test.l, a, test.addr)
+		a := require.Value(parseAddr(test.addr))(t)
+		err := checkPassed(test.l, a, test.addr)
 		if wrong, ok := errors.AsType[*SettingError](err); ok == test.ok || ok && (wrong.Setting != "http" || wrong.Hint() == "") {
 			t.Errorf("a socket at %v for %s: %v", test.l.Addr(), test.addr, err)
 		}
@@ -124,12 +123,10 @@ func TestAPassedUnixSocketIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no such address")
 	}
-	folder, err := os.MkdirTemp("", "s")
-	require.NoError(t, err)
+	folder := require.Value(os.MkdirTemp("", "s"))(t)
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "s")
-	l, err := net.Listen("unix", path)
-	require.NoError(t, err)
+	l := require.Value(net.Listen("unix", path))(t)
 	defer l.Close()
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o660: false, 0o606: false} {
 		require.NoError(t, os.Chmod(path, mode))

@@ -163,8 +163,7 @@ func (r *running) send(method, path, body string, headers ...string) exchanged {
 }
 
 func (r *running) request(ctx context.Context, method, path, body string, headers ...string) *http.Request {
-	q, err := http.NewRequestWithContext(ctx, method, "http://"+r.addr+path, strings.NewReader(body))
-	require.NoError(r.t, err)
+	q := require.Value(http.NewRequestWithContext(ctx, method, "http://"+r.addr+path, strings.NewReader(body)))(r.t)
 	all := append([]string{"Authorization", "Bearer " + goodToken, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, headers...)
 	for i := 0; i < len(all); i += 2 {
 		q.Header.Del(all[i])
@@ -295,8 +294,7 @@ func (r *running) dial() net.Conn {
 	if path, ok := strings.CutPrefix(r.url, "unix:"); ok {
 		network, addr = "unix", path
 	}
-	c, err := net.Dial(network, addr)
-	require.NoError(r.t, err)
+	c := require.Value(net.Dial(network, addr))(r.t)
 	_ = c.SetDeadline(time.Now().Add(3 * patience))
 	return c
 }

@@ -173,8 +173,7 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 			<-x.toy.started
 			time.Sleep(10 * time.Minute)
 			x.toy.release <- struct{}{}
-			answer, err := http.ReadResponse(answers, nil)
-			require.NoError(t, err)
+			answer := require.Value(http.ReadResponse(answers, nil))(t)
 			text, err := io.ReadAll(answer.Body)
 			assert.That(t, err == nil && strings.Contains(string(text), "released"), "%s, %v", text, err)
 		}

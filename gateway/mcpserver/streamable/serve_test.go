@@ -182,23 +182,19 @@ func TestAnAddressInUseIsRefused(t *testing.T) {
 // 127.0.0.1.
 func certificateFiles(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
+	private := require.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		DNSNames: []string{"vault.example", "*.wild.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	require.NoError(t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
+	der := require.Value(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))(t)
+	secret := require.Value(x509.MarshalPKCS8PrivateKey(private))(t)
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
 		require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
-	parsed, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
+	parsed := require.Value(x509.ParseCertificate(der))(t)
 	pool = x509.NewCertPool()
 	pool.AddCert(parsed)
 	return cert, key, pool
@@ -213,18 +209,15 @@ func TestTLSOnAllAddresses(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	for host, want := range map[string]int{"vault.example": 200, "VAULT.example:1": 200, "a.wild.example": 200, "127.0.0.1": 200, "localhost": 200, "wild.example": 403, "evil.example": 403, "test": 403} {
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1:"+port+"/readyz", nil)
-		require.NoError(t, err)
+		q := require.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1:"+port+"/readyz", nil))(t)
 		q.Host = host
 		q.Header.Set("Authorization", "Bearer "+goodToken)
-		answer, err := transport.RoundTrip(q)
-		require.NoError(t, err)
+		answer := require.Value(transport.RoundTrip(q))(t)
 		answer.Body.Close()
 		assert.That(t, answer.StatusCode == want && answer.ProtoMajor == 1, "%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
 	}
 	// A client that speaks plain HTTP to it learns that and gets nothing.
-	plainly, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
-	require.NoError(t, err)
+	plainly := require.Value(net.Dial("tcp", net.JoinHostPort("127.0.0.1", port)))(t)
 	defer plainly.Close()
 	_, _ = io.WriteString(plainly, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	text, _ := io.ReadAll(plainly)
@@ -265,8 +258,7 @@ func TestASocketIsForOneUser(t *testing.T) {
 	assert.Equal(t, len(left), 0, "left behind: %v", left)
 
 	// What a server that was killed has left is replaced.
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	require.NoError(t, err)
+	l := require.Value(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	l.SetUnlinkOnClose(false)
 	l.Close()
 	assert.Contains(t, ready(open(t, onSocket)), "200 OK")
@@ -313,14 +305,12 @@ func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
 		t.Skip("there are no such sockets")
 	}
 	path := filepath.Join(t.TempDir(), "s")
-	l, err := listenSocket(path)
-	require.NoError(t, err)
+	l := require.Value(listenSocket(path))(t)
 	require.NoError(t, os.Remove(path))
-	other, err := net.Listen("unix", path)
-	require.NoError(t, err)
+	other := require.Value(net.Listen("unix", path))(t)
 	defer other.Close()
 	assert.NoError(t, l.Close())
-	_, err = os.Lstat(path)
+	_, err := os.Lstat(path)
 	assert.NoError(t, err)
 }
 

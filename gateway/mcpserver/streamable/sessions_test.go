@@ -40,12 +40,9 @@ func newDirect(t *testing.T, change func(*Config)) *offline {
 	if change != nil {
 		change(&c)
 	}
-	c, err := c.complete()
-	require.NoError(t, err)
-	h, err := newHosts("localhost", nil, nil)
-	require.NoError(t, err)
-	x.handler, err = newHandler(c, h)
-	require.NoError(t, err)
+	c = require.Value(c.complete())(t)
+	h := require.Value(newHosts("localhost", nil, nil))(t)
+	x.handler = require.Value(newHandler(c, h))(t)
 	t.Cleanup(x.sessions.close)
 	return x
 }
@@ -109,8 +106,7 @@ func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
 	defer s.close()
 	open := func(name string) *session {
 		t.Helper()
-		x, err := s.begin(owner{}, client{"127.0.0.1", name}, "")
-		require.NoError(t, err)
+		x := require.Value(s.begin(owner{}, client{"127.0.0.1", name}, ""))(t)
 		s.leave(x)
 		return x
 	}
@@ -192,8 +188,7 @@ func TestASessionIsNotIdleWhileACallRuns(t *testing.T) {
 func TestAnOldTimerEndsNothing(t *testing.T) {
 	s := newSessions(1, time.Hour)
 	defer s.close()
-	x, err := s.begin(owner{}, client{}, "")
-	require.NoError(t, err)
+	x := require.Value(s.begin(owner{}, client{}, ""))(t)
 	s.leave(x)
 	before := x.turn
 	require.That(t, s.enter(x.id, owner{}) == x, "not entered")

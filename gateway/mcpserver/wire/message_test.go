@@ -188,8 +188,7 @@ func FuzzDecodeMessage(f *testing.F) {
 // asMCPGo is a response as mcp-go writes it.
 func asMCPGo(t *testing.T, id any, r *mcp.CallToolResult) string {
 	t.Helper()
-	line, err := json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId(id), r))
-	require.NoError(t, err)
+	line := require.Value(json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId(id), r)))(t)
 	return string(line)
 }
 

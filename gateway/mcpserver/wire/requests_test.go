@@ -230,8 +230,7 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 		return nil, nil
 	}), out, time.Hour)
 	c.ctx = t.Context()
-	m, err := Decode([]byte(call(1)))
-	require.NoError(t, err)
+	m := require.Value(Decode([]byte(call(1))))(t)
 	r := &request{Message: m, peer: Peer{Session: c.session, Send: c.send}, started: true}
 	r.ctx, r.stop = context.WithCancel(t.Context())
 	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)

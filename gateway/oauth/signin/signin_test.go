@@ -97,8 +97,7 @@ func (s *site) raw(method, path, body string, headers ...string) (status int, an
 			r.Header.Set(headers[i], headers[i+1])
 		}
 	}
-	response, err := http.DefaultClient.Do(r)
-	require.NoError(s.t, err)
+	response := require.Value(http.DefaultClient.Do(r))(s.t)
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	_ = json.Unmarshal(text, &answer) // pages are none
@@ -116,8 +115,7 @@ func (s *site) registered(redirects ...string) string {
 // setUp adds the passkey of the device.
 func (s *site) setUp() {
 	s.t.Helper()
-	code, err := s.store.NewSetup(s.clock)
-	require.NoError(s.t, err)
+	code := require.Value(s.store.NewSetup(s.clock))(s.t)
 	if status, answer := s.addPasskey(code); status != 200 {
 		s.t.Fatalf("setup: %d %v", status, answer)
 	}
@@ -130,8 +128,7 @@ func (s *site) addPasskey(code string) (int, map[string]any) {
 		return status, begun
 	}
 	text, _ := json.Marshal(begun["options"])
-	options, err := virtualwebauthn.ParseAttestationOptions(string(text))
-	require.NoError(s.t, err)
+	options := require.Value(virtualwebauthn.ParseAttestationOptions(string(text)))(s.t)
 	handle, _ := base64.RawURLEncoding.DecodeString(begun["options"].(map[string]any)["user"].(map[string]any)["id"].(string))
 	s.device = virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: handle})
 	for s.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(s.key.Key.AttestationData()) < 77; {
@@ -146,8 +143,7 @@ func (s *site) signIn(query string, change func(rp *virtualwebauthn.RelyingParty
 	s.t.Helper()
 	_, begun := s.send("/oauth/begin", map[string]any{})
 	text, _ := json.Marshal(begun["options"])
-	options, err := virtualwebauthn.ParseAssertionOptions(string(text))
-	require.NoError(s.t, err)
+	options := require.Value(virtualwebauthn.ParseAssertionOptions(string(text)))(s.t)
 	rp, device, key := s.rp, s.device, s.key
 	if change != nil {
 		change(&rp, &device, &key)
@@ -215,8 +211,7 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 	s := newSite(t)
 	s.waits = "Q1"
 	page := func(path string) string {
-		response, err := http.Get(s.http.URL + path)
-		require.NoError(t, err)
+		response := require.Value(http.Get(s.http.URL + path))(t)
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
 		return fmt.Sprint(response.StatusCode, response.Header, string(text))
@@ -675,8 +670,7 @@ func TestAClientByItsMetadata(t *testing.T) {
 func TestPagesAndMetadata(t *testing.T) {
 	s := newSite(t)
 	for path, kind := range map[string]string{"/oauth/authorize?client_id=x": "text/html", "/oauth/passkey": "text/html", "/oauth/signin.js": "text/javascript", "/oauth/page.css": "text/css"} {
-		response, err := http.Get(s.http.URL + path)
-		require.NoError(t, err)
+		response := require.Value(http.Get(s.http.URL + path))(t)
 		response.Body.Close()
 		h := response.Header
 		if response.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Set-Cookie") != "" || h.Get("Referrer-Policy") != "no-referrer" {

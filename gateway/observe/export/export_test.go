@@ -216,8 +216,7 @@ type byDatagrams struct {
 func (c *byDatagrams) start(t *testing.T) {
 	t.Helper()
 	_ = os.Remove(c.at)
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at, Net: "unixgram"})
-	require.NoError(t, err)
+	socket := require.Value(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at, Net: "unixgram"}))(t)
 	c.socket = socket
 	c.done.Go(func() {
 		message := make([]byte, 1<<17)

@@ -25,8 +25,7 @@ func scrape(t testing.TB, m *Metrics) map[string]*dto.MetricFamily {
 	var out bytes.Buffer
 	m.WritePrometheus(&out)
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(&out)
-	require.NoError(t, err)
+	families := require.Value(parser.TextToMetricFamilies(&out))(t)
 	return families
 }
 

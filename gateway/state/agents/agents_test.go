@@ -15,8 +15,7 @@ import (
 
 func set(t *testing.T, s *Store, agent string) string {
 	t.Helper()
-	token, err := s.Set(agent, time.Now())
-	require.NoError(t, err)
+	token := require.Value(s.Set(agent, time.Now()))(t)
 	return token
 }
 
@@ -64,8 +63,7 @@ func BenchmarkAgentOf(b *testing.B) {
 	s := Open(filepath.Join(b.TempDir(), "state"))
 	var first, last string
 	for i := range 200 {
-		token, err := s.Set(fmt.Sprintf("agent-%d", i), time.Now())
-		require.NoError(b, err)
+		token := require.Value(s.Set(fmt.Sprintf("agent-%d", i), time.Now()))(b)
 		if first == "" {
 			first = token
 		}

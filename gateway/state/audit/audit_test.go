@@ -31,8 +31,7 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	}
 	assert.Equal(t, lines[0].Prev, strings.Repeat("0", 64), "the first follows")
 	for name, mode := range map[string]os.FileMode{"": 0o700, currentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
-		info, err := os.Lstat(l.folder.file(name))
-		require.NoError(t, err)
+		info := require.Value(os.Lstat(l.folder.file(name)))(t)
 		assert.That(t, info.Mode().Perm() == mode || !private.CanRenameOpen, "%q has mode %v", name, info.Mode())
 	}
 }
@@ -100,8 +99,7 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 	}
 	r := verified(t, l)
 	assert.That(t, r.Files == 4 && r.First >= 150 && r.Lines == int(r.Last-r.First)+1, "%+v", r)
-	there, err := l.folder.list()
-	require.NoError(t, err)
+	there := require.Value(l.folder.list())(t)
 	assert.That(t, len(there.rotated) == 3, "older files %v", there.rotated)
 	// A lower limit applies from the next file on.
 	l = Open(l.folder.dir, Limits{FileSize: 3000, Files: 1})
@@ -275,8 +273,7 @@ func writeAll(t testing.TB, l *Log, from, to int) {
 
 func verified(t testing.TB, l *Log) Report {
 	t.Helper()
-	r, err := Verify(l.folder.dir)
-	require.NoError(t, err)
+	r := require.Value(Verify(l.folder.dir))(t)
 	return r
 }
 
@@ -298,8 +295,7 @@ func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 
 func readFile(t testing.TB, l *Log, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(l.folder.file(name))
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(l.folder.file(name)))(t)
 	return data
 }
 

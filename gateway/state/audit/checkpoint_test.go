@@ -47,8 +47,7 @@ func keptElsewhere(t *testing.T, lines []Line) string {
 	t.Helper()
 	text := "not JSON\n{\"checkpoint\":null}\n"
 	for _, line := range lines {
-		encoded, err := json.Marshal(line)
-		require.NoError(t, err)
+		encoded := require.Value(json.Marshal(line))(t)
 		text += string(encoded) + "\n"
 	}
 	return text

@@ -76,8 +76,7 @@ func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
 		require.NoError(t, log.Write(Line{Kind: "end"}, false))
 	}
 	name := filepath.Join(dir, currentFile)
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(name))(t)
 	require.NoError(t, os.WriteFile(name, text[:len(text)-10], 0o600))
 	f := Follow(dir, 1<<20)
 	seqs, _ := followed(t, f)
@@ -91,10 +90,9 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog(t, Limits{})
 		writeAll(t, l, 1, 1)
-		unlock, err := again(t, l).lock()
-		require.NoError(t, err)
+		unlock := require.Value(again(t, l).lock())(t)
 		var busy *Busy
-		err = l.Write(sample(2), false)
+		err := l.Write(sample(2), false)
 		assert.That(t, errors.As(err, &busy), "write: %v", err)
 		_, err = Verify(l.folder.dir)
 		assert.That(t, errors.As(err, &busy), "verify: %v", err)

@@ -22,8 +22,7 @@ import (
 // changed in any of its files is found.
 func TestAnySequenceVerifies(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp("", "audit")
-		require.NoError(t, err)
+		dir := require.Value(os.MkdirTemp("", "audit"))(t)
 		defer os.RemoveAll(dir)
 		l := Open(filepath.Join(dir, "log"), Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")})
 		defer func() { _ = l.Close() }()
@@ -87,8 +86,7 @@ func flipOne(rt *rapid.T, l *Log) {
 	require.That(rt, err == nil && len(names) >= 2, "%v %v", names, err)
 	names = append(names, l.folder.file(headFile))
 	name := rapid.SampledFrom(names).Draw(rt, "name")
-	data, err := os.ReadFile(name)
-	require.NoError(rt, err)
+	data := require.Value(os.ReadFile(name))(rt)
 	r, _ := Verify(l.folder.dir)
 	end := len(data)
 	if filepath.Base(name) == currentFile {
@@ -191,8 +189,7 @@ func checkEnd(t *testing.T, data []byte) {
 	l := &Log{}
 	tail := &tail{}
 	tail.file, tail.size = inMemory{nil, bytes.NewReader(data)}, int64(len(data))
-	why, err := tail.adopt()
-	require.NoError(t, err)
+	why := require.Value(tail.adopt())(t)
 	a, _, err := l.compose(tail, []Line{sample(1)}, false)
 	require.NoError(t, err)
 	all := append(bytes.Clone(data), a.text...)

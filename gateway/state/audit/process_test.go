@@ -300,9 +300,8 @@ func forgetLine(t *testing.T, l *Log) {
 	other := again(t, l)
 	writeAll(t, other, 90, 90)
 	require.NoError(t, other.Close())
-	head, err := os.OpenFile(l.folder.file(headFile), os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = head.Write(text)
+	head := require.Value(os.OpenFile(l.folder.file(headFile), os.O_WRONLY, 0))(t)
+	_, err := head.Write(text)
 	require.NoError(t, err)
 	require.NoError(t, head.Close())
 }

@@ -18,8 +18,7 @@ import (
 func BenchmarkBare(b *testing.B) {
 	for _, size := range []int{2_000, 50_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			file, err := os.OpenFile(filepath.Join(b.TempDir(), "bare"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			require.NoError(b, err)
+			file := require.Value(os.OpenFile(filepath.Join(b.TempDir(), "bare"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(b)
 			defer file.Close()
 			text := bytes.Repeat([]byte("x"), size)
 			for b.Loop() {

@@ -62,8 +62,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
 	name := j.folder.file(segmentName(1))
-	data, err := os.ReadFile(name)
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(name))(t)
 	step, mine := 1+len(data)/1500, long.Shard(t, 16)
 	for at := 0; at < len(data); at += step {
 		if !mine(at / step) {
@@ -104,8 +103,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
 	name := j.folder.file(segmentName(1))
-	data, err := os.ReadFile(name)
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(name))(t)
 	mine := long.Shard(t, 12)
 	for size := len(data) - 1; size > len(data)-1200; size-- {
 		if !mine(size) {
@@ -115,8 +113,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 		j := again(j)
 		c := confirmed{map[string]string{}, map[string]State{}}
 		for _, e := range whole[3:] {
-			text, err := j.Object(e.Steps[0].Before.Hash)
-			require.NoError(t, err)
+			text := require.Value(j.Object(e.Steps[0].Before.Hash))(t)
 			c.texts[e.ID] = string(text)
 		}
 		c.check(t, j, fmt.Sprintf("cut at %d", size))
@@ -126,8 +123,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 		for _, j := range []*Journal{j, again(j)} {
 			c.check(t, j, fmt.Sprintf("cut at %d, and gone on", size))
 		}
-		got, err := os.ReadFile(name)
-		require.NoError(t, err)
+		got := require.Value(os.ReadFile(name))(t)
 		require.That(t, strings.HasPrefix(string(got), string(data[:size])), "what was readable is gone")
 	}
 }
@@ -141,8 +137,7 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		require.NoError(t, j.Begin(e, content))
 		files, _ := filepath.Glob(j.folder.file("*" + objectSuffix))
 		require.That(t, len(files) == 1, "files %q", files)
-		data, err := os.ReadFile(files[0])
-		require.NoError(t, err)
+		data := require.Value(os.ReadFile(files[0]))(t)
 		data[len(data)/2] ^= 1
 		for name, spoil := range map[string]func() error{
 			"altered": func() error { return os.WriteFile(files[0], data, 0o600) },
@@ -167,12 +162,11 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	e, content := change("a.md", text, "")
 	require.NoError(t, j.Begin(e, content))
 	name := j.folder.file(segmentName(1))
-	data, err := os.ReadFile(name)
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(name))(t)
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
 	require.NoError(t, os.WriteFile(name, data, 0o600))
 	j = again(j)
-	_, err = j.Object(e.Steps[0].Before.Hash)
+	_, err := j.Object(e.Steps[0].Before.Hash)
 	assert.That(t, isTyped(err), "%v", err)
 	next, content := change("a.md", text, "")
 	require.NoError(t, j.Begin(next, content))
@@ -183,9 +177,8 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 func TestALineTooLongIsSkipped(t *testing.T) {
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
-	file, err := os.OpenFile(j.folder.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0)
-	require.NoError(t, err)
-	_, err = file.Write(append(make([]byte, 3*maxLine), '\n'))
+	file := require.Value(os.OpenFile(j.folder.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0))(t)
+	_, err := file.Write(append(make([]byte, 3*maxLine), '\n'))
 	require.NoError(t, errors.Join(err, file.Close()))
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content))

@@ -192,11 +192,9 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 
 func diskUse(t testing.TB, dir string) (total int64) {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	list := require.Value(os.ReadDir(dir))(t)
 	for _, e := range list {
-		info, err := e.Info()
-		require.NoError(t, err)
+		info := require.Value(e.Info())(t)
 		total += info.Size()
 	}
 	return total
@@ -217,8 +215,7 @@ func TestAnEntryOfManySteps(t *testing.T) {
 	}
 	require.NoError(t, j.Begin(e, textsOf(texts)))
 	require.NoError(t, j.End(e.ID, Done, after, ""))
-	got, err := again(j).Entry(e.ID)
-	require.NoError(t, err)
+	got := require.Value(again(j).Entry(e.ID))(t)
 	if len(got.Steps) != count || got.Steps[count-1].Path != e.Steps[count-1].Path || got.Steps[count/2].After != after[count/2] {
 		t.Errorf("%d steps, the last is %+v", len(got.Steps), got.Steps[count-1])
 	}
@@ -253,12 +250,10 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 	begin(Done, Step{Path: "c.md", From: "b.md", Before: image("3"), After: image("4")})
 	begin(Begun, Step{Path: "c.md", Before: image("4"), After: image("5")})
 	begin(Done, Step{Path: "a.md", After: image("5")}) // another note of that name
-	versions, err := j.Versions("c.md", 9)
-	require.NoError(t, err)
+	versions := require.Value(j.Versions("c.md", 9))(t)
 	got := []string{}
 	for _, v := range versions {
-		text, err := j.Object(v.Image.Hash)
-		require.NoError(t, err)
+		text := require.Value(j.Object(v.Image.Hash))(t)
 		got = append(got, v.Path+"="+string(text))
 	}
 	want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}
@@ -379,18 +374,16 @@ func TestTheErrorsOfContentComeBack(t *testing.T) {
 
 func TestOneWriterAtATime(t *testing.T) {
 	j := newJournal(t, Limits{})
-	unlock, err := j.Lock(t.Context())
-	require.NoError(t, err)
+	unlock := require.Value(j.Lock(t.Context()))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	var busy *Busy
-	_, err = again(j).Lock(ctx)
+	_, err := again(j).Lock(ctx)
 	assert.That(t, errors.As(err, &busy) && errors.Is(err, context.DeadlineExceeded), "%v", err)
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content)) // does not need it
 	unlock()
-	unlock, err = again(j).Lock(t.Context())
-	require.NoError(t, err)
+	unlock = require.Value(again(j).Lock(t.Context()))(t)
 	unlock()
 }
 

@@ -56,9 +56,8 @@ func TestAKeyHasOneCall(t *testing.T) {
 	}
 	require.NoError(t, j.Keys("").Claim("../a key", other, id, now.Add(25*time.Hour)))
 	require.NoError(t, j.Keys("").Forget("../a key", id))
-	if _, found, err := recall(one, now); found || err != nil {
-		t.Errorf("a key that was forgotten: %v, %v", found, err)
-	}
+	_, found, err = recall(one, now)
+	assert.That(t, !found && err == nil, "a key that was forgotten: %v, %v", found, err)
 }
 
 func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
@@ -103,8 +102,7 @@ func TestADamagedKeyIsNoNewOne(t *testing.T) {
 	now, k := time.Now(), j.Keys("")
 	require.NoError(t, k.Claim("key", [32]byte{}, NewID(now), now))
 	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
-	data, err := os.ReadFile(names[0])
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(names[0]))(t)
 	for at := range data {
 		for _, changed := range [][]byte{data[:at], append(append(bytes.Clone(data[:at]), data[at]^4), data[at+1:]...)} {
 			require.NoError(t, os.WriteFile(names[0], changed, 0o600))

@@ -31,8 +31,7 @@ func TestAnyUseIsAList(t *testing.T) {
 	}
 	t.Parallel()
 	rapid.Check(t, long.Cases(12, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "journal")
-		require.NoError(t, err)
+		dir := require.Value(os.MkdirTemp("", "journal"))(t)
 		defer os.RemoveAll(dir)
 		m := &model{dir: dir, contents: map[string]string{}, limits: Limits{MaxBytes: 512 << 10}}
 		for i := range m.handles {
@@ -153,8 +152,7 @@ func FuzzRecord(f *testing.F) {
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 101)), "other")
 	require.NoError(f, j.Begin(e, content))
 	require.NoError(f, j.End(e.ID, Done, nil, "note"))
-	data, err := os.ReadFile(j.folder.file(segmentName(1)))
-	require.NoError(f, err)
+	data := require.Value(os.ReadFile(j.folder.file(segmentName(1))))(f)
 	f.Add(data)
 	for line := range bytes.Lines(data) {
 		f.Add(line[lineHead : len(line)-1])

@@ -158,8 +158,7 @@ func TestFourProcessesAtOnce(t *testing.T) {
 // was, until a process has looked at it.
 func TestInterrupted(t *testing.T) {
 	j := openAt(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
-	unlock, err := j.Lock(context.Background())
-	require.NoError(t, err)
+	unlock := require.Value(j.Lock(context.Background()))(t)
 	defer unlock()
 	expect := func(when string, want bool) {
 		t.Helper()

@@ -36,8 +36,7 @@ func wantProblem(t testing.TB, what string, err error, want Problem) {
 
 func text(t testing.TB, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(name))(t)
 	return string(data)
 }
 
@@ -48,8 +47,7 @@ func TestASecondHardLinkIsRefused(t *testing.T) {
 		wantProblem(t, what, err, HardLinked)
 	}
 	assert.That(t, text(t, name) == "text", "it was changed")
-	file, err := OpenLinked(name)
-	require.NoError(t, err)
+	file := require.Value(OpenLinked(name))(t)
 	require.NoError(t, file.Close())
 }
 
@@ -90,8 +88,7 @@ func TestCreateNeverOpensWhatExists(t *testing.T) {
 	name := newFile(t, "text")
 	_, err := (Disk{}).Create(name)
 	assert.ErrorIs(t, err, fs.ErrExist)
-	file, err := Disk{}.Create(name + "-new")
-	require.NoError(t, err)
+	file := require.Value(Disk{}.Create(name + "-new"))(t)
 	_, err = file.Write([]byte("new"))
 	require.NoError(t, errors.Join(err, file.Close()))
 	if info, err := os.Stat(name + "-new"); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
@@ -159,9 +156,8 @@ func TestALockExcludesOthers(t *testing.T) {
 
 func TestALockIsNotWaitedForForever(t *testing.T) {
 	path := newFile(t, "") + "-lock"
-	unlock, err := Lock(context.Background(), path, 0)
-	require.NoError(t, err)
-	_, err = Lock(context.Background(), path, time.Millisecond)
+	unlock := require.Value(Lock(context.Background(), path, 0))(t)
+	_, err := Lock(context.Background(), path, time.Millisecond)
 	assert.ErrorIs(t, err, context.DeadlineExceeded, "patience")
 	_, err = LockToRead(path, time.Millisecond)
 	assert.ErrorIs(t, err, context.DeadlineExceeded, "to read")

@@ -129,15 +129,13 @@ func TestCreateFollowsNoLink(t *testing.T) {
 // The lock is that of flock(2), which other versions of the program take.
 func TestTheLockIsThatOfTheSystem(t *testing.T) {
 	path := newFile(t, "")
-	file, err := os.Open(path)
-	require.NoError(t, err)
+	file := require.Value(os.Open(path))(t)
 	defer file.Close()
 	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
-	_, err = Lock(context.Background(), path, time.Millisecond)
+	_, err := Lock(context.Background(), path, time.Millisecond)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
-	unlock, err := Lock(context.Background(), path, 0)
-	require.NoError(t, err)
+	unlock := require.Value(Lock(context.Background(), path, 0))(t)
 	assert.ErrorIs(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 	unlock()
 }
@@ -149,9 +147,8 @@ func TestReadingWhereNothingCanBeWritten(t *testing.T) {
 	name := newFile(t, "text")
 	require.NoError(t, os.Chmod(filepath.Dir(name), 0o500))
 	defer os.Chmod(filepath.Dir(name), 0o700)
-	unlock, err := LockToRead(name+"-lock", time.Second)
-	require.NoError(t, err)
+	unlock := require.Value(LockToRead(name+"-lock", time.Second))(t)
 	unlock()
-	_, err = Lock(context.Background(), name+"-lock", time.Second)
+	_, err := Lock(context.Background(), name+"-lock", time.Second)
 	assert.ErrorIs(t, err, fs.ErrPermission)
 }

@@ -35,8 +35,7 @@ func TestAServerIsListedWhileItRuns(t *testing.T) {
 	two := Server{Session: "2-two", PID: 2, Since: begun.Add(time.Second), Transport: "http"}
 	var remove []func()
 	for _, s := range []Server{one, two} {
-		r, err := RegisterServer(dir, s)
-		require.NoError(t, err)
+		r := require.Value(RegisterServer(dir, s))(t)
 		remove = append(remove, r)
 	}
 	list, err = Servers(dir)
@@ -56,11 +55,10 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
 	c := osexec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "REGISTER_IN="+dir)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
+	out := require.Value(c.StdoutPipe())(t)
 	require.NoError(t, c.Start())
 	defer c.Process.Kill()
-	_, err = out.Read(make([]byte, 20))
+	_, err := out.Read(make([]byte, 20))
 	require.NoError(t, err)
 	list, err := Servers(dir)
 	assert.That(t, len(list) == 1 && err == nil, "%v, %v while it runs", list, err)
@@ -74,8 +72,7 @@ func TestAKilledServerIsNotListed(t *testing.T) {
 
 func TestFilesThatAreNoneAreIgnored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "servers")
-	remove, err := RegisterServer(dir, Server{Session: "1-one"})
-	require.NoError(t, err)
+	remove := require.Value(RegisterServer(dir, Server{Session: "1-one"}))(t)
 	defer remove()
 	for name, text := range map[string]string{"readme": "x", "Upper.json": "{}", "..json": "{}"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))

@@ -23,8 +23,7 @@ func BenchmarkQuery(b *testing.B) {
 		{"Backlinks", "filters: file.backlinks.length > 3 && !file.hasLink(\"Note 7\")\nviews:\n  - order: [file.name, rating]\n"},
 		{"Tags", "filters: file.hasTag(\"area/7\")\nviews:\n  - order: [file.name, rating]\n"},
 	} {
-		base, err := Read([]byte(bench.base))
-		require.NoError(b, err)
+		base := require.Value(Read([]byte(bench.base)))(b)
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

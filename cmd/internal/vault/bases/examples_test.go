@@ -28,11 +28,9 @@ func newVault(t testing.TB, files map[string]string, this string) *Vault {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	folder, err := disk.Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(disk.Open(dir))(t)
 	t.Cleanup(func() { folder.Close() })
-	x, err := index.Build(folder, nil, index.Memory{}, time.Now(), nil)
-	require.NoError(t, err)
+	x := require.Value(index.Build(folder, nil, index.Memory{}, time.Now(), nil))(t)
 	now := time.Date(2025, 3, 10, 8, 0, 0, 0, time.FixedZone("", -3*3600))
 	return new(Memory).New(Config{Folder: folder, Index: x, Now: now, This: this})
 }
@@ -182,10 +180,8 @@ func TestWorkedViews(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test.number), func(t *testing.T) {
-			b, err := Read([]byte(test.base))
-			require.NoError(t, err)
-			table, err := b.Run(context.Background(), v.Source(), Query{})
-			require.NoError(t, err)
+			b := require.Value(Read([]byte(test.base)))(t)
+			table := require.Value(b.Run(context.Background(), v.Source(), Query{}))(t)
 			got := table.Print(test.format)
 			assert.That(t, got == test.want, "%s\nprints\n%s\nwant\n%s", test.base, got, test.want)
 		})
@@ -279,19 +275,16 @@ const leastCorpus = 60
 // The corpus has bases as people write them, over one vault. What a base prints is
 // in the files named after it: "name.csv" of its first view, "name.View.csv" of another.
 func TestCorpus(t *testing.T) {
-	vaultText, err := txtar.ParseFile(filepath.Join("testdata", "corpus.txtar"))
-	require.NoError(t, err)
+	vaultText := require.Value(txtar.ParseFile(filepath.Join("testdata", "corpus.txtar")))(t)
 	files := map[string]string{}
 	for _, f := range vaultText.Files {
 		files[f.Name] = string(f.Data)
 	}
 	v := newVault(t, files, "Bases/Q.base")
-	themes, err := filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar"))
-	require.NoError(t, err)
+	themes := require.Value(filepath.Glob(filepath.Join("testdata", "corpus", "*.txtar")))(t)
 	bases := 0
 	for _, theme := range themes {
-		archive, err := txtar.ParseFile(theme)
-		require.NoError(t, err)
+		archive := require.Value(txtar.ParseFile(theme))(t)
 		t.Run(strings.TrimSuffix(filepath.Base(theme), ".txtar"), func(t *testing.T) { bases += checkBases(t, v, archive) })
 	}
 	assert.That(t, bases >= leastCorpus, "the corpus has %d bases, want at least %d", bases, leastCorpus)

@@ -29,8 +29,7 @@ func TestParseLine(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := ParseLine(strings.Fields(test.args))
-			require.NoError(t, err)
+			got := require.Value(ParseLine(strings.Fields(test.args)))(t)
 			sameVault := (got.Vault == nil) == (test.want.Vault == nil) && (got.Vault == nil || *got.Vault == *test.want.Vault)
 			assert.That(t, got.Folder == test.want.Folder && got.Stdin == test.want.Stdin && got.Facts == test.want.Facts && sameVault, "got %+v", got)
 			assert.That(t, got.Command == test.want.Command && slices.Equal(got.Args, test.want.Args), "command %q with %q", got.Command, got.Args)
@@ -68,16 +67,14 @@ func TestExpand(t *testing.T) {
 		``: "", `a\nb`: "a\nb", `\t`: "\t", `\\n`: "\\\n", `\r`: `\r`, `\`: `\`, "real\nbreak": "real\nbreak", `C:\new\table`: "C:\new\table",
 	} {
 		c := Syntax{Params: []allowlist.Param{{Name: "text", Kind: "content"}}}
-		values, err := c.Parse(Request{Args: []string{"text=x" + text}})
-		require.NoError(t, err)
+		values := require.Value(c.Parse(Request{Args: []string{"text=x" + text}}))(t)
 		assert.Equal(t, values["text"], "x"+want, "%q becomes", text)
 	}
 }
 
 func TestOnlyContentIsExpanded(t *testing.T) {
 	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
-	values, err := c.Parse(Request{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}})
-	require.NoError(t, err)
+	values := require.Value(c.Parse(Request{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}}))(t)
 	assert.That(t, values["text"] == "\n" && values["also"] == "\n" && values["name"] == `\n` && values["given"] == `\n`, "values %q", values)
 }
 

@@ -104,16 +104,12 @@ func TestEveryOtherValueIsSeen(t *testing.T) {
 	seen := 0
 	for _, typed := range values {
 		for _, as := range types {
-			value, err := frontmatter.ParseValue(typed, as)
-			require.NoError(t, err)
-			wanted, err := frontmatter.Set([]byte("---\nx: old\n---\nbody"), "x", value)
-			require.NoError(t, err)
+			value := require.Value(frontmatter.ParseValue(typed, as))(t)
+			wanted := require.Value(frontmatter.Set([]byte("---\nx: old\n---\nbody"), "x", value))(t)
 			for _, other := range values {
 				for _, otherAs := range types {
-					now, err := frontmatter.ParseValue(other, otherAs)
-					require.NoError(t, err)
-					made, err := frontmatter.Set([]byte("---\n# comment\nx: older\n---\nbody"), "x", now)
-					require.NoError(t, err)
+					now := require.Value(frontmatter.ParseValue(other, otherAs))(t)
+					made := require.Value(frontmatter.Set([]byte("---\n# comment\nx: older\n---\nbody"), "x", now))(t)
 					got := Properties(wanted, made)
 					assert.That(t, got.Done == value.Equal(now), "%q as %q became %q as %q: %+v", typed, as, other, otherAs, got)
 					seen++

@@ -22,8 +22,7 @@ import (
 // casings take turns, and of tags that come and go.
 func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 	dir := t.TempDir()
-	folder, err := disk.Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(disk.Open(dir))(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "A", "b", "B", "ä", "Ä", "Deep/er", "deep/ER", "straße", "z1", "z10", "z9"}
 	change := func() {
@@ -60,8 +59,7 @@ func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 // Spellings that no note has any more do not stay for ever.
 func TestUnusedSpellingsGo(t *testing.T) {
 	dir := t.TempDir()
-	folder, err := disk.Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(disk.Open(dir))(t)
 	var made followed
 	for round := range 9 {
 		text := []byte{}
@@ -83,8 +81,7 @@ type followed struct {
 
 func (f *followed) look(t *testing.T, folder *disk.Folder) {
 	t.Helper()
-	x, err := index.Build(folder, f.last, index.Memory{}, time.Time{}, nil)
-	require.NoError(t, err)
+	x := require.Value(index.Build(folder, f.last, index.Memory{}, time.Time{}, nil))(t)
 	if f.table == nil {
 		f.table = newTagTable(x.Files)
 	} else {
@@ -133,10 +130,8 @@ func TestWhatIsRepeatedIsShort(t *testing.T) {
 		edges = append(edges, map[string]any{"fromNode": "c", "toNode": "g499"})
 	}
 	nested["nodes"], nested["edges"] = nodes, edges
-	text, err := json.Marshal(nested)
-	require.NoError(t, err)
-	b, err := parse(text)
-	require.NoError(t, err)
+	text := require.Value(json.Marshal(nested))(t)
+	b := require.Value(parse(text))(t)
 	outline := b.outline()
 	assert.That(t, len(outline) <= 20<<20 && strings.Contains(outline, "\n# … / label"), "%d bytes of %d", len(outline), len(text))
 	if allocs := testing.AllocsPerRun(1, func() { b.outline() }); allocs > 50_000 {

@@ -38,16 +38,14 @@ func planted(t testing.TB, files map[string]string) (dir string) {
 
 func openFolder(t testing.TB, dir string) *Folder {
 	t.Helper()
-	folder, err := Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(Open(dir))(t)
 	t.Cleanup(func() { folder.Close() })
 	return folder
 }
 
 func mustPath(t testing.TB, text string) Path {
 	t.Helper()
-	path, err := ParsePath(text)
-	require.NoError(t, err)
+	path := require.Value(ParsePath(text))(t)
 	return path
 }
 

@@ -255,8 +255,7 @@ func TestPatience(t *testing.T) {
 // listedIn returns the files of a folder with their texts.
 func listedIn(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := require.Value(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
 			files = append(files, e.Name()+"="+string(text))
@@ -317,8 +316,7 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	plant(t, dir, map[string]string{tempName: "x"})
 	full := filepath.Join(dir, tempName)
 	require.NoError(t, os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)))
-	info, err := os.Stat(full)
-	require.NoError(t, err)
+	info := require.Value(os.Stat(full))(t)
 	if system.StampOf(info).Changed == 0 {
 		t.Skip("this system does not tell")
 	}

@@ -16,13 +16,11 @@ import (
 func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "a", "b/n.md": "b"})
 	info := func(name string) fs.FileInfo {
-		seen, err := os.Lstat(filepath.Join(dir, name))
-		require.NoError(t, err)
+		seen := require.Value(os.Lstat(filepath.Join(dir, name)))(t)
 		return seen
 	}
 	open := func() *os.Root {
-		sub, err := os.OpenRoot(filepath.Join(dir, "a"))
-		require.NoError(t, err)
+		sub := require.Value(os.OpenRoot(filepath.Join(dir, "a")))(t)
 		t.Cleanup(func() { sub.Close() })
 		return sub
 	}
@@ -65,16 +63,14 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 	if err := os.Rename(filepath.Join(outer, "vault"), filepath.Join(outer, "moved")); err != nil {
 		t.Skip("an open folder cannot be moved here")
 	}
-	want, err := os.Stat(filepath.Join(outer, "moved"))
-	require.NoError(t, err)
+	want := require.Value(os.Stat(filepath.Join(outer, "moved")))(t)
 	got, err := folder.Info()
 	assert.That(t, err == nil && os.SameFile(got, want), "%v, %v", got, err)
 }
 
 func TestAClosedFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "text"})
-	folder, err := Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(Open(dir))(t)
 	require.NoError(t, folder.Close())
 	for name, try := range map[string]func() error{
 		"Info":  func() error { _, err := folder.Info(); return err },

@@ -28,8 +28,7 @@ func dirent(name string, kind byte) []byte {
 func TestEntriesOfAFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"file.md": "", "folder/x": ""})
 	require.NoError(t, os.Symlink("file.md", dir+"/link.md"))
-	at, err := openFolder(t, dir).place(nil)
-	require.NoError(t, err)
+	at := require.Value(openFolder(t, dir).place(nil))(t)
 	defer at.close()
 	cut := dirent("b.md", unix.DT_REG)
 	endless := dirent("b.md", unix.DT_REG)
@@ -68,8 +67,7 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 	for range 20 {
 		require.NoError(t, folder.Walk(Path{}, func(e Entry) { e.Read() }))
 		require.NoError(t, folder.WalkParallel(Path{}, func(e Entry) { e.Read() }))
-		root, err := folder.enter([]string{"a"})
-		require.NoError(t, err)
+		root := require.Value(folder.enter([]string{"a"}))(t)
 		folder.Ignored()
 		at := rooted{dir: root}
 		at.list()

@@ -203,8 +203,7 @@ func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 // cannot begin.
 func walkedIn(t *testing.T, f *Folder, under string) []string {
 	t.Helper()
-	at, err := ParseFolder(under)
-	require.NoError(t, err)
+	at := require.Value(ParseFolder(under))(t)
 	told := func(walk func(Path, func(Entry)) error) []string {
 		names := entries(t, walk, at)
 		if err := walk(at, func(Entry) {}); err != nil {
@@ -252,10 +251,8 @@ func TestFailureOfAWalk(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "shut", Err: fs.ErrPermission}
 	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
 	folder := openFolder(t, t.TempDir()).WithView(levels{"shut": false, "shut/a": true, "open": true})
-	hidden, err := folder.walker(under, func(Entry) {})
-	require.NoError(t, err)
-	seen, err := folder.walker(Path{"open"}, func(Entry) {})
-	require.NoError(t, err)
+	hidden := require.Value(folder.walker(under, func(Entry) {}))(t)
+	seen := require.Value(folder.walker(Path{"open"}, func(Entry) {}))(t)
 	for _, test := range []struct {
 		name string
 		err  error

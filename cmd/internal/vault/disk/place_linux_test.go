@@ -15,12 +15,10 @@ import (
 // a terminal does not become that of the process.
 func TestDescriptorsStayInTheProcess(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": ""})
-	at, err := openFolder(t, dir).place([]string{"a"})
-	require.NoError(t, err)
+	at := require.Value(openFolder(t, dir).place([]string{"a"}))(t)
 	defer at.close()
 	folder := int(at.(descriptor).folder.Fd())
-	file, err := unix.Openat(folder, "n.md", openAsFile, 0)
-	require.NoError(t, err)
+	file := require.Value(unix.Openat(folder, "n.md", openAsFile, 0))(t)
 	defer unix.Close(file)
 	for name, fd := range map[string]int{"folder": folder, "file": file} {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
@@ -33,8 +31,7 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 func TestErrorsOfDescriptors(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
 	folder := openFolder(t, dir)
-	at, err := folder.place(nil)
-	require.NoError(t, err)
+	at := require.Value(folder.place(nil))(t)
 	defer at.close()
 	said := map[string]error{}
 	_, said["fstatat none: no such file or directory"] = at.stamp("none")
@@ -52,8 +49,7 @@ func TestErrorsOfDescriptors(t *testing.T) {
 
 func TestReadOfDescriptors(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
-	fd, err := unix.Open(filepath.Join(dir, "n.md"), openAsFile, 0)
-	require.NoError(t, err)
+	fd := require.Value(unix.Open(filepath.Join(dir, "n.md"), openAsFile, 0))(t)
 	defer unix.Close(fd)
 	file, buf := openFile{fd: fd, name: "n.md"}, make([]byte, 3)
 	for i, step := range []struct {

@@ -17,10 +17,8 @@ import (
 // places returns the root of a vault as this system opens it, and as others do.
 func places(t *testing.T, folder *Folder) map[string]place {
 	t.Helper()
-	native, err := folder.place(nil)
-	require.NoError(t, err)
-	root, err := folder.enter(nil)
-	require.NoError(t, err)
+	native := require.Value(folder.place(nil))(t)
+	root := require.Value(folder.enter(nil))(t)
 	t.Cleanup(func() { native.close(); root.Close() })
 	return map[string]place{"native": native, "rooted": rooted{root, folder.view != nil}}
 }

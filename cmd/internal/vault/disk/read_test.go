@@ -29,8 +29,7 @@ func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "12345"})
 	folder := openFolder(t, dir)
 	for _, now := range []string{"123", "123456789"} {
-		file, err := folder.Open(mustPath(t, "n.md"))
-		require.NoError(t, err)
+		file := require.Value(folder.Open(mustPath(t, "n.md")))(t)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644))
 		got, err := readAll(file, MaxNote)
 		assert.That(t, err == nil && string(got) == now, "read %q, %v, want %q", got, err, now)
@@ -40,12 +39,11 @@ func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
 
 func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "12345"})
-	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
-	require.NoError(t, err)
+	file := require.Value(openFolder(t, dir).Open(mustPath(t, "n.md")))(t)
 	defer file.Close()
 	plant(t, dir, map[string]string{"n.md": "123456789"})
 	var size *SizeError
-	_, err = readAll(file, 6)
+	_, err := readAll(file, 6)
 	assert.That(t, errors.As(err, &size) && size.Limit == 6, "error %v", err)
 }
 
@@ -67,8 +65,7 @@ func TestStatAndOpenAgree(t *testing.T) {
 
 func TestBornIsNotAfterTheLastChange(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": ""})
-	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
-	require.NoError(t, err)
+	file := require.Value(openFolder(t, dir).Open(mustPath(t, "n.md")))(t)
 	defer file.Close()
 	// The two clocks of a file system may differ by a tick.
 	if born := file.Born(); born.IsZero() || born.After(file.Info.ModTime().Add(time.Second)) {
@@ -86,10 +83,8 @@ func TestOpenWantsAFolder(t *testing.T) {
 
 func TestAFileOutlivesItsFolder(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "text"})
-	folder, err := Open(dir)
-	require.NoError(t, err)
-	file, err := folder.Open(mustPath(t, "n.md"))
-	require.NoError(t, err)
+	folder := require.Value(Open(dir))(t)
+	file := require.Value(folder.Open(mustPath(t, "n.md")))(t)
 	defer file.Close()
 	folder.Close()
 	got, err := readAll(file, MaxNote)

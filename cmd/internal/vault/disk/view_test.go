@@ -114,15 +114,13 @@ func TestEveryMethodByPathIsListed(t *testing.T) {
 	for _, method := range byPath {
 		listed[method.name] = true
 	}
-	files, err := filepath.Glob("*.go")
-	require.NoError(t, err)
+	files := require.Value(filepath.Glob("*.go"))(t)
 	found := 0
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		require.NoError(t, err)
+		file := require.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Recv == nil || !f.Name.IsExported() || receiver(f) != "Folder" {
@@ -292,8 +290,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 	segments := rapid.SampledFrom([]string{"a", "b", "c", "x.md"})
 	paths := rapid.Map(rapid.SliceOfN(segments, 1, 3), func(s []string) string { return strings.Join(s, "/") })
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp("", "view-")
-		require.NoError(rt, err)
+		dir := require.Value(os.MkdirTemp("", "view-"))(rt)
 		defer os.RemoveAll(dir)
 		for _, path := range rapid.SliceOfN(paths, 0, 8).Draw(rt, "files") {
 			full := filepath.Join(dir, path)
@@ -302,8 +299,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 			}
 		}
 		view := levels(rapid.MapOfN(rapid.OneOf(paths, rapid.Just("")), rapid.Bool(), 0, 4).Draw(rt, "view"))
-		whole, err := Open(dir)
-		require.NoError(rt, err)
+		whole := require.Value(Open(dir))(rt)
 		defer whole.Close()
 		folder := whole.WithView(view)
 		for _, under := range append(entries(rt, whole.Walk, Path{}), "", "missing", "a/missing") {

@@ -39,12 +39,11 @@ func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {
 	}
 	folder := tree(t, append(files, ".hidden/x.md", "a/.b/x.md", "top.md", "a/b/c/d/e/f.txt")...)
 	for _, under := range []string{"", "many", "deep", "a/b"} {
-		at, err := ParseFolder(under)
-		require.NoError(t, err)
+		at := require.Value(ParseFolder(under))(t)
 		var want, got []string
 		require.NoError(t, folder.Walk(at, func(e Entry) { want = append(want, fmt.Sprint(e.Path, e.IsDir)) }))
 		var mu sync.Mutex
-		err = folder.WalkParallel(at, func(e Entry) {
+		err := folder.WalkParallel(at, func(e Entry) {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, fmt.Sprint(e.Path, e.IsDir))
@@ -152,8 +151,7 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", ".", "..", ".b", "c.md", "/", `\`, "\n", "\x7f", "\u202e", "\xff", " ", "NUL", "é", strings.Repeat("x", 250)})
 	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
 	rapid.Check(t, func(t *rapid.T) {
-		at, err := ParseFolder(folder.Draw(t, "folder"))
-		require.NoError(t, err)
+		at := require.Value(ParseFolder(folder.Draw(t, "folder")))(t)
 		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
 		if strings.Contains(name, "/") {
 			child, ok := at.child(name)

@@ -139,8 +139,7 @@ func (n notes) around() Vault {
 func (n notes) ask(t *testing.T, question string) Answer {
 	t.Helper()
 	x, v := n.vault()
-	a, err := x.View(everything).Ask(context.Background(), question, v, 10)
-	require.NoError(t, err)
+	a := require.Value(x.View(everything).Ask(context.Background(), question, v, 10))(t)
 	return a
 }
 
@@ -213,8 +212,7 @@ func TestAnIndexFollowsItsVault(t *testing.T) {
 			}
 			x = x.with(changed, gone)
 			if rapid.IntRange(0, 3).Draw(t, "save") == 0 {
-				loaded, err := load(x.saved(), "test")
-				require.NoError(t, err)
+				loaded := require.Value(load(x.saved(), "test"))(t)
 				x = loaded
 			}
 		}
@@ -252,8 +250,7 @@ func TestHiddenFilesChangeNothing(t *testing.T) {
 		draw("seen", "Seen/", seen)
 		question := strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "mortage", "Haeuser", "watr")), 1, 4).Draw(t, "question"), " ")
 		x, v := seen.vault()
-		want, err := x.View(everything).Ask(context.Background(), question, v, 10)
-		require.NoError(t, err)
+		want := require.Value(x.View(everything).Ask(context.Background(), question, v, 10))(t)
 		for _, part := range []string{"first", "second"} {
 			both := notes{}
 			for path, text := range seen {
@@ -313,8 +310,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	}
 	assert.That(t, refused != 0, "no question is refused")
 	gone := slices.Sorted(keys(n))
-	x, err = load(append(saved[:len(saved)-1], 'x'), "test")
-	require.NoError(t, err)
+	x = require.Value(load(append(saved[:len(saved)-1], 'x'), "test"))(t)
 	_, err = x.Update(func(func(Doc)) {}, gone[:len(gone)/2])
 	assert.ErrorIs(t, err, ErrDamaged, "a damaged index is merged")
 }
@@ -419,8 +415,7 @@ func TestFilesWithTheNamesOfLinks(t *testing.T) {
 	}
 	x, _ := docs.vault()
 	all := lookup.New(paths)
-	saved, err := load(x.saved(), "test")
-	require.NoError(t, err)
+	saved := require.Value(load(x.saved(), "test"))(t)
 	for _, source := range paths {
 		for _, target := range []string{"Alpha", "b/alpha", "./Alpha", "plan", "plan.png", "x", "x.md", "caf\u00e9", "nothing", "../Alpha"} {
 			for _, x := range []*Index{x, saved} {

@@ -25,8 +25,7 @@ type question struct {
 
 func questions(t testing.TB) (list []question) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/questions.tsv")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/questions.tsv"))(t)
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if strings.HasPrefix(line, "#") {
@@ -46,8 +45,7 @@ func questions(t testing.TB) (list []question) {
 // vaultOf reads a vault of testdata.
 func vaultOf(t testing.TB, name string) notes {
 	t.Helper()
-	archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
-	require.NoError(t, err)
+	archive := require.Value(txtar.ParseFile("testdata/" + name + ".txtar"))(t)
 	n := notes{}
 	for _, f := range archive.Files {
 		n[f.Name] = string(f.Data)
@@ -136,8 +134,7 @@ func ways(t testing.TB, n notes) map[string]func(string) []string {
 	}
 	return map[string]func(string) []string{
 		"find": func(text string) (got []string) {
-			a, err := x.View(everything).Ask(context.Background(), text, v, 10)
-			require.NoError(t, err)
+			a := require.Value(x.View(everything).Ask(context.Background(), text, v, 10))(t)
 			for _, r := range a.Results {
 				got = append(got, r.Path)
 			}

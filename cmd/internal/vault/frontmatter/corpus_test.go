@@ -48,8 +48,7 @@ var corpusSigns = strings.NewReplacer("⇥", "\t", "␍", "\r", "␟", "\ufeff",
 
 func readCorpus(t *testing.T) (cases []*corpusCase) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/corpus.txt")
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile("testdata/corpus.txt"))(t)
 	for n, line := range strings.Split(string(text), "\n") {
 		if name, ok := strings.CutPrefix(line, "= "); ok {
 			cases = append(cases, &corpusCase{name: name, key: "b"})
@@ -410,8 +409,7 @@ func TestEveryTextIsReadAsItWasWritten(t *testing.T) {
 
 func FuzzFrontmatter(f *testing.F) {
 	for _, name := range []string{"scalars.txt", "keys.txt"} {
-		file, err := os.ReadFile("testdata/" + name)
-		require.NoError(f, err)
+		file := require.Value(os.ReadFile("testdata/" + name))(f)
 		for line := range strings.Lines(string(file)) {
 			encoded, _, _ := strings.Cut(line, "\t")
 			var text string

@@ -38,8 +38,7 @@ views:
 
 func parsed(t testing.TB, text string) *Value {
 	t.Helper()
-	v, err := ParseDocument([]byte(text))
-	require.NoError(t, err)
+	v := require.Value(ParseDocument([]byte(text)))(t)
 	return &v
 }
 

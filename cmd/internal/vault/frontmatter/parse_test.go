@@ -17,8 +17,7 @@ func compact(v Value) string { return string(v.appendJSON(nil, "", false)) }
 // facts reads a file of facts: a text and what becomes of it, on one line.
 func facts(t *testing.T, name string, check func(t *testing.T, text, want string)) {
 	t.Helper()
-	file, err := os.ReadFile("testdata/" + name)
-	require.NoError(t, err)
+	file := require.Value(os.ReadFile("testdata/" + name))(t)
 	count := 0
 	for line := range strings.Lines(string(file)) {
 		encoded, want, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -141,8 +140,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := Parse([]byte(test.block))
-			require.NoError(t, err)
+			p := require.Value(Parse([]byte(test.block)))(t)
 			want := strings.ReplaceAll(test.want, `\ufffd`, "\ufffd")
 			assert.Equal(t, compact(Value{kind: Map, more: p}), want)
 		})

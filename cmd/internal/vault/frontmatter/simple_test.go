@@ -76,8 +76,7 @@ func TestSimpleBlocksAgreeOnTheCorpus(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"scalars", "keys", "written"} {
-		text, err := os.ReadFile("testdata/" + name + ".txt")
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile("testdata/" + name + ".txt"))(t)
 		for line := range strings.Lines(string(text)) {
 			for _, block := range []string{line, "a: " + line, "a:\n- " + line, "a: [" + strings.TrimSuffix(line, "\n") + "]\n", strings.ReplaceAll(line, "\\n", "\n")} {
 				blocks++

@@ -13,8 +13,7 @@ import (
 
 func parse(t *testing.T, block string) Properties {
 	t.Helper()
-	p, err := Parse([]byte(block))
-	require.NoError(t, err)
+	p := require.Value(Parse([]byte(block)))(t)
 	return p
 }
 
@@ -227,8 +226,7 @@ func TestUnion(t *testing.T) {
 		{"a text is no list", "a: x\nb: [y]", ""},
 		{"nor is nothing", "a: [x]\nb:", ""},
 	} {
-		p, err := Parse([]byte(test.block + "\n"))
-		require.NoError(t, err)
+		p := require.Value(Parse([]byte(test.block + "\n")))(t)
 		before := p[0].Value.JSON()
 		got, ok := p[0].Value.Union(p[1].Value)
 		if ok != (test.want != "") || ok && squeezed(got.JSON()) != test.want {

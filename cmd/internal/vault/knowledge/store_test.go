@@ -29,15 +29,14 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 	for n := range notes {
 		write(t, dir, n, fmt.Sprintf("# Note %d\nword%d\n", n, n))
 	}
-	folder, err := disk.Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(disk.Open(dir))(t)
 	k := &Store{Resident: true}
 	t.Cleanup(func() { k.Close(); folder.Close() })
 	env := func(name string) string {
 		return map[string]string{"XDG_CACHE_HOME": caches, "LOCALAPPDATA": caches, "HOME": caches}[name]
 	}
 	from := View{Ctx: t.Context(), Folder: folder, Path: dir, Env: env, Now: func() time.Time { return time.Now().Add(time.Hour) }}
-	_, err = k.Index(from)
+	_, err := k.Index(from)
 	require.NoError(t, err)
 	k.awaitSaving()
 	return k, from
@@ -98,8 +97,7 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	})
 	worker := &Store{Resident: true}
 	t.Cleanup(worker.Close)
-	y, err := worker.Index(from)
-	require.NoError(t, err)
+	y := require.Value(worker.Index(from))(t)
 	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
 		for _, f := range has.files {
 			assert.That(t, f.filter != "" && f.isMade, "%s has no filter in a worker", f.path)
@@ -256,8 +254,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	}
 	list := func() []string {
 		t.Helper()
-		folders, err := k.Folders(from)
-		require.NoError(t, err)
+		folders := require.Value(k.Folders(from))(t)
 		return folders
 	}
 	wait := func(want ...string) {

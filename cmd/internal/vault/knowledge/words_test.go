@@ -18,8 +18,7 @@ import (
 // asked returns the paths of the files that have a word, as a call finds them.
 func asked(t *testing.T, k *Store, from View, word string) string {
 	t.Helper()
-	x, err := k.Index(from)
-	require.NoError(t, err)
+	x := require.Value(k.Index(from))(t)
 	var a find.Answer
 	require.NoError(t, k.Words(from, x, "", func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, func(view *find.View) (err error) {
 		a, err = view.Ask(t.Context(), word, find.Vault{
@@ -83,8 +82,7 @@ func TestWordsFollowTheVault(t *testing.T) {
 	require.NoError(t, os.WriteFile(saved[0], []byte("no index"), 0o600))
 	expect("insulation", "Roof.canvas")
 	k.Rest()
-	whole, err := os.ReadFile(saved[0])
-	require.NoError(t, err)
+	whole := require.Value(os.ReadFile(saved[0]))(t)
 	whole[len(whole)-1] ^= 1 // of the postings, which are read when a word is asked for
 	require.NoError(t, os.WriteFile(saved[0], whole, 0o600))
 	expect("insulation", "Roof.canvas")
@@ -116,8 +114,7 @@ func TestWordsOfYoungFilesAreReadAgain(t *testing.T) {
 // A call that has ended, or ends while the files are read, gets its error, and the next one an answer.
 func TestWordsForACallThatEnds(t *testing.T) {
 	k, from := residentOn(t, 2000)
-	x, err := k.Index(from)
-	require.NoError(t, err)
+	x := require.Value(k.Index(from))(t)
 	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		ending := from
 		ctx, end := context.WithTimeout(t.Context(), after)

@@ -133,8 +133,7 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 	saved, err := filepath.Glob(filepath.Join(dir, "*.vectors"))
 	require.That(t, err == nil && len(saved) == 1, "%q, %v", saved, err)
 	learned(t, of, file, notes).Close()
-	data, err := os.ReadFile(saved[0])
-	require.NoError(t, err)
+	data := require.Value(os.ReadFile(saved[0]))(t)
 	for i := range data {
 		damaged := slices.Clone(data)
 		damaged[i] ^= 0x20
@@ -337,8 +336,7 @@ func TestAServerWithAKey(t *testing.T) {
 // Another machine is sent nothing without an approval, and then no more sections than it names.
 func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	of, sent := server(t)
-	local, err := ParseEndpoint(strings.TrimSuffix(of, " concepts"), "concepts")
-	require.NoError(t, err)
+	local := require.Value(ParseEndpoint(strings.TrimSuffix(of, " concepts"), "concepts"))(t)
 	s := New("http://192.168.1.20:11434/v1 concepts", "")
 	t.Cleanup(s.Close)
 	s.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -351,7 +349,7 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 		s.working.Wait()
 	}
 	learn()
-	_, err = s.Nearest(t.Context(), "borrowed", everything, 9)
+	_, err := s.Nearest(t.Context(), "borrowed", everything, 9)
 	assert.That(t, errors.Is(err, errUnapproved) && len(sent()) == 0 && s.Asks(), "%v; sent without an approval: %q", err, sent())
 	for _, of := range [][2]string{{"", "concepts"}, {"192.168.1.2", "concepts"}, {"127.0.0.1", "concepts"}, {"192.168.1.20", "other"}, {"192.168.1.20", ""}} {
 		assert.That(t, s.Allow(of[0], of[1], 9) != nil && s.Asks(), "an approval for %q is one for another machine or model", of)

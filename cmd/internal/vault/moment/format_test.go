@@ -11,8 +11,7 @@ import (
 
 func at(t testing.TB, rfc3339 string) time.Time {
 	t.Helper()
-	moment, err := time.Parse(time.RFC3339Nano, rfc3339)
-	require.NoError(t, err)
+	moment := require.Value(time.Parse(time.RFC3339Nano, rfc3339))(t)
 	return moment
 }
 

@@ -47,8 +47,7 @@ func BenchmarkQuery(b *testing.B) {
 		"/zeb[a-z]+/", "/[a-z]+bra$/", `/(?<=the )zebra/`, `/(\w)\1\1/`, "path:zebra fox",
 	} {
 		b.Run(strings.ReplaceAll(query, " ", "_"), func(b *testing.B) {
-			q, err := Parse(query, Options{})
-			require.NoError(b, err)
+			q := require.Value(Parse(query, Options{}))(b)
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				require.That(b, !q.Match(&note), "found")

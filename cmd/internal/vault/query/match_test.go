@@ -60,8 +60,7 @@ func sampleNote() *fakeNote {
 
 func mustParse(t testing.TB, text string, options Options) *Query {
 	t.Helper()
-	q, err := Parse(text, options)
-	require.NoError(t, err)
+	q := require.Value(Parse(text, options))(t)
 	return q
 }
 

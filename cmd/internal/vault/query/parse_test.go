@@ -80,8 +80,7 @@ func TestQueriesAreUnderstood(t *testing.T) {
 		{"letters of all kinds", "größe 日本語", "größe 日本語"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q, err := Parse(c.query, Options{})
-			require.NoError(t, err)
+			q := require.Value(Parse(c.query, Options{}))(t)
 			assert.Equal(t, q.String(), c.want, "%s is understood as", c.query)
 		})
 	}

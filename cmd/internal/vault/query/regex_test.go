@@ -88,8 +88,7 @@ func TestWhichEngineRuns(t *testing.T) {
 		`[a-z]+ing\b`: true, `^#+ .*$`: true, `\d{4}-\d\d`: true, `(?<year>\d+)`: true, `größe ſ`: true, `日本`: true, `a{2,3}?`: true, `[\x41-\x5a]\u0042`: true, `[\s\d]`: true,
 		`(?=a)`: false, `(a)\1`: false, `(?<=a)b`: false, `[^]`: false, `ς`: false, `[а-я]`: false, `\cA`: false, `(?i:a)`: false, `a{2000}`: false, `[ẞ]`: false, `[a-\d]`: false,
 	} {
-		re, err := newRegex(source, "", false)
-		require.NoError(t, err)
+		re := require.Value(newRegex(source, "", false))(t)
 		assert.That(t, (re.linear != nil) == linear, "%s: linear %v", source, re.linear)
 	}
 }
@@ -145,8 +144,7 @@ func TestACancelledMatchReadsNoFurther(t *testing.T) {
 
 func TestHowLargeARegexIs(t *testing.T) {
 	for _, source := range []string{`abc`, `(?:[a-z ]{0,90}){9}Q1`, `(?:a|bc|d*)+?x{3,}`, `[^a-z0-9é]|\w\b`, `(?:(?:ab){10}c){20}`, ``, `(?s:.)(?m:^)`} {
-		parsed, err := syntax.Parse(source, syntax.Perl)
-		require.NoError(t, err)
+		parsed := require.Value(syntax.Parse(source, syntax.Perl))(t)
 		prog, err := syntax.Compile(parsed.Simplify())
 		got := instructions(parsed)
 		assert.That(t, err == nil && got >= len(prog.Inst)/2 && got <= 4*len(prog.Inst), "%s: about %d instructions, there are %d", source, got, len(prog.Inst))
@@ -199,8 +197,7 @@ func TestEnginesAgreeOnRandomRegexes(t *testing.T) {
 		if flags == "s" {
 			options |= regexp2.Singleline
 		}
-		want, err := regexp2.MustCompile(source, options).FindAllStringIndex(text, -1)
-		require.NoError(t, err)
+		want := require.Value(regexp2.MustCompile(source, options).FindAllStringIndex(text, -1))(t)
 		var found [][]int
 		re.each(budget.New(budget.Limits{}), []byte(text), true, func(start, end int) verdict {
 			found = append(found, []int{start, end})

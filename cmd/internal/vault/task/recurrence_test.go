@@ -18,8 +18,7 @@ func date(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
 }, text string) time.Time {
-	d, err := time.Parse(time.DateOnly, text)
-	require.NoError(t, err)
+	d := require.Value(time.Parse(time.DateOnly, text))(t)
 	return d
 }
 
@@ -63,8 +62,7 @@ func TestNext(t *testing.T) {
 		{"every month on the 15th day", "2026-11-21 2026-12-15"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			rule, err := Parse(test.rule)
-			require.NoError(t, err)
+			rule := require.Value(Parse(test.rule))(t)
 			days := strings.Fields(test.days)
 			for i, day := range days[1:] {
 				next, ok := rule.Next(date(t, days[i]))
@@ -78,12 +76,10 @@ func TestNext(t *testing.T) {
 }
 
 func TestEveryYearOnADayThatIsNotInEach(t *testing.T) {
-	rule, err := Parse("every year")
-	require.NoError(t, err)
+	rule := require.Value(Parse("every year"))(t)
 	next, _ := rule.Next(date(t, "2024-02-29"))
 	assert.Equal(t, next.Format(time.DateOnly), "2025-02-28", "%v", next)
-	rule, err = Parse("every February on the 30th")
-	require.NoError(t, err)
+	rule = require.Value(Parse("every February on the 30th"))(t)
 	next, ok := rule.Next(date(t, "2024-02-29"))
 	assert.That(t, !ok, "got %v for a day that does not exist", next)
 }
@@ -126,8 +122,7 @@ func TestWhatIsNoRule(t *testing.T) {
 func TestNextIsTheFirst(t *testing.T) {
 	rules := []string{"every day", "every 2 weeks", "every weekday", "every month on the last", "every 2 months on the 2nd Friday", "every April on the 3rd", "every year on the last Monday", "every month", "every year"}
 	rapid.Check(t, func(t *rapid.T) {
-		rule, err := Parse(rapid.SampledFrom(rules).Draw(t, "rule"))
-		require.NoError(t, err)
+		rule := require.Value(Parse(rapid.SampledFrom(rules).Draw(t, "rule")))(t)
 		start := time.Unix(0, 0).UTC().AddDate(0, 0, rapid.IntRange(0, 40_000).Draw(t, "start"))
 		next, ok := rule.Next(start)
 		require.That(t, ok && next.After(start), "after %v comes %v", start, next)

@@ -74,11 +74,9 @@ func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	require.NoError(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(inside, "link")))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
-	allowed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	allowed := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer allowed.Close()
 	for kind, readable := range map[string]bool{"names": true, "addresses": false} {
 		out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String(), allowed.Addr().String(), kind).CombinedOutput()

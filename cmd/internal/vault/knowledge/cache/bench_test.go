@@ -27,8 +27,7 @@ func filled(b *testing.B, n int) (dir string, files []file) {
 		text := f.text()
 		u.Put(f.path, f.stamp, text, f.found())
 	}
-	c, err := u.Commit()
-	require.NoError(b, err)
+	c := require.Value(u.Commit())(b)
 	c.Close()
 	return dir, files
 }
@@ -130,8 +129,7 @@ func BenchmarkUpdate(b *testing.B) {
 					u.Keep(f.path, records[i+1])
 				}
 				u.Put(files[0].path, files[0].stamp, []byte("text"), Found{})
-				next, err := u.Commit()
-				require.NoError(b, err)
+				next := require.Value(u.Commit())(b)
 				c.Close()
 				c = next
 				b.StopTimer()
@@ -157,8 +155,7 @@ func BenchmarkFill(b *testing.B) {
 		for i, f := range files {
 			u.Put(f.path, f.stamp, texts[i], Found{Facts: facts[i]})
 		}
-		next, err := u.Commit()
-		require.NoError(b, err)
+		next := require.Value(u.Commit())(b)
 		next.Close()
 		c.Close()
 	}

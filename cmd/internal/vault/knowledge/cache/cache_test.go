@@ -71,8 +71,7 @@ func commit(t interface {
 	Cleanup(func())
 }, u *Update) *Cache {
 	t.Helper()
-	c, err := u.Commit()
-	require.NoError(t, err)
+	c := require.Value(u.Commit())(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -155,8 +154,7 @@ func someFiles(n int) []file {
 
 func glob(t testing.TB, dir, pattern string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	require.NoError(t, err)
+	names := require.Value(filepath.Glob(filepath.Join(dir, pattern)))(t)
 	return names
 }
 
@@ -408,11 +406,10 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 // flip changes one byte of a file.
 func flip(t *testing.T, name string, at int64) {
 	t.Helper()
-	file, err := os.OpenFile(name, os.O_RDWR, 0)
-	require.NoError(t, err)
+	file := require.Value(os.OpenFile(name, os.O_RDWR, 0))(t)
 	defer file.Close()
 	b := make([]byte, 1)
-	_, err = file.ReadAt(b, at)
+	_, err := file.ReadAt(b, at)
 	require.NoError(t, err)
 	b[0] ^= 1
 	_, err = file.WriteAt(b, at)

@@ -65,8 +65,7 @@ func harm(t *testing.T, files []file, change func(data []byte, try func(what str
 	origin := t.TempDir()
 	save(t, origin, files...)
 	for i, name := range tableAndPack(t, origin) {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
+		data := require.Value(os.ReadFile(name))(t)
 		other := tableAndPack(t, origin)[1-i]
 		change(data, func(what string, data []byte) {
 			dir := t.TempDir()
@@ -134,9 +133,8 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 
 func appendTo(t *testing.T, name string, data []byte) {
 	t.Helper()
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	require.NoError(t, err)
-	_, err = file.Write(data)
+	file := require.Value(os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0))(t)
+	_, err := file.Write(data)
 	require.NoError(t, err)
 	file.Close()
 }
@@ -180,10 +178,9 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	save(t, dir, append(small, large)...)
 	c := open(t, dir)
 	r, _ := c.Find(small[5].path, small[5].stamp)
-	file, err := os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0)
-	require.NoError(t, err)
+	file := require.Value(os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0))(t)
 	defer file.Close()
-	_, err = file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at))
+	_, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at))
 	require.NoError(t, err)
 	u := c.Update()
 	for _, f := range small {

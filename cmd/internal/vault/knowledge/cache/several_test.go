@@ -188,8 +188,7 @@ type model struct {
 
 func TestAnyUpdatesOfTwoProcessesAreAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "cache")
-		require.NoError(t, err)
+		dir := require.Value(os.MkdirTemp("", "cache"))(t)
 		m := &model{dir: dir}
 		for i := range m.handles {
 			m.handles[i] = m.open()

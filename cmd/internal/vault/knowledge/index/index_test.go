@@ -34,8 +34,7 @@ func newVault(t testing.TB, files map[string]string) *vault {
 	for name, text := range files {
 		v.put(name, text)
 	}
-	folder, err := disk.Open(v.dir)
-	require.NoError(t, err)
+	folder := require.Value(disk.Open(v.dir))(t)
 	t.Cleanup(func() { folder.Close() })
 	v.folder = folder
 	return v
@@ -53,8 +52,7 @@ func (v *vault) put(name, text string) {
 
 func (v *vault) build(old *Index) *Index {
 	v.t.Helper()
-	x, err := Build(v.folder, old, Memory{}, later, nil)
-	require.NoError(v.t, err)
+	x := require.Value(Build(v.folder, old, Memory{}, later, nil))(v.t)
 	return x
 }
 
@@ -126,8 +124,7 @@ func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 	for _, size := range []int{manyFiles, manyFiles + 1, 3 * manyFiles} {
 		files := make([]*File, size)
 		for i := range files {
-			path, err := disk.ParsePath(fmt.Sprintf("%c/note %d.md", 'a'+rune(random.IntN(3)), random.IntN(size)))
-			require.NoError(t, err)
+			path := require.Value(disk.ParsePath(fmt.Sprintf("%c/note %d.md", 'a'+rune(random.IntN(3)), random.IntN(size))))(t)
 			files[i] = newFile(path, system.Stamp{}, "", true)
 		}
 		want := slices.SortedStableFunc(slices.Values(files), inOrder)
@@ -275,16 +272,13 @@ func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), []byte(text), 0o644))
 	}
 	write("Pub/Note.md", "# One")
-	folder, err := disk.Open(dir)
-	require.NoError(t, err)
+	folder := require.Value(disk.Open(dir))(t)
 	defer folder.Close()
-	x, err := Build(folder, nil, Memory{}, time.Now(), nil)
-	require.NoError(t, err)
+	x := require.Value(Build(folder, nil, Memory{}, time.Now(), nil))(t)
 	for i, told := range []string{"PUB/note.MD", "pub", "Pub/Note.md"} {
 		want := "# " + string(rune('a'+i))
 		write("Pub/Note.md", want)
-		x, err = x.Update(folder, []string{told}, Memory{}, time.Now())
-		require.NoError(t, err)
+		x = require.Value(x.Update(folder, []string{told}, Memory{}, time.Now()))(t)
 		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts().Found().Note.Headings[0].Text != want[2:] {
 			t.Errorf("told of %q: %d files, the first is %v", told, len(x.Files), x.Files[0].Path)
 		}

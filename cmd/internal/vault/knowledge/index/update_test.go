@@ -20,8 +20,7 @@ import (
 // updated returns the index after changes at paths.
 func (v *vault) updated(x *Index, paths ...string) *Index {
 	v.t.Helper()
-	next, err := x.Update(v.folder, paths, Memory{}, later)
-	require.NoError(v.t, err)
+	next := require.Value(x.Update(v.folder, paths, Memory{}, later))(v.t)
 	return next
 }
 
@@ -121,8 +120,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	v := newVault(t, map[string]string{"A.md": "#a"})
 	m := &memory{facts: map[string]Facts{}}
 	build := func() *Index {
-		x, err := Build(v.folder, nil, Memory{Recall: m.Recall, Learn: m.Learn}, later, nil)
-		require.NoError(t, err)
+		x := require.Value(Build(v.folder, nil, Memory{Recall: m.Recall, Learn: m.Learn}, later, nil))(t)
 		return x
 	}
 	first, second := build(), build()
@@ -137,8 +135,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 func TestASparseIndex(t *testing.T) {
 	v := newVault(t, map[string]string{"Alpha.md": "", "a/Alpha.md": "", "b/plan.png": "", "cafe\u0301.md": ""})
 	whole := v.build(nil)
-	sparse, err := Build(v.folder, nil, Memory{Sparse: true}, later, nil)
-	require.NoError(t, err)
+	sparse := require.Value(Build(v.folder, nil, Memory{Sparse: true}, later, nil))(t)
 	require.That(t, len(sparse.Files) == len(whole.Files), "%d files, want %d", len(sparse.Files), len(whole.Files))
 	for _, f := range whole.Files {
 		source := f.Path.String()
