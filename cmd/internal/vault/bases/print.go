@@ -61,7 +61,13 @@ func (t *Table) Print(format string) string {
 			dashes[i] = strings.Repeat("-", w)
 		}
 		for _, record := range slices.Insert(records, 1, dashes) {
-			lines = append(lines, tableLine(record, widths))
+			var line strings.Builder
+			line.WriteByte('|')
+			for i, cell := range record { // centred; an odd blank goes to the right
+				free := widths[i] - displayWidth(cell)
+				line.WriteString(" " + strings.Repeat(" ", free/2) + cell + strings.Repeat(" ", free-free/2) + " |")
+			}
+			lines = append(lines, line.String())
 		}
 	default:
 		return t.json(textJSON)
@@ -95,17 +101,6 @@ var inTable = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
 
 const minWidth = 3 // of a column, so that its dashes are a delimiter
 
-// tableLine centres the cells; an odd blank goes to the right.
-func tableLine(cells []string, widths []int) string {
-	var out strings.Builder
-	out.WriteByte('|')
-	for i, cell := range cells {
-		free := widths[i] - displayWidth(cell)
-		out.WriteString(" " + strings.Repeat(" ", free/2) + cell + strings.Repeat(" ", free-free/2) + " |")
-	}
-	return out.String()
-}
-
 // displayWidth returns how many columns of a terminal a text takes.
 func displayWidth(text string) int {
 	n := 0
@@ -128,14 +123,6 @@ func textJSON(v formula.Value) []byte {
 		return []byte("null")
 	}
 	return quoted(v.Text())
-}
-
-// TypedJSON returns a cell in its own JSON type, or as a string if JSON has none.
-func TypedJSON(v formula.Value) []byte {
-	if v.IsError() {
-		return quoted(v.Text())
-	}
-	return v.JSON()
 }
 
 func (t *Table) json(cell func(formula.Value) []byte) string {
@@ -196,7 +183,7 @@ type Details struct {
 func (t *Table) JSON(d Details) string {
 	cell := textJSON
 	if d.Typed {
-		cell = TypedJSON
+		cell = formula.Value.JSON
 	}
 	rows := t.json(cell)
 	if !d.Groups && !d.Summaries && !d.Explain {

@@ -74,12 +74,8 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	for _, row := range rows {
 		cells := make([]formula.Value, len(table.Columns))
 		for i, c := range table.Columns {
-			if c.Expression != nil {
-				cells[i] = row.Eval(c.Expression)
-			} else {
-				cells[i] = row.Cell(c.ID)
-			}
-			if !r.session.Keep(cells[i]) {
+			var kept bool
+			if cells[i], kept = r.valueOf(row.Row, c.ID, c.Expression); !kept {
 				break
 			}
 		}
@@ -167,14 +163,30 @@ func (r *run) sort(v View, rows []ranked) {
 	}
 	for i := range rows {
 		if v.Group != nil {
-			rows[i].group = r.valueOf(rows[i].Row, *v.Group)
+			rows[i].group, _ = r.valueOf(rows[i].Row, v.Group.Property, v.Group.Expression)
 		}
 		for _, key := range v.Sort {
-			rows[i].keys = append(rows[i].keys, r.valueOf(rows[i].Row, key))
+			value, _ := r.valueOf(rows[i].Row, key.Property, key.Expression)
+			rows[i].keys = append(rows[i].keys, value)
 		}
 	}
 	for key := range v.Sort {
-		uncheckMissing(rows, key)
+		// A key is a checkbox if it is a boolean in every row that has it; where it is missing it is unchecked.
+		checkboxes, others := 0, 0
+		for _, row := range rows {
+			switch row.keys[key].Kind() {
+			case formula.Null, formula.Error:
+			case formula.Boolean:
+				checkboxes++
+			default:
+				others++
+			}
+		}
+		for _, row := range rows {
+			if checkboxes > 0 && others == 0 && row.keys[key].IsNull() {
+				row.keys[key] = formula.OfBool(false)
+			}
+		}
 	}
 	slices.SortStableFunc(rows, func(a, b ranked) int {
 		if v.Group != nil {
@@ -191,35 +203,15 @@ func (r *run) sort(v View, rows []ranked) {
 	})
 }
 
-// uncheckMissing sets a missing checkbox to unchecked. A key is a checkbox if it is a boolean
-// in every row that has it.
-func uncheckMissing(rows []ranked, key int) {
-	isCheckbox := false
-	for _, row := range rows {
-		switch row.keys[key].Kind() {
-		case formula.Null, formula.Error:
-		case formula.Boolean:
-			isCheckbox = true
-		default:
-			return
-		}
-	}
-	for _, row := range rows {
-		if isCheckbox && row.keys[key].IsNull() {
-			row.keys[key] = formula.OfBool(false)
-		}
-	}
-}
-
-// valueOf returns a sort key, and counts it in the budget.
-func (r *run) valueOf(row *formula.Row, key Key) (v formula.Value) {
-	if key.Expression != nil {
-		v = row.Eval(key.Expression)
+// valueOf returns the value of a property or an expression for a row, and whether the budget allows
+// it.
+func (r *run) valueOf(row *formula.Row, property string, expression *formula.Program) (v formula.Value, kept bool) {
+	if expression != nil {
+		v = row.Eval(expression)
 	} else {
-		v = row.Cell(key.Property)
+		v = row.Cell(property)
 	}
-	r.session.Keep(v)
-	return v
+	return v, r.session.Keep(v)
 }
 
 // groups returns the runs of sorted rows with the same key.

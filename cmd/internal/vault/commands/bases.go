@@ -184,7 +184,7 @@ func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
-	}{got.Kind().String(), got.Text(), bases.TypedJSON(got)})
+	}{got.Kind().String(), got.Text(), got.JSON()})
 	return command.Text(string(answer)), err
 }
 

@@ -88,6 +88,9 @@ func (e *evaluation) name(n *syntax.Name, s *scope) Value {
 	case "this":
 		return ofEntry(e.row.This)
 	case "note":
+		if e.row.entry == nil {
+			return Value{}
+		}
 		return e.row.entry.Properties()
 	case "formula":
 		f := &Fields{}
@@ -178,7 +181,8 @@ func (e *evaluation) inNamespace(of syntax.Node, name string) (v Value, ok bool)
 		case name == "note":
 			return e.row.This.Properties(), true
 		}
-		return property(e.row.This, name), true
+		v, _ = e.row.This.Property(name)
+		return v, true
 	case "file":
 		return e.row.fileField(e.row.entry, name), true
 	}
@@ -324,7 +328,35 @@ func (e *evaluation) call(n *syntax.Call, s *scope) Value {
 		return e.apply(global, &call{evaluation: e, name: f.Text, nodes: n.Args, scope: s})
 	case *syntax.Member:
 		on := e.eval(f.X, s)
-		return e.method(on, f.Name, n.Args, s)
+		c := &call{evaluation: e, name: f.Name, on: on, nodes: n.Args, scope: s}
+		switch {
+		case on.IsError():
+			return on
+		case on.IsNull(): // a method of null is null, except those that ask about its content
+			switch f.Name {
+			case "isEmpty":
+				return OfBool(true)
+			case "toString":
+				return OfText("")
+			case "isTruthy", "contains", "containsAll", "containsAny":
+				return OfBool(false)
+			case "isType":
+				return e.apply(allTables().any[f.Name], c)
+			}
+			return Value{}
+		}
+		// Its own method, that of a text where the kind is one, or one that every value has.
+		method, known := allTables().kinds[on.Kind()][f.Name]
+		if !known && on.Kind().isText() {
+			method, known = allTables().kinds[String][f.Name]
+		}
+		if !known {
+			method, known = allTables().any[f.Name]
+		}
+		if !known {
+			return failure(`Cannot find function "` + f.Name + `" on type ` + on.Kind().String())
+		}
+		return e.apply(method, c)
 	}
 	if v := e.eval(n.Function, s); v.IsError() {
 		return v
@@ -341,38 +373,6 @@ func countArgs(name string, given, least, most int) Value {
 		return failure(`Cannot call function "` + name + `", too many arguments.`)
 	}
 	return Value{}
-}
-
-// method calls a method. Of null every one is null, except those that ask about its content.
-func (e *evaluation) method(on Value, name string, args []syntax.Node, s *scope) Value {
-	switch {
-	case on.IsError():
-		return on
-	case on.IsNull():
-		switch name {
-		case "isEmpty":
-			return OfBool(true)
-		case "toString":
-			return OfText("")
-		case "isTruthy", "contains", "containsAll", "containsAny":
-			return OfBool(false)
-		case "isType":
-			return e.apply(allTables().any[name], &call{evaluation: e, name: name, nodes: args, scope: s})
-		}
-		return Value{}
-	}
-	// Its own method, that of a text where the kind is one, or one that every value has.
-	f, known := allTables().kinds[on.Kind()][name]
-	if !known && on.Kind().isText() {
-		f, known = allTables().kinds[String][name]
-	}
-	if !known {
-		f, known = allTables().any[name]
-	}
-	if !known {
-		return failure(`Cannot find function "` + name + `" on type ` + on.Kind().String())
-	}
-	return e.apply(f, &call{evaluation: e, name: name, on: on, nodes: args, scope: s})
 }
 
 // apply evaluates the arguments, checks them and runs a function.
@@ -475,10 +475,10 @@ func makeTables() (all tables) {
 	all.kinds = map[Kind]map[string]function{
 		String: textMethods(), Number: numberMethods(), Date: dateMethods(), List: listMethods(), File: fileMethods(),
 		Link: {
-			"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.entry)) }},
+			"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.path())) }},
 			"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
-				from := c.row.meant(c.on, c.row.entry)
-				to := c.row.meant(c.arg(0), c.row.entry)
+				from := c.row.meant(c.on, c.row.path())
+				to := c.row.meant(c.arg(0), c.row.path())
 				return OfBool(from != nil && to != nil && c.row.Leads(from, to))
 			}},
 		},

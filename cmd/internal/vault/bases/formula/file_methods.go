@@ -3,7 +3,6 @@ package formula
 import (
 	"path"
 	"strings"
-	"time"
 )
 
 func fileMethods() map[string]function {
@@ -34,8 +33,8 @@ func fileMethods() map[string]function {
 }
 
 // meant returns the file that a file, a link or a text refers to, nil if there is none. A text
-// is resolved as a link in the file from, without its heading or block.
-func (r *Row) meant(v Value, from Entry) Entry {
+// is resolved as a link in the file at the path from, without its heading or block.
+func (r *Row) meant(v Value, from string) Entry {
 	if e := v.Entry(); e != nil {
 		return e
 	}
@@ -44,8 +43,8 @@ func (r *Row) meant(v Value, from Entry) Entry {
 	case isLink:
 	case v.Kind().isText() && v.Text() != "":
 		var written bool
-		if t, written = ParseLink(v.Text(), from.Path()); !written {
-			t = Target{Text: v.Text(), From: from.Path()}
+		if t, written = ParseLink(v.Text(), from); !written {
+			t = Target{Text: v.Text(), From: from}
 		}
 	default:
 		return nil
@@ -72,7 +71,7 @@ func (r *Row) hasLink(from Entry, to Value) bool {
 	if to.IsNull() {
 		return false
 	}
-	if target := r.meant(to, from); target != nil {
+	if target := r.meant(to, from.Path()); target != nil {
 		return r.Leads(from, target)
 	}
 	wanted := to.Text()
@@ -120,7 +119,7 @@ var fileFields = map[string]func(r *Row, e Entry) Value{
 
 // fileField returns a field of a file; name is case-insensitive.
 func (r *Row) fileField(e Entry, name string) Value {
-	if e == nil || e == noFile {
+	if e == nil {
 		return Value{}
 	}
 	if field := fileFields[strings.ToLower(name)]; field != nil {
@@ -131,18 +130,3 @@ func (r *Row) fileField(e Entry, name string) Value {
 
 // IsFileField reports whether files have a field with that name, ignoring case.
 func IsFileField(name string) bool { return fileFields[strings.ToLower(name)] != nil }
-
-// noFile is the file of an expression that is not about one.
-var noFile Entry = nothing{}
-
-type nothing struct{}
-
-func (nothing) Path() string                  { return "" }
-func (nothing) Size() int64                   { return 0 }
-func (nothing) Created() time.Time            { return time.Time{} }
-func (nothing) Modified() time.Time           { return time.Time{} }
-func (nothing) Property(string) (Value, bool) { return Value{}, false }
-func (nothing) Properties() Value             { return Value{} }
-func (nothing) Tags() Value                   { return OfList(nil) }
-func (nothing) Links() Value                  { return OfList(nil) }
-func (nothing) Embeds() Value                 { return OfList(nil) }

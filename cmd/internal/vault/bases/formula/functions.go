@@ -116,8 +116,8 @@ func (c *call) link() Value {
 		t = Target{Text: v.Entry().Path()}
 	case v.Kind().isText():
 		var written bool
-		if t, written = ParseLink(v.Text(), c.row.entry.Path()); !written {
-			t = Target{Text: v.Text(), From: c.row.entry.Path()}
+		if t, written = ParseLink(v.Text(), c.row.path()); !written {
+			t = Target{Text: v.Text(), From: c.row.path()}
 		}
 	default:
 		return c.typeError("path", String)
@@ -134,7 +134,7 @@ func (c *call) file() Value {
 	case v.IsNull() || v.Kind() == File:
 		return v
 	case v.Kind() == Link || v.Kind().isText():
-		return ofEntry(c.row.meant(v, c.row.entry))
+		return ofEntry(c.row.meant(v, c.row.path()))
 	}
 	return c.typeError("path", String)
 }
@@ -146,9 +146,9 @@ func (c *call) image() Value {
 	case v.IsNull() || v.Kind() == Image:
 		return v
 	case isLink:
-		return ofImage(t.Text)
+		return Value{kind: Image, text: t.Text}
 	case v.Kind() == File || v.Kind().isText():
-		return ofImage(v.Text())
+		return Value{kind: Image, text: v.Text()}
 	}
 	return c.typeError("path", String)
 }

@@ -35,10 +35,23 @@ func (n note) Properties() Value {
 	return OfFields(f)
 }
 
+// nothing is a file without a path and a content.
+type nothing struct{}
+
+func (nothing) Path() string                  { return "" }
+func (nothing) Size() int64                   { return 0 }
+func (nothing) Created() time.Time            { return time.Time{} }
+func (nothing) Modified() time.Time           { return time.Time{} }
+func (nothing) Property(string) (Value, bool) { return Value{}, false }
+func (nothing) Properties() Value             { return Value{} }
+func (nothing) Tags() Value                   { return OfList(nil) }
+func (nothing) Links() Value                  { return OfList(nil) }
+func (nothing) Embeds() Value                 { return OfList(nil) }
+
 // kinds has a property of every kind that a note can have.
 func kinds() note {
 	day := Moment{Time: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)}
-	return note{Entry: noFile, properties: map[string]Value{
+	return note{Entry: nothing{}, properties: map[string]Value{
 		"n": OfNumber(7), "s": OfText("Some Text"), "b": OfBool(true), "d": OfMoment(day),
 		"l": OfList([]Value{OfNumber(3), OfText("x"), OfNumber(1)}), "k": OfTarget(Target{Text: "Note#A", Display: "b"}),
 		"o": OfFields(&Fields{Keys: []string{"p"}, Values: []Value{OfNumber(1)}}), "t": OfList([]Value{OfTag("#a/b")}),

@@ -61,7 +61,7 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 		}
 		if item.Kind() == Tag && wanted.Kind().isText() {
 			// The "#" is optional in both, and case is ignored.
-			tag, above := strings.ToLower(bareTag(item.Text())), strings.ToLower(bareTag(wanted.Text()))
+			tag, above := strings.ToLower(strings.TrimPrefix(item.Text(), "#")), strings.ToLower(strings.TrimPrefix(wanted.Text(), "#"))
 			if above != "" && (tag == above || strings.HasPrefix(tag, above+"/")) {
 				return true, true
 			}

@@ -162,13 +162,11 @@ func compareUnits(a, b string) int {
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	for i > 0 && (i < len(a) && isContinuation(a[i]) || i < len(b) && isContinuation(b[i])) {
+	for i > 0 && (i < len(a) && !utf8.RuneStart(a[i]) || i < len(b) && !utf8.RuneStart(b[i])) {
 		i--
 	}
 	return cmp.Compare(firstUnit(a[i:]), firstUnit(b[i:]))
 }
-
-func isContinuation(c byte) bool { return c&0xc0 == 0x80 }
 
 // firstUnit returns the first two code units of a text as a number, -1 for an empty one.
 func firstUnit(s string) int {
@@ -261,7 +259,7 @@ func (w *World) Equal(a, b Value) bool {
 	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
 		return w.equalFiles(a, b)
 	case a.kind == Tag || b.kind == Tag:
-		return a.kind.isText() && b.kind.isText() && strings.EqualFold(bareTag(a.text), bareTag(b.text))
+		return a.kind.isText() && b.kind.isText() && strings.EqualFold(strings.TrimPrefix(a.text, "#"), strings.TrimPrefix(b.text, "#"))
 	case a.kind == RegExp || b.kind == RegExp:
 		return a.kind == b.kind && a.Text() == b.Text()
 	case a.kind.isText() && b.kind.isText():
@@ -330,9 +328,6 @@ func ParseLink(text, from string) (Target, bool) {
 	}
 	return t, true
 }
-
-// bareTag returns a tag without its "#".
-func bareTag(tag string) string { return strings.TrimPrefix(tag, "#") }
 
 // asNumber converts v as JavaScript does in a comparison with a number.
 func (v Value) asNumber() (float64, bool) {

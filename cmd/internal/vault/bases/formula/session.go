@@ -189,7 +189,7 @@ const maxFiles = 4096
 // Row is a file for which expressions are evaluated. Each formula is evaluated once.
 type Row struct {
 	*Session
-	entry    Entry
+	entry    Entry // may be nil
 	formulas map[*Program]*cell
 }
 
@@ -200,15 +200,18 @@ type cell struct {
 }
 
 // Row returns the row of a file. The row of nil has no properties and a null file.
-func (s *Session) Row(e Entry) *Row {
-	if e == nil {
-		e = noFile
-	}
-	return &Row{Session: s, entry: e}
-}
+func (s *Session) Row(e Entry) *Row { return &Row{Session: s, entry: e} }
 
 // Entry returns the file of the row.
 func (r *Row) Entry() Entry { return r.entry }
+
+// path returns the path of the file, "" for none.
+func (r *Row) path() string {
+	if r.entry == nil {
+		return ""
+	}
+	return r.entry.Path()
+}
 
 // Eval evaluates an expression.
 func (r *Row) Eval(p *Program) Value { return r.run(p, nil) }
@@ -267,10 +270,10 @@ func (r *Row) Formula(name string) Value {
 }
 
 // Property returns the value of a property of the row, null if it has none.
-func (r *Row) Property(name string) Value { return property(r.entry, name) }
-
-func property(e Entry, name string) Value {
-	v, _ := e.Property(name)
+func (r *Row) Property(name string) (v Value) {
+	if r.entry != nil {
+		v, _ = r.entry.Property(name)
+	}
 	return v
 }
 

@@ -106,12 +106,33 @@ func (c *call) repeat() Value {
 
 func (c *call) split() Value {
 	text, separator := c.on.Text(), c.arg(0)
-	var parts Value
+	var items []Value
 	switch {
 	case separator.Kind() == RegExp:
-		parts = c.splitMatches(separator, text)
+		// As in JavaScript, groups are parts of their own, and empty matches at the ends do not split.
+		end := 0
+		failed := c.row.eachMatch(separator, text, true, func(m *regex.Match) bool {
+			start, length := m.ByteRange()
+			if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
+				return true
+			}
+			items = append(items, OfText(text[end:start]))
+			for _, g := range m.Groups()[1:] {
+				if len(g.Captures) == 0 {
+					items = append(items, Value{})
+					continue
+				}
+				items = append(items, OfText(g.String()))
+			}
+			end = start + length
+			return len(items) < maxElements
+		})
+		if failed.IsError() {
+			return failed
+		}
+		items = append(items, OfText(text[end:]))
 	case separator.IsNull():
-		parts = OfList([]Value{OfText(text)})
+		items = []Value{OfText(text)}
 	default:
 		between := separator.Text()
 		count := strings.Count(text, between) + 1
@@ -121,12 +142,12 @@ func (c *call) split() Value {
 		if count > maxElements {
 			return tooMany
 		}
-		items := make([]Value, 0, count)
+		items = make([]Value, 0, count)
 		for part := range strings.SplitSeq(text, between) {
 			items = append(items, OfText(part))
 		}
-		parts = OfList(items)
 	}
+	parts := OfList(items)
 	if n := c.arg(1); n.Kind() == Number && !parts.IsError() {
 		_, end := bounds(len(parts.Items()), 0, max(n.Num(), 0), true)
 		return OfList(parts.Items()[:end])
@@ -245,7 +266,10 @@ func (v Value) Text() string {
 	}
 	switch ref := v.ref.(type) {
 	case Moment:
-		return ref.String()
+		if ref.HasTime {
+			return ref.Time.Format(momentLayout) // local, without a zone
+		}
+		return ref.Time.Format(dayLayout)
 	case Span:
 		return ref.humanize()
 	case []Value, *unmade:
@@ -458,31 +482,4 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 		return r.ended()
 	}
 	return Value{}
-}
-
-// splitMatches splits text at the matches. As in JavaScript, groups are parts of their own, and
-// empty matches at the ends do not split.
-func (c *call) splitMatches(re Value, text string) Value {
-	var parts []Value
-	end := 0
-	failed := c.row.eachMatch(re, text, true, func(m *regex.Match) bool {
-		start, length := m.ByteRange()
-		if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
-			return true
-		}
-		parts = append(parts, OfText(text[end:start]))
-		for _, g := range m.Groups()[1:] {
-			if len(g.Captures) == 0 {
-				parts = append(parts, Value{})
-				continue
-			}
-			parts = append(parts, OfText(g.String()))
-		}
-		end = start + length
-		return len(parts) < maxElements
-	})
-	if failed.IsError() {
-		return failed
-	}
-	return OfList(append(parts, OfText(text[end:])))
 }

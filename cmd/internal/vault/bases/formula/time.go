@@ -16,14 +16,6 @@ const (
 	momentLayout = "2006-01-02T15:04:05"
 )
 
-// String returns the date as in a cell: local, without a zone.
-func (m Moment) String() string {
-	if m.HasTime {
-		return m.Time.Format(momentLayout)
-	}
-	return m.Time.Format(dayLayout)
-}
-
 // Day returns the date without its clock part.
 func (m Moment) Day() Moment {
 	y, month, d := m.Time.Date()

@@ -90,9 +90,6 @@ func OfBool(truth bool) Value {
 	return Value{kind: Boolean}
 }
 
-// ofImage returns an image by path or URL.
-func ofImage(source string) Value { return Value{kind: Image, text: source} }
-
 // OfURL returns a URL.
 func OfURL(address string) Value { return Value{kind: URL, text: address} }
 

@@ -171,9 +171,5 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("Unable to parse formula. (position %d)", e.Position)
 }
 
-func newError(source string, at int, reason string) *Error {
-	return &Error{Position: Units(source, at), At: at, Reason: reason}
-}
-
 // Units converts an offset in bytes to one in UTF-16 code units.
 func Units(source string, at int) int { return len(utf16.Encode([]rune(source[:at]))) }

@@ -19,8 +19,9 @@ const (
 
 // Parse parses an expression. An empty one is null. The error is an [*Error].
 func Parse(source string) (node Node, err error) {
+	p := &parser{source: source}
 	if len(source) > maxLength {
-		return nil, newError(source, maxLength, "an expression has at most "+strconv.Itoa(maxLength)+" bytes")
+		return nil, p.fail(maxLength, "an expression has at most "+strconv.Itoa(maxLength)+" bytes")
 	}
 	defer func() {
 		switch failed := recover().(type) {
@@ -31,7 +32,6 @@ func Parse(source string) (node Node, err error) {
 			panic(failed)
 		}
 	}()
-	p := &parser{lexer: lexer{source: source}}
 	if p.advance(); p.token.kind == end {
 		return &Null{at(0)}, nil
 	}
@@ -43,11 +43,16 @@ func Parse(source string) (node Node, err error) {
 }
 
 // parser reads one expression by precedence climbing. Its methods panic with an [*Error].
+//
+// It splits the expression into tokens. Whether a slash divides or begins a regular expression depends
+// on the previous token.
 type parser struct {
-	lexer
-	token token // the next one
-	depth int
-	nodes int
+	source  string
+	at      int
+	operand bool  // the previous token ends an operand, so that a slash divides
+	token   token // the next one
+	depth   int
+	nodes   int
 }
 
 func (p *parser) advance() {
@@ -119,7 +124,33 @@ func (p *parser) prefix() Node {
 
 // chain reads an operand with its members and calls.
 func (p *parser) chain() Node {
-	node := p.primary()
+	t := p.token
+	var node Node
+	switch {
+	case p.is("("):
+		p.advance()
+		node = p.inner()
+		p.take(")")
+	case p.is("["):
+		node = &List{at(t.at), p.items("]")}
+	case t.kind == number:
+		node = &Number{at(t.at), t.value}
+	case t.kind == text:
+		node = &String{at(t.at), t.text}
+	case t.kind == regex:
+		node = &Regex{at(t.at), t.text, t.flags}
+	case t.kind != name:
+		p.unexpected()
+	case t.text == "true" || t.text == "false":
+		node = &Bool{at(t.at), t.text == "true"}
+	case t.text == "null":
+		node = &Null{at(t.at)}
+	default:
+		node = &Name{at(t.at), t.text}
+	}
+	if t.kind != symbol {
+		p.advance()
+	}
 	for n := 0; ; n++ {
 		if n == maxChain {
 			panic(p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other"))
@@ -176,35 +207,6 @@ func (p *parser) items(closing string) (items []Node) {
 	}
 }
 
-func (p *parser) primary() (node Node) {
-	t := p.token
-	switch {
-	case p.is("("):
-		p.advance()
-		node = p.inner()
-		p.take(")")
-		return node
-	case p.is("["):
-		return &List{at(t.at), p.items("]")}
-	case t.kind == number:
-		node = &Number{at(t.at), t.value}
-	case t.kind == text:
-		node = &String{at(t.at), t.text}
-	case t.kind == regex:
-		node = &Regex{at(t.at), t.text, t.flags}
-	case t.kind != name:
-		p.unexpected()
-	case t.text == "true" || t.text == "false":
-		node = &Bool{at(t.at), t.text == "true"}
-	case t.text == "null":
-		node = &Null{at(t.at)}
-	default:
-		node = &Name{at(t.at), t.text}
-	}
-	p.advance()
-	return node
-}
-
 func (p *parser) unexpected() {
 	if p.token.kind == end {
 		panic(p.fail(p.token.at, "the expression ends too early"))
@@ -233,41 +235,33 @@ type token struct {
 	value float64
 }
 
-// lexer splits an expression into tokens. Whether a slash divides or begins a regular
-// expression depends on the previous token.
-type lexer struct {
-	source  string
-	at      int
-	operand bool // the previous token ends an operand, so that a slash divides
-}
-
 // symbols has longer ones before their prefixes.
 var symbols = []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]", ",", "."}
 
-func (l *lexer) read() token {
-	start, rest := l.at, l.source[l.at:]
+func (p *parser) read() token {
+	start, rest := p.at, p.source[p.at:]
 	if rest == "" {
 		return token{kind: end, at: start}
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch {
-	case isDigit(rest[0]) || rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]) && !l.operand:
-		return l.number()
+	case isDigit(rest[0]) || rest[0] == '.' && len(rest) > 1 && isDigit(rest[1]) && !p.operand:
+		return p.number()
 	case r == '"' || r == '\'':
-		return l.string(rest[0])
-	case r == '/' && !l.operand:
-		return l.regex()
+		return p.string(rest[0])
+	case r == '/' && !p.operand:
+		return p.regex()
 	case beginsName(r):
-		l.at += nameLength(rest)
-		return token{kind: name, at: start, text: l.source[start:l.at]}
+		p.at += nameLength(rest)
+		return token{kind: name, at: start, text: p.source[start:p.at]}
 	}
 	for _, s := range symbols {
 		if strings.HasPrefix(rest, s) {
-			l.at += len(s)
+			p.at += len(s)
 			return token{kind: symbol, at: start, text: s}
 		}
 	}
-	panic(l.fail(start, "unexpected character "+strconv.QuoteRune(r)))
+	panic(p.fail(start, "unexpected character "+strconv.QuoteRune(r)))
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -285,69 +279,69 @@ func nameLength(s string) int {
 
 // number reads digits with a fraction and an exponent. A name or a dot may not follow
 // directly: the app refuses 1.round() and 12px.
-func (l *lexer) number() token {
-	start := l.at
+func (p *parser) number() token {
+	start := p.at
 	digits := func() {
-		for l.at < len(l.source) && isDigit(l.source[l.at]) {
-			l.at++
+		for p.at < len(p.source) && isDigit(p.source[p.at]) {
+			p.at++
 		}
 	}
 	digits()
-	if l.has(".") && l.at+1 < len(l.source) && isDigit(l.source[l.at+1]) {
-		l.at++
+	if p.has(".") && p.at+1 < len(p.source) && isDigit(p.source[p.at+1]) {
+		p.at++
 		digits()
 	}
-	if rest := l.source[l.at:]; rest != "" && rest[0]|0x20 == 'e' {
+	if rest := p.source[p.at:]; rest != "" && rest[0]|0x20 == 'e' {
 		size := 1
 		if len(rest) > size && (rest[size] == '+' || rest[size] == '-') {
 			size++
 		}
 		if len(rest) > size && isDigit(rest[size]) {
-			l.at += size
+			p.at += size
 			digits()
 		}
 	}
-	if r, _ := utf8.DecodeRuneInString(l.source[l.at:]); l.has(".") || l.at < len(l.source) && beginsName(r) {
-		panic(l.fail(l.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses"))
+	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); p.has(".") || p.at < len(p.source) && beginsName(r) {
+		panic(p.fail(p.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses"))
 	}
-	value, err := strconv.ParseFloat(l.source[start:l.at], 64)
+	value, err := strconv.ParseFloat(p.source[start:p.at], 64)
 	if err != nil && !math.IsInf(value, 0) {
-		panic(l.fail(start, "not a number"))
+		panic(p.fail(start, "not a number"))
 	}
 	return token{kind: number, at: start, value: value}
 }
 
-func (l *lexer) has(s string) bool { return strings.HasPrefix(l.source[l.at:], s) }
+func (p *parser) has(s string) bool { return strings.HasPrefix(p.source[p.at:], s) }
 
 // escapes are the escape sequences. A backslash before any other character is literal.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
 
-func (l *lexer) string(quote byte) token {
-	start := l.at
+func (p *parser) string(quote byte) token {
+	start := p.at
 	var out strings.Builder
-	for i := start + 1; i < len(l.source); i++ {
-		switch c := l.source[i]; {
+	for i := start + 1; i < len(p.source); i++ {
+		switch c := p.source[i]; {
 		case c == quote:
-			l.at = i + 1
+			p.at = i + 1
 			return token{kind: text, at: start, text: out.String()}
-		case c == '\\' && i+1 < len(l.source) && escapes[l.source[i+1]] != 0:
+		case c == '\\' && i+1 < len(p.source) && escapes[p.source[i+1]] != 0:
 			i++
-			out.WriteByte(escapes[l.source[i]])
+			out.WriteByte(escapes[p.source[i]])
 		default:
 			out.WriteByte(c)
 		}
 	}
-	panic(l.fail(start, "the text has no closing quote"))
+	panic(p.fail(start, "the text has no closing quote"))
 }
 
 // regex reads /body/flags. An escaped slash, or one in a character class, does not end the
 // body.
-func (l *lexer) regex() token {
-	start, class := l.at, false
-	for i := start + 1; i < len(l.source); i++ {
-		switch c := l.source[i]; {
+func (p *parser) regex() token {
+	start, class := p.at, false
+	for i := start + 1; i < len(p.source); i++ {
+		switch c := p.source[i]; {
 		case c == '\n':
-			panic(l.fail(start, "the regular expression has no closing slash"))
+			panic(p.fail(start, "the regular expression has no closing slash"))
 		case c == '\\':
 			i++
 		case c == '[':
@@ -355,23 +349,25 @@ func (l *lexer) regex() token {
 		case c == ']':
 			class = false
 		case c == '/' && !class:
-			l.at = i + 1 + nameLength(l.source[i+1:])
-			t := token{kind: regex, at: start, text: l.source[start+1 : i], flags: l.source[i+1 : l.at]}
+			p.at = i + 1 + nameLength(p.source[i+1:])
+			t := token{kind: regex, at: start, text: p.source[start+1 : i], flags: p.source[i+1 : p.at]}
 			for i, f := range t.flags {
 				if !strings.ContainsRune(regexFlags, f) || strings.ContainsRune(t.flags[:i], f) {
-					panic(l.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags)))
+					panic(p.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags)))
 				}
 			}
 			if t.text == "" {
-				panic(l.fail(start, "comments are not supported"))
+				panic(p.fail(start, "comments are not supported"))
 			}
 			return t
 		}
 	}
-	panic(l.fail(start, "the regular expression has no closing slash"))
+	panic(p.fail(start, "the regular expression has no closing slash"))
 }
 
 // regexFlags are those of JavaScript.
 const regexFlags = "dgimsuvy"
 
-func (l *lexer) fail(at int, reason string) *Error { return newError(l.source, at, reason) }
+func (p *parser) fail(at int, reason string) *Error {
+	return &Error{Position: Units(p.source, at), At: at, Reason: reason}
+}
