@@ -107,17 +107,6 @@ func (w walker) found(p Path, folder bool) (visited, entered bool) {
 	return seen, folder && (seen || w.view.Enters(p.text))
 }
 
-// lists reports whether a file is visited whose path is seen. A file that cannot be read
-// because of its further names, or of its text, is not listed either.
-func (w walker) lists(at place, file Path) bool {
-	if w.view != nil {
-		if _, err := at.stamp(file.base()); IsHardLinked(err) {
-			return false
-		}
-	}
-	return w.unread || w.in.judge.refuse(at, file) == nil
-}
-
 // batch is how many files of a folder are one job: enough to make taking it cheap, few
 // enough that one large folder keeps all processors busy.
 const batch = 64
@@ -234,7 +223,13 @@ func (w *parallelWalk) do(j job) {
 		}
 	}()
 	for _, path := range j.files {
-		if w.lists(j.in.place, path) {
+		// A file that cannot be read because of its further names, or of its text, is not listed either.
+		if w.view != nil {
+			if _, err := j.in.stamp(path.base()); IsHardLinked(err) {
+				continue
+			}
+		}
+		if w.unread || w.in.judge.refuse(j.in.place, path) == nil {
 			w.visit(Entry{Path: path, at: j.in.place, in: w.in})
 		}
 	}

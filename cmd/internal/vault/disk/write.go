@@ -313,9 +313,12 @@ func (f *Folder) sweep(dir *os.Root, path Path, before time.Time, left *int) err
 				*left++
 			}
 		case found.folder:
-			below, written := writtenIn(path, found.name)
-			if !written {
-				continue
+			below, written := path.child(found.name)
+			switch {
+			case path == (Path{}) && (found.name == trashFolder || found.name == configFolder):
+				below = Path{text: found.name}
+			case !written, path.text == trashFolder, path.text == configFolder:
+				continue // nothing is ever written there, or deeper
 			}
 			sub, err := step(dir, found.name)
 			if err == nil {
@@ -329,16 +332,4 @@ func (f *Folder) sweep(dir *os.Root, path Path, before time.Time, left *int) err
 		}
 	}
 	return errors.Join(failed...)
-}
-
-// writtenIn returns the path of the folder name in path, and false if nothing is ever
-// written there.
-func writtenIn(path Path, name string) (Path, bool) {
-	if path == (Path{}) && (name == trashFolder || name == configFolder) {
-		return Path{text: name}, true
-	}
-	if path.text == trashFolder || path.text == configFolder {
-		return Path{}, false // nothing is written deeper
-	}
-	return path.child(name)
 }

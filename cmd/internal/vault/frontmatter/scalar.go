@@ -143,10 +143,10 @@ func shield(block []byte) []byte {
 	for n < len(block) && isPlain(block[n]) {
 		n++
 	}
-	if n == len(block) {
-		return endLine(bytes.Clone(block))
-	}
 	out := make([]byte, 0, len(block)+len(block)/4+1)
+	if n == len(block) {
+		out, block = append(out, block...), nil
+	}
 	for len(block) > 0 {
 		r, size := utf8.DecodeRune(block)
 		block = block[size:]
@@ -155,14 +155,10 @@ func shield(block []byte) []byte {
 		}
 		out = utf8.AppendRune(out, r)
 	}
-	return endLine(out)
-}
-
-func endLine(block []byte) []byte {
-	if bytes.HasSuffix(block, []byte("\n")) {
-		return block
+	if !bytes.HasSuffix(out, []byte("\n")) {
+		out = append(out, '\n')
 	}
-	return append(block, '\n')
+	return out
 }
 
 func isShielded(r rune) bool {
@@ -245,7 +241,19 @@ func (m *Mistyped) Error() string { return m.Reason }
 func ParseValue(typed string, as Type) (Value, error) {
 	switch as {
 	case "":
-		return guess(typed), nil
+		// Numbers with leading zeros, or of more digits than the app can keep, are more often codes: they
+		// stay text, and so do lists, except "[]".
+		switch {
+		case typed == "true" || typed == "false":
+			return Value{kind: Bool, truth: typed == "true"}, nil
+		case typed == "[]":
+			return Value{kind: List}, nil
+		case json.Valid([]byte(typed)) && strings.Trim(typed, "-0123456789.eE+") == "":
+			if f, ok := parseNumber(typed); ok && isExact(f, typed) {
+				return Value{kind: Number, number: f, text: typed}, nil
+			}
+		}
+		return text(typed), nil
 	case TypeText:
 		return text(typed), nil
 	case typeList, TypeMultitext:
@@ -277,22 +285,6 @@ func ParseValue(typed string, as Type) (Value, error) {
 }
 
 func text(typed string) Value { return Value{kind: String, text: typed} }
-
-// guess infers the type of a text. Numbers with leading zeros, or of more digits than the
-// app can keep, are more often codes: they stay text, and so do lists, except "[]".
-func guess(typed string) Value {
-	switch {
-	case typed == "true" || typed == "false":
-		return Value{kind: Bool, truth: typed == "true"}
-	case typed == "[]":
-		return Value{kind: List}
-	case json.Valid([]byte(typed)) && strings.Trim(typed, "-0123456789.eE+") == "":
-		if f, ok := parseNumber(typed); ok && isExact(f, typed) {
-			return Value{kind: Number, number: f, text: typed}
-		}
-	}
-	return text(typed)
-}
 
 // list splits a text into elements.
 func list(typed string) Value {

@@ -95,11 +95,7 @@ func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, *index.
 
 // Learn keeps a note that was read.
 func (s *saver) Learn(f *index.File, text []byte) {
-	s.put(f.Path, f.Stamp, text, cache.Found{Facts: string(f.Facts()), Filter: string(f.Filter)})
-}
-
-func (s *saver) put(path disk.Path, stamp system.Stamp, text []byte, found cache.Found) {
-	s.writing().Put(path.String(), stamp, text, found)
+	s.writing().Put(f.Path.String(), f.Stamp, text, cache.Found{Facts: string(f.Facts()), Filter: string(f.Filter)})
 }
 
 // save keeps what was seen and learned, and nothing else. It returns the new cache, nil if
@@ -156,24 +152,4 @@ func (k *Store) adopt(next *cache.Cache) {
 		k.cache.Close()
 	}
 	k.cache, k.aimed = next, aimed{}
-}
-
-// walking returns the saver for a search that walks. In a worker it only reads the cache:
-// there the index is saved.
-func (k *Store) walking(from View) *saver {
-	if !k.Resident {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.attend(from)
-		k.awaitSaving()
-		return k.saver()
-	}
-	k.awaitSaving()
-	k.keep.RLock()
-	defer k.keep.RUnlock()
-	s := k.saver()
-	if s.begun = true; s.cache != nil {
-		s.cache = s.cache.Share()
-	}
-	return s
 }

@@ -54,14 +54,27 @@ func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	return k.eachWalked(from, s, visit)
 }
 
-func (v View) own() *disk.Folder { return cmp.Or(v.Own, v.Folder) }
-
 // eachWalked looks at the stamp of every note. Texts that had to be read are kept for the
 // next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
-	w := walked{Scope: s, begun: from.Now(), saver: k.walking(from), visit: visit}
+	w := walked{Scope: s, begun: from.Now(), visit: visit}
 	w.judges = from.Folder.Judges()
-	err := from.own().Counting(from.Tally.Found).WalkUnread(s.Folder, func(e disk.Entry) {
+	if k.Resident { // the cache is only read: there the index is saved
+		k.awaitSaving()
+		k.keep.RLock()
+		w.saver = k.saver()
+		if w.saver.begun = true; w.saver.cache != nil {
+			w.saver.cache = w.saver.cache.Share()
+		}
+		k.keep.RUnlock()
+	} else {
+		k.mu.Lock()
+		k.attend(from)
+		k.awaitSaving()
+		w.saver = k.saver()
+		k.mu.Unlock()
+	}
+	err := cmp.Or(from.Own, from.Folder).Counting(from.Tally.Found).WalkUnread(s.Folder, func(e disk.Entry) {
 		if e.IsDir {
 			return
 		}
@@ -147,7 +160,7 @@ func (w *walked) read(e disk.Entry, buf *[]byte) ([]byte, error) {
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
-		w.saver.put(e.Path, stamp, text, cache.Found{Filter: string(trigram.Of(text))})
+		w.saver.writing().Put(e.Path.String(), stamp, text, cache.Found{Filter: string(trigram.Of(text))})
 	}
 	return text, nil
 }
@@ -168,7 +181,14 @@ func (w *walked) visitKept(from View) {
 		}
 		wanted[i] = w.wants(notes[i])
 	})
-	records, notes = only(records, wanted), only(notes, wanted)
+	n := 0
+	for i, is := range wanted {
+		if is {
+			records[n], notes[n] = records[i], notes[i]
+			n++
+		}
+	}
+	records, notes = records[:n], notes[:n]
 	visitTexts(c, records, notes, func(i int) {
 		n := notes[i]
 		kept := n.hasText
@@ -242,17 +262,6 @@ func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit fun
 // share is how many notes one goroutine takes at a time.
 const share = 64
 
-// only returns the elements of a list for which keep is set.
-func only[T any](list []T, keep []bool) []T {
-	var some []T
-	for i, element := range list {
-		if keep[i] {
-			some = append(some, element)
-		}
-	}
-	return some
-}
-
 // Note is a note during a search. It is read at most once, and scanned only if the query
 // needs that and the index has no facts.
 type Note struct {
@@ -293,7 +302,7 @@ func (s *Note) Text() []byte {
 	case s.read != nil:
 		s.text = s.read()
 	default:
-		s.text, _, _ = s.from.own().ReadHere(s.path)
+		s.text, _, _ = cmp.Or(s.from.Own, s.from.Folder).ReadHere(s.path)
 	}
 	s.hasText = true
 	return s.text

@@ -200,7 +200,18 @@ func (w *watcher) receive(event fsnotify.Event) {
 		return
 	}
 	if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
-		w.leave(path)
+		w.mu.Lock()
+		if _, watched := w.folders[path]; watched {
+			// Events of the folders below it may have their old names: everything has to be looked at once.
+			w.all = true
+			for folder := range w.folders {
+				if folder == path || strings.HasPrefix(folder, path+"/") {
+					delete(w.folders, folder)
+					_ = w.sys.Remove(filepath.Join(w.root, filepath.FromSlash(folder))) // it may be gone already
+				}
+			}
+		}
+		w.mu.Unlock()
 	}
 	if event.Has(fsnotify.Create) || event.Has(fsnotify.Chmod) { // it may have been unreadable before
 		if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
@@ -233,23 +244,6 @@ func (w *watcher) add(path string) {
 	for _, entry := range entries {
 		if entry.IsDir() && !isHidden(entry.Name()) {
 			w.add(strings.TrimPrefix(path+"/"+entry.Name(), "/"))
-		}
-	}
-}
-
-// leave forgets a folder that was moved or removed. Events of the folders below it may
-// have their old names, so everything has to be looked at once.
-func (w *watcher) leave(path string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, watched := w.folders[path]; !watched {
-		return
-	}
-	w.all = true
-	for folder := range w.folders {
-		if folder == path || strings.HasPrefix(folder, path+"/") {
-			delete(w.folders, folder)
-			_ = w.sys.Remove(filepath.Join(w.root, filepath.FromSlash(folder))) // it may be gone already
 		}
 	}
 }

@@ -75,23 +75,6 @@ func (g *segment) trim(text []byte) {
 	}
 }
 
-// setext makes the current paragraph a heading: the line from at to end underlines it.
-func (s *scanner) setext(at, end int) {
-	level := 2
-	if s.text[at] == '=' {
-		level = 1
-	}
-	s.seg = len(s.para) - 1
-	first := s.para[0]
-	text := s.joined(place{at: first.start}, s.para[s.seg].end)
-	s.addHeading(Heading{Level: level, Text: text, Line: first.line, At: s.start})
-	s.closeParagraph()
-	s.top.End = end
-	if s.depth == 0 {
-		s.top.kind = other
-	}
-}
-
 // isUnderline reports whether line underlines a heading.
 func isUnderline(line []byte) bool {
 	b := line[0]
@@ -383,36 +366,30 @@ func (s *scanner) open(c *cursor, width, at, matched int) bool {
 		s.push(container{}, at, c.end)
 		c.jump(width, 1, at+1)
 		c.skip(1)
-		s.skipBlank(c)
-		return true
-	}
-	mark := markerSize(c.text[at:c.end])
-	if mark == 0 {
-		return false
-	}
-	s.enter(matched)
-	c.jump(width, mark, at+mark)
-	inner, text := c.indent()
-	pad := inner
-	if inner > codeIndent || text == c.end {
-		pad = 1
-	}
-	s.push(container{width + mark + pad}, at, c.end)
-	c.skip(pad)
-	if !s.task(at, text, c.end) {
+	} else {
+		mark := markerSize(c.text[at:c.end])
+		if mark == 0 {
+			return false
+		}
+		s.enter(matched)
+		c.jump(width, mark, at+mark)
+		inner, text := c.indent()
+		pad := inner
+		if inner > codeIndent || text == c.end {
+			pad = 1
+		}
+		s.push(container{width + mark + pad}, at, c.end)
+		c.skip(pad)
+		if s.task(at, text, c.end) {
+			c.at = c.end
+			return true
+		}
 		s.item = at
-		s.skipBlank(c)
-		return true
 	}
-	c.at = c.end
-	return true
-}
-
-// skipBlank moves the cursor to the end of a line that has only blanks left.
-func (s *scanner) skipBlank(c *cursor) {
 	if c.blank() {
 		c.at = c.end
 	}
+	return true
 }
 
 func (s *scanner) push(c container, at, end int) {

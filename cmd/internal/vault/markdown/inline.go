@@ -105,7 +105,17 @@ func (s *scanner) mark(at int, line segment) int {
 	case '$':
 		return s.formula(at, line)
 	case '<':
-		return s.angle(at, line)
+		// An HTML comment, an HTML tag or an address in angle brackets hides its own content, not the text
+		// between two tags.
+		if bytes.HasPrefix(s.text[at:line.end], []byte("<!--")) {
+			return s.hidden("-->", at+2, at+1, &s.noComment) // "<!-->" is a whole comment
+		}
+		size := bytes.IndexByte(s.text[at+1:line.end], '<')
+		if size < 0 {
+			size = line.end - at - 1
+		}
+		s.looked += size
+		return at + max(1, tagSize(s.text[at:at+1+size]))
 	case '[':
 		return s.openBracket(at, line)
 	}
@@ -246,8 +256,14 @@ func (s *scanner) formula(at int, line segment) int {
 			s.noMath = true
 			return next
 		}
-		if s.closesFormula(closing.at) {
-			return closing.at + 1
+		// It closes the formula not after a blank, not escaped, and not before a digit, which makes it a price.
+		slashes, after := 0, closing.at+1
+		for s.text[closing.at-1-slashes] == '\\' {
+			slashes++
+		}
+		s.looked += slashes
+		if !isSpace(rune(s.text[closing.at-1])) && slashes%2 == 0 && (after == len(s.text) || !isDigit(s.text[after])) {
+			return after
 		}
 		from = closing
 	}
@@ -265,35 +281,6 @@ func (s *scanner) hidden(closing string, from, next int, none *bool) int {
 		return next
 	}
 	return found.at + len(closing)
-}
-
-// closesFormula reports whether the dollar sign at at may end a formula: not after a
-// blank, not escaped, and not before a digit, which makes it a price.
-func (s *scanner) closesFormula(at int) bool {
-	if isSpace(rune(s.text[at-1])) {
-		return false
-	}
-	slashes := 0
-	for s.text[at-1-slashes] == '\\' {
-		slashes++
-	}
-	s.looked += slashes
-	return slashes%2 == 0 && (at+1 == len(s.text) || !isDigit(s.text[at+1]))
-}
-
-// angle skips an HTML comment, an HTML tag or an address in angle brackets. They hide
-// their own content, not the text between two tags.
-func (s *scanner) angle(at int, line segment) int {
-	if bytes.HasPrefix(s.text[at:line.end], []byte("<!--")) {
-		// "<!-->" is a whole comment.
-		return s.hidden("-->", at+2, at+1, &s.noComment)
-	}
-	size := bytes.IndexByte(s.text[at+1:line.end], '<')
-	if size < 0 {
-		size = line.end - at - 1
-	}
-	s.looked += size
-	return at + max(1, tagSize(s.text[at:at+1+size]))
 }
 
 // tagSize returns the length of the HTML tag or address at the start of text,

@@ -217,7 +217,19 @@ func (s *scanner) begin(c *cursor, matched int) {
 			s.touch(indented, c.at, c.end)
 			return
 		case continues && len(s.para) > 0 && isUnderline(s.text[at:c.end]):
-			s.setext(at, c.end)
+			// The line underlines the current paragraph, which is a setext heading.
+			level := 2
+			if s.text[at] == '=' {
+				level = 1
+			}
+			s.seg = len(s.para) - 1
+			first := s.para[0]
+			text := s.joined(place{at: first.start}, s.para[s.seg].end)
+			s.addHeading(Heading{Level: level, Text: text, Line: first.line, At: s.start})
+			s.closeParagraph()
+			if s.top.End = c.end; s.depth == 0 {
+				s.top.kind = other
+			}
 			return
 		case isRule(s.text[at:c.end]):
 			s.enter(matched)

@@ -147,21 +147,6 @@ func (s *Store) Asks() bool {
 // errUnapproved says that texts would go to another machine.
 var errUnapproved = errors.New("the user has not approved that texts are sent to another machine")
 
-// take counts sections that are about to be sent.
-func (s *Store) take(sections int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.endpoint.host == "" {
-		return nil
-	}
-	if s.left < sections {
-		s.left = 0
-		return errUnapproved
-	}
-	s.left -= sections
-	return nil
-}
-
 // Load reads the vectors that an earlier process has left in a file, at the first call.
 func (s *Store) Load(file cache.Extra) {
 	s.mu.Lock()
@@ -327,8 +312,14 @@ func (s *Store) embed(path string, texts []string, before []section) ([]section,
 	}
 	for len(send) > 0 {
 		n := min(len(send), textsAtOnce)
-		if err := s.take(n); err != nil {
-			return nil, err
+		if s.endpoint.host != "" {
+			s.mu.Lock()
+			approved := s.left >= n
+			s.left = max(s.left-n, 0)
+			s.mu.Unlock()
+			if !approved {
+				return nil, errUnapproved
+			}
 		}
 		got, err := s.endpoint.vectors(s.ctx, s.client, textsTimeout, send[:n])
 		if err != nil {

@@ -160,12 +160,24 @@ func commonFolded(text, wanted []byte) int {
 	return len(wanted)
 }
 
-// eachFolded folds the whole text first.
+// eachFolded folds the whole text first. Invalid bytes are copied.
 func (n *needle) eachFolded(text []byte, from int, try func(start, end int) verdict) {
-	folded, origin := foldAll(text[from:])
-	eachExact(folded, n.text, func(start, end int) verdict {
-		return try(from+origin[start], from+origin[end])
-	})
+	folded := make([]byte, 0, len(text)-from+utf8.UTFMax)
+	origin := make([]int, 0, len(text)-from+utf8.UTFMax) // of each folded byte, and of the end
+	for at := from; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			folded = append(folded, text[at])
+		} else {
+			folded = utf8.AppendRune(folded, trigram.Fold(r))
+		}
+		for len(origin) < len(folded) {
+			origin = append(origin, at)
+		}
+		at += size
+	}
+	origin = append(origin, len(text))
+	eachExact(folded, n.text, func(start, end int) verdict { return try(origin[start], origin[end]) })
 }
 
 // eachRune searches one character of the needle in all its cases and compares around it.
@@ -326,26 +338,6 @@ func variants(r rune) []rune {
 		same = append(same, []rune(dottedI)...)
 	}
 	return same
-}
-
-// foldAll returns the folded text, and for each of its bytes, and its end, the offset of the
-// original character. Invalid bytes are copied.
-func foldAll(text []byte) (folded []byte, from []int) {
-	folded = make([]byte, 0, len(text)+utf8.UTFMax)
-	from = make([]int, 0, len(text)+utf8.UTFMax)
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRune(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			folded = append(folded, text[at])
-		} else {
-			folded = utf8.AppendRune(folded, trigram.Fold(r))
-		}
-		for len(from) < len(folded) {
-			from = append(from, at)
-		}
-		at += size
-	}
-	return folded, append(from, len(text))
 }
 
 func foldString(text string) []byte {

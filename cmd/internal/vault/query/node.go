@@ -198,7 +198,7 @@ type pattern interface {
 	// each calls try for the matches in text, from left to right, until it has enough. Without
 	// many, the first one is enough.
 	each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict)
-	possible(text []byte) bool
+	mayOccur(text []byte) bool
 	// grams are the trigrams that every matching text contains.
 	grams() trigram.Word
 	cost() cost
@@ -283,7 +283,7 @@ func (t *term) matchText(s *search, in scope) bool {
 }
 
 func (t *term) possible(text []byte) bool {
-	return t.field == inName || t.field == inPath || t.pattern.possible(text)
+	return t.field == inName || t.field == inPath || t.pattern.mayOccur(text)
 }
 
 func (t *term) foresee(s *search, text trigram.Filter) Outlook {
@@ -317,7 +317,7 @@ func (w words) each(_ *budget.Budget, text []byte, _ bool, try func(start, end i
 	w.needle.each(text, try)
 }
 
-func (w words) possible(text []byte) bool { return w.needle.in(text) }
+func (w words) mayOccur(text []byte) bool { return w.needle.in(text) }
 func (w words) grams() trigram.Word       { return w.needle.grams }
 func (w words) cost() cost                { return looksAtText }
 func (w words) write(to []byte) []byte    { return append(to, w.raw...) }
@@ -366,8 +366,16 @@ func cutsWord(text []byte, at int) bool {
 	return joins(before) && joins(after)
 }
 
+// inFrontmatter is what may match in the frontmatter, where names and values may be escaped: neither the
+// text nor its filter excludes it.
+type inFrontmatter struct{}
+
+func (inFrontmatter) foresee(*search, trigram.Filter) Outlook { return Perhaps }
+func (inFrontmatter) possible([]byte) bool                    { return true }
+
 // property matches if a property with one of the names has a matching value.
 type property struct {
+	inFrontmatter
 	names []propertyName
 	value node // nil if the name is enough
 }
@@ -384,11 +392,7 @@ func (p *property) match(s *search, _ scope) bool {
 	})
 }
 
-// foresee cannot exclude a match: names and values may be escaped in the frontmatter.
-func (p *property) foresee(*search, trigram.Filter) Outlook { return Perhaps }
-
-func (p *property) possible([]byte) bool { return true }
-func (p *property) cost() cost           { return looksAtIndex }
+func (p *property) cost() cost { return looksAtIndex }
 
 func (p *property) write(to []byte) []byte {
 	to = append(to, '[')
@@ -412,6 +416,7 @@ type propertyName struct {
 
 // valueTerm matches if one of the values of a property does.
 type valueTerm struct {
+	inFrontmatter
 	pattern
 	fits func(Value) bool // decides before the pattern, if not nil
 	only bool             // decides alone
@@ -426,10 +431,6 @@ func (v *valueTerm) match(s *search, in scope) bool {
 	})
 }
 
-func (v *valueTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
-
-func (v *valueTerm) possible([]byte) bool { return true }
-
 // tag is a tag with its "#" and its offset in the text, -1 for one in the frontmatter.
 type tag struct {
 	text []byte
@@ -438,6 +439,7 @@ type tag struct {
 
 // tagTerm matches if one of the tags does.
 type tagTerm struct {
+	inFrontmatter
 	pattern        // as written
 	name    []byte // folded, without "#"; nil for a regex
 }
@@ -466,8 +468,4 @@ func (t *tagTerm) match(s *search, in scope) bool {
 	return found
 }
 
-// foresee cannot exclude a match: a tag in the frontmatter may be escaped.
-func (t *tagTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
-
-func (t *tagTerm) possible([]byte) bool { return true }
-func (t *tagTerm) cost() cost           { return max(looksAtIndex, t.pattern.cost()) }
+func (t *tagTerm) cost() cost { return max(looksAtIndex, t.pattern.cost()) }

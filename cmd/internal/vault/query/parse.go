@@ -32,41 +32,36 @@ type parser struct {
 	sections int  // section operators so far
 }
 
-// alternatives reads terms separated by OR.
+// alternatives reads adjacent terms, and such separated by OR.
 func (p *parser) alternatives(set setting) node {
 	var sides []node
 	for {
-		sides = append(sides, p.sequence(set, len(sides) > 0))
-		if !p.atOR() && len(sides) == 1 {
-			return sides[0]
+		var terms []node
+		for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
+			terms = append(terms, p.term(set))
+		}
+		switch {
+		case len(terms) == 1:
+			sides = append(sides, terms[0])
+		case len(terms) > 1:
+			sides = append(sides, newGroup(false, terms))
+		case len(sides) > 0 || p.atOR():
+			p.lonelyOR()
+		case p.at < len(p.text) && p.text[p.at] == ']':
+			p.fail(p.at, "property_valueless", "a property with a colon and no value", "leave the colon out, or write [name:null] for a property without a value")
+		default:
+			p.fail(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text")
 		}
 		if !p.atOR() {
-			return newGroup(true, sides)
+			break
 		}
 		p.special = true
 		p.at += len("OR")
 	}
-}
-
-// sequence reads adjacent terms.
-func (p *parser) sequence(set setting, behindOR bool) node {
-	var terms []node
-	for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
-		terms = append(terms, p.term(set))
+	if len(sides) == 1 {
+		return sides[0]
 	}
-	switch {
-	case len(terms) == 1:
-		return terms[0]
-	case len(terms) > 1:
-		return newGroup(false, terms)
-	}
-	if behindOR || p.atOR() {
-		p.lonelyOR()
-	}
-	if p.at < len(p.text) && p.text[p.at] == ']' {
-		p.fail(p.at, "property_valueless", "a property with a colon and no value", "leave the colon out, or write [name:null] for a property without a value")
-	}
-	panic(p.failure(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text"))
+	return newGroup(true, sides)
 }
 
 // term reads one term. At least one character is left.

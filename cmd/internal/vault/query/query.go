@@ -87,10 +87,10 @@ func Parse(text string, options Options) (q *Query, err error) {
 
 // Match reports whether n matches. After [Query.Err] reports an error, nothing matches.
 func (q *Query) Match(n Note) bool {
-	if !q.can() {
+	s := q.begin(n)
+	if s == nil {
 		return false
 	}
-	s := begin(n, q.budget)
 	defer s.end()
 	return q.root.match(s, everything) && q.Err() == nil
 }
@@ -98,10 +98,10 @@ func (q *Query) Match(n Note) bool {
 // Lines returns the lines of n in which a part of the query matches, in order, each once. It is
 // empty if only the name or properties of n match, or nothing.
 func (q *Query) Lines(n Note) []Line {
-	if !q.can() {
+	s := q.begin(n)
+	if s == nil {
 		return nil
 	}
-	s := begin(n, q.budget)
 	defer s.end()
 	s.collects = true
 	if !q.root.match(s, everything) || q.Err() != nil {
@@ -127,10 +127,10 @@ func (q *Query) Lines(n Note) []Line {
 // Foresee returns the outlook of Match from the path of a note and the filter of its text. It
 // calls no other method of n.
 func (q *Query) Foresee(n Note, text trigram.Filter) Outlook {
-	if !q.can() {
+	s := q.begin(n)
+	if s == nil {
 		return Never
 	}
-	s := begin(n, q.budget)
 	defer s.end()
 	return q.root.foresee(s, text)
 }
@@ -146,9 +146,6 @@ func (q *Query) Err() error {
 	}
 	return q.budget.Err()
 }
-
-// can reports whether the query can match anything and has not ended.
-func (q *Query) can() bool { return q.root != nil && q.Err() == nil }
 
 // Note is a note to match. Each method except Path is called at most once per call, and only if
 // the query depends on it.
@@ -282,10 +279,14 @@ type search struct {
 // searches is a pool: each note of a vault takes a search for a short time.
 var searches = sync.Pool{New: func() any { return new(search) }}
 
-// begin returns a search; release it by end.
-func begin(n Note, b *budget.Budget) *search {
+// begin returns a search, which is to be released by end; nil if the query cannot match anything or
+// has ended.
+func (q *Query) begin(n Note) *search {
+	if q.root == nil || q.Err() != nil {
+		return nil
+	}
 	s := searches.Get().(*search)
-	*s = search{note: n, budget: b, path: s.path[:0], found: s.found[:0]}
+	*s = search{note: n, budget: q.budget, path: s.path[:0], found: s.found[:0]}
 	return s
 }
 

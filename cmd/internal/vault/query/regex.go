@@ -65,7 +65,7 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 }
 
 func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict) {
-	if !r.possible(text) {
+	if !r.mayOccur(text) {
 		return
 	}
 	left := 1
@@ -111,7 +111,7 @@ func endsLinesSimply(text []byte) bool {
 	return bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029"))
 }
 
-func (r *regexTerm) possible(text []byte) bool { return r.required == nil || r.required.in(text) }
+func (r *regexTerm) mayOccur(text []byte) bool { return r.required == nil || r.required.in(text) }
 
 func (r *regexTerm) grams() trigram.Word {
 	if r.required == nil {

@@ -33,10 +33,34 @@ func (p *part) match(s *search, in scope) bool {
 		return false
 	}
 	found := false
-	s.divide(p.kind, span{offset, offset + len(text)}, func(piece span) bool {
-		found = p.node.match(s, scope{span: piece}) || found
+	try := func(start, end int) (more bool) {
+		found = p.node.match(s, scope{span: span{start, end}}) || found
 		return s.collects || !found
+	}
+	if p.kind == lines {
+		for start := 0; start < len(text); {
+			next := start + lineLength(text[start:])
+			line := bytes.TrimSuffix(text[start:next], []byte("\r"))
+			if !try(offset+start, offset+start+len(line)) {
+				break
+			}
+			start = next + 1
+		}
+		return found
+	}
+	within := span{offset, offset + len(text)}
+	pieces := s.piecesOf(p.kind)
+	first, _ := slices.BinarySearchFunc(pieces, within.start, func(piece span, start int) int {
+		if piece.start >= start || p.kind != deepSections && piece.end > start {
+			return 1
+		}
+		return -1
 	})
+	for _, piece := range pieces[first:] {
+		if piece.start >= within.end && piece.start > within.start || !try(max(piece.start, within.start), min(piece.end, within.end)) {
+			break
+		}
+	}
 	return found
 }
 
@@ -46,37 +70,6 @@ func (p *part) foresee(s *search, text trigram.Filter) Outlook {
 }
 
 func (p *part) cost() cost { return max(splitsText, p.node.cost()) }
-
-// divide calls do for each piece of a range, clipped to it, until it returns false.
-func (s *search) divide(k kind, within span, do func(span) bool) {
-	if k == lines {
-		text := s.textOf()
-		for start := within.start; start < within.end; {
-			next := start + lineLength(text[start:within.end])
-			line := bytes.TrimSuffix(text[start:next], []byte("\r"))
-			if !do(span{start, start + len(line)}) {
-				return
-			}
-			start = next + 1
-		}
-		return
-	}
-	pieces := s.piecesOf(k)
-	first, _ := slices.BinarySearchFunc(pieces, within.start, func(piece span, start int) int {
-		if piece.start >= start || k != deepSections && piece.end > start {
-			return 1
-		}
-		return -1
-	})
-	for _, piece := range pieces[first:] {
-		if piece.start >= within.end && piece.start > within.start {
-			return
-		}
-		if !do(span{max(piece.start, within.start), min(piece.end, within.end)}) {
-			return
-		}
-	}
-}
 
 // piecesOf returns the pieces of the whole text in order.
 func (s *search) piecesOf(k kind) []span {
@@ -191,7 +184,8 @@ func splitBlocks(text []byte, body int) []span {
 			finish()
 			continue
 		}
-		fence, heading := opens(rest), isHeading(rest)
+		marks := len(rest) - len(bytes.TrimLeft(rest, "#"))
+		fence, heading := opens(rest), 1 <= marks && marks <= 6 && (marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t')
 		if len(fence) > 0 || heading || wasHeading || inner != depth || isItem(rest) {
 			finish()
 		}
@@ -228,12 +222,6 @@ func opens(line []byte) []byte {
 		}
 	}
 	return nil
-}
-
-func isHeading(line []byte) bool {
-	rest := bytes.TrimLeft(line, "#")
-	level := len(line) - len(rest)
-	return 1 <= level && level <= 6 && (len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t')
 }
 
 // isItem reports whether a line begins a list item.

@@ -220,31 +220,24 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 	}
 	t := &table{pack: packID(head[packAt:]), length: order.Uint64(head[lengthAt:]), count: int(count)}
 	t.ends, t.entries, t.paths = take(count*endSize), take(count*entrySize), string(take(paths))
-	return t, t.isSound()
-}
-
-// isSound reports whether the paths are sorted, none appears twice, and every offset is
-// within bounds.
-func (t *table) isSound() bool {
 	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
-		return false
+		return nil, false
 	}
+	// The paths are sorted, none appears twice, and every offset is within bounds.
 	end, path := 0, ""
 	for i := range t.count {
 		next := t.end(i)
 		if next < end || next > len(t.paths) {
-			return false
+			return nil, false
 		}
 		before := path
 		path = t.paths[end:next]
-		if end = next; i > 0 && before >= path {
-			return false
-		}
-		if e := t.entry(i); !e.isWithin(t.length) {
-			return false
+		e := t.entry(i)
+		if end = next; i > 0 && before >= path || !e.isWithin(t.length) {
+			return nil, false
 		}
 	}
-	return end == len(t.paths)
+	return t, end == len(t.paths)
 }
 
 func (t *table) end(i int) int { return int(order.Uint32(t.ends[i*endSize:])) }

@@ -405,9 +405,6 @@ func (r *reader) string() string {
 	return r.text[start:r.at]
 }
 
-// rest returns what is left, without reading it.
-func (r *reader) rest() string { return r.text[r.at:] }
-
 // readCount reads how many elements of a list follow, each of which takes at least the
 // given number of bytes; ok is false for a nil list.
 func (r *reader) readCount(least int) (n int, ok bool) {

@@ -83,7 +83,7 @@ func (f Facts) Tags() []string {
 	note, r := f.open()
 	var tags []string
 	// Most notes have no property that may be called "tags", in any case, and this is asked of all.
-	packed := r.rest()
+	packed := r.text[r.at:]
 	for i := 1; i < len(packed); i++ {
 		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
 			tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
@@ -118,7 +118,7 @@ func (f Facts) Links() []markdown.Link {
 // it.
 func (f Facts) EachLink(visit func(*markdown.Link)) {
 	note, r := f.open()
-	if strings.Contains(r.rest(), "[") { // few properties are links
+	if strings.Contains(r.text[r.at:], "[") { // few properties are links
 		for _, link := range frontmatter.Links(readProperties(&r, frontmatter.MaxDepth)) {
 			visit(&link.Link)
 		}

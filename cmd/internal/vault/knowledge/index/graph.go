@@ -54,8 +54,6 @@ func newRows[T any](lists, elements int) rows[T] {
 	return rows[T]{make([]int32, 0, lists), make([]T, 0, elements)}
 }
 
-func (r *rows[T]) len() int { return len(r.ends) }
-
 func (r *rows[T]) at(i int) []T {
 	start := int32(0)
 	if i > 0 {
@@ -104,8 +102,8 @@ func (x *Index) Graph() *Graph { return x.graph() }
 
 // reversed returns the edges by their targets, those of each in the order of their sources.
 func reversed(out *rows[Edge]) rows[Edge] {
-	in := rows[Edge]{make([]int32, out.len()), make([]Edge, len(out.all))}
-	next := make([]int32, out.len()+1)
+	in := rows[Edge]{make([]int32, len(out.ends)), make([]Edge, len(out.all))}
+	next := make([]int32, len(out.ends)+1)
 	for _, e := range out.all {
 		next[e.Place+1]++
 	}
@@ -113,7 +111,7 @@ func reversed(out *rows[Edge]) rows[Edge] {
 		next[place+1] += next[place]
 		in.ends[place] = next[place+1]
 	}
-	for source := range out.len() {
+	for source := range len(out.ends) {
 		for _, e := range out.at(source) {
 			in.all[next[e.Place]] = Edge{int32(source), e.Count}
 			next[e.Place]++

@@ -54,8 +54,13 @@ type Memory struct {
 // begun is a moment before the call: younger stamps are not trusted. The files are
 // counted, unless t is nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *frame.Tally) (*Index, error) {
-	l := newLook(old, memory, begun)
-	l.tally, l.first, l.judges = t, old == nil, folder.Judges()
+	l := &look{old: old, memory: memory, begun: begun, tally: t, first: old == nil, judges: folder.Judges()}
+	if old != nil {
+		l.known = make(map[disk.Path]*File, len(old.Files))
+		for _, f := range slices.Concat(old.Files, old.Closed) {
+			l.known[f.Path] = f
+		}
+	}
 	if err := folder.Counting(t.Found).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
@@ -147,17 +152,6 @@ type look struct {
 	mu     sync.Mutex
 	files  []*File
 	closed []*File
-}
-
-func newLook(old *Index, memory Memory, begun time.Time) *look {
-	l := &look{old: old, memory: memory, begun: begun}
-	if old != nil {
-		l.known = make(map[disk.Path]*File, len(old.Files))
-		for _, f := range slices.Concat(old.Files, old.Closed) {
-			l.known[f.Path] = f
-		}
-	}
-	return l
 }
 
 func (l *look) visit(e disk.Entry) {
@@ -258,8 +252,7 @@ func (l *look) read(path disk.Path, from source) *File {
 // everything below them, that may be new, changed or gone. Paths that no file of the vault
 // can have are ignored.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
-	l := newLook(nil, memory, begun)
-	l.judges = folder.Judges()
+	l := &look{memory: memory, begun: begun, judges: folder.Judges()}
 	// A change may be reported in another spelling, or by a short name: the path as the disk
 	// has it counts, too. Paths below others are left out.
 	all := slices.Clone(paths)
@@ -384,37 +377,27 @@ type keyed struct {
 
 func sortedByKey(files []*File) []keyed {
 	list := make([]keyed, len(files))
-	var k keys
+	var all []byte // many keys share a piece of memory
+	var folder string
+	var start []byte // of the keys of all files in folder: those of a folder mostly follow one another
 	for i, f := range files {
-		list[i] = keyed{k.of(f.Path), f}
+		if cap(all)-len(all) < keySize {
+			all = make([]byte, 0, keysSize)
+		}
+		if in := f.Path.Folder(); in != folder {
+			folder, start = in, order.AppendKey(nil, in)
+		}
+		at := len(all)
+		all = order.AppendKey(append(all, start...), f.Path.String()[len(folder):])
+		list[i] = keyed{all[at:], f}
 	}
 	slices.SortFunc(list, byKey)
 	return list
 }
 
-// keys makes keys of paths, of which those of a folder mostly follow one another.
-type keys struct {
-	all    []byte // many keys share a piece of memory
-	folder string
-	start  []byte // of the keys of all files in folder
-}
-
 // keysSize is how much memory keys take at a time, and keySize what one takes at most as a
 // rule.
 const keysSize, keySize = 64 << 10, 512
-
-func (k *keys) of(path disk.Path) []byte {
-	if cap(k.all)-len(k.all) < keySize {
-		k.all = make([]byte, 0, keysSize)
-	}
-	folder := path.Folder()
-	if folder != k.folder {
-		k.folder, k.start = folder, order.AppendKey(nil, folder)
-	}
-	at := len(k.all)
-	k.all = order.AppendKey(append(k.all, k.start...), path.String()[len(folder):])
-	return k.all[at:]
-}
 
 func byKey(a, b keyed) int {
 	if c := bytes.Compare(a.key, b.key); c != 0 {
