@@ -456,6 +456,3 @@ func (x *Index) named(keys map[lookup.Key]bool) (paths []string) {
 	}
 	return paths
 }
-
-// Len returns the number of files.
-func (x *Index) Len() int { return len(x.places) }

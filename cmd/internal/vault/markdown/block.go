@@ -39,26 +39,6 @@ func (s *scanner) touch(k kind, start, end int) {
 	s.before, s.top, s.blanked = s.top, section{k, Span{start, end}}, false
 }
 
-// heading reads an ATX heading. One in a quote or a list item is rendered as a heading by
-// the app, but missing in its index.
-func (s *scanner) heading(at, end, level int) {
-	s.touch(other, at, end)
-	inner := segment{at + level, end, s.line}
-	inner.trim(s.text)
-	closing := inner.end
-	for closing > inner.start && s.text[closing-1] == '#' {
-		closing--
-	}
-	if closing == inner.start || isBlank(s.text[closing-1]) {
-		inner.end = closing
-		inner.trim(s.text)
-	}
-	s.addHeading(Heading{Level: level, Text: s.string(inner.start, inner.end), Line: s.line, At: at})
-	s.para = append(s.para, inner)
-	s.start, s.lazy = at, false
-	s.closeParagraph()
-}
-
 func (s *scanner) addHeading(h Heading) {
 	if s.depth == 0 {
 		s.note.Headings = append(s.note.Headings, h)
@@ -148,6 +128,9 @@ const (
 	comment
 )
 
+// rawMarks are what opens and what closes a raw block that is no fence.
+var rawMarks = [...]struct{ opening, closing string }{html: {"<!--", "-->"}, math: {"$$", "$$"}, comment: {"%%", "%%"}}
+
 // rawStart returns the block that line opens and does not close. A comment or
 // formula that ends on its own line is left to the text of a paragraph.
 func rawStart(line []byte) raw {
@@ -159,34 +142,15 @@ func rawStart(line []byte) raw {
 		return raw{kind: fenced, mark: mark, size: n, base: string(bytes.TrimSpace(line[n:])) == "base"}
 	}
 	for _, k := range []rawKind{html, math, comment} {
-		open := k.opening()
-		if !bytes.HasPrefix(line, []byte(open)) {
+		if !bytes.HasPrefix(line, []byte(rawMarks[k].opening)) {
 			continue
 		}
-		// "<!-->" is a whole comment.
-		if bytes.Contains(line[2:], []byte(k.closing())) {
-			return raw{}
+		if bytes.Contains(line[2:], []byte(rawMarks[k].closing)) {
+			return raw{} // "<!-->" is a whole comment
 		}
 		return raw{kind: k}
 	}
 	return raw{}
-}
-
-func (k rawKind) opening() string {
-	switch k {
-	case html:
-		return "<!--"
-	case math:
-		return "$$"
-	}
-	return "%%"
-}
-
-func (k rawKind) closing() string {
-	if k == html {
-		return "-->"
-	}
-	return k.opening()
 }
 
 // run returns the length of the run of mark at the start of line.
@@ -216,7 +180,7 @@ func (s *scanner) rawLine(c *cursor) {
 		}
 		return
 	}
-	closing := s.raw.kind.closing()
+	closing := rawMarks[s.raw.kind].closing
 	n := bytes.Index(s.text[at:c.end], []byte(closing))
 	if n < 0 {
 		if s.raw.kind == comment {
@@ -276,15 +240,13 @@ func (c *cursor) indent() (width, at int) {
 		case ' ':
 			width++
 		case '\t':
-			width += tabWidth(c.column + width - c.owed)
+			width += 4 - (c.column+width-c.owed)%4
 		default:
 			return width, at
 		}
 	}
 	return width, at
 }
-
-func tabWidth(column int) int { return 4 - column%4 }
 
 // skip moves the cursor over columns of white space, as far as there are any.
 func (c *cursor) skip(columns int) {
@@ -300,7 +262,7 @@ func (c *cursor) skip(columns int) {
 		}
 		width := 1
 		if c.text[c.at] == '\t' {
-			width = tabWidth(c.column)
+			width = 4 - c.column%4
 		}
 		c.at++
 		c.column += width

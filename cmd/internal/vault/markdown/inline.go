@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -344,17 +345,12 @@ func (s *scanner) addTag(at int, line segment) int {
 // and whether it is one: the rules for tags in properties are those for the
 // text of a note.
 func TagName(text string) (name string, ok bool) {
-	if len(text) > 0 && text[0] == '#' {
-		text = text[1:]
-	}
-	size := nameSize([]byte(text))
-	if size != len(text) {
+	text = strings.TrimPrefix(text, "#")
+	if nameSize([]byte(text)) != len(text) {
 		return "", false
 	}
-	for size > 0 && text[size-1] == '/' {
-		size--
-	}
-	return text[:size], isName([]byte(text[:size]))
+	name = strings.TrimRight(text, "/")
+	return name, isName([]byte(name))
 }
 
 // isName reports whether name, made of the right characters, is not empty and

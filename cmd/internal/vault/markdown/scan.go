@@ -97,10 +97,37 @@ func (s *scanner) scan() {
 	}
 	s.note.Frontmatter, s.note.BodyLine, s.note.Size = block, line, len(s.text)
 	s.line = line
-	for at := from; at < len(s.text); s.line++ {
-		end, next := lineEnd(s.text, at)
-		s.scanLine(at, end)
-		at = next
+	for at, next := from, 0; at < len(s.text); at, s.line = next, s.line+1 {
+		var end int
+		end, next = lineEnd(s.text, at)
+		if s.depth == 0 && s.raw.kind == notRaw && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
+			// No container is open, and this line opens none: it can only be of a paragraph.
+			s.looked += end - at
+			if len(s.para) > 0 {
+				s.continueParagraph(at, end, true)
+			} else {
+				s.beginParagraph(at, at, end)
+			}
+			continue
+		}
+		c := cursor{text: s.text, at: at, end: end}
+		matched := s.match(&c)
+		if s.raw.kind != notRaw {
+			if matched >= s.raw.depth {
+				s.rawLine(&c)
+				continue
+			}
+			s.closeRaw()
+		}
+		if !c.blank() {
+			s.begin(&c, matched)
+			continue
+		}
+		// End the current paragraph, and the quotes whose mark is missing.
+		s.enter(matched)
+		if s.depth == 0 || !s.stack[0].isQuote() {
+			s.blanked = true
+		}
 	}
 	if s.raw.kind != notRaw {
 		s.closeRaw()
@@ -166,39 +193,6 @@ func isFence(line []byte) bool {
 	return len(line) >= 3 && string(line[:3]) == "---" && len(bytes.TrimRight(line, " \t")) == 3
 }
 
-// scanLine adds a line to the current block, or begins another.
-func (s *scanner) scanLine(at, end int) {
-	if s.depth == 0 && s.raw.kind == notRaw && at < end && (isLetter(s.text[at]) || s.text[at] >= utf8.RuneSelf) {
-		// No container is open, and this line opens none: it can only be of a paragraph.
-		s.looked += end - at
-		if len(s.para) > 0 {
-			s.continueParagraph(at, end, true)
-			return
-		}
-		s.beginParagraph(at, at, end)
-		return
-	}
-	c := cursor{text: s.text, at: at, end: end}
-	matched := s.match(&c)
-	if s.raw.kind != notRaw {
-		if matched >= s.raw.depth {
-			s.rawLine(&c)
-			return
-		}
-		s.closeRaw()
-	}
-	if c.blank() {
-		// End the current paragraph, and the quotes whose mark is missing.
-		s.closeParagraph()
-		s.depth = matched
-		if s.depth == 0 || !s.stack[0].isQuote() {
-			s.blanked = true
-		}
-		return
-	}
-	s.begin(&c, matched)
-}
-
 // begin reads a line that is not blank and in no raw block: first the containers it opens,
 // then their content.
 func (s *scanner) begin(c *cursor, matched int) {
@@ -259,8 +253,24 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 	switch line[0] {
 	case '#':
 		if level := run(line, '#'); level <= 6 && (level == len(line) || isBlank(line[level])) {
+			// An ATX heading. One in a quote or a list item is rendered as a heading by the app, but missing
+			// in its index.
 			s.enter(matched)
-			s.heading(at, end, level)
+			s.touch(other, at, end)
+			inner := segment{at + level, end, s.line}
+			inner.trim(s.text)
+			closing := inner.end
+			for closing > inner.start && s.text[closing-1] == '#' {
+				closing--
+			}
+			if closing == inner.start || isBlank(s.text[closing-1]) {
+				inner.end = closing
+				inner.trim(s.text)
+			}
+			s.addHeading(Heading{Level: level, Text: s.string(inner.start, inner.end), Line: s.line, At: at})
+			s.para = append(s.para, inner)
+			s.start, s.lazy = at, false
+			s.closeParagraph()
 			return
 		}
 	case '`', '~', '<', '%', '$':

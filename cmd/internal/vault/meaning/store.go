@@ -160,7 +160,7 @@ func (s *Store) Load(file cache.Extra) {
 	decoder, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid, MaxMapPairs: math.MaxInt32}.DecMode() // names of files are any bytes
 	var saved saved
 	if err != nil || end < 0 || crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) ||
-		decoder.Unmarshal(data[:end], &saved) != nil || saved.Of != s.endpoint.identity() {
+		decoder.Unmarshal(data[:end], &saved) != nil || saved.Of != s.endpoint.url+" "+s.endpoint.model {
 		return
 	}
 	for path, n := range saved.Notes {
@@ -174,8 +174,6 @@ type saved struct {
 	Of    string
 	Notes map[string]known
 }
-
-func (e Endpoint) identity() string { return e.url + " " + e.model }
 
 // put replaces what is known of a note. It is called under the lock.
 func (s *Store) put(path string, n known) {
@@ -194,7 +192,7 @@ func (s *Store) save() {
 	if !s.unsaved || s.file == nil {
 		return
 	}
-	if data, err := cbor.Marshal(saved{s.endpoint.identity(), s.notes}); err == nil {
+	if data, err := cbor.Marshal(saved{s.endpoint.url + " " + s.endpoint.model, s.notes}); err == nil {
 		s.unsaved = s.file.Write(binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))) != nil
 	}
 }

@@ -163,32 +163,7 @@ type setting struct {
 	scopes int
 }
 
-// apply returns the setting inside an operator, and for operators that divide the text how they
-// do; ok is false for an unknown operator.
-func (set setting) apply(name string) (inside setting, divides bool, k kind, ok bool) {
-	inside = set
-	switch name {
-	case "file":
-		inside.field = inName
-	case "path":
-		inside.field = inPath
-	case "content":
-		inside.field = inText
-	case "tag":
-		inside.field = inTags
-	case "match-case":
-		inside.exact = true
-	case "ignore-case":
-		inside.exact = false
-	default:
-		if k, ok = dividers[name]; !ok {
-			return set, false, 0, false
-		}
-		inside.field, inside.scopes, divides = inText, set.scopes+1, true
-	}
-	return inside, divides, k, true
-}
-
+// dividers are the operators that divide the text.
 var dividers = map[string]kind{
 	"line": lines, "block": blocks, "section": sections, "task": tasks, "task-todo": openTasks, "task-done": doneTasks,
 }
@@ -288,10 +263,11 @@ func (t *term) possible(text []byte) bool {
 
 func (t *term) foresee(s *search, text trigram.Filter) Outlook {
 	switch {
-	case t.field == inName:
-		return certainly(t.foundIn(s, s.nameOf()))
-	case t.field == inPath:
-		return certainly(t.foundIn(s, s.pathOf()))
+	case t.field == inName || t.field == inPath:
+		if t.match(s, everything) {
+			return Always
+		}
+		return Never
 	case t.field == anywhere && t.names(s):
 		return Always
 	case !text.MayHold(t.grams()):

@@ -96,15 +96,15 @@ func (p *parser) term(set setting) node {
 	case ']':
 		p.closesNothing()
 	}
-	if name, ok := p.operatorName(set); ok {
+	if name, inside := p.operator(set); name != "" {
 		p.special = true
-		inside, divides, k, _ := set.apply(name)
 		if p.atEnd(set) || p.atBlank() {
 			p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
 				fmt.Sprintf("write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself", name))
 		}
 		before := p.sections
 		op := operator{name: name, node: p.term(inside)}
+		k, divides := dividers[name]
 		if !divides {
 			return &op
 		}
@@ -129,21 +129,36 @@ func (p *parser) within(set setting, open *ParseError) node {
 	return p.alternatives(set)
 }
 
-// operatorName reads the name and colon of an operator, if there is one.
-func (p *parser) operatorName(set setting) (string, bool) {
-	if set.field == inValues {
-		return "", false
-	}
+// operator reads the name and colon of an operator, if there is one, and returns the setting of its
+// term.
+func (p *parser) operator(set setting) (name string, inside setting) {
 	size := strings.IndexFunc(p.text[p.at:], func(r rune) bool { return r != '-' && !isASCIILetter(r) })
-	if size < 0 || p.text[p.at+size] != ':' {
-		return "", false
+	if set.field == inValues || size < 0 || p.text[p.at+size] != ':' {
+		return "", set
 	}
-	name := strings.ToLower(p.text[p.at : p.at+size])
-	if _, _, _, ok := set.apply(name); !ok {
-		return "", false
+	name = strings.ToLower(p.text[p.at : p.at+size])
+	switch name {
+	case "file":
+		set.field = inName
+	case "path":
+		set.field = inPath
+	case "content":
+		set.field = inText
+	case "tag":
+		set.field = inTags
+	case "match-case":
+		set.exact = true
+	case "ignore-case":
+		set.exact = false
+	default:
+		if _, divides := dividers[name]; !divides {
+			return "", set
+		}
+		set.field = inText
+		set.scopes++
 	}
 	p.at += size + 1
-	return name, true
+	return name, set
 }
 
 // composed returns a text in normal form C if it is searched in a path; texts of notes are

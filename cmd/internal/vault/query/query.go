@@ -196,13 +196,6 @@ const (
 	Always
 )
 
-func certainly(found bool) Outlook {
-	if found {
-		return Always
-	}
-	return Never
-}
-
 // Reading returns how a query with operators was understood, with explicit AND, OR and NOT. It
 // is "" for plain words.
 func (q *Query) Reading() string {
