@@ -271,21 +271,6 @@ func (r Request) continues(before storedAnswer) error {
 	return nil
 }
 
-// continued fills in the command and the vault of a request that has only a cursor.
-func (g *Gateway) continued(req Request) Request {
-	if req.Cursor == "" || req.Command != "" && req.Vault != "" {
-		return req
-	}
-	id, _, err := pages.ParseCursor(req.Cursor)
-	if err != nil {
-		return req // it is refused where it is used
-	}
-	if _, first, err := g.answers.Get(req.Caller, id); err == nil {
-		req.Command, req.Vault = cmp.Or(req.Command, first.request.Command), cmp.Or(req.Vault, first.request.Vault)
-	}
-	return req
-}
-
 // Kept returns an error unless the answer of a cursor of the caller is stored.
 func (g *Gateway) Kept(caller, cursor string) error {
 	id, _, err := pages.ParseCursor(cursor)

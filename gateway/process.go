@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -27,7 +29,15 @@ import (
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
 	req.Caller = g.ofAgent(req.Caller)
-	req = g.continued(req).withOneLimit()
+	if req.Cursor != "" && (req.Command == "" || req.Vault == "") { // a cursor alone is enough
+		id, _, err := pages.ParseCursor(req.Cursor)
+		if err == nil { // otherwise it is refused where it is used
+			if _, first, err := g.answers.Get(req.Caller, id); err == nil {
+				req.Command, req.Vault = cmp.Or(req.Command, first.request.Command), cmp.Or(req.Vault, first.request.Vault)
+			}
+		}
+	}
+	req = req.withOneLimit()
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}
@@ -327,7 +337,14 @@ func (r reported) result(out exec.Outcome, err error) Result {
 			out.Stdout, out.Total, out.Cut = "", 0, false
 		}
 	}
-	image := takeImage(&out)
+	var image *Image
+	if out.Image != "" { // the line about it stays in the text; a truncated image is dropped
+		about, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
+		if found && !out.Cut {
+			image = &Image{MediaType: out.Image, Base64: data}
+		}
+		out.Stdout, out.Total, out.Cut = strings.Clone(about)+"\n", int64(len(about)+1), false
+	}
 	var notices []string
 	for _, notice := range out.Notices {
 		notices = append(notices, strings.Clone(notice)) // it may be a piece of a long answer, which it would keep in memory

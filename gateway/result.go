@@ -9,7 +9,6 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
@@ -212,21 +211,6 @@ func (r Result) showing(page pages.Page) Result {
 type Image struct {
 	MediaType string
 	Base64    string // its bytes
-}
-
-// takeImage removes the image from an outcome that has one, and leaves the line about it. A
-// truncated image is dropped.
-func takeImage(out *exec.Outcome) *Image {
-	if out.Image == "" {
-		return nil
-	}
-	about, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
-	whole := found && !out.Cut
-	out.Stdout, out.Total, out.Cut = strings.Clone(about)+"\n", int64(len(about)+1), false
-	if !whole {
-		return nil
-	}
-	return &Image{MediaType: out.Image, Base64: data}
 }
 
 // The methods Marked return an answer with each text of notes between marks with a random token,

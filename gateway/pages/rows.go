@@ -178,7 +178,16 @@ func record(s string, at int) (end, rows int) {
 	}
 	for at < len(s) {
 		if s[at] == '"' {
-			at = quotedEnd(s, at+1)
+			for at++; at < len(s); at++ { // to the closing mark, past those that are doubled
+				i := strings.IndexByte(s[at:], '"')
+				if i < 0 {
+					at = len(s)
+					break
+				}
+				if at += i + 1; at == len(s) || s[at] == ',' || lineBreak(s, at) > at {
+					break
+				}
+			}
 		} else if i := strings.IndexAny(s[at:], ",\n"); i >= 0 {
 			at += i
 		} else {
@@ -202,22 +211,4 @@ func lineBreak(s string, at int) int {
 		return at + 2
 	}
 	return at
-}
-
-// quotedEnd returns the offset after the closing mark of a quoted field, given
-// the one after its opening mark.
-func quotedEnd(s string, at int) int {
-	for {
-		i := strings.IndexByte(s[at:], '"')
-		if i < 0 {
-			return len(s)
-		}
-		at += i + 1
-		switch {
-		case at == len(s), s[at] == ',', lineBreak(s, at) > at:
-			return at
-		case s[at] == '"':
-			at++
-		}
-	}
 }

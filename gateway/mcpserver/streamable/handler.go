@@ -150,10 +150,7 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusOK, "ok")
 		}
 		return
-	case d.Resource.describedAt(path):
-		if allowed(w, r, http.MethodGet, http.MethodHead) {
-			d.Resource.describe(w)
-		}
+	case d.Resource.describes(w, r, path):
 		return
 	case path != endpoint && path != readyPath && (path != metricsPath || d.Metrics == nil):
 		refuse(w, http.StatusNotFound, "not found; the MCP endpoint is "+endpoint)

@@ -61,22 +61,23 @@ func (o *Resource) metadata() (origin, path string) {
 	return u.Scheme + "://" + u.Host, metadataPath + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// describedAt reports whether a path is that of the description: the one of the address of the
-// server, of its endpoint before a proxy changes the path, or the one for a whole origin.
-func (o *Resource) describedAt(path string) bool {
+// describes answers a request for the description, and reports whether it was one: for the path of the
+// address of the server, of its endpoint before a proxy changes the path, or the one for a whole origin.
+func (o *Resource) describes(w http.ResponseWriter, r *http.Request, path string) bool {
 	if o == nil {
 		return false
 	}
-	_, own := o.metadata()
-	return path == own || path == metadataPath+endpoint || path == metadataPath
-}
-
-func (o *Resource) describe(w http.ResponseWriter) {
-	text, _ := json.Marshal(map[string]any{ // only text
-		"resource": o.URL, "authorization_servers": []string{o.Issuer}, "scopes_supported": o.Scopes,
-		"bearer_methods_supported": []string{"header"}, "resource_name": "vaultwicket",
-	})
-	replyWith(w, http.StatusOK, text)
+	if _, own := o.metadata(); path != own && path != metadataPath+endpoint && path != metadataPath {
+		return false
+	}
+	if allowed(w, r, http.MethodGet, http.MethodHead) {
+		text, _ := json.Marshal(map[string]any{ // only text
+			"resource": o.URL, "authorization_servers": []string{o.Issuer}, "scopes_supported": o.Scopes,
+			"bearer_methods_supported": []string{"header"}, "resource_name": "vaultwicket",
+		})
+		replyWith(w, http.StatusOK, text)
+	}
+	return true
 }
 
 // challenge says in a response what is wrong with the token, "" for no token, which scopes would

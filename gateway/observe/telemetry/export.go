@@ -74,7 +74,39 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	ctx, cancel := context.WithTimeout(ctx, e.to.timeout)
 	defer cancel()
 	defer context.AfterFunc(e.life, cancel)()
-	body, err := encode(spans)
+	var all []message
+	for _, span := range spans {
+		at, parent, flags := span.SpanContext(), span.Parent(), uint32(span.SpanContext().TraceFlags())|flagKnowsRemote
+		if parent.IsRemote() {
+			flags |= flagRemoteContext
+		}
+		m := message{
+			"traceId": at.TraceID().String(), "spanId": at.SpanID().String(), "traceState": at.TraceState().String(),
+			"flags": flags, "name": span.Name(), "kind": int(span.SpanKind()),
+			"startTimeUnixNano": nanoseconds(span.StartTime()), "endTimeUnixNano": nanoseconds(span.EndTime()),
+			"attributes": attributesOf(span.Attributes()),
+		}
+		if parent.SpanID().IsValid() {
+			m["parentSpanId"] = parent.SpanID().String()
+		}
+		var events []message
+		for _, event := range span.Events() {
+			events = append(events, message{"timeUnixNano": nanoseconds(event.Time), "name": event.Name, "attributes": attributesOf(event.Attributes)})
+		}
+		if events != nil {
+			m["events"] = events
+		}
+		if span.Status().Code == codes.Error {
+			m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
+		}
+		all = append(all, m)
+	}
+	from := spans[0] // they are of one provider and one scope
+	body, err := json.Marshal(message{"resourceSpans": []message{{
+		"resource":   message{"attributes": attributesOf(from.Resource().Attributes())},
+		"scopeSpans": []message{{"scope": message{"name": from.InstrumentationScope().Name, "version": from.InstrumentationScope().Version}, "spans": all}},
+		"schemaUrl":  from.Resource().SchemaURL(),
+	}}})
 	if err == nil {
 		err = e.deliver(ctx, body)
 	}
@@ -178,43 +210,6 @@ const (
 	flagKnowsRemote   = 0x100 // SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 	flagRemoteContext = 0x200 // SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
 )
-
-// encode returns the request that exports spans, which are of one provider and one scope.
-func encode(spans []sdk.ReadOnlySpan) ([]byte, error) {
-	var all []message
-	for _, span := range spans {
-		at, parent, flags := span.SpanContext(), span.Parent(), uint32(span.SpanContext().TraceFlags())|flagKnowsRemote
-		if parent.IsRemote() {
-			flags |= flagRemoteContext
-		}
-		m := message{
-			"traceId": at.TraceID().String(), "spanId": at.SpanID().String(), "traceState": at.TraceState().String(),
-			"flags": flags, "name": span.Name(), "kind": int(span.SpanKind()),
-			"startTimeUnixNano": nanoseconds(span.StartTime()), "endTimeUnixNano": nanoseconds(span.EndTime()),
-			"attributes": attributesOf(span.Attributes()),
-		}
-		if parent.SpanID().IsValid() {
-			m["parentSpanId"] = parent.SpanID().String()
-		}
-		var events []message
-		for _, event := range span.Events() {
-			events = append(events, message{"timeUnixNano": nanoseconds(event.Time), "name": event.Name, "attributes": attributesOf(event.Attributes)})
-		}
-		if events != nil {
-			m["events"] = events
-		}
-		if span.Status().Code == codes.Error {
-			m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
-		}
-		all = append(all, m)
-	}
-	from := spans[0]
-	return json.Marshal(message{"resourceSpans": []message{{
-		"resource":   message{"attributes": attributesOf(from.Resource().Attributes())},
-		"scopeSpans": []message{{"scope": message{"name": from.InstrumentationScope().Name, "version": from.InstrumentationScope().Version}, "spans": all}},
-		"schemaUrl":  from.Resource().SchemaURL(),
-	}}})
-}
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
