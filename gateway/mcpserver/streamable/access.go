@@ -3,19 +3,29 @@ package streamable
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/gateway/state/private"
 )
 
 // newHosts returns the hosts of an address and a list of further names.
@@ -162,4 +172,191 @@ func (b *bearer) delay(ctx context.Context, remote string) bool {
 	case <-ctx.Done():
 	}
 	return true
+}
+
+// Resource describes the server to OAuth clients, which find out from it where to get an access
+// token (RFC 9728).
+type Resource struct {
+	// URL is the address at which clients reach the endpoint, with https or on this machine.
+	// Access tokens are for it. It decides what is described: the Host header of a request never
+	// does.
+	URL string
+	// Issuer is the URL of the authorization server.
+	Issuer string
+	// Scopes are those of access tokens. A client begins with all of them: whoever grants them
+	// chooses, and common clients that have a refresh token never ask for more.
+	Scopes []string
+}
+
+// SignIn is an authorization server at the same address.
+type SignIn interface {
+	http.Handler
+	// Owns reports whether a path is one of the server.
+	Owns(path string) bool
+}
+
+// Holder is whose a token is.
+type Holder struct {
+	// Server answers the requests.
+	Server *wire.Server
+	// Identity is the same for all tokens that may use one session, zero for only this token.
+	Identity [sha256.Size]byte
+}
+
+// Refusal is why a token is not accepted although it is valid, or may be.
+type Refusal struct {
+	Status int    // of HTTP
+	Scopes string // that the token would need, "" if it does not lack any
+	Reason string
+}
+
+func (e *Refusal) Error() string { return e.Reason }
+
+// insufficientScope is the error of RFC 6750 for a token that was not issued for a request.
+const insufficientScope = "insufficient_scope"
+
+// metadataPath is where the address of a description begins (RFC 9728, 3).
+const metadataPath = "/.well-known/oauth-protected-resource"
+
+// metadata returns the origin of the server and the path of its description.
+func (o *Resource) metadata() (origin, path string) {
+	u, _ := url.Parse(o.URL) // it was checked
+	return u.Scheme + "://" + u.Host, metadataPath + strings.TrimSuffix(u.EscapedPath(), "/")
+}
+
+// describes answers a request for the description, and reports whether it was one: for the path of the
+// address of the server, of its endpoint before a proxy changes the path, or the one for a whole origin.
+func (o *Resource) describes(w http.ResponseWriter, r *http.Request, path string) bool {
+	if o == nil {
+		return false
+	}
+	if _, own := o.metadata(); path != own && path != metadataPath+endpoint && path != metadataPath {
+		return false
+	}
+	if allowed(w, r, http.MethodGet, http.MethodHead) {
+		text, _ := json.Marshal(map[string]any{ // only text
+			"resource": o.URL, "authorization_servers": []string{o.Issuer}, "scopes_supported": o.Scopes,
+			"bearer_methods_supported": []string{"header"}, "resource_name": "vaultwicket",
+		})
+		replyWith(w, http.StatusOK, text)
+	}
+	return true
+}
+
+// challenge says in a response what is wrong with the token, "" for no token, which scopes would
+// do, and where a client finds out how to get one (RFC 6750, 3).
+func (o *Resource) challenge(h http.Header, problem, scopes string) {
+	text := "Bearer"
+	if o != nil {
+		origin, path := o.metadata()
+		text += fmt.Sprintf(" resource_metadata=%q", origin+path)
+		if problem != "" {
+			text += fmt.Sprintf(", error=%q", problem)
+		}
+		if scopes != "" {
+			text += fmt.Sprintf(", scope=%q", scopes)
+		}
+	}
+	h.Set("WWW-Authenticate", text)
+}
+
+const (
+	tokenBytes = 32
+	minToken   = 43       // 32 bytes in base64, without padding
+	minHex     = 64       // and in hexadecimal digits
+	maxToken   = 1 << 10  // far below the limit of a request's head
+	variety    = 10       // different characters; a random token in hex has fewer once in many millions
+	tokenSet   = "-._~+/" // besides letters and digits, RFC 6750
+)
+
+// Token returns the token in the file at path, which it creates with a new token if it is missing. The file must be a regular one that only this user can read, with one token and at most
+// a newline. The error is a *SettingError, without text of the file.
+func Token(path string) (string, error) {
+	token, err := readToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if err := makeToken(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", tokenError(path, "cannot be made", "", err)
+	}
+	return readToken(path) // as the next start will
+}
+
+func tokenError(path, reason, hint string, cause error) error {
+	return &SettingError{Setting: "token-file", Value: path, Reason: reason, hint: hint, cause: cause}
+}
+
+// readToken reads a file. The error wraps fs.ErrNotExist if there is none.
+func readToken(path string) (string, error) {
+	file, err := private.OpenLinked(path) // makeToken gives it two names for a moment
+	var unsafe *private.Unsafe
+	switch {
+	case err == nil:
+	case !errors.As(err, &unsafe):
+		return "", tokenError(path, "cannot be read", "", err)
+	case unsafe.Problem == private.NotRegular:
+		return "", tokenError(path, unsafe.Reason(), "name the file itself, not a link to it", nil)
+	case unsafe.Problem == private.OtherOwner:
+		return "", tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
+	case unsafe.Problem == private.Accessible:
+		return "", tokenError(path, unsafe.Reason(), unsafe.Remedy()+", and make a new token: this one may be known", nil)
+	default:
+		return "", tokenError(path, unsafe.Reason(), "try again", nil)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxToken+3))
+	if err != nil {
+		return "", tokenError(path, "cannot be read", "", err)
+	}
+	token := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	if reason := Weakness(token); reason != "" {
+		return "", tokenError(path, "contains a token that "+reason, "remove the file, and a new one is created at the next start", nil)
+	}
+	return token, nil
+}
+
+// makeToken creates the file with a new token, atomically. It never replaces a file: the error is
+// then fs.ErrExist.
+func makeToken(path string) error {
+	dir := filepath.Dir(path)
+	if !private.EnsureFolder(dir) {
+		return fmt.Errorf("its folder %s", cmp.Or(private.WhyUnsafe(dir), "cannot be made"))
+	}
+	file, err := os.CreateTemp(dir, ".token-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	secret := make([]byte, tokenBytes)
+	rand.Read(secret)
+	_, err = fmt.Fprintln(file, base64.RawURLEncoding.EncodeToString(secret))
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Link(file.Name(), path)
+}
+
+// Weakness returns why a text is not valid for Config.Token, "" if it is.
+func Weakness(token string) string {
+	different := map[rune]bool{}
+	for _, c := range strings.TrimRight(token, "=") {
+		different[c] = true
+		if !strings.ContainsRune(tokenSet, c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return "has characters that a header cannot carry"
+		}
+	}
+	switch {
+	case token == "":
+		return "is missing"
+	case len(token) < minToken:
+		return fmt.Sprintf("is shorter than %d characters, which 32 random bytes need", minToken)
+	case len(token) < minHex && strings.Trim(token, "0123456789abcdefABCDEF") == "":
+		return fmt.Sprintf("is shorter than %d hexadecimal digits, which 32 random bytes need", minHex)
+	case len(token) > maxToken:
+		return fmt.Sprintf("is longer than %d characters", maxToken)
+	case len(different) < variety:
+		return "is not random"
+	}
+	return ""
 }
