@@ -322,7 +322,6 @@ func undoOf(id string) Request {
 	return Request{Command: undoCommand, Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
-// undoOne undoes the change of an operation.
 func (r *batchRun) undoOne(ctx context.Context, i int) {
 	result, done := r.results[i], &r.done[i]
 	undone := false

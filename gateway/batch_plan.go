@@ -167,7 +167,6 @@ var fieldNames = []string{"path", "hash", fieldStdout, "change.id", "vault"}
 
 const fieldStdout = "stdout"
 
-// references lists what the operation takes from others.
 func (o Operation) references() []Reference {
 	refs := slices.Collect(maps.Values(o.From))
 	if o.HashFrom != (Reference{}) {

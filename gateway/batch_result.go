@@ -72,7 +72,6 @@ func RejectBatch(clientID string, err error) BatchResult {
 	return BatchResult{Results: []OperationResult{}, ClientID: quote.Short(clientID), Error: cause}
 }
 
-// count fills in the summary.
 func (r *BatchResult) count() {
 	r.Summary = Summary{}
 	for _, done := range r.Results {

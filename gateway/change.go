@@ -115,7 +115,6 @@ func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	return failure.New(failure.CodeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
 }
 
-// readChangeState asks for the state of a change.
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
 	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(exec.WriteOptions{Task: exec.End, Entry: id}))
 	if err != nil {

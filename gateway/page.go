@@ -18,7 +18,6 @@ import (
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/audit"
-	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
@@ -344,23 +343,6 @@ type divided struct {
 	plain    bool
 }
 
-// pageOf has a program send only as much of an answer as the first page needs. An answer with
-// headings between its rows is not divided, nor is a note, whose hash needs the whole.
-func (r Request) pageOf(ctx context.Context, call allowlist.Call, p policy.Policy) context.Context {
-	if !r.Keep || r.batch != "" || call.Effect().Mutates() || p.Secrets == policy.SecretsBlock {
-		return ctx
-	}
-	form := formOf(call)
-	if form == pages.JSON {
-		ctx = exec.CompactJSON(ctx)
-	}
-	if r.MaxOutput == 0 || r.Fields != nil || call.PrintsNote() || form == pages.Headed || form == pages.Numbered {
-		return ctx
-	}
-	// One byte more, so that the page ends before the part does.
-	return exec.FirstPart(ctx, exec.Part{Bytes: r.MaxOutput + 1, Lines: form.HasLines()})
-}
-
 // whole returns all of the answer. The result with an error is that of the call.
 func (d *divided) whole(ctx context.Context) (Result, error) {
 	text, err := d.more(ctx, 0, d.out.Kept.Bytes)
@@ -372,7 +354,6 @@ func (d *divided) whole(ctx context.Context) (Result, error) {
 	return d.result(out, nil), nil
 }
 
-// more fetches a part of the answer.
 func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
 	text, err := d.out.Kept.More(ctx, from, atLeast)
 	if errors.Is(err, exec.ErrNotKept) {

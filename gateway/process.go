@@ -102,7 +102,18 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	ctx = req.pageOf(ctx, plan.call, plan.policy)
+	if req.Keep && req.batch == "" && !plan.call.Effect().Mutates() && plan.policy.Secrets != policy.SecretsBlock {
+		// The program sends only as much of an answer as the first page needs. An answer with headings between its
+		// rows is not divided, nor is a note, whose hash needs the whole.
+		form := formOf(plan.call)
+		if form == pages.JSON {
+			ctx = exec.CompactJSON(ctx)
+		}
+		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != pages.Headed && form != pages.Numbered {
+			// One byte more, so that the page ends before the part does.
+			ctx = exec.FirstPart(ctx, exec.Part{Bytes: req.MaxOutput + 1, Lines: form.HasLines()})
+		}
+	}
 	semaphores := []*admission.Semaphore{g.running}
 	switch {
 	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired both others itself
@@ -252,7 +263,6 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 // detours are the codes of programs that did not begin the call, so that another one may.
 var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
 
-// run carries out one call on one program.
 func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err := g.checkPinnedVault(ctx, r); err != nil {
 		return exec.Outcome{ExitCode: -1}, err

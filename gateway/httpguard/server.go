@@ -189,7 +189,6 @@ func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	return evicted, true
 }
 
-// release stops counting a connection.
 func (g *ConnLimiter) release(c *conn) {
 	g.open = slices.DeleteFunc(g.open, func(other *conn) bool { return other == c })
 }

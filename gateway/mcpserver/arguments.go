@@ -149,7 +149,6 @@ const (
 	typeStrings argumentType = "array" // of strings
 )
 
-// schema returns the JSON Schema of the argument.
 func (p property) schema() map[string]any {
 	schema := map[string]any{"type": p.Type, "description": p.Description}
 	if p.Type == typeStrings {

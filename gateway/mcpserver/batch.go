@@ -42,7 +42,6 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"atomic":{"type":"boolean","description":"undo all if one fails"},"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
 
-// batch handles calls of obsidianBatch.
 func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {

@@ -102,7 +102,6 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 	return batch
 }
 
-// surface returns the name of the transport in the audit log.
 func surface(p *wire.Peer) string {
 	if p.Caller != "" {
 		return "http"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// All returns the prompts, in the order in which they are listed.
+// allPrompts returns the prompts, in the order in which they are listed.
 func allPrompts() []promptTask {
 	return []promptTask{
 		{

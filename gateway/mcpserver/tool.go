@@ -116,11 +116,12 @@ func describe(view toolView) string {
 	vaults, listing := view.vaults, view.enabled
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
+	vault := `"` + strings.ReplaceAll(vaults[0], `"`, `'`) + `"` // its characters were checked with the settings
 	switch {
 	case len(vaults) > 1:
-		b.WriteString(" on a vault, " + quoteName(vaults[0]) + " unless named")
+		b.WriteString(" on a vault, " + vault + " unless named")
 	case vaults[0] != "":
-		b.WriteString(" on the vault " + quoteName(vaults[0]))
+		b.WriteString(" on the vault " + vault)
 	}
 	b.WriteString(`. Parameters go into params by name, flags as true; [x] is optional.`)
 	if slices.ContainsFunc(listing, func(c catalog.Listing) bool { return mark(c.Effect) != "" }) {
@@ -185,10 +186,6 @@ var abbreviations = [...]struct{ long, short, says string }{
 	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
 	{"heading= block= lines=", "#", " # is heading=, block= or lines=."},
 }
-
-// quoteName quotes a vault name for the description. Its characters were checked with the
-// settings.
-func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `'`) + `"` }
 
 // mark is how a description marks a command that writes or is destructive.
 func mark(e tiers.Effect) string {

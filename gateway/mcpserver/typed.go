@@ -136,8 +136,27 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 		return c, err
 	}
 	o := t.pick(given)
-	if err := t.checkFit(o, given); err != nil {
-		return c, err
+	for _, name := range slices.Sorted(maps.Keys(given)) { // to ignore one would run another call than the one that was meant
+		if o.uses(name) {
+			continue
+		}
+		for _, other := range o.when {
+			if _, ok := given[other]; ok && o.is == "" {
+				return c, wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %q", other), "send only one of the two")
+			}
+		}
+		if o.is != "" {
+			return c, wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is), "with it send "+strings.Join(o.params, ", "))
+		}
+		var selectors []string // the arguments that select an operation which uses this one
+		for _, operation := range t.operations {
+			if operation.uses(name) {
+				for _, selector := range operation.when {
+					selectors = append(selectors, strconv.Quote(selector))
+				}
+			}
+		}
+		return c, wrongArgument(allowlist.CodeMissingParam, name, "requires "+strings.Join(selectors, " or "), "send that too, or leave this out")
 	}
 	c.Command, c.Params = o.command, t.commandParams(o, given)
 	if err := c.decodeCommon(fields); err != nil {
@@ -212,34 +231,6 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 }
 
 func sendOneOf(values []string) string { return "send one of " + strings.Join(values, ", ") }
-
-// checkFit rejects arguments without a meaning for the operation: to ignore one would run
-// another call than the one that was meant.
-func (t *typedTool) checkFit(o *operation, given map[string]allowlist.Value) *argumentError {
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if o.uses(name) {
-			continue
-		}
-		for _, other := range o.when {
-			if _, ok := given[other]; ok && o.is == "" {
-				return wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %q", other), "send only one of the two")
-			}
-		}
-		if o.is != "" {
-			return wrongArgument(allowlist.CodeConflict, name, fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is), "with it send "+strings.Join(o.params, ", "))
-		}
-		var selectors []string // the arguments that select an operation which uses this one
-		for i := range t.operations {
-			if t.operations[i].uses(name) {
-				for _, selector := range t.operations[i].when {
-					selectors = append(selectors, strconv.Quote(selector))
-				}
-			}
-		}
-		return wrongArgument(allowlist.CodeMissingParam, name, "requires "+strings.Join(selectors, " or "), "send that too, or leave this out")
-	}
-	return nil
-}
 
 // rowsResult is a result with rows in place of the text of the output.
 type rowsResult struct {

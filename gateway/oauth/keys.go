@@ -119,7 +119,6 @@ func MetadataURLs(issuer string) []string {
 	return list
 }
 
-// get reads a JSON document.
 func (k *keys) get(ctx context.Context, place string, to any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {

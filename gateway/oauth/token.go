@@ -132,10 +132,29 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	if found && now.Before(seen.until) {
 		return seen.token, nil
 	}
-	token, err := v.check(ctx, text, now)
-	keeps := verifiedFor
+	var standard jwt.Claims
+	var all map[string]any
+	claims, keeps := v.signed, verifiedFor
 	if v.keys.introspects {
-		keeps = introspectFor
+		claims, keeps = v.introspected, introspectFor
+	}
+	err := claims(ctx, text, &standard, &all)
+	if err == nil {
+		err = standard.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now}, leeway)
+		switch {
+		case err != nil:
+			err = &Invalid{strings.TrimPrefix(err.Error(), "go-jose/go-jose/jwt: ")}
+		case all["cnf"] != nil:
+			err = &Invalid{"it is bound to a key of the client (cnf), which is not supported"}
+		}
+	}
+	token := Token{}
+	if err == nil {
+		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
+		token = Token{
+			Subjects: texts(all[v.Claim]), Scopes: append(words(all["scope"]), words(all["scp"])...), expires: standard.Expiry.Time(),
+			Holder: sha256.Sum256(append([]byte("oauth\x00"), identity...)),
+		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -155,29 +174,6 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	}
 	v.verified[sum] = known{token, until}
 	return token, nil
-}
-
-// check verifies a token that is not known.
-func (v *Verifier) check(ctx context.Context, text string, now time.Time) (Token, error) {
-	var standard jwt.Claims
-	var all map[string]any
-	claims := v.signed
-	if v.keys.introspects {
-		claims = v.introspected
-	}
-	if err := claims(ctx, text, &standard, &all); err != nil {
-		return Token{}, err
-	}
-	if err := standard.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: jwt.Audience{v.Resource}, Time: now}, leeway); err != nil {
-		return Token{}, &Invalid{strings.TrimPrefix(err.Error(), "go-jose/go-jose/jwt: ")}
-	}
-	if all["cnf"] != nil {
-		return Token{}, &Invalid{"it is bound to a key of the client (cnf), which is not supported"}
-	}
-	t := Token{Subjects: texts(all[v.Claim]), Scopes: append(words(all["scope"]), words(all["scp"])...), expires: standard.Expiry.Time()}
-	identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
-	t.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
-	return t, nil
 }
 
 // signed decodes the claims of a JWT that a key of the issuer has signed. The error is an [*Invalid]

@@ -8,7 +8,6 @@ import (
 // surveyed reads a text of form JSON.
 func surveyed(text string) Rows { return (&walk{s: text}).survey() }
 
-// survey reads the text.
 func (w *walk) survey() Rows {
 	w.skip()
 	isJSON := w.one()
@@ -185,7 +184,6 @@ func (w *walk) word(word string) bool {
 	return ok
 }
 
-// string advances past a string.
 func (w *walk) string() bool {
 	for w.at++; ; {
 		w.at = plainEnd(w.s, w.at)
@@ -210,7 +208,6 @@ func (w *walk) string() bool {
 	}
 }
 
-// number advances past a number.
 func (w *walk) number() bool {
 	if w.s[w.at] == '-' {
 		w.at++

@@ -198,7 +198,6 @@ func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 	return false
 }
 
-// refuse answers with a line of text.
 func refuse(w http.ResponseWriter, status int, text string) {
 	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

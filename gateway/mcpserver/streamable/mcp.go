@@ -225,7 +225,6 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 // maxClientName is how much is kept of the name of a client, in bytes.
 const maxClientName = 64
 
-// clientOf returns which program sent a request.
 func clientOf(r *http.Request, m received) client {
 	var info struct {
 		Name string `json:"name"`

@@ -131,7 +131,6 @@ func (c *conn) readAll(lines *lineReader) {
 	}
 }
 
-// send writes a message of the server.
 func (c *conn) send(message []byte) error {
 	c.outMu.Lock()
 	defer c.outMu.Unlock()

@@ -249,7 +249,6 @@ func (l *linter) peek() byte {
 
 func (l *linter) skip() { l.rest = l.rest[1:] }
 
-// takeString consumes a string with its quotes.
 func (l *linter) takeString() []byte {
 	end, quote := 1, 0
 	for {

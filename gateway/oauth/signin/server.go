@@ -483,7 +483,6 @@ func (s *Server) returning(request *server.AuthorizeRequest, data map[string]any
 	return map[string]string{"location": location}, err
 }
 
-// decide carries out what the owner has decided.
 func (s *Server) decide(r *http.Request) (any, error) {
 	t, a, err := s.take(r)
 	if err == nil && t.answer != nil {

@@ -46,7 +46,6 @@ type parsed struct {
 	name string
 }
 
-// parse reads an address.
 func parse(address string, c Config) (parsed, error) {
 	u, err := url.Parse(address)
 	if err != nil {
