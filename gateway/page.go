@@ -370,24 +370,30 @@ const mostAtOnce = 1 << 20
 func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, all bool) (storedAnswer, storedText, error) {
 	for s.answer.divided != nil {
 		d := *s.answer.divided
-		missing := from.at.At + req.MaxOutput + 1 - d.received
-		if all || !d.plain || req.MaxOutput == 0 {
-			return s.undivided(ctx, from)
-		}
-		if missing <= 0 {
-			if page, err := s.pageAt(req, from); err != nil || !page.Last() {
+		shown := ""
+		if !all && d.plain && req.MaxOutput != 0 {
+			missing := from.at.At + req.MaxOutput + 1 - d.received
+			if missing <= 0 {
+				if page, err := s.pageAt(req, from); err != nil || !page.Last() {
+					return s, from, err
+				}
+				missing = req.MaxOutput // the page would end with what has arrived
+			}
+			// Each further page fetches more at once, because the text is copied each time.
+			text, err := d.more(ctx, d.received, max(missing, min(d.received, mostAtOnce)))
+			if err != nil {
 				return s, from, err
 			}
-			missing = req.MaxOutput // the page would end with what has arrived
+			if cleaned, report := clean.Text(text); report.None() {
+				shown = cleaned
+			}
 		}
-		// Each further page fetches more at once, because the text is copied each time.
-		text, err := d.more(ctx, d.received, max(missing, min(d.received, mostAtOnce)))
-		if err != nil {
-			return s, from, err
-		}
-		shown, report := clean.Text(text)
-		if shown == "" || !report.None() {
-			return s.undivided(ctx, from)
+		if shown == "" {
+			whole, err := d.whole(ctx)
+			if err != nil {
+				return s, from, err
+			}
+			return s.filledWith(whole, from)
 		}
 		isArray, before := d.route.call.Reply().JSON, from.text
 		if isArray {
@@ -421,15 +427,6 @@ func (s storedAnswer) withRows(text string) storedAnswer {
 	s.answer = s.answer.counted()
 	s.answer.Stdout = ""
 	return s
-}
-
-// undivided fetches all of a divided answer.
-func (s storedAnswer) undivided(ctx context.Context, from storedText) (storedAnswer, storedText, error) {
-	whole, err := s.answer.divided.whole(ctx)
-	if err != nil {
-		return s, from, err
-	}
-	return s.filledWith(whole, from)
 }
 
 // filledWith returns the stored answer with all of its text in place of the first part.

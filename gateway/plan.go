@@ -144,8 +144,19 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 	if err != nil {
 		return err
 	}
-	if program.Backend() != string(Embedded) && (plan.hidden || decision.Preview().Confined()) && !g.resolves(plan, call) {
-		return g.accessError(call)
+	if program.Backend() != string(Embedded) && (plan.hidden || decision.Preview().Confined()) {
+		// The call may depend on hidden notes. The app can carry it out if the embedded program resolves the note and the
+		// app gets its path, or if that note is hidden, and answered as if it were missing. With the backend auto the
+		// embedded program answers such calls.
+		const anyNote = "a.md"
+		at, err := call.At(anyNote)
+		if _, made := call.NamesNew(); made {
+			at, err = call.MadeAt(anyNote)
+		}
+		resolves := call.TouchesOneNote() || err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
+		if g.backend != App || g.target().Folder == "" || plan.policy.Ignores || !resolves {
+			return g.accessError(call)
+		}
 	}
 	r := route{
 		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy,
@@ -154,24 +165,6 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 	r, _ = r.permitted() // without a permit it is only shown
 	plan.routes = append(plan.routes, r)
 	return nil
-}
-
-// resolves reports whether the app can carry out a call that may depend on hidden notes: the
-// embedded program resolves the note, and the app gets its path. With the backend auto the
-// embedded program answers such calls.
-func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
-	if g.backend != App || g.target().Folder == "" || plan.policy.Ignores {
-		return false
-	}
-	const anyNote = "a.md"
-	if call.TouchesOneNote() {
-		return true // it is hidden, and answered as if it were missing
-	}
-	at, err := call.At(anyNote)
-	if _, made := call.NamesNew(); made {
-		at, err = call.MadeAt(anyNote)
-	}
-	return err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
 }
 
 // accessError says that the app cannot be asked, because it does not enforce the access

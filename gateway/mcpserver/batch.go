@@ -76,47 +76,40 @@ var (
 	referenceNames = []string{"from", "field"}
 )
 
+const listOperations = `send a list, such as [{"clientId": "c1", "command": "daily:read"}]`
+
 // DecodeBatch decodes the arguments of obsidianBatch as strictly as those of a single
 // call. The error has the methods Code and Hint.
 func DecodeBatch(raw []byte) (gateway.Batch, error) {
-	batch, err := decodeBatch(raw)
+	var b gateway.Batch
+	fields, err := decodeObject("", raw, batchNames)
 	if err != nil {
 		return gateway.Batch{}, err
 	}
-	return batch, nil
-}
-
-const listOperations = `send a list, such as [{"clientId": "c1", "command": "daily:read"}]`
-
-func decodeBatch(raw json.RawMessage) (b gateway.Batch, err *argumentError) {
-	fields, err := decodeObject("", raw, batchNames)
-	if err != nil {
-		return b, err
-	}
 	if b.Atomic, err = decodeBool("atomic", fields.Get("atomic")); err != nil {
-		return b, err
+		return gateway.Batch{}, err
 	}
 	if b.Vault, err = decodeText("vault", fields.Get("vault")); err != nil {
-		return b, err
+		return gateway.Batch{}, err
 	}
 	if b.IdempotencyKey, err = decodeText("idempotencyKey", fields.Get("idempotencyKey")); err != nil {
-		return b, err
+		return gateway.Batch{}, err
 	}
 	var list []json.RawMessage
 	operations := fields.Get("operations")
 	switch {
 	case wire.IsNull(operations):
-		return b, wrongArgument(badRequest, "operations", "is missing", listOperations)
+		return gateway.Batch{}, wrongArgument(badRequest, "operations", "is missing", listOperations)
 	case json.Unmarshal(operations, &list) != nil:
-		return b, wrongArgument(badRequest, "operations", "is "+typeName(operations)+", not a list", listOperations)
+		return gateway.Batch{}, wrongArgument(badRequest, "operations", "is "+typeName(operations)+", not a list", listOperations)
 	case len(list) > gateway.MaxOperations:
-		return b, wrongArgument(badRequest, "operations", fmt.Sprintf("has %d operations", len(list)), fmt.Sprintf("send up to %d", gateway.MaxOperations))
+		return gateway.Batch{}, wrongArgument(badRequest, "operations", fmt.Sprintf("has %d operations", len(list)), fmt.Sprintf("send up to %d", gateway.MaxOperations))
 	}
 	total := 0
 	for i, item := range list {
 		o, err := decodeOperation(fmt.Sprintf("operations[%d]", i), item, &total)
 		if err != nil {
-			return b, err
+			return gateway.Batch{}, err
 		}
 		b.Operations = append(b.Operations, o)
 	}

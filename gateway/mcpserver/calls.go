@@ -95,10 +95,7 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 	case t != nil:
 		return gateway.Batch{}
 	}
-	batch, err := decodeBatch(raw)
-	if err != nil {
-		return gateway.Batch{}
-	}
+	batch, _ := DecodeBatch(raw) // nothing for arguments that are not valid
 	return batch
 }
 
@@ -213,16 +210,12 @@ func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (resul
 	return do()
 }
 
-// recoverResource and recoverPrompt guard resources and prompts.
-func (h handler) recoverResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
-	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		return guarded(h.Log, "resource", func() ([]mcp.ResourceContents, error) { return next(ctx, req) })
-	}
-}
-
-func (h handler) recoverPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
-	return func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return guarded(h.Log, "prompt", func() (*mcp.GetPromptResult, error) { return next(ctx, req) })
+// recovered is a middleware that guards handlers.
+func recovered[H ~func(context.Context, R) (A, error), R, A any](log *slog.Logger, where string) func(H) H {
+	return func(next H) H {
+		return func(ctx context.Context, req R) (A, error) {
+			return guarded(log, where, func() (A, error) { return next(ctx, req) })
+		}
 	}
 }
 

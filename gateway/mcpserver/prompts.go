@@ -25,7 +25,7 @@ import (
 func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 	for _, option := range []server.ServerOption{
 		server.WithPromptCapabilities(false), // before AddPrompt, see tools
-		server.WithPromptHandlerMiddleware(h.recoverPrompt),
+		server.WithPromptHandlerMiddleware(recovered[server.PromptHandlerFunc](h.Log, "prompt")),
 		server.WithPromptCompletionProvider(completer{h}),
 	} {
 		option(s)

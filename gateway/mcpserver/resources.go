@@ -47,7 +47,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 	for _, option := range []server.ServerOption{
 		server.WithResourceCapabilities(false, false), // before AddResource, see tools
 		server.WithCompletions(),
-		server.WithResourceHandlerMiddleware(h.recoverResource),
+		server.WithResourceHandlerMiddleware(recovered[server.ResourceHandlerFunc](h.Log, "resource")),
 		server.WithResourceCompletionProvider(completer{h}),
 	} {
 		option(s)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
@@ -200,11 +201,11 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	}
 	for name, middleware := range map[string]func() error{
 		"a resource": func() error {
-			_, err := broken.recoverResource(func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) { panic(secret) })(context.Background(), mcp.ReadResourceRequest{})
+			_, err := recovered[server.ResourceHandlerFunc](broken.Log, "resource")(func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) { panic(secret) })(context.Background(), mcp.ReadResourceRequest{})
 			return err
 		},
 		"a prompt": func() error {
-			_, err := broken.recoverPrompt(func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic(secret) })(context.Background(), mcp.GetPromptRequest{})
+			_, err := recovered[server.PromptHandlerFunc](broken.Log, "prompt")(func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic(secret) })(context.Background(), mcp.GetPromptRequest{})
 			return err
 		},
 	} {

@@ -150,11 +150,12 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	}
 	token := Token{}
 	if err == nil {
-		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
-		token = Token{
-			Subjects: texts(all[v.Claim]), Scopes: append(words(all["scope"]), words(all["scp"])...), expires: standard.Expiry.Time(),
-			Holder: sha256.Sum256(append([]byte("oauth\x00"), identity...)),
+		for _, claim := range slices.Concat(texts(all["scope"]), texts(all["scp"])) { // each a text with words, or a list
+			token.Scopes = append(token.Scopes, strings.Fields(claim)...)
 		}
+		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
+		token.Subjects, token.expires = texts(all[v.Claim]), standard.Expiry.Time()
+		token.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -225,14 +226,6 @@ func texts(value any) (list []string) {
 		}
 	}
 	return slices.DeleteFunc(list, func(text string) bool { return text == "" || len(text) > maxSubject })
-}
-
-// words returns the words of a claim with scopes: one text, or a list.
-func words(value any) (list []string) {
-	for _, text := range texts(value) {
-		list = append(list, strings.Fields(text)...)
-	}
-	return list
 }
 
 const (
