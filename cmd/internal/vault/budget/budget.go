@@ -160,9 +160,6 @@ func (b *Budget) Step(n int64) error {
 	return nil
 }
 
-// Steps returns the number of steps taken.
-func (b *Budget) Steps() int64 { return b.steps.Load() }
-
 // Match runs a match of a regular expression and counts its time. match has to return an error
 // if it is not done in about the time left. The error of Match is an [*Overrun] that names the
 // expression, or that of the context; then the result of the match is meaningless.
@@ -226,12 +223,22 @@ type ceiling struct{ common, reserve chan struct{} }
 
 var ofProcess = &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
 
-// share takes what a call needs of the ceiling for a number of live bytes. The caller has the
-// lock.
+// share takes what a call needs of the ceiling for a number of live bytes, until the call ends. The
+// caller has the lock.
 func (b *Budget) share(alive int64) error {
 	for !b.reserved && alive > ownShare+b.shared {
 		if b.shared == 0 {
-			context.AfterFunc(b.ctx, b.giveBack)
+			context.AfterFunc(b.ctx, func() {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				for ; b.shared > 0; b.shared -= commonStep {
+					<-b.ceiling.common
+				}
+				if b.reserved {
+					b.reserved = false
+					<-b.ceiling.reserve
+				}
+			})
 		}
 		select {
 		case b.ceiling.common <- struct{}{}:
@@ -253,17 +260,4 @@ func (b *Budget) share(alive int64) error {
 		}
 	}
 	return nil
-}
-
-// giveBack releases the share of a call.
-func (b *Budget) giveBack() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for ; b.shared > 0; b.shared -= commonStep {
-		<-b.ceiling.common
-	}
-	if b.reserved {
-		b.reserved = false
-		<-b.ceiling.reserve
-	}
 }

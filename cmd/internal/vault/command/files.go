@@ -20,7 +20,7 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// Listed is a file that [Vault.EachFile] visits. It can be asked during the visit alone.
+// Listed is a file that [Vault.EachEntry] visits. It can be asked during the visit alone.
 type Listed struct {
 	Path  disk.Path
 	entry disk.Entry  // of a walk
@@ -42,14 +42,9 @@ func (l Listed) Stamp() (system.Stamp, error) {
 	return l.looks.Stamp(l.Path) // the index does not look into such a file
 }
 
-// EachFile visits the files below a folder. In a worker with a current index it reads no folder,
-// and visits them in the order of listings, as sorted says. The error is that of the disk, also
-// for a missing folder.
-func (v *Vault) EachFile(under disk.Path, visit func(Listed)) (sorted bool, err error) {
-	return v.EachEntry(under, visit, nil)
-}
-
-// EachEntry is [Vault.EachFile] that visits the folders too, unless folder is nil.
+// EachEntry visits the files below a folder, and the folders too unless folder is nil. In a worker
+// with a current index it reads no folder, and visits the files in the order of listings, as sorted
+// says. The error is that of the disk, also for a missing folder.
 func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path string)) (sorted bool, err error) {
 	if files := v.indexedBelow(under); len(files) > 0 {
 		looks := v.Disk.Stamper()
@@ -94,14 +89,14 @@ func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []str
 	return found, err
 }
 
-// EachFileBelow is [Vault.EachFile] for a folder as it was typed. The error of one that is
-// not there says so.
+// EachFileBelow is [Vault.EachEntry] for the files of a folder as it was typed. The error of one
+// that is not there says so.
 func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, err error) {
 	under, err := v.FolderOf(folder)
 	if err != nil {
 		return false, FolderNotFound(folder)
 	}
-	if sorted, err = v.EachFile(under, visit); disk.IsMissing(err) {
+	if sorted, err = v.EachEntry(under, visit, nil); disk.IsMissing(err) {
 		err = FolderNotFound(folder)
 	}
 	return sorted, err

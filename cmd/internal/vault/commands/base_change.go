@@ -149,7 +149,9 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 			continue
 		}
 		var value frontmatter.Value
-		literals := map[formula.Kind]frontmatter.Type{formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText}
+		literals := map[formula.Kind]frontmatter.Type{
+			formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText,
+		}
 		if as, isLiteral := literals[property.Value.Kind()]; isLiteral {
 			if value, err = frontmatter.ParseValue(property.Value.Text(), as); err != nil {
 				return nil, err

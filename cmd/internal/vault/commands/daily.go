@@ -18,13 +18,16 @@ import (
 func init() {
 	register(
 		// The app shows the note then; nothing can be shown here, so the path is the answer.
-		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Verify: meansAdded(appended), Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
-			today, err := Today(v)
-			if err != nil {
-				return command.Proposal{}, err
-			}
-			return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
-		}},
+		command.Command{
+			Name: "daily", Help: "Create today's note if it is missing, and print its path", Verify: meansAdded(appended),
+			Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
+				today, err := Today(v)
+				if err != nil {
+					return command.Proposal{}, err
+				}
+				return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+			},
+		},
 		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
 		command.Command{Name: "daily:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
 			today, err := namedDay(v, p)

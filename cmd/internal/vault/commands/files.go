@@ -48,9 +48,22 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	if v.ForGateway && isBinary(v, t.Path) { // an agent would get thousands of escapes
-		kind := command.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
-		return command.Reply{}, kind.Failure("File %q is not a text: %s", command.Verbatim(t.Typed), promised(t.Path))
+	if extension := strings.ToLower(t.Path.Ext()); v.ForGateway && isAttachment(extension) && extension != "svg" {
+		// An agent would get thousands of escapes of an image, a PDF or the like. Where the name says nothing,
+		// the file begins with what no text has.
+		binary := allowlist.FileKind(extension) != other
+		if !binary {
+			if file, err := v.Disk.Open(t.Path); err == nil { // why not is told below
+				begin := make([]byte, 4096)
+				n, _ := io.ReadFull(file, begin)
+				file.Close()
+				binary = bytes.IndexByte(begin[:n], 0) >= 0
+			}
+		}
+		if binary {
+			kind := command.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
+			return command.Reply{}, kind.Failure("File %q is not a text: %s", command.Verbatim(t.Typed), promised(t.Path))
+		}
 	}
 	if p["frontmatter"] != "false" {
 		return v.Show(t)
@@ -60,26 +73,6 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, command.ReadError(t.Typed, err)
 	}
 	return command.FromNote(t.Path, text, string(text[markdown.Scan(text).Body:])), nil
-}
-
-// isBinary reports whether a file is an image, a PDF or the like by its name, or begins with what no
-// text has.
-func isBinary(v *command.Vault, path disk.Path) bool {
-	extension := strings.ToLower(path.Ext())
-	switch kind := allowlist.FileKind(extension); {
-	case !isAttachment(extension), extension == "svg":
-		return false
-	case kind != other:
-		return true
-	}
-	file, err := v.Disk.Open(path)
-	if err != nil {
-		return false // the caller says why
-	}
-	defer file.Close()
-	begin := make([]byte, 4096)
-	n, _ := io.ReadFull(file, begin)
-	return bytes.IndexByte(begin[:n], 0) >= 0
 }
 
 func fileInfo(v *command.Vault, p command.Values) (command.Reply, error) {

@@ -73,7 +73,15 @@ func (f *finding) learned(said command.Reply, by string, without error) command.
 	if !f.Host.Knowledge.Resident {
 		return said
 	}
-	m.Learn(f.x, f.notesToSend, f.sectionsToSend)
+	notes := func() (list []meaning.Note) { // that this caller may see and that the app does not exclude
+		for _, file := range f.x.Files {
+			if p := file.Path.String(); file.IsNote() && !f.excluded(p) {
+				list = append(list, meaning.Note{Path: p, Stamp: knowledge.StampOf(file)})
+			}
+		}
+		return list
+	}
+	m.Learn(f.x, notes, f.sectionsToSend)
 	if !m.Asks() {
 		return said
 	}
@@ -307,16 +315,6 @@ func contentOf(text []byte, facts index.Facts) find.Content {
 		}
 	}
 	return c
-}
-
-// notesToSend are the notes that this caller may see and that the app does not exclude.
-func (f *finding) notesToSend() (list []meaning.Note) {
-	for _, file := range f.x.Files {
-		if p := file.Path.String(); file.IsNote() && !f.excluded(p) {
-			list = append(list, meaning.Note{Path: p, Stamp: knowledge.StampOf(file)})
-		}
-	}
-	return list
 }
 
 // sectionsToSend returns the sections of a note as it may be seen now, which may be long after the call.

@@ -26,7 +26,11 @@ func init() {
 	register(
 		command.Command{Name: "move", Plan: move},
 		command.Command{Name: "rename", Plan: rename},
-		command.Command{Name: "copy", Plan: copyFile},
+		// The links of the copy lead where those of the other file lead, and no link leads to the copy.
+		command.Command{Name: "copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			r := &relocation{v: v, follow: true, copies: true, to: map[string]string{}}
+			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
+		}},
 		command.Command{Name: "folder:create", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
 			made, err := newFolderPath(v, p["path"])
 			if err != nil {
@@ -49,45 +53,44 @@ func init() {
 }
 
 func move(v *command.Vault, p command.Values) (command.Proposal, error) {
-	if p.Has("files") || p.Has("query") {
-		if command.NamesOneFile(p) || p.Has("files") && p.Has("query") {
-			return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
-		}
-		if !strings.HasSuffix(p["to"], "/") {
-			return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
-		}
-		r, err := relocating(v, p)
-		if err != nil {
-			return command.Proposal{}, err
-		}
-		var targets []command.Target
-		if p.Has("files") {
-			targets, err = pathLines(p["files"], v.FindPath)
-		} else {
-			var notes []disk.Path
-			notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
-			for _, note := range notes {
-				targets = append(targets, command.Target{Path: note, Typed: note.String()})
-			}
-		}
-		if err != nil {
-			return command.Proposal{}, err
-		}
-		for _, t := range targets {
-			to, err := r.move(t, destinationOf(p["to"], t.Path))
-			if err != nil {
-				return command.Proposal{}, err
-			}
-			if r.planned.Note == (disk.Path{}) {
-				r.planned.Note = to
-			}
-		}
-		r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
-		return r.planned, r.relink()
+	several := p.Has("files") || p.Has("query")
+	if several && (command.NamesOneFile(p) || p.Has("files") && p.Has("query")) {
+		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
 	}
-	return moving(v, p, "Moved", func(from disk.Path) string {
-		return destinationOf(p["to"], from)
-	})
+	if several && !strings.HasSuffix(p["to"], "/") {
+		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
+	}
+	r, err := relocating(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if !several {
+		return r.moving(p, "Moved", func(from disk.Path) string { return destinationOf(p["to"], from) })
+	}
+	var targets []command.Target
+	if p.Has("files") {
+		targets, err = pathLines(p["files"], v.FindPath)
+	} else {
+		var notes []disk.Path
+		notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
+		for _, note := range notes {
+			targets = append(targets, command.Target{Path: note, Typed: note.String()})
+		}
+	}
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	for _, t := range targets {
+		to, err := r.move(t, destinationOf(p["to"], t.Path))
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		if r.planned.Note == (disk.Path{}) {
+			r.planned.Note = to
+		}
+	}
+	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
+	return r.planned, r.relink()
 }
 
 // destinationOf returns the path that a file gets with to=.
@@ -102,7 +105,11 @@ func rename(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err := oneName(p["name"]); err != nil {
 		return command.Proposal{}, err
 	}
-	return moving(v, p, "Renamed", func(from disk.Path) string {
+	r, err := relocating(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return r.moving(p, "Renamed", func(from disk.Path) string {
 		return path.Join(path.Dir(from.String()), withExtension(p["name"], from))
 	})
 }
@@ -129,14 +136,10 @@ func withExtension(name string, file disk.Path) string {
 // supported are the extensions of the files that the app opens.
 var supported = strings.Fields("md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf")
 
-// moving returns the proposal to give a file another path. The file itself comes
-// first: it is the one that the change is about.
-func moving(v *command.Vault, p command.Values, said string, destination func(from disk.Path) string) (command.Proposal, error) {
-	r, err := relocating(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	t, err := v.Target(p)
+// moving returns the proposal to give a file another path, or to copy it there. The file itself
+// comes first: it is the one that the change is about.
+func (r *relocation) moving(p command.Values, said string, destination func(from disk.Path) string) (command.Proposal, error) {
+	t, err := r.v.Target(p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -163,22 +166,6 @@ func pathLines(list string, find func(typed string) (disk.Path, error)) (all []c
 		}
 	}
 	return all, nil
-}
-
-// copyFile makes a file with the content of another one. Its links lead where those of the
-// other one lead, and no link leads to the copy.
-func copyFile(v *command.Vault, p command.Values) (command.Proposal, error) {
-	t, err := v.Target(p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	r := relocation{v: v, follow: true, copies: true, to: map[string]string{}}
-	to, err := r.move(t, destinationOf(p["to"], t.Path))
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	r.planned.Message, r.planned.Note = "Copied: "+t.Path.String()+" -> "+to.String(), to
-	return r.planned, r.relink()
 }
 
 // relocation gives files other paths, or copies them, and changes the links that would lead

@@ -251,16 +251,14 @@ type aliasUse struct {
 	file *index.File
 }
 
-var allAliases = knowledge.Derived[[]aliasUse]{Name: "aliases", Compute: aliasUses}
-
-func aliasUses(files []*index.File) (uses []aliasUse) {
+var allAliases = knowledge.Derived[[]aliasUse]{Name: "aliases", Compute: func(files []*index.File) (uses []aliasUse) {
 	for i, names := range index.Collect(files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
 		for _, name := range names {
 			uses = append(uses, aliasUse{name, files[i]})
 		}
 	}
 	return uses
-}
+}}
 
 func aliases(v *command.Vault, p command.Values) (command.Reply, error) {
 	files, err := v.ScopedFiles(p)
@@ -269,7 +267,7 @@ func aliases(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	var uses []aliasUse
 	if command.NamesOneFile(p) {
-		uses = aliasUses(files)
+		uses = allAliases.Compute(files)
 	} else {
 		uses = allAliases.Of(&v.Host.Memo, files)
 	}

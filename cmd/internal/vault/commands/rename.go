@@ -38,12 +38,10 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	found, place := markdown.Scan(text), 0
-	if _, err := Edit(text, func() (_ []byte, err error) {
-		place, err = edit.FindHeading(found, p["heading"])
-		return nil, err
-	}); err != nil {
-		return command.Proposal{}, err
+	found := markdown.Scan(text)
+	place, err := edit.FindHeading(found, p["heading"])
+	if err != nil {
+		return command.Proposal{}, explainEditError(found, err)
 	}
 	for i, other := range found.Headings {
 		if i != place && edit.SameHeading(other.Text, p["to"]) {
@@ -173,10 +171,11 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 		return command.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		known, err := TagNames(v)
+		all, err := scopedTags(v, command.Values{})
 		if err != nil {
 			return command.Proposal{}, err
 		}
+		known := command.Map(all.uses, func(use tagUse) string { return use.name })
 		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(from, known), "Tag %q not found.", command.Verbatim("#"+from))
 	}
 	places := 0

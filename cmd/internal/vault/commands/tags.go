@@ -82,20 +82,8 @@ func tag(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		return command.Text(strings.Join(lines, "\n")), nil
 	}
-	names, err := TagNames(v)
-	if err != nil {
-		return command.Reply{}, err
-	}
+	names := command.Map(all.uses, func(use tagUse) string { return use.name })
 	return command.Reply{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(p["name"], names), "Tag %q not found.", command.Verbatim(name))
-}
-
-// TagNames returns the tags of the notes that the caller may see, with "#".
-func TagNames(v *command.Vault) ([]string, error) {
-	all, err := scopedTags(v, command.Values{})
-	if err != nil {
-		return nil, err
-	}
-	return command.Map(all.uses, func(use tagUse) string { return use.name }), nil
 }
 
 // tagTable has the tags of some files. It follows a change of few files with little work:

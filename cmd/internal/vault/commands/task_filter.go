@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/task"
 )
@@ -269,26 +267,3 @@ const (
 	noTag     = "(no tag)"
 	noValue   = "(no value)"
 )
-
-// groupNames returns the values of the property by which a request groups tasks, by the paths of
-// the files.
-func groupNames(p command.Values, files []*index.File) map[string][]string {
-	name, ok := strings.CutPrefix(p["group"], byProperty)
-	if !ok {
-		return nil
-	}
-	names := map[string][]string{}
-	for _, f := range files {
-		property, _ := f.Facts().Properties().Lookup(name)
-		values := []frontmatter.Value{property.Value}
-		if property.Value.Kind() == frontmatter.List {
-			values = property.Value.List()
-		}
-		for _, value := range values {
-			if text := value.Text(); text != "" {
-				names[f.Path.String()] = append(names[f.Path.String()], text)
-			}
-		}
-	}
-	return names
-}

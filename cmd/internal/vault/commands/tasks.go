@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -68,7 +69,22 @@ func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		return command.Nothing(sentence, "no open task in %s (%s of another kind)", where, command.Count(len(all), "task")), nil
 	}
-	return printedTasks(arranged(found, p, groupNames(p, files)), p), nil
+	values := map[string][]string{} // of the property by which the tasks are grouped, by the paths of the files
+	if name, ok := strings.CutPrefix(p["group"], byProperty); ok {
+		for _, f := range files {
+			property, _ := f.Facts().Properties().Lookup(name)
+			all := []frontmatter.Value{property.Value}
+			if property.Value.Kind() == frontmatter.List {
+				all = property.Value.List()
+			}
+			for _, value := range all {
+				if text := value.Text(); text != "" {
+					values[f.Path.String()] = append(values[f.Path.String()], text)
+				}
+			}
+		}
+	}
+	return printedTasks(arranged(found, p, values), p), nil
 }
 
 // isDetailed reports whether a request asks for more than the app knows of tasks.
@@ -129,9 +145,9 @@ func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
 
 // printedTasks returns a list of tasks in the form that a request asks for.
 func printedTasks(items []*taskItem, p command.Values) command.Reply {
-	switch {
-	case p.Has("format"):
-		shown, detailed := columns, isDetailed(p)
+	verbose, detailed, grouped := p.Has("verbose"), isDetailed(p), p.Has("group")
+	if p.Has("format") {
+		shown := columns
 		if !detailed {
 			shown = columns[:plainColumns]
 		}
@@ -143,30 +159,23 @@ func printedTasks(items []*taskItem, p command.Values) command.Reply {
 			listing.Columns = append(listing.Columns, c.name)
 		}
 		return listing.Reply(p["format"])
-	case isDetailed(p) && !p.Has("verbose"):
-		// A task a line with the place by which it can be named again, and the groups as headings.
-		grouped := p.Has("group")
-		return command.Rows(len(items), func(b []byte, n int) []byte {
-			if grouped && begins(items, n) {
-				b = appendGroup(b, items[n])
-			}
-			return items[n].appendRow(b)
-		})
 	}
-	// The lines alone, or under the name of their file with their numbers. The app's own layout of
-	// the second form was never recorded.
-	verbose := p.Has("verbose")
-	grouped := p.Has("group")
+	// A task a line, and the groups as headings: the line alone, under the name of its file with its
+	// number, or with the place by which it can be named again. The app's own layout of the second form
+	// was never recorded.
 	return command.Rows(len(items), func(b []byte, n int) []byte {
 		i, first := items[n], n == 0
-		if grouped && begins(items, n) {
-			b, first = appendGroup(b, i), true
+		if grouped && (first || i.group != items[n-1].group) {
+			b, first = append(append(append(b, "==> "...), i.group...), " <==\n"...), true
 		}
-		if verbose {
+		switch {
+		case verbose:
 			if first || i.file != items[n-1].file {
 				b = append(append(b, i.file...), '\n')
 			}
 			b = append(command.AppendNumber(b, int(i.at)), ": "...)
+		case detailed:
+			return i.appendRow(b)
 		}
 		return append(append(b, i.text...), '\n')
 	})
@@ -210,13 +219,6 @@ func (i *taskItem) appendRow(b []byte) []byte {
 	b = append(append(b, i.file...), ':')
 	b = append(command.AppendNumber(b, int(i.at)), ": "...)
 	return append(append(b, i.text...), '\n')
-}
-
-// begins reports whether the task at a place is the first one of its group.
-func begins(items []*taskItem, n int) bool { return n == 0 || items[n].group != items[n-1].group }
-
-func appendGroup(b []byte, i *taskItem) []byte {
-	return append(append(append(b, "==> "...), i.group...), " <==\n"...)
 }
 
 // showTask prints what is known of one task. The app's own layout was never

@@ -59,12 +59,12 @@ func listTemplates(v *command.Vault, p command.Values) (command.Reply, error) {
 // folder that does not exist has none.
 func templateNames(v *command.Vault, folder disk.Path) ([]string, error) {
 	var names []string
-	_, err := v.EachFile(folder, func(l command.Listed) {
+	_, err := v.EachEntry(folder, func(l command.Listed) {
 		if l.IsNote() {
 			name := strings.TrimPrefix(strings.TrimPrefix(l.Path.String(), folder.String()), "/")
 			names = append(names, strings.TrimSuffix(name, ".md"))
 		}
-	})
+	}, nil)
 	if err != nil && !disk.IsMissing(err) {
 		return nil, err
 	}

@@ -161,9 +161,33 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 	case !strings.HasSuffix(content, "\n"):
 		tail = end
 	}
-	tries := [][2]int{{0, 0}} // a line of code stays where it is put
+	tries := [][2]int{{0, 0}} // blank lines before and after content, best first; a line of code stays where it is put
 	if !raw {
-		tries = d.blanks(at, content, whole)
+		// With whole, content does not become a part of an adjacent paragraph, and is separated from a heading
+		// below it.
+		first, last := 0, 0
+		all := linesOf(content)
+		joins := func(above, below string) bool {
+			a, b := kindOf(above), kindOf(below)
+			switch a {
+			case tableRow, quoted, listItem, indented:
+				if b == plainText { // it would become a part of what is above
+					return true
+				}
+			}
+			heads := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#") && a != blank
+			return whole && (heads || a == plainText && b == plainText)
+		}
+		if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
+			first = 1
+		}
+		if at < len(d.text) && joins(all[len(all)-1], d.lineAt(at)) {
+			last = 1
+		}
+		tries = [][2]int{{first, last}, {1, last}}
+		if at < len(d.text) {
+			tries = append(tries, [2]int{first, 1}, [2]int{1, 1})
+		}
 	}
 	for _, blanks := range tries {
 		put := lead + strings.Repeat(end, blanks[0]) + content + tail + strings.Repeat(end, blanks[1])
@@ -174,36 +198,6 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 		}
 	}
 	return nil, &Refusal{Line: d.line(at), Reason: "with this text other parts of the note would be read differently"}
-}
-
-// blanks are the numbers of blank lines to try before and after content, best first. If
-// whole is set, content does not become a part of an adjacent paragraph, and is separated
-// from a heading below it.
-func (d *doc) blanks(at int, content string, whole bool) [][2]int {
-	first, last := 0, 0
-	all := linesOf(content)
-	joins := func(above, below string) bool {
-		a, b := kindOf(above), kindOf(below)
-		switch a {
-		case tableRow, quoted, listItem, indented:
-			if b == plainText { // it would become a part of what is above
-				return true
-			}
-		}
-		heads := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#") && a != blank
-		return whole && (heads || a == plainText && b == plainText)
-	}
-	if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
-		first = 1
-	}
-	if at < len(d.text) && joins(all[len(all)-1], d.lineAt(at)) {
-		last = 1
-	}
-	tries := [][2]int{{first, last}, {1, last}}
-	if at < len(d.text) {
-		tries = append(tries, [2]int{first, 1}, [2]int{1, 1})
-	}
-	return tries
 }
 
 // lineKind is what a line looks like by its first characters.

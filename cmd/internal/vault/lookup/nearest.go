@@ -150,8 +150,12 @@ func (w wanted) compare(name string) closeness {
 			return mistyped + closeness(n)
 		}
 	}
-	if w.sharesWord(name) {
-		return sharesWord
+	for other := range strings.FieldsSeq(name) {
+		for _, word := range w.words { // a word of four letters or more, or its beginning, is in both
+			if len(word) >= 4 && (strings.HasPrefix(other, word) || len(other) >= 4 && strings.HasPrefix(word, other)) {
+				return sharesWord
+			}
+		}
 	}
 	return unlike
 }
@@ -170,19 +174,6 @@ func isSame(text, folder, name string) bool {
 		}
 	}
 	return text == ""
-}
-
-// sharesWord reports whether both names have a word of four letters or more, or its
-// beginning, in common.
-func (w wanted) sharesWord(name string) bool {
-	for other := range strings.FieldsSeq(name) {
-		for _, word := range w.words {
-			if len(word) >= 4 && (strings.HasPrefix(other, word) || len(other) >= 4 && strings.HasPrefix(word, other)) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func sorted(name string) string {

@@ -51,25 +51,22 @@ type Worker struct {
 func New(h *command.Host, perform Perform, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident, h.Kept = true, &command.Store{}
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
-	w.rest = time.AfterFunc(restAfter, w.giveBack)
+	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
+		w.mu.Lock()
+		busy := len(w.open) > 0
+		w.mu.Unlock()
+		if !busy { // otherwise the end of the last call sets the timer again
+			w.host.GiveBack()
+			runtime.GC() // what pools have in store outlives one collection
+			debug.FreeOSMemory()
+		}
+	})
 	return w
 }
 
 // restAfter is how long a worker waits for another call before it gives the system the
 // memory that it does not need between calls.
 const restAfter = 2 * time.Second
-
-// giveBack frees the memory of the last calls, concurrently with new ones.
-func (w *Worker) giveBack() {
-	w.mu.Lock()
-	busy := len(w.open) > 0
-	w.mu.Unlock()
-	if !busy { // otherwise the end of the last call sets the timer again
-		w.host.GiveBack()
-		runtime.GC() // what pools have in store outlives one collection
-		debug.FreeOSMemory()
-	}
-}
 
 // Serve answers requests until stdin ends, and returns the exit status. It does
 // not wait for calls that are open then: a gateway that wants their answers
@@ -258,17 +255,11 @@ func (o *outlet) end(id uint32, end frame.End) error {
 	return o.flush()
 }
 
+// write sends a text, after what was held back.
 func (o *outlet) write(text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.held = append(o.held, text...)
-	return o.flush()
-}
-
-// flushed sends what was held back.
-func (o *outlet) flushed() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	return o.flush()
 }
 
@@ -319,7 +310,7 @@ func (j *job) window(size int) (int, error) {
 		j.sent += size
 		return size, nil
 	}
-	if err := j.out.flushed(); err != nil { // it has to know that there is more
+	if err := j.out.write(nil); err != nil { // it has to know that there is more
 		return 0, err
 	}
 	select {
@@ -345,7 +336,7 @@ type jobStream struct {
 }
 
 // Flush sends what was written and is held back for the end of the answer.
-func (s jobStream) Flush() error { return s.job.out.flushed() }
+func (s jobStream) Flush() error { return s.job.out.write(nil) }
 
 func (s jobStream) Write(text []byte) (int, error) {
 	if s.job.ctx.Err() != nil {

@@ -274,9 +274,7 @@ func Set(text string, field Field, value string, fallback Format) string {
 	for _, p := range slices.Backward(l.places) {
 		if p.field == field && p.start >= kept {
 			shift := len(edited) - len(text)
-			edited = cut(edited, p.start+shift, p.end+shift)
-			text = edited
-			return Set(edited, field, value, fallback)
+			return Set(cut(edited, p.start+shift, p.end+shift), field, value, fallback)
 		}
 	}
 	return edited
