@@ -46,15 +46,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []gateway.Backend{gateway.App, gateway.Auto} {
 		t.Run(string(backend), func(t *testing.T) {
-			folder := t.TempDir()
-			client := filepath.Join(folder, "obsidian")
-			rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
-			require.NoError(t, os.Chmod(client, 0o755))
-			h := newHiddenVault(t, func(c *gateway.Config) {
-				c.Backend = backend
-				c.Runner.Close()
-				c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
-			})
+			h, folder := newLeakyVault(t, backend, "")
 			// Without patterns some calls may reach the app at all.
 			h.hide(map[string]string{"Hid/Secret.md": "zqx"})
 			require.NoError(t, os.Remove(filepath.Join(h.dir, ".vaultwicketignore")))
@@ -110,7 +102,7 @@ func appRequests(t *testing.T, c allowlist.Command) []gateway.Request {
 // makes it, and what that refuses does not reach the app.
 func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	t.Parallel()
-	h, folder := newLeakyVault(t, "zqx\n")
+	h, folder := newLeakyVault(t, gateway.App, "zqx\n")
 	h.hide(map[string]string{"Hid/Secret.md": "zqx", "Open/One.md": "zqx"})
 	require.NoError(t, os.Remove(filepath.Join(h.dir, ".vaultwicketignore")))
 	before := h.notes()
@@ -146,7 +138,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 
 // newLeakyVault returns a vault whose app is leakyApp, which answers every call with a
 // text, and the folder in which it keeps what it is called with.
-func newLeakyVault(t *testing.T, says string) (h *hiddenVault, folder string) {
+func newLeakyVault(t *testing.T, backend gateway.Backend, says string) (h *hiddenVault, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	client := filepath.Join(folder, "obsidian")
@@ -154,9 +146,10 @@ func newLeakyVault(t *testing.T, says string) (h *hiddenVault, folder string) {
 	rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
 	require.NoError(t, os.Chmod(client, 0o755))
 	return newHiddenVault(t, func(c *gateway.Config) {
-		c.Backend = gateway.App
+		c.Backend = backend
 		c.Runner.Close()
 		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
+		t.Cleanup(c.Runner.Close)
 	}), folder
 }
 
@@ -165,7 +158,7 @@ func newLeakyVault(t *testing.T, says string) (h *hiddenVault, folder string) {
 // follows both.
 func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
-	h, folder := newLeakyVault(t, "an answer\n")
+	h, folder := newLeakyVault(t, gateway.App, "an answer\n")
 	h.hide(map[string]string{"Hid/Secret.md": "zqx"})
 	secret, open := filepath.Join(h.dir, "Hid", "Secret.md"), filepath.Join(h.dir, "Open")
 	for _, make := range []func() error{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
@@ -30,12 +30,10 @@ const canaryWord = "zqx"
 
 // hiddenVault is a vault with rules, with the gateways that serve it.
 type hiddenVault struct {
-	t           *testing.T
-	dir, state  string
-	levels      map[string]access.Level
-	log         strings.Builder
-	gateway     *gateway.Gateway
-	environment map[string]string
+	t          *testing.T
+	dir, state string
+	log        strings.Builder
+	gateway    *gateway.Gateway
 }
 
 // openNotes are what may be seen of the vault.
@@ -71,31 +69,23 @@ var hiddenParts = []map[string]string{
 
 func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
 	t.Helper()
-	h := &hiddenVault{t: t, dir: filepath.Join(t.TempDir(), "Vault"), state: t.TempDir(), levels: hiddenLevels}
+	h := &hiddenVault{t: t, dir: filepath.Join(t.TempDir(), "Vault")}
 	for path, text := range openNotes {
 		h.put(path, text)
 	}
 	h.put(".vaultwicketignore", "*.draft.md\n")
 	h.put(".obsidian/templates.json", `{"folder":"Templates"}`)
 	h.put(".obsidian/app.json", `{"alwaysUpdateLinks":true}`)
-	h.environment = map[string]string{"XDG_STATE_HOME": h.state, "XDG_CACHE_HOME": h.state, "HOME": h.state, "VAULTWICKET_NOW": "2026-11-21T09:05:07+02:00"}
-	getenv := func(name string) string { return h.environment[name] }
-	c := gateway.Config{
-		Backend: gateway.Embedded, Vault: gateway.Vault{Name: "Vault", Folder: h.dir}, Session: "agent", Getenv: getenv, Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Policy: h.policy(),
-		Runner: exec.New(exec.Config{Self: rig.Binary, Resident: true, Session: "agent", Getenv: getenv}),
-	}
-	if change != nil {
-		change(&c)
-	}
-	t.Cleanup(c.Runner.Close)
-	h.gateway = gateway.New(c)
+	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Vault, c.Log, c.Session = gateway.Vault{Name: "Vault", Folder: h.dir}, log, "agent"
+		c.Policy.Ceiling, c.Policy.Publish, c.Policy.Confirm, c.Policy.Access = tiers.V3, true, policy.ConfirmNever, rig.Rules(t, hiddenLevels)
+		if change != nil {
+			change(c)
+		}
+	})
+	h.state, h.gateway = o.State, o.Gateway
 	return h
-}
-
-func (h *hiddenVault) policy() policy.Policy {
-	rules, err := access.New(h.levels)
-	require.NoError(h.t, err)
-	return policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules}
 }
 
 func (h *hiddenVault) put(path, text string) {
@@ -154,72 +144,80 @@ func (h *hiddenVault) ask(req gateway.Request) string {
 }
 
 // sampleValues are values of a parameter, what is hidden among them.
-func sampleValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
-	text := func(all ...string) (values []allowlist.Value) {
-		for _, s := range all {
-			values = append(values, allowlist.Text(s))
-		}
-		return values
-	}
+func sampleValues(p allowlist.Param) []allowlist.Value {
 	switch {
 	case p.Kind == "path:line":
-		return text("Open/Plan.md:8", "Hid/Secret.md:2", "Open/One.md:1")
+		return texts("Open/Plan.md:8", "Hid/Secret.md:2", "Open/One.md:1")
 	case p.Kind == "folder":
-		return text("Open", "Hid", "Hid/Shown", "Gone")
+		return texts("Open", "Hid", "Hid/Shown", "Gone")
 	case p.Kind == "folder/ or path":
-		return text("Open/Deep/", "Hid/", "Hid/Secret.md", "Write/New.md", "Read/")
+		return texts("Open/Deep/", "Hid/", "Hid/Secret.md", "Write/New.md", "Read/")
 	case p.Kind == "path":
-		return text("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md", "Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base", "Hid", "Open/Board.canvas", "Open/pic.png", "Hid/pic.png")
+		return texts("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md", "Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base", "Hid", "Open/Board.canvas", "Open/pic.png", "Hid/pic.png")
 	case p.Kind == "note name" || p.Kind == "base name":
-		return text("Plan", "Secret", "Note", "Hid/Plan", "One", "Books", "Gone", "Day")
+		return texts("Plan", "Secret", "Note", "Hid/Plan", "One", "Books", "Gone", "Day")
 	case p.Kind == "file name":
-		return text("Plan", "One", "Fresh", "x.draft")
+		return texts("Plan", "One", "Fresh", "x.draft")
 	case p.Name == "query":
-		return text("text", "path:Hid", "tag:#tag", "[prop]", "task:do", "-path:Open", "file:Secret", "/e/")
+		return texts("text", "path:Hid", "tag:#tag", "[prop]", "task:do", "-path:Open", "file:Secret", "/e/")
 	case p.Name == "name" && p.Kind == "name":
-		return text("tag", "prop", "Day", "tags", "Hid/Secret")
+		return texts("tag", "prop", "Day", "tags", "Hid/Secret")
 	case p.Name == "old":
-		return text("text", "deep", "(t)ext", "written")
+		return texts("text", "deep", "(t)ext", "written")
 	case p.Name == "to" && p.Kind == "name":
-		return text("fresh", "tag/sub", "other")
+		return texts("fresh", "tag/sub", "other")
 	case p.Name == "heading":
-		return text("Plan", "Note", "Linked")
+		return texts("Plan", "Note", "Linked")
 	case p.Kind == "number":
-		return text("1", "2")
+		return texts("1", "2")
 	}
 	return valuesOf(p)
+}
+
+func texts(all ...string) (values []allowlist.Value) {
+	for _, s := range all {
+		values = append(values, allowlist.Text(s))
+	}
+	return values
 }
 
 // sampleRequests are requests with every value of every parameter, alone and with
 // one of each other parameter.
 func sampleRequests(c allowlist.Command) (all []gateway.Request) {
-	base := allowlist.Params{}
-	for _, p := range c.Params {
-		if p.Required {
-			base[p.Name] = sampleValues(c, p)[0]
-		}
-	}
+	base := required(c, sampleValues)
 	with := func(more ...allowlist.Params) {
-		merged := allowlist.Params{}
-		for _, m := range append([]allowlist.Params{base}, more...) {
-			for name, value := range m {
-				merged[name] = value
-			}
-		}
-		all = append(all, gateway.Request{Command: c.Name, Params: merged})
+		all = append(all, gateway.Request{Command: c.Name, Params: merged(base, more...)})
 	}
 	with()
 	for _, p := range c.Params {
-		for _, v := range sampleValues(c, p) {
-			with(allowlist.Params{p.Name: v})
+		for _, v := range sampleValues(p) {
+			one := allowlist.Params{p.Name: v}
+			with(one)
 			for _, q := range c.Params {
 				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") && (p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Kind == "path:line" || p.Name == "query") {
-					for _, w := range sampleValues(c, q)[:1] {
-						with(allowlist.Params{p.Name: v, q.Name: w})
-					}
+					with(one, allowlist.Params{q.Name: sampleValues(q)[0]})
 				}
 			}
 		}
+	}
+	return all
+}
+
+// required are the parameters that a command must have.
+func required(c allowlist.Command, valuesOf func(allowlist.Param) []allowlist.Value) allowlist.Params {
+	params := allowlist.Params{}
+	for _, p := range c.Params {
+		if p.Required {
+			params[p.Name] = valuesOf(p)[0]
+		}
+	}
+	return params
+}
+
+func merged(base allowlist.Params, more ...allowlist.Params) allowlist.Params {
+	all := maps.Clone(base)
+	for _, m := range more {
+		maps.Copy(all, m)
 	}
 	return all
 }
@@ -361,12 +359,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 }
 
 func withParam(req gateway.Request, name, value string) gateway.Request {
-	params := allowlist.Params{}
-	for key, v := range req.Params {
-		params[key] = v
-	}
-	params[name] = allowlist.Text(value)
-	return gateway.Request{Command: req.Command, Params: params}
+	return gateway.Request{Command: req.Command, Params: merged(req.Params, allowlist.Params{name: allowlist.Text(value)})}
 }
 
 // The file of patterns applies from the next call on, for a worker that lives.

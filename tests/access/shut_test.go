@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
@@ -19,59 +18,40 @@ import (
 
 // valuesOf are values that a parameter takes, some of which name what is there.
 func valuesOf(p allowlist.Param) []allowlist.Value {
-	text := func(all ...string) (values []allowlist.Value) {
-		for _, s := range all {
-			values = append(values, allowlist.Text(s))
-		}
-		return values
-	}
 	switch p.Kind {
 	case "flag":
 		return []allowlist.Value{allowlist.Flag(true)}
 	case "number", "age":
-		return text("1")
+		return texts("1")
 	case "date":
-		return text("2026-11-21")
+		return texts("2026-11-21")
 	case "choice":
-		return text(p.Choices...)
+		return texts(p.Choices...)
 	case "character":
-		return text("x")
+		return texts("x")
 	case "url":
-		return text("https://example.org/")
+		return texts("https://example.org/")
 	case "path:line":
-		return text("Target.md:2")
+		return texts("Target.md:2")
 	case "folder":
-		return text("Folder")
+		return texts("Folder")
 	case "folder/ or path":
-		return text("Folder/", "Folder/Moved.md")
+		return texts("Folder/", "Folder/Moved.md")
 	case "word":
-		return text("files")
+		return texts("files")
 	case "path":
-		return text("Target.md", "New.md")
+		return texts("Target.md", "New.md")
 	case "note name", "file name", "base name":
-		return text("Target")
+		return texts("Target")
 	}
-	return text("text")
+	return texts("text")
 }
 
 // requestsOf are requests with every parameter, alone and with each of the
 // others, and with all that is required.
 func requestsOf(c allowlist.Command) (all []allowlist.Params) {
-	base := allowlist.Params{}
-	for _, p := range c.Params {
-		if p.Required {
-			base[p.Name] = valuesOf(p)[0]
-		}
-	}
-	with := func(more ...allowlist.Params) {
-		merged := allowlist.Params{}
-		for _, m := range append([]allowlist.Params{base}, more...) {
-			for name, value := range m {
-				merged[name] = value
-			}
-		}
-		all = append(all, merged)
-	}
+	base := required(c, valuesOf)
+	with := func(more ...allowlist.Params) { all = append(all, merged(base, more...)) }
 	with()
 	for i, p := range c.Params {
 		for _, v := range valuesOf(p) {
@@ -99,14 +79,10 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 	for name, text := range map[string]string{"Target.md": "# H\n- [ ] do\n", "Folder/x.md": "[[Target]]", "Books.base": "views: []\n"} {
 		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
 	}
-	env := map[string]string{"XDG_STATE_HOME": t.TempDir(), "XDG_CACHE_HOME": t.TempDir(), "HOME": t.TempDir()}
-	getenv := func(name string) string { return env[name] }
-	runner := exec.New(exec.Config{Self: rig.Binary, Resident: true, Getenv: getenv})
-	t.Cleanup(runner.Close)
-	g := gateway.New(gateway.Config{
-		Runner: runner, Backend: gateway.Embedded, Vault: gateway.Vault{Folder: vault}, Getenv: getenv,
-		Policy: policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
-	})
+	g := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Vault = gateway.Vault{Folder: vault}
+		c.Policy = policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
+	}).Gateway
 	before := rig.TreeOf(t, vault)
 	refused, ran, mine := 0, 0, long.Shard(t, 4)
 	for c := range allowlist.Commands() {

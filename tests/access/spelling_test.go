@@ -15,6 +15,7 @@ import (
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/folding"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -35,19 +36,13 @@ func newSpellings(t *testing.T, backend gateway.Backend, cli string, levels map[
 	for path, text := range files {
 		rig.WriteFile(t, filepath.Join(s.dir, filepath.FromSlash(path)), []byte(text))
 	}
-	state := t.TempDir()
-	getenv := func(name string) string {
-		return map[string]string{"XDG_STATE_HOME": state, "XDG_CACHE_HOME": state, "HOME": state, "VAULTWICKET_NOW": "2026-11-21T09:05:07+02:00"}[name]
-	}
-	rules, err := access.New(levels)
-	require.NoError(t, err)
-	s.config = gateway.Config{
-		Backend: backend, Vault: gateway.Vault{Name: "Vault", Folder: s.dir}, Session: "agent", Getenv: getenv,
-		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules},
-		Runner: exec.New(exec.Config{CLI: cli, Self: rig.Binary, Resident: true, Session: "agent", Getenv: getenv}),
-	}
-	t.Cleanup(s.config.Runner.Close)
-	s.gateway = gateway.New(s.config)
+	h := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Backend, c.Vault = backend, gateway.Vault{Name: "Vault", Folder: s.dir}
+		c.Policy.Ceiling, c.Policy.Confirm, c.Policy.Access = tiers.V3, policy.ConfirmNever, rig.Rules(t, levels)
+		c.Runner = exec.New(exec.Config{CLI: cli, Self: rig.Binary, Resident: true, Getenv: c.Getenv})
+		t.Cleanup(c.Runner.Close)
+	})
+	s.config, s.gateway = h.Config, h.Gateway
 	return s
 }
 
@@ -107,6 +102,9 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []gateway.Backend{gateway.Embedded, gateway.Auto, gateway.App} {
 		t.Run(string(backend), func(t *testing.T) {
+			if backend == gateway.Auto {
+				long.Only(t) // with rules it asks as the others do
+			}
 			folder := t.TempDir()
 			client := filepath.Join(folder, "obsidian")
 			rig.WriteFile(t, client, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+folder+"/called'\necho zqx secret\n"))
@@ -114,8 +112,9 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 			s := newSpellings(t, backend, client, map[string]access.Level{"/": access.Delete, "My private": access.None}, map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
 			private := folding.Short(t, s.dir, "My private")
 			secret := folding.Short(t, filepath.Join(s.dir, "My private"), "Secret note.md")
+			var named []string // the answers by its name
 			for _, asked := range []string{private + "/Secret note.md", private + "/" + secret, strings.ToLower(private) + "/new.md", "MY PRIVATE/secret NOTE.md"} {
-				for _, req := range []gateway.Request{
+				for i, req := range []gateway.Request{
 					spelledCall("read", "path="), spelledCall("file", "path="), spelledCall("outline", "path="), spelledCall("append", "content=x", "path="), spelledCall("delete", "path="),
 					spelledCall("property:read", "name=a", "path="), spelledCall("move", "to=Open/B.md", "path="), spelledCall("rename", "name=C", "path="), spelledCall("history", "path="),
 				} {
@@ -128,9 +127,10 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 						}
 						return strings.ReplaceAll(got.Error.Code+" "+got.Error.Message+" "+got.Error.Hint+" "+got.Stdout, path, "PATH")
 					}
-					if got, want := ask(asked), ask("My private/Secret note.md"); got != want {
-						t.Errorf("%s %s: %s, and by its name: %s", req.Command, asked, got, want)
+					if len(named) == i {
+						named = append(named, ask("My private/Secret note.md"))
 					}
+					assert.Equal(t, ask(asked), named[i], "%s %s", req.Command, asked)
 				}
 			}
 			if called, err := os.ReadFile(filepath.Join(folder, "called")); err == nil && strings.Contains(strings.ToLower(string(called)), "priv") {

@@ -260,7 +260,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	if whole != (len(shown) <= 1<<20) || whole && said.Stdout != shown {
 		t.Errorf("%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	}
-	if j.route.bytes == nil {
+	if j.route.bytes == nil || j.written%3 > 0 && !long.Enabled() {
 		return
 	}
 	assert.Equal(t, j.route.bytes(t, tripNote), printed, "%s: read prints", trip.command)

@@ -15,12 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
 // conditionalWrites is how many the two gateways of the test try together.
-const conditionalWrites = 1000
+var conditionalWrites = long.Count(500, 1000)
 
 // Two gateways append to one note, each on the condition that it is the one that
 // was read, while a foreign editor writes it as editors do. In the end
@@ -59,7 +60,7 @@ func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
 		t.Skipf("no exchange of two files here: %v", err)
 	}
 	var left atomic.Int64
-	left.Store(conditionalWrites)
+	left.Store(int64(conditionalWrites))
 	writers := []*writer{{name: "one", left: &left}, {name: "two", left: &left}}
 	var writing, editing sync.WaitGroup
 	for _, w := range writers {

@@ -98,8 +98,7 @@ func TestAnAddressInPartsIsRefused(t *testing.T) {
 func TestWhoMayAddAddresses(t *testing.T) {
 	t.Parallel()
 	const content = "content=![](https://e.example/p.png?q=anna+earns+ninety+thousand)"
-	rules, err := access.New(map[string]access.Level{"/": access.Write})
-	require.NoError(t, err)
+	rules := rig.Rules(t, map[string]access.Level{"/": access.Write})
 	for name, test := range map[string]struct {
 		change func(*policy.Policy)
 		code   string // with the answer no
@@ -115,7 +114,7 @@ func TestWhoMayAddAddresses(t *testing.T) {
 		"never, allow":       {func(p *policy.Policy) { p.Confirm, p.RemoteLinks = policy.ConfirmNever, true }, "", ""},
 		"no right to delete": {func(p *policy.Policy) { p.Access = rules }, policy.CodeAccess, ""},
 		"the note is hidden": {func(p *policy.Policy) {
-			p.Access, _ = access.New(map[string]access.Level{"/": access.Delete, "Salary.md": access.None})
+			p.Access = rig.Rules(t, map[string]access.Level{"/": access.Delete, "Salary.md": access.None})
 		}, "", ""},
 	} {
 		o := withSalary(t, test.change)

@@ -252,8 +252,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 			o.Write(".vaultwicketignore", path+"\n")
 			return o.Again(nil)
 		}
-		rules, err := access.New(map[string]access.Level{"/": access.Delete, path: access.None})
-		require.NoError(t, err)
+		rules := rig.Rules(t, map[string]access.Level{"/": access.Delete, path: access.None})
 		return o.Again(func(c *gateway.Config) { c.Policy.Access = rules })
 	}
 	for name, test := range map[string]struct {

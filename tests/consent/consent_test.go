@@ -259,8 +259,7 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 // question is the same.
 func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 	t.Parallel()
-	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
-	require.NoError(t, err)
+	rules := rig.Rules(t, map[string]access.Level{"/": access.Delete, "Secret": access.None})
 	var seen [][]string
 	for _, hidden := range []string{"CANARY [[a]] [[Inbox/a]]\n", "", "[[root]]\n"} {
 		o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Access = rules })

@@ -204,8 +204,7 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 // and nothing that another session made.
 func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 	t.Parallel()
-	rules, err := access.New(map[string]access.Level{"/": access.Write})
-	require.NoError(t, err)
+	rules := rig.Rules(t, map[string]access.Level{"/": access.Write})
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm, c.Policy.Access = policy.ConfirmNever, rules })
 	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
 	require.That(t, made.OK, "%v", made.Error)

@@ -101,8 +101,7 @@ func TestHiddenNotesCauseNoNotice(t *testing.T) {
 	t.Parallel()
 	var answers [2][]string
 	for i, text := range []string{"CANARY [[a]]\n", clip + "[[a]] ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\n"} {
-		rules, err := access.New(map[string]access.Level{"Secret": access.None})
-		require.NoError(t, err)
+		rules := rig.Rules(t, map[string]access.Level{"Secret": access.None})
 		o := suspicious(t, policy.SuspiciousAsk, func(p *policy.Policy) { p.Access = rules })
 		require.NoError(t, os.Remove(filepath.Join(o.Vault, "Clip.md")))
 		o.Write("Secret/s.md", text)

@@ -31,21 +31,17 @@ func tighter(code string, change func(p *policy.Policy)) shutting {
 	}}
 }
 
-func levels(o map[string]access.Level) func(p *policy.Policy) {
-	return func(p *policy.Policy) {
-		rules, err := access.New(o)
-		if err != nil {
-			panic(err) // of the test itself
-		}
-		p.Access = rules
-	}
+func withRules(code string, levels map[string]access.Level) shutting {
+	return shutting{code, func(o *rig.Harness) {
+		tighter(code, func(p *policy.Policy) { p.Access = rig.Rules(o.T, levels) }).do(o)
+	}}
 }
 
 var shuttings = map[string]shutting{
 	"tiers":  tighter("tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V0 }),
 	"gate":   tighter("mutations_off", func(p *policy.Policy) { p.Mutations = false }),
-	"access": tighter("access_denied", levels(map[string]access.Level{"/": access.Delete, "Inbox": access.Read})),
-	"hidden": tighter("not_found", levels(map[string]access.Level{"/": access.Delete, "Inbox": access.None})),
+	"access": withRules("access_denied", map[string]access.Level{"/": access.Delete, "Inbox": access.Read}),
+	"hidden": withRules("not_found", map[string]access.Level{"/": access.Delete, "Inbox": access.None}),
 	"ignore": {"not_found", func(o *rig.Harness) { o.Write(".vaultwicketignore", "/Inbox/\n") }},
 	"pause": {"paused", func(o *rig.Harness) {
 		rig.WriteFile(o.T, admission.PauseFile(private.StateFolder(o.Config.Getenv, "")), nil)

@@ -9,19 +9,16 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
-// TestAThousandSessions opens as many sessions as the built server takes by
-// default, with a call in each. For the next ones those end that were idle for
-// longest.
-func TestAThousandSessions(t *testing.T) {
+// TestManySessions opens as many sessions as the built server takes, with a call in each. For
+// the next ones those end that were idle for longest.
+func TestManySessions(t *testing.T) {
 	t.Parallel()
-	most := 1000
-	if testing.Short() {
-		most = 200
-	}
+	most := long.Count(200, 1000)
 	vault := t.TempDir()
 	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
@@ -71,6 +72,14 @@ func FillVault(t *testing.T, folder string) {
 	for name, text := range notesAsked {
 		WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), []byte(text))
 	}
+}
+
+// Rules are access rules of levels.
+func Rules(t testing.TB, levels map[string]access.Level) access.Rules {
+	t.Helper()
+	rules, err := access.New(levels)
+	require.NoError(t, err)
+	return rules
 }
 
 // Again is a gateway as another process of the user has it.
