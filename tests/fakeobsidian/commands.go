@@ -14,27 +14,27 @@ import (
 // command is what the fake can do, with the parameters that it takes.
 type command struct {
 	params string
-	run    func(*call) (string, error)
+	run    func(*call) string
 }
 
 var commands map[string]command
 
 func init() { // the table refers to functions that refer to it
 	commands = map[string]command{
-		"version":         {"", func(*call) (string, error) { return "1.12.7 (installer 1.12.7)", nil }},
+		"version":         {"", func(*call) string { return "1.12.7 (installer 1.12.7)" }},
 		"vault":           {"info", vaultInfo},
 		"files":           {"folder ext total", listFiles},
 		"file":            {"file path", fileFacts},
-		"read":            {"file path", read},
+		"read":            {"file path", func(c *call) string { return c.read(c.target()) }},
 		"search":          {"query format limit path", search},
 		"properties":      {"file path format", properties},
-		"daily:path":      {"", func(c *call) (string, error) { return c.daily(), nil }},
+		"daily:path":      {"", (*call).daily},
 		"daily:read":      {"", readDaily},
-		"daily:append":    {"content inline", func(c *call) (string, error) { return c.addDaily(true) }},
-		"daily:prepend":   {"content inline", func(c *call) (string, error) { return c.addDaily(false) }},
+		"daily:append":    {"content inline", func(c *call) string { return c.addDaily(true) }},
+		"daily:prepend":   {"content inline", func(c *call) string { return c.addDaily(false) }},
 		"create":          {"name path content overwrite", create},
-		"append":          {"file path content inline", func(c *call) (string, error) { return c.add(true) }},
-		"prepend":         {"file path content inline", func(c *call) (string, error) { return c.add(false) }},
+		"append":          {"file path content inline", func(c *call) string { return c.add(true) }},
+		"prepend":         {"file path content inline", func(c *call) string { return c.add(false) }},
 		"delete":          {"file path permanent", remove},
 		"move":            {"file path to", move},
 		"rename":          {"file path name", rename},
@@ -44,31 +44,37 @@ func init() { // the table refers to functions that refer to it
 	}
 }
 
-// sentence is a failure in the words the app writes, which are not those of an error in Go.
+// sentence is a failure in the words the app writes, with which a command panics: those of an
+// error in Go are others.
 type sentence string
 
-func (s sentence) Error() string { return string(s) }
+func notFound(typed string) sentence { return sentence(fmt.Sprintf("File %q not found.", typed)) }
 
-func notFound(typed string) error { return sentence(fmt.Sprintf("File %q not found.", typed)) }
-
-const errNoTarget = sentence("No active file. Use file=<name> or path=<path> to specify a file.")
+// must panics with an error of the disk as the app words it.
+func must(err error) {
+	if err != nil {
+		panic(sentence(err.Error()))
+	}
+}
 
 // target returns the path of the note that a call means: path= as it is, file= as
 // a link from the root of the vault.
-func (c *call) target() (string, error) {
-	switch {
-	case c.has("path"):
-		if info, err := os.Stat(c.file(c.values["path"])); err != nil || info.IsDir() || hidden(c.values["path"]) {
-			return "", notFound(c.values["path"])
+func (c *call) target() string {
+	if at, ok := c.values["path"]; ok {
+		if info, err := os.Stat(c.file(at)); err != nil || info.IsDir() || hidden(at) {
+			panic(notFound(at))
 		}
-		return c.values["path"], nil
-	case c.has("file"):
-		if found := c.resolve(c.values["file"], ""); found != "" {
-			return found, nil
-		}
-		return "", notFound(c.values["file"])
+		return at
 	}
-	return "", errNoTarget
+	name, ok := c.values["file"]
+	if !ok {
+		panic(sentence("No active file. Use file=<name> or path=<path> to specify a file."))
+	}
+	found := c.resolve(name, "")
+	if found == "" {
+		panic(notFound(name))
+	}
+	return found
 }
 
 func hidden(p string) bool {
@@ -97,19 +103,18 @@ func (c *call) paths() (all []string) {
 	return all
 }
 
-func (c *call) read(path string) (string, error) {
+func (c *call) read(path string) string {
 	if text, ok := c.before[path]; ok {
-		return text, nil
+		return text
 	}
 	text, err := os.ReadFile(c.file(path))
-	return string(text), err
+	must(err)
+	return string(text)
 }
 
-func (c *call) write(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(c.file(path)), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(c.file(path), []byte(text), 0o644)
+func (c *call) write(path, text string) {
+	must(os.MkdirAll(filepath.Dir(c.file(path)), 0o755))
+	must(os.WriteFile(c.file(path), []byte(text), 0o644))
 }
 
 func (c *call) isThere(path string) bool { _, err := os.Stat(c.file(path)); return err == nil }
@@ -124,86 +129,64 @@ func (c *call) setting(file, key string) string {
 	return fmt.Sprint(all[key])
 }
 
-func vaultInfo(c *call) (string, error) {
+func vaultInfo(c *call) string {
 	switch c.values["info"] {
 	case "path":
-		return c.vault.Folder, nil
+		return c.vault.Folder
 	case "name":
-		return c.vault.Name, nil
+		return c.vault.Name
 	}
-	return "name\t" + c.vault.Name + "\npath\t" + c.vault.Folder, nil
+	return "name\t" + c.vault.Name + "\npath\t" + c.vault.Folder
 }
 
-func listFiles(c *call) (string, error) {
+func listFiles(c *call) string {
 	found := slices.DeleteFunc(c.paths(), func(p string) bool {
 		folder := strings.TrimSuffix(c.values["folder"], "/")
 		ext := strings.TrimPrefix(c.values["ext"], ".")
 		return folder != "" && !strings.HasPrefix(p, folder+"/") || ext != "" && !strings.HasSuffix(p, "."+ext)
 	})
 	if c.has("total") {
-		return fmt.Sprint(len(found)), nil
+		return fmt.Sprint(len(found))
 	}
-	return strings.Join(found, "\n"), nil
+	return strings.Join(found, "\n")
 }
 
-func fileFacts(c *call) (string, error) {
-	at, err := c.target()
-	if err != nil {
-		return "", err
-	}
+func fileFacts(c *call) string {
+	at := c.target()
 	info, err := os.Stat(c.file(at))
-	if err != nil {
-		return "", err
-	}
-	ms := info.ModTime().UnixMilli()
-	ext := path.Ext(at)
+	must(err)
+	ms, ext := info.ModTime().UnixMilli(), path.Ext(at)
 	return fmt.Sprintf("path\t%s\nname\t%s\nextension\t%s\nsize\t%d\ncreated\t%d\nmodified\t%d",
-		at, strings.TrimSuffix(path.Base(at), ext), strings.TrimPrefix(ext, "."), info.Size(), ms, ms), nil
+		at, strings.TrimSuffix(path.Base(at), ext), strings.TrimPrefix(ext, "."), info.Size(), ms, ms)
 }
 
-func read(c *call) (string, error) {
-	at, err := c.target()
-	if err != nil {
-		return "", err
-	}
-	return c.read(at)
-}
-
-func search(c *call) (string, error) {
+func search(c *call) string {
 	var found []string
 	for _, p := range c.paths() {
-		text, _ := c.read(p)
-		if strings.HasSuffix(p, ".md") && strings.Contains(strings.ToLower(p+"\n"+text), strings.ToLower(c.values["query"])) {
+		if strings.HasSuffix(p, ".md") && strings.Contains(strings.ToLower(p+"\n"+c.read(p)), strings.ToLower(c.values["query"])) {
 			found = append(found, p)
 		}
 	}
 	if len(found) == 0 {
-		return "No matches found.", nil
+		return "No matches found."
 	}
 	if c.values["format"] == "json" {
 		text, err := json.Marshal(found)
-		return string(text), err
+		must(err)
+		return string(text)
 	}
-	return strings.Join(found, "\n"), nil
+	return strings.Join(found, "\n")
 }
 
-func properties(c *call) (string, error) {
-	at, err := c.target()
-	if err != nil {
-		return "", err
+func properties(c *call) string {
+	block, _, ok := split(c.read(c.target()))
+	switch {
+	case !ok || len(block) == 0:
+		return "No frontmatter found."
+	case c.values["format"] == "json":
+		return block.json()
 	}
-	text, err := c.read(at)
-	if err != nil {
-		return "", err
-	}
-	block, _, ok := split(text)
-	if !ok || len(block) == 0 {
-		return "No frontmatter found.", nil
-	}
-	if c.values["format"] != "json" {
-		return block.yaml(), nil
-	}
-	return block.json(), nil
+	return block.yaml()
 }
 
 // daily is the path of today's note.
@@ -216,9 +199,10 @@ func (c *call) daily() string {
 }
 
 // readDaily makes a missing note, and prints nothing then.
-func readDaily(c *call) (string, error) {
+func readDaily(c *call) string {
 	if !c.isThere(c.daily()) {
-		return "", c.write(c.daily(), "")
+		c.write(c.daily(), "")
+		return ""
 	}
 	return c.read(c.daily())
 }

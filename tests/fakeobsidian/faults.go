@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -52,7 +53,7 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		fmt.Print(c.answer())
 	case "does something else": // and says that it did what it was asked to
 		said := c.answer()
-		c.become(f)
+		c.write(cmp.Or(f.Path, c.values["path"]), f.Text)
 		fmt.Print(said)
 	case "hangs":
 		hang()
@@ -65,7 +66,9 @@ func (c *call) withFault(self string, args []string, conf config) int {
 		return startLater(task{Self: self, Args: args, Empty: c.values["path"]})
 	case "crashes":
 		c.answer()
-		crash()
+		p, _ := os.FindProcess(os.Getpid())
+		_ = p.Kill()
+		hang()
 	default:
 		return refuse(self, args, "no fault is called "+f.Kind)
 	}
@@ -88,24 +91,7 @@ func (conf config) take(self, command string) (fault, bool) {
 	return fault{}, false
 }
 
-// become gives a note the text of a fault.
-func (c *call) become(f fault) {
-	path := f.Path
-	if path == "" {
-		path = c.values["path"]
-	}
-	if err := c.write(path, f.Text); err != nil {
-		syscall.Exit(unexpected)
-	}
-}
-
 func hang() { select {} }
-
-func crash() {
-	p, _ := os.FindProcess(os.Getpid())
-	_ = p.Kill()
-	hang()
-}
 
 // onStop calls a function when the client is asked to end.
 func onStop(then func()) {
@@ -164,12 +150,9 @@ func later(text string) int {
 		return unexpected
 	}
 	if t.Empty != "" {
-		text, err := call.read(t.Empty)
-		if err != nil || call.write(t.Empty, "") != nil {
-			return unexpected
-		}
+		call.before = map[string]string{t.Empty: call.read(t.Empty)}
+		call.write(t.Empty, "")
 		time.Sleep(emptyFor)
-		call.before = map[string]string{t.Empty: text}
 	}
 	if strings.HasPrefix(call.answer(), "Error: ") {
 		return unexpected

@@ -18,12 +18,6 @@ type property struct {
 
 type block []property
 
-// bodyOf returns a note without its properties.
-func bodyOf(text string) string {
-	_, body, _ := split(text)
-	return body
-}
-
 // split reads the properties of a note. It knows as much of YAML as the notes of
 // tests need: plain and quoted values, lists in both forms, comments.
 func split(text string) (props block, body string, ok bool) {
@@ -163,7 +157,7 @@ func (b block) json() string {
 
 // setProperty goes by the type that is named, and else by what the value looks
 // like.
-func setProperty(c *call) (string, error) {
+func setProperty(c *call) string {
 	value := c.values["value"]
 	var typed any
 	switch c.values["type"] {
@@ -180,7 +174,7 @@ func setProperty(c *call) (string, error) {
 	case "number":
 		n, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return "", sentence("Invalid number: " + value)
+			panic(sentence("Invalid number: " + value))
 		}
 		typed = n
 	default:
@@ -188,8 +182,7 @@ func setProperty(c *call) (string, error) {
 			typed = []any{}
 		}
 	}
-	said := "Set " + c.values["name"] + ": " + value
-	return said, c.edit(func(b block) block {
+	c.edit(func(b block) block {
 		for i := range b {
 			if strings.EqualFold(b[i].key, c.values["name"]) {
 				b[i].value = typed
@@ -198,27 +191,22 @@ func setProperty(c *call) (string, error) {
 		}
 		return append(b, property{c.values["name"], typed})
 	})
+	return "Set " + c.values["name"] + ": " + value
 }
 
-func removeProperty(c *call) (string, error) {
-	return "Removed: " + c.values["name"], c.edit(func(b block) block {
+func removeProperty(c *call) string {
+	c.edit(func(b block) block {
 		return slices.DeleteFunc(b, func(p property) bool { return strings.EqualFold(p.key, c.values["name"]) })
 	})
+	return "Removed: " + c.values["name"]
 }
 
 // edit changes the properties of a note, and leaves its body byte for byte.
-func (c *call) edit(change func(block) block) error {
-	at, err := c.target()
-	if err != nil {
-		return err
+func (c *call) edit(change func(block) block) {
+	at := c.target()
+	props, text, _ := split(c.read(at))
+	if props = change(props); len(props) > 0 {
+		text = "---\n" + props.yaml() + "---\n" + text
 	}
-	text, err := c.read(at)
-	if err != nil {
-		return err
-	}
-	props, body, _ := split(text)
-	if props = change(props); len(props) == 0 {
-		return c.write(at, body)
-	}
-	return c.write(at, "---\n"+props.yaml()+"---\n"+body)
+	c.write(at, text)
 }

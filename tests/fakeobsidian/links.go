@@ -35,8 +35,7 @@ func (c *call) resolve(target, source string) string {
 func (c *call) linksTo(file string) map[string][]string {
 	links := map[string][]string{}
 	for _, p := range c.paths() {
-		text, _ := c.read(p)
-		for _, found := range wikilink.FindAllStringSubmatch(text, -1) {
+		for _, found := range wikilink.FindAllStringSubmatch(c.read(p), -1) {
 			if strings.HasSuffix(p, ".md") && c.resolve(found[1], p) == file {
 				links[p] = append(links[p], found[1])
 			}
@@ -47,7 +46,7 @@ func (c *call) linksTo(file string) map[string][]string {
 
 // rewrite writes links to a file that has moved. The shortest form is the name, if
 // no other file has it.
-func (c *call) rewrite(links map[string][]string, from, to string) error {
+func (c *call) rewrite(links map[string][]string, from, to string) {
 	short := strings.TrimSuffix(path.Base(to), ".md")
 	for _, p := range c.paths() {
 		if p != to && path.Base(p) == path.Base(to) {
@@ -58,18 +57,12 @@ func (c *call) rewrite(links map[string][]string, from, to string) error {
 		if note == from {
 			note = to
 		}
-		text, err := c.read(note)
-		if err != nil {
-			return err
-		}
+		text := c.read(note)
 		for _, target := range targets {
 			for _, end := range []string{"]]", "#", "|"} {
 				text = strings.ReplaceAll(text, "[["+target+end, "[["+short+end)
 			}
 		}
-		if err := c.write(note, text); err != nil {
-			return err
-		}
+		c.write(note, text)
 	}
-	return nil
 }

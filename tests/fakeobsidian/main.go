@@ -158,15 +158,16 @@ func first(args []string) string {
 func (c *call) has(key string) bool { _, ok := c.values[key]; return ok }
 
 // answer carries the call out and returns what the app prints.
-func (c *call) answer() string {
-	said, err := commands[c.command].run(c)
-	if err != nil {
-		said = "Error: " + err.Error()
-	}
-	if !strings.HasSuffix(said, "\n") && (said != "" || c.command == "read") {
-		said += "\n"
-	}
-	return said
+func (c *call) answer() (said string) {
+	defer func() {
+		if failed := recover(); failed != nil {
+			said = "Error: " + string(failed.(sentence))
+		}
+		if !strings.HasSuffix(said, "\n") && (said != "" || c.command == "read") {
+			said += "\n"
+		}
+	}()
+	return commands[c.command].run(c)
 }
 
 // file returns the path of a file of the vault on the disk.

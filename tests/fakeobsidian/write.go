@@ -1,11 +1,12 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,27 +15,16 @@ import (
 // backslash in front of n or t.
 func expand(text string) string { return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(text) }
 
-// newFolder is where new notes go.
-func (c *call) newFolder() string {
-	if c.setting("app.json", "newFileLocation") == "folder" {
-		return c.setting("app.json", "newFileFolderPath")
-	}
-	return ""
-}
-
 // create numbers a name that is taken.
-func create(c *call) (string, error) {
-	at := c.values["path"]
-	if !c.has("path") {
-		name := c.values["name"]
-		if name == "" {
-			name = "Untitled"
+func create(c *call) string {
+	at, named := c.values["path"]
+	if !named {
+		if c.setting("app.json", "newFileLocation") == "folder" {
+			at = c.setting("app.json", "newFileFolderPath")
 		}
-		at = path.Join(c.newFolder(), name)
+		at = path.Join(at, cmp.Or(c.values["name"], "Untitled"))
 	}
-	switch path.Ext(at) {
-	case ".md", ".canvas", ".base":
-	default:
+	if !slices.Contains([]string{".md", ".canvas", ".base"}, path.Ext(at)) {
 		at += ".md"
 	}
 	said := "Created: "
@@ -44,7 +34,8 @@ func create(c *call) (string, error) {
 	case taken:
 		at = c.numbered(at)
 	}
-	return said + at, c.write(at, c.ended(expand(c.values["content"])))
+	c.write(at, c.ended(expand(c.values["content"])))
+	return said + at
 }
 
 func (c *call) numbered(at string) string {
@@ -74,70 +65,55 @@ func (c *call) added(text string, atEnd bool) string {
 	if atEnd {
 		return text + separator + c.ended(content)
 	}
-	head, body := text[:len(text)-len(bodyOf(text))], bodyOf(text)
-	return head + content + separator + body
+	_, body, _ := split(text)
+	return strings.TrimSuffix(text, body) + content + separator + body
 }
 
-func (c *call) add(atEnd bool) (string, error) {
-	at, err := c.target()
-	if err != nil {
-		return "", err
-	}
-	text, err := c.read(at)
-	if err != nil {
-		return "", err
-	}
-	said := map[bool]string{true: "Appended to: ", false: "Prepended to: "}[atEnd]
-	return said + at, c.write(at, c.added(text, atEnd))
+func (c *call) add(atEnd bool) string {
+	at := c.target()
+	c.write(at, c.added(c.read(at), atEnd))
+	return map[bool]string{true: "Appended to: ", false: "Prepended to: "}[atEnd] + at
 }
 
-func (c *call) addDaily(atEnd bool) (string, error) {
-	text, err := c.read(c.daily())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
+func (c *call) addDaily(atEnd bool) string {
+	text := ""
+	if c.isThere(c.daily()) {
+		text = c.read(c.daily())
 	}
-	return "Added to: " + c.daily(), c.write(c.daily(), c.added(text, atEnd))
+	c.write(c.daily(), c.added(text, atEnd))
+	return "Added to: " + c.daily()
 }
 
 // remove moves a file into the trash of the vault, which is flat.
-func remove(c *call) (string, error) {
-	at, err := c.target()
-	if err != nil {
-		return "", err
-	}
+func remove(c *call) string {
+	at := c.target()
 	if c.has("permanent") {
-		return "Deleted permanently: " + at, os.Remove(c.file(at))
+		must(os.Remove(c.file(at)))
+		return "Deleted permanently: " + at
 	}
 	trash := ".trash/" + path.Base(at)
 	if c.isThere(trash) {
 		trash = c.numbered(trash)
 	}
-	if err := os.MkdirAll(c.file(".trash"), 0o755); err != nil {
-		return "", err
-	}
-	return "Moved to trash: " + at, os.Rename(c.file(at), c.file(trash))
+	must(os.MkdirAll(c.file(".trash"), 0o755))
+	must(os.Rename(c.file(at), c.file(trash)))
+	return "Moved to trash: " + at
 }
 
-func move(c *call) (string, error) {
-	if c.values["to"] == "" {
-		return "", sentence("Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>")
-	}
-	from, err := c.target()
-	if err != nil {
-		return "", err
-	}
+func move(c *call) string {
 	to := c.values["to"]
+	if to == "" {
+		panic(sentence("Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>"))
+	}
+	from := c.target()
 	if strings.HasSuffix(to, "/") {
 		to += path.Base(from)
 	}
 	return c.moved(from, to, "Moved: ")
 }
 
-func rename(c *call) (string, error) {
-	from, err := c.target()
-	if err != nil {
-		return "", err
-	}
+func rename(c *call) string {
+	from := c.target()
 	to := path.Join(path.Dir(from), c.values["name"])
 	if path.Ext(to) == "" {
 		to += path.Ext(from)
@@ -146,42 +122,29 @@ func rename(c *call) (string, error) {
 }
 
 // moved gives a file another path, and writes the links to it anew if that is set.
-func (c *call) moved(from, to, said string) (string, error) {
+func (c *call) moved(from, to, said string) string {
 	if c.isThere(to) {
-		return "", sentence("Destination file already exists!")
+		panic(sentence("Destination file already exists!"))
 	}
-	if err := os.MkdirAll(filepath.Dir(c.file(to)), 0o755); err != nil {
-		return "", err
-	}
+	must(os.MkdirAll(filepath.Dir(c.file(to)), 0o755))
 	links := c.linksTo(from)
-	if err := os.Rename(c.file(from), c.file(to)); err != nil {
-		return "", err
-	}
+	must(os.Rename(c.file(from), c.file(to)))
 	if c.setting("app.json", "alwaysUpdateLinks") == "true" {
-		if err := c.rewrite(links, from, to); err != nil {
-			return "", err
-		}
+		c.rewrite(links, from, to)
 	}
-	return fmt.Sprintf("%s%s -> %s", said, from, to), nil
+	return fmt.Sprintf("%s%s -> %s", said, from, to)
 }
 
 // setTask changes the mark of a task.
-func setTask(c *call) (string, error) {
+func setTask(c *call) string {
 	if ref, ok := c.values["ref"]; ok {
 		c.values["path"], c.values["line"], _ = strings.Cut(ref, ":")
 	}
-	at, err := c.target()
-	if err != nil {
-		return "", err
-	}
-	text, err := c.read(at)
-	if err != nil {
-		return "", err
-	}
-	lines := strings.SplitAfter(text, "\n")
+	at := c.target()
+	lines := strings.SplitAfter(c.read(at), "\n")
 	n, _ := strconv.Atoi(c.values["line"])
 	if n < 1 || n > len(lines) || !strings.Contains(lines[n-1], "[") {
-		return "", sentence("No task found at line " + c.values["line"])
+		panic(sentence("No task found at line " + c.values["line"]))
 	}
 	box := strings.Index(lines[n-1], "[") + 1
 	mark := map[bool]string{true: "x", false: " "}[c.has("done") || c.has("toggle") && lines[n-1][box] == ' ']
@@ -189,5 +152,6 @@ func setTask(c *call) (string, error) {
 		mark = c.values["status"]
 	}
 	lines[n-1] = lines[n-1][:box] + mark + lines[n-1][box+1:]
-	return strings.TrimSuffix(lines[n-1], "\n"), c.write(at, strings.Join(lines, ""))
+	c.write(at, strings.Join(lines, ""))
+	return strings.TrimSuffix(lines[n-1], "\n")
 }

@@ -1,7 +1,6 @@
 package pairs
 
 import (
-	_ "embed"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,63 +17,46 @@ import (
 	"vaultwicket/tests/require"
 )
 
-//go:embed features.tsv
-var featuresText string
+// minReason is how many words a reason has at least.
+const minReason = 6
 
-//go:embed pairs.tsv
-var pairsText string
-
+// TestEveryPairHasATestOrAReason: each pair of the features has one row, in the order of the
+// features, and each test that it names is known.
 func TestEveryPairHasATestOrAReason(t *testing.T) {
-	features, problems := parseFeatures(featuresText)
-	rows, more := parseRows(pairsText)
-	all := testsOf(t, filepath.Join("..", ".."))
-	problems = append(append(problems, more...), check(features, rows, all.has)...)
-	for _, problem := range problems {
-		t.Error(problem)
+	place, last := map[string]int{}, 0
+	for i, cells := range rowsIn(t, "features.tsv", 2) {
+		require.That(t, place[cells[0]] == 0, "the feature %q is there twice", cells[0])
+		place[cells[0]], last = i+1, i+1
 	}
-	tested := 0
-	for _, r := range rows {
-		if len(r.tests) > 0 {
-			tested++
+	all, seen, tested := testsOf(t, filepath.Join("..", "..")), map[[2]int]bool{}, 0
+	for i, cells := range rowsIn(t, "pairs.tsv", 3) {
+		pair := [2]int{place[cells[0]], place[cells[1]]}
+		assert.That(t, 0 < pair[0] && pair[0] < pair[1] && !seen[pair], "line %d: %s and %s are no pair of features in their order, or are there twice", i+1, cells[0], cells[1])
+		seen[pair] = true
+		if reason, ok := strings.CutPrefix(cells[2], "-"); ok {
+			assert.That(t, len(strings.Fields(reason)) >= minReason, "line %d: a reason has at least %d words", i+1, minReason)
+			continue
+		}
+		tested++
+		for test := range strings.FieldsSeq(cells[2]) {
+			assert.That(t, all.has(test), "line %d: there is no test %s", i+1, test)
 		}
 	}
-	t.Logf("%d features, %d pairs: %d with tests, %d with a reason", len(features), len(rows), tested, len(rows)-tested)
+	assert.Equal(t, len(seen), last*(last-1)/2, "rows for the pairs of %d features", last)
+	t.Logf("%d features, %d pairs: %d with tests, %d with a reason", last, len(seen), tested, len(seen)-tested)
 }
 
-func TestAWrongTableIsTold(t *testing.T) {
-	const reason = "\t- they are of two programs, which never meet\n"
-	known := func(test string) bool { return test == "tests.TestOne" }
-	for want, c := range map[string]struct{ features, pairs string }{
-		"a and c have no row":          {"a\tx\nb\tx\nc\tx\n", "a\tb\ttests.TestOne\nb\tc" + reason},
-		"a and b are on line 1 too":    {"a\tx\nb\tx\n", "a\tb" + reason + "a\tb" + reason},
-		"not in the order":             {"a\tx\nb\tx\n", "b\ta" + reason},
-		"are not both features":        {"a\tx\nb\tx\n", "a\tz" + reason + "a\tb" + reason},
-		"neither a test nor a reason":  {"a\tx\nb\tx\n", "a\tb\t- no\n"},
-		"line 1: a and b have neither": {"a\tx\nb\tx\n", "a\tb\t\n"},
-		"no test tests.TestTwo":        {"a\tx\nb\tx\n", "a\tb\ttests.TestOne tests.TestTwo\n"},
-		"has 2 cells":                  {"a\tx\nb\tx\n", "a\tb" + reason + "a\tb\n"},
-		`"a" is there twice`:           {"a\tx\na\tx\n", "a\tb" + reason},
-		"is no name and its meaning":   {"a\tx\nb\n", "a\tb" + reason},
-	} {
-		features, problems := parseFeatures(c.features)
-		rows, more := parseRows(c.pairs)
-		problems = append(append(problems, more...), check(features, rows, known)...)
-		assert.Contains(t, strings.Join(problems, "\n"), want, "%q", c.pairs)
+// rowsIn reads a table. Each row has so many cells, and none of them is empty.
+func rowsIn(t *testing.T, name string, cells int) (rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		require.That(t, len(row) == cells && !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)
+		rows = append(rows, row)
 	}
-	if problems := check([]string{"a", "b"}, []row{{line: 1, a: "a", b: "b", tests: []string{"tests.TestOne"}}}, known); len(problems) > 0 {
-		t.Errorf("a table that is right: %q", problems)
-	}
-}
-
-func TestTestsAreFound(t *testing.T) {
-	all := testsOf(t, filepath.Join("..", ".."))
-	for test, want := range map[string]bool{
-		"tests/pairs.TestTestsAreFound": true, "tests/pairs.TestNone": false, "tests.TestTestsAreFound": false, "TestTestsAreFound": false,
-		"tests/pairs.TestTestsAreFound/has 2 cells": true, "tests/pairs.TestTestsAreFound/another" + " part": false,
-		"tests/pairs.testsOf": false, "tests/script/demo.txtar": true, "tests/script/none.txtar": false, "tests/pairs/pairs.tsv": false,
-	} {
-		assert.Equal(t, all.has(test), want, "%s", test)
-	}
+	return rows
 }
 
 // tests are the tests of the tree: by folder and name, and the texts of the files
@@ -88,10 +71,10 @@ func (s tests) has(test string) bool {
 		_, err := os.Stat(filepath.Join(s.root, filepath.FromSlash(test)))
 		return err == nil && strings.HasPrefix(test, "tests/")
 	}
-	folder, name, ok := strings.Cut(test, ".Test")
+	folder, name, _ := strings.Cut(test, ".Test")
 	name, part, sub := strings.Cut(name, "/")
 	texts, known := s.texts[folder+".Test"+name]
-	return ok && known && (!sub || texts[part])
+	return known && (!sub || texts[part])
 }
 
 // testsOf reads all files of tests below root.
@@ -104,13 +87,9 @@ func testsOf(t *testing.T, root string) tests {
 			return err
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+		require.NoError(t, err)
 		rel, err := filepath.Rel(root, filepath.Dir(name))
-		if err != nil {
-			return err
-		}
+		require.NoError(t, err)
 		folder := path.Clean(filepath.ToSlash(rel))
 		if texts[folder] == nil {
 			texts[folder] = map[string]bool{}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"vaultwicket/tests/assert"
-	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
+	"vaultwicket/tests/rig"
 )
 
 // The variables by which the app is found.
@@ -24,28 +24,11 @@ const (
 	fakeVariable   = "VAULTWICKET_TWIN_FAKE"  // the embedded program: this binary then plays the app
 )
 
-// binary is the embedded program, built once.
-var binary string
-
 func TestMain(m *testing.M) {
 	if program := os.Getenv(fakeVariable); program != "" {
 		syscall.Exit(fakeApp(program)) // os.Exit lets the race detector sleep for a second
 	}
-	memory.Use()
-	os.Exit(func() int {
-		folder, err := os.MkdirTemp("", "vaultwicket-twin-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 2
-		}
-		defer os.RemoveAll(folder)
-		binary = filepath.Join(folder, "vaultwicket")
-		if out, err := exec.Command("go", "build", "-o", binary, "vaultwicket/cmd/vaultwicket").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-			return 2
-		}
-		return m.Run()
-	}())
+	rig.Main(m)
 }
 
 // The embedded program and the fake of the app have a clock that stands still; the
@@ -65,7 +48,7 @@ type side struct {
 
 func embedded(folder string) side {
 	return side{folder: folder, today: sameDay, run: func(words []string) (string, int, error) {
-		return call(binary, append([]string{"vault", folder, "--write"}, words...), stillClock, "HOME="+filepath.Dir(folder))
+		return call(rig.Binary, append([]string{"vault", folder, "--write"}, words...), stillClock, "HOME="+filepath.Dir(folder))
 	}}
 }
 
@@ -226,7 +209,7 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
 	self, err := os.Executable()
 	require.NoError(t, err)
-	twin := app(self, folder, fakeVariable+"="+binary, vaultVariable+"="+folder, stillClock)
+	twin := app(self, folder, fakeVariable+"="+rig.Binary, vaultVariable+"="+folder, stillClock)
 	require.NoError(t, twin.ready(t))
 	require.NoError(t, twin.ready(t)) // a second run finds its own fixture
 	marked := 0
@@ -244,7 +227,7 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	assert.That(t, marked != 0, "no step is marked as different: this test has lost its point")
 	put(t, folder, "Diary.md", "mine")
 	assert.That(t, twin.ready(t) != nil, "went on in a vault with a note of someone's")
-	elsewhere := app(self, t.TempDir(), fakeVariable+"="+binary, vaultVariable+"="+folder)
+	elsewhere := app(self, t.TempDir(), fakeVariable+"="+rig.Binary, vaultVariable+"="+folder)
 	assert.That(t, elsewhere.ready(t) != nil, "went on in a vault that the app does not have at that place")
 	assert.That(t, len(contents(t, elsewhere.folder)) == 0, "wrote into a folder that the app does not call a vault")
 }
