@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -49,9 +51,7 @@ func TestAClientShowsTheApp(t *testing.T) {
 		if err == nil && to != nil {
 			err = json.Unmarshal(message.Result, to)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return message.Result
 	}
 	var page struct {
@@ -89,9 +89,7 @@ func TestAClientShowsTheApp(t *testing.T) {
 	waits := call("delete", map[string]any{"path": "Bread.md"})
 	b.run(chromedp.Evaluate[chromedp.Void](`show(` + waits + `)`))
 	b.until("the question", `frame.contentDocument.body.innerText.includes("Waits for your approval")`)
-	if strings.Contains(waits, `\u003cscript\u003eparent`) || w.Read("Bread.md") == "" {
-		t.Errorf("the question is %s", waits)
-	}
+	assert.That(t, !strings.Contains(waits, `\u003cscript\u003eparent`) && w.Read("Bread.md") != "", "the question is %s", waits)
 	b.run(chromedp.Evaluate[chromedp.Void](`frame.contentDocument.querySelector("[data-link]").click()`))
 	b.until("the request to open the link", `got.some((m) => m.method === "ui/open-link")`)
 	opens := value[string](b, `got.find((m) => m.method === "ui/open-link").params.url`)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/coder/websocket"
@@ -41,18 +43,14 @@ func (w *world) openFox(scheme string) *fox {
 	}
 	profile := w.t.TempDir()
 	prefs := fmt.Sprintf("user_pref(\"layout.css.prefers-color-scheme.content-override\", %d);\nuser_pref(\"app.update.enabled\", false);\nuser_pref(\"browser.shell.checkDefaultBrowser\", false);\n", map[string]int{"dark": 0, "light": 1}[scheme])
-	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(prefs), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, os.WriteFile(filepath.Join(profile, "user.js"), []byte(prefs), 0o600))
 	c := osexec.Command(path, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0")
 	c.Env = append(os.Environ(), "HOME="+profile, "MOZ_CRASHREPORTER_DISABLE=1")
 	log, err := c.StderrPipe()
 	if err == nil {
 		err = c.Start()
 	}
-	if err != nil {
-		w.t.Fatalf("start Firefox: %v", err)
-	}
+	require.That(w.t, err == nil, "start Firefox: %v", err)
 	w.t.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
@@ -69,9 +67,7 @@ func (w *world) openFox(scheme string) *fox {
 		close(address)
 	}()
 	found, ok := <-address
-	if !ok {
-		w.t.Fatal("Firefox has ended")
-	}
+	require.That(w.t, ok, "Firefox has ended")
 	f := &fox{w: w, ctx: ctx}
 	if f.socket, _, err = websocket.Dial(ctx, found+"/session", nil); err != nil {
 		w.t.Fatal(err)
@@ -114,24 +110,18 @@ func (f *fox) do(method string, params map[string]any, into any) {
 		if answer.Method == "log.entryAdded" {
 			var entry struct{ Level, Text string }
 			_ = json.Unmarshal(answer.Params, &entry) // what it cannot say is not an error
-			if entry.Level == "error" && !f.w.ended.Load() {
-				f.w.t.Errorf("console of Firefox: %s", entry.Text)
-			}
+			assert.That(f.w.t, entry.Level != "error" || f.w.ended.Load(), "console of Firefox: %s", entry.Text)
 		}
 		if answer.ID != f.calls {
 			continue
 		}
-		if answer.Type == "error" {
-			f.w.t.Fatalf("%s: %s: %s", method, answer.Error, answer.Message)
-		}
+		require.That(f.w.t, answer.Type != "error", "%s: %s: %s", method, answer.Error, answer.Message)
 		if into != nil {
 			err = json.Unmarshal(answer.Result, into)
 		}
 		break
 	}
-	if err != nil {
-		f.w.t.Fatalf("%s: %v", method, err)
-	}
+	require.That(f.w.t, err == nil, "%s: %v", method, err)
 }
 
 func (f *fox) visit(path string) {
@@ -148,9 +138,7 @@ func (f *fox) value(expression string, into any) {
 		ExceptionDetails struct{ Text string }
 	}
 	f.do("script.evaluate", map[string]any{"expression": "(async () => JSON.stringify(await (" + expression + ") ?? null))()", "target": map[string]any{"context": f.context}, "awaitPromise": true}, &answer)
-	if answer.Type != "success" {
-		f.w.t.Fatalf("%.200s: %s", expression, answer.ExceptionDetails.Text)
-	}
+	require.That(f.w.t, answer.Type == "success", "%.200s: %s", expression, answer.ExceptionDetails.Text)
 	if err := json.Unmarshal([]byte(answer.Result.Value), into); err != nil {
 		f.w.t.Fatalf("%.200s: %v", expression, err)
 	}
@@ -185,9 +173,7 @@ func TestEveryViewInFirefox(t *testing.T) {
 		source := ""
 		if *axe != "" {
 			text, err := os.ReadFile(*axe)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			source = string(text)
 		}
 		for _, width := range []int{360, 800, 1280} {
@@ -257,7 +243,5 @@ func TestAWalkInFirefox(t *testing.T) {
 		press("#confirm")
 	}
 	f.until("what was done", `document.querySelector(".note")?.innerText.startsWith("Undone")`)
-	if w.Read("Bread.md") == "" {
-		t.Error("the note is not back")
-	}
+	assert.That(t, w.Read("Bread.md") != "", "the note is not back")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -65,14 +66,10 @@ func writeCalls(t *testing.T, state string) {
 		if i%50 == 0 {
 			line.Decision, line.Code, line.Rule = "deny", "bad_value", ""
 		}
-		if err := logs.Write(line, false, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, false, false))
 		exit := 0
 		line.Kind, line.Decision, line.Params, line.DurationMs, line.Exit, line.Backend = "end", "", nil, int64(i%200), &exit, "embedded"
-		if err := logs.Write(line, false, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, false, false))
 	}
 }
 
@@ -80,9 +77,7 @@ func writeCalls(t *testing.T, state string) {
 func memoryOf(t *testing.T, pid int) string {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var found []string
 	for line := range strings.Lines(string(status)) {
 		if strings.HasPrefix(line, "VmRSS") || strings.HasPrefix(line, "RssAnon") || strings.HasPrefix(line, "VmHWM") {

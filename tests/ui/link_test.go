@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -56,16 +57,12 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 		Params struct{ ElicitationID string }
 	}
 	s.Next(&complete)
-	if complete.Method != "notifications/elicitation/complete" || complete.Params.ElicitationID != asked.Params.ElicitationID {
-		t.Errorf("%+v", complete)
-	}
+	assert.That(t, complete.Method == "notifications/elicitation/complete" && complete.Params.ElicitationID == asked.Params.ElicitationID, "%+v", complete)
 	var result struct {
 		ID     int
 		Result struct{ StructuredContent struct{ OK bool } }
 	}
 	s.Next(&result)
 	t.Logf("from the decision to the result: %v", time.Since(decided))
-	if result.ID != 7 || !result.Result.StructuredContent.OK || w.Read("Bread.md") != "" {
-		t.Errorf("the approved call: %+v", result)
-	}
+	assert.That(t, result.ID == 7 && result.Result.StructuredContent.OK && w.Read("Bread.md") == "", "the approved call: %+v", result)
 }

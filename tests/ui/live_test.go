@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -115,9 +117,7 @@ func TestUndoInTheBrowser(t *testing.T) {
 		b.press("#confirm")
 	}
 	b.until("what was done", `document.querySelector(".note")?.innerText === "Undone." && !location.search.includes("answer")`)
-	if w.Read("Bread.md") != "# Bread\n\nflour\nwater\nsalt\n" {
-		t.Errorf("the note is %q", w.Read("Bread.md"))
-	}
+	assert.That(t, w.Read("Bread.md") == "# Bread\n\nflour\nwater\nsalt\n", "the note is %q", w.Read("Bread.md"))
 }
 
 // Two windows show the same: what is done in one appears in the other.
@@ -270,13 +270,9 @@ func TestAPageSaysThatItsProgramIsGone(t *testing.T) {
 	b := w.open()
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	shown := `document.getElementById("gone").checkVisibility()`
-	if value[bool](b, shown) {
-		t.Error("it says so while the program answers")
-	}
+	assert.That(t, !value[bool](b, shown), "it says so while the program answers")
 	w.ended.Store(true)
-	if err := w.process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.process.Signal(os.Interrupt))
 	b.until("a banner", shown+` && document.getElementById("gone").innerText.includes("does not answer")`)
 }
 
@@ -313,14 +309,10 @@ func TestUpdatesAreCoalesced(t *testing.T) {
 	starts := `performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").map(e => e.startTime)`
 	for deadline := time.Now().Add(patience); value[int](b, starts+`.length`) < 6; {
 		client.Do(rig.Calling("append", "path=Work/Plan.md", "content=x"))
-		if time.Now().After(deadline) {
-			t.Fatal("the view is not fetched")
-		}
+		require.That(t, !time.Now().After(deadline), "the view is not fetched")
 	}
 	at := value[[]float64](b, starts)
 	for i := range at[3:] { // three pauses, of which a busy browser may make one look shorter
-		if at[i+3]-at[i] < 1000 {
-			t.Errorf("four fetches within %.0f ms", at[i+3]-at[i])
-		}
+		assert.That(t, at[i+3]-at[i] >= 1000, "four fetches within %.0f ms", at[i+3]-at[i])
 	}
 }

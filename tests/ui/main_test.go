@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -126,9 +128,7 @@ func (w *world) startPage() {
 func (w *world) link() string {
 	w.t.Helper()
 	line, err := w.links.ReadString('\n')
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	require.NoError(w.t, err)
 	return strings.TrimSpace(line)
 }
 
@@ -165,14 +165,10 @@ func (w *world) window() *tab {
 				w.t.Errorf("console: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *runtime.EventConsoleAPICalled:
-			if e.Type == "error" {
-				w.t.Errorf("console.error: %s", e.Args[0].Value)
-			}
+			assert.That(w.t, e.Type != "error", "console.error: %s", e.Args[0].Value)
 		}
 	})
-	if err != nil {
-		w.t.Fatalf("open a window: %v", err)
-	}
+	require.That(w.t, err == nil, "open a window: %v", err)
 	return b
 }
 
@@ -184,9 +180,7 @@ func (b *tab) run(steps ...step) {
 	b.w.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.w.t.Fatal(err)
-	}
+	require.NoError(b.w.t, chromedp.Do(ctx, steps...))
 }
 
 // get returns what an action returns.
@@ -195,9 +189,7 @@ func get[T any](b *tab, action chromedp.Action[T]) T {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, action)
-	if err != nil {
-		b.w.t.Fatal(err)
-	}
+	require.NoError(b.w.t, err)
 	return v
 }
 
@@ -237,9 +229,7 @@ func (b *tab) until(what, expression string) {
 		if err == nil && is {
 			return
 		}
-		if time.Now().After(deadline) {
-			b.w.t.Fatalf("not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
-		}
+		require.That(b.w.t, !time.Now().After(deadline), "not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -31,9 +32,7 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no folder for pictures is given")
 	}
-	if err := os.MkdirAll(*pictures, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(*pictures, 0o755))
 	take := func(b *tab, name, path string) {
 		for _, look := range []struct {
 			name, scheme string
@@ -42,9 +41,7 @@ func TestPictures(t *testing.T) {
 			b.run(chromedp.EmulateViewport(look.width, *high), emulate("prefers-color-scheme="+look.scheme))
 			b.visit(path)
 			image := get(b, chromedp.CaptureScreenshot())
-			if err := os.WriteFile(filepath.Join(*pictures, name+look.name+".png"), image, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join(*pictures, name+look.name+".png"), image, 0o644))
 		}
 	}
 	take(begin(t, nil).open(), "first", "")
@@ -100,24 +97,18 @@ func aDay(t *testing.T, r *rig.Rig) {
 		case i%23 == 0:
 			line.Decision, line.Code, line.Rule, line.Client, line.Session, line.Call = "deny", "access_denied", "access", "Codex", "2-day", fmt.Sprintf("2-day-%d", i+1)
 		}
-		if err := logs.Write(line, false, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, false, false))
 		exit := 0
 		line.Kind, line.Decision, line.DurationMs, line.Exit, line.Backend = "end", "", int64(3+i*i%90), &exit, "embedded"
 		if i%31 == 0 {
 			line.Code = "not_found"
 		}
 		if line.Rule == "" {
-			if err := logs.Write(line, false, false); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, logs.Write(line, false, false))
 		}
 	}
 	remove, err := private.RegisterServer(private.ServersFolder(state), private.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(remove)
 }
 
@@ -142,9 +133,7 @@ func (w *world) changePath() string {
 	w.t.Helper()
 	var list []struct{ ID string }
 	w.decode(w.Must("journal", "--json", "list"), &list)
-	if len(list) == 0 {
-		w.t.Fatal("there are no changes")
-	}
+	require.That(w.t, len(list) != 0, "there are no changes")
 	return "changes/one/" + list[0].ID + "?vault=Notes"
 }
 
@@ -153,8 +142,6 @@ func (w *world) callOf(command string) string {
 	w.t.Helper()
 	var list []audit.Line
 	w.decode(w.Must("audit", "list", "--json", "--command", command), &list)
-	if len(list) == 0 {
-		w.t.Fatal("there are no calls")
-	}
+	require.That(w.t, len(list) != 0, "there are no calls")
 	return "activity/call/" + list[0].Call
 }

@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vaultwicket/tests/require"
+
+	"vaultwicket/tests/assert"
 )
 
 // What the page has to do for its owner, each with the tests that show it.
@@ -33,22 +37,16 @@ func TestEveryPointHasATest(t *testing.T) {
 	var all strings.Builder
 	for _, pattern := range []string{"*_test.go", "../page/*_test.go", "../../gateway/ui/*_test.go", "../../gateway/ui/activity/*_test.go"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %q, %v", pattern, files, err)
-		}
+		require.That(t, err == nil && len(files) != 0, "%s: %q, %v", pattern, files, err)
 		for _, name := range files {
 			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			all.Write(text)
 		}
 	}
 	for point, tests := range points {
 		for _, name := range tests {
-			if !strings.Contains(all.String(), "\nfunc "+name+"(t *testing.T)") {
-				t.Errorf("%s: there is no test %s", point, name)
-			}
+			assert.That(t, strings.Contains(all.String(), "\nfunc "+name+"(t *testing.T)"), "%s: there is no test %s", point, name)
 		}
 	}
 }

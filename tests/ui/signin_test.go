@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -84,9 +86,7 @@ func (s *passkeySite) call(token, can, more string, arguments any) (status int, 
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":`+can+`}}}`,
 		"Authorization", "Bearer "+token, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	require.NoError(s.t, err)
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	return response.StatusCode, response.Header, string(text)
@@ -98,9 +98,7 @@ func (s *passkeySite) call(token, can, more string, arguments any) (status int, 
 func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	teller := filepath.Join(t.TempDir(), "tell")
-	if err := os.WriteFile(teller, []byte("#!/bin/sh\necho \"$1\" >'"+told+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(teller, []byte("#!/bin/sh\necho \"$1\" >'"+told+"'\n"), 0o700))
 	s := newPasskeySite(t, func(r *rig.Rig) {
 		r.Write("Long.md", strings.Repeat("a line of text\n", 60)+"<script>document.title = 'run'</script>\n")
 		r.Tables = "[agents.phone]\n[agents.other]\n[notify]\ncommand = [" + rig.JSON(t, teller) + "]\n"
@@ -181,9 +179,7 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 		}
 	}
 	at := message[strings.Index(message, "http"):]
-	if !strings.HasPrefix(at, s.origin+"/oauth/question/") || strings.Contains(message, "Bread") {
-		t.Errorf("the message is %q", message)
-	}
+	assert.That(t, strings.HasPrefix(at, s.origin+"/oauth/question/") && !strings.Contains(message, "Bread"), "the message is %q", message)
 	s.owner.run(chromedp.Navigate(strings.TrimSpace(at)), chromedp.Click(chromedp.CSS("#begin")))
 	s.owner.until("the question", `document.getElementById("question").textContent.includes("Bread.md")`)
 	s.owner.run(chromedp.Click(chromedp.CSS("#deny")))
@@ -217,13 +213,9 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 
 	post := func(path, kind, body string) (answer map[string]any) {
 		response, err := http.Post(origin+path, kind, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer response.Body.Close()
-		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
 		return answer
 	}
 	id := post("/oauth/register", "application/json", `{"client_name":"A <b>bold</b> client","redirect_uris":["`+client.URL+`/callback"]}`)["client_id"].(string)
@@ -245,13 +237,9 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	b.until("what the client asks for", `!document.getElementById("decision").hidden`)
 	shown := b.text("#decision")
 	for _, want := range []string{"A <b>bold</b> client", id, strings.TrimPrefix(client.URL, "http://"), "phone", "reader", "In Notes: tier v1", "read and write"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("the page does not say %q: %s", want, shown)
-		}
+		assert.That(t, strings.Contains(shown, want), "the page does not say %q: %s", want, shown)
 	}
-	if strings.Contains(shown, "destructive changes") {
-		t.Errorf("more than the client asks for can be granted: %s", shown)
-	}
+	assert.That(t, !strings.Contains(shown, "destructive changes"), "more than the client asks for can be granted: %s", shown)
 	if chosen := value[string](b, `document.getElementById("scope").value`); chosen != "vault:read" {
 		t.Errorf("without a choice the client gets %s", chosen)
 	}
@@ -263,9 +251,7 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("the client was not called: %s", b.text("body"))
 	}
-	if back.Get("state") != "s1" || back.Get("iss") != origin || back.Get("code") == "" {
-		t.Fatalf("the client got %v", back)
-	}
+	require.That(t, back.Get("state") == "s1" && back.Get("iss") == origin && back.Get("code") != "", "the client got %v", back)
 	token := post("/oauth/token", "application/x-www-form-urlencoded", url.Values{"grant_type": {"authorization_code"}, "code": {back.Get("code")}, "client_id": {id}, "redirect_uri": {client.URL + "/callback"}, "code_verifier": {verifier}}.Encode())
 	t.Logf("from the link to a token: %v", time.Since(began))
 	call := func(access, command string) (int, string) {
@@ -276,9 +262,7 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	if status, _ := call(access, "append"); status != 403 || token["scope"] != "vault:read" {
 		t.Errorf("a change with the scope %v: %d", token["scope"], status)
 	}
-	if r.Read("Bread.md") != "flour\n" {
-		t.Errorf("the note is %q", r.Read("Bread.md"))
-	}
+	assert.That(t, r.Read("Bread.md") == "flour\n", "the note is %q", r.Read("Bread.md"))
 	if status, _ := call(access, "outline"); status != 200 {
 		t.Errorf("a read: %d", status)
 	}
@@ -307,9 +291,7 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the client was not called")
 	}
-	if back.Get("error") != "access_denied" || back.Get("code") != "" {
-		t.Errorf("after a refusal the client got %v", back)
-	}
+	assert.That(t, back.Get("error") == "access_denied" && back.Get("code") == "", "after a refusal the client got %v", back)
 	w.ended.Store(true) // the answer is an error
 	again := w.window()
 	again.run(device(true), chromedp.Navigate(link), chromedp.Click(chromedp.CSS("#begin")))

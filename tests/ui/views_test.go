@@ -15,6 +15,8 @@ import (
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -52,9 +54,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 	source := ""
 	if *axe != "" {
 		text, err := os.ReadFile(*axe)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		source = string(text)
 	}
 	checked := 0
@@ -121,9 +121,7 @@ func (b *tab) check(where, source string) {
 	value[bool](b, source+"; true")
 	text := get(b, chromedp.Evaluate[string](`axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(r => JSON.stringify(r.violations))`, chromedp.EvalAwaitPromise))
 	var found []finding
-	if err := json.Unmarshal([]byte(text), &found); err != nil {
-		b.w.t.Fatal(err)
-	}
+	require.NoError(b.w.t, json.Unmarshal([]byte(text), &found))
 	for _, f := range found {
 		b.w.t.Errorf("%s: %s: %v %s", where, f.ID, f.Nodes[0].Target, f.Nodes[0].FailureSummary)
 	}
@@ -249,9 +247,7 @@ func TestHostileText(t *testing.T) {
 	paths := []string{"", "agents", "activity", w.callOf("append"), "approvals", "changes", w.changePath(), w.changePath() + "&as=rendered", "policy/access", "policy/try", "settings", "health"}
 	for i, evil := range hostile {
 		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Agent: evil, Client: evil, Surface: "stdio", Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil, Note: logs.Digest(named)}
-		if err := logs.Write(line, true, false); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, logs.Write(line, true, false))
 		q := consent.StoredQuestion{Session: "s", Client: strings.Trim(evil, "\u202e\u2066"), Vault: "Notes", Command: strings.Trim(evil, "\u202e\u2066"), Text: "x", Lines: []consent.Line{{Text: strings.Trim(evil, "\u202e\u2066")}, {Kind: consent.Added, Text: strings.Trim(evil, "\u202e\u2066")}}, Digest: consent.Digest{byte(i + 1)}}
 		if i < 8 { // a session has no more questions
 			if _, err := consent.OpenStore(consent.Folder(state), time.Now).Ask(q); err != nil {
@@ -275,9 +271,7 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 	t.Logf("%d views, no report", len(paths))
-	if !strings.Contains(b.w.Read(named), "hacked") {
-		t.Error("the note was not written")
-	}
+	assert.That(t, strings.Contains(b.w.Read(named), "hacked"), "the note was not written")
 }
 
 // On paper a difference is whole, on white, and without what is pressed.
