@@ -82,9 +82,8 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 						t.Errorf("the caller is told %+v", result.Error)
 					}
 				}
-				if result, asked := h.Do([]string{"append", "path=Inbox/b.md", "content=x"}); !result.OK || len(asked) > 0 {
-					t.Errorf("a change elsewhere: %+v", result.Error)
-				}
+				result, asked := h.Do([]string{"append", "path=Inbox/b.md", "content=x"})
+				assert.That(t, result.OK && len(asked) == 0, "a change elsewhere: %+v", result.Error)
 				for _, words := range [][]string{{"publish:add", "path=Inbox/a.md"}, {"web", "url=https://example.org/"}} {
 					d := h.Gateway.DryRun(t.Context(), gateway.Request{Command: words[0], Words: words[1:], Owner: true})
 					verdict := "pass"
@@ -124,25 +123,20 @@ func TestACallOrBatchThatReadsItself(t *testing.T) {
 	for _, words := range [][]string{
 		{"copy", "path=Secret/s.md", "to=Inbox2/"}, {"move", "path=Secret/s.md", "to=Inbox2/s.md"}, {"copy", "file=s", "to=Inbox2/"}, {"copy", "path=Inbox/tagged.md", "to=Inbox2/"}, {"folder:copy", "path=Secret", "to=Inbox2/Secret"}, {"folder:copy", "path=Above", "to=Inbox2/Above"}, {"folder:move", "path=Secret", "to=Inbox2/Secret"}, {"note:merge", "path=Secret/s.md", "into=Inbox2/a.md"},
 	} {
-		if result, _ := h.Do(words); rig.CodeOf(result) != "access_denied" {
-			t.Errorf("%q: %+v %+v", words, result, result.Error)
-		}
+		result, _ := h.Do(words)
+		assert.That(t, rig.CodeOf(result) == "access_denied", "%q: %+v %+v", words, result, result.Error)
 	}
 	for _, operations := range [][]gateway.Operation{
 		{rig.Operation("a", "append", "path=Inbox2/a.md", "content=x"), rig.Operation("b", "read", "path=Secret/s.md")},
 		{rig.Operation("a", "read", "path=Secret/s.md"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
 		{rig.Operation("a", "search", "query=x"), rig.Operation("b", "append", "path=Inbox2/a.md", "content=x")},
 	} {
-		if result, _ := h.Batch(operations); result.OK || !strings.Contains(fmt.Sprint(result.Error, result.Results), "flow rule") {
-			t.Errorf("%+v: %+v", operations, result)
-		}
+		result, _ := h.Batch(operations)
+		assert.That(t, !result.OK && strings.Contains(fmt.Sprint(result.Error, result.Results), "flow rule"), "%+v: %+v", operations, result)
 	}
-	if result, _ := h.Batch([]gateway.Operation{rig.Operation("a", "read", "path=Inbox/b.md"), rig.Operation("b", "append", "path=Inbox/b.md", "content=x")}); !result.OK {
-		t.Errorf("%+v", result)
-	}
-	if h.Read("Inbox2/a.md") != "two\n" || other == "" {
-		t.Errorf("Inbox2/a.md is %q", h.Read("Inbox2/a.md"))
-	}
+	result, _ := h.Batch([]gateway.Operation{rig.Operation("a", "read", "path=Inbox/b.md"), rig.Operation("b", "append", "path=Inbox/b.md", "content=x")})
+	assert.That(t, result.OK, "%+v", result)
+	assert.That(t, h.Read("Inbox2/a.md") == "two\n" && other != "", "Inbox2/a.md is %q", h.Read("Inbox2/a.md"))
 }
 
 // TestFlowRulesInShadowAndExceptions: in shadow nothing is asked, and the log has what would be; a note
@@ -152,9 +146,8 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 	change := []string{"append", "path=Inbox2/a.md", "content=x"}
 	shadow, _ := flowVaults(t, "refuse", []string{"Secret", "private"}, []string{"Inbox2"}, func(p *policy.Policy) { p.Shadow = []string{policy.RuleFlow} })
 	for range 2 { // the second time after a read
-		if result, asked := shadow.Do(change); !result.OK || len(asked) > 0 {
-			t.Errorf("%+v", result.Error)
-		}
+		result, asked := shadow.Do(change)
+		assert.That(t, result.OK && len(asked) == 0, "%+v", result.Error)
 		shadow.Do([]string{"read", "path=Secret/s.md"})
 	}
 	shadow.Gateway.Flush()
@@ -177,8 +170,7 @@ func TestFlowRulesInShadowAndExceptions(t *testing.T) {
 		})
 		_, first := h.Do(strings.Fields(test.reads), rig.Says(consent.No))
 		_, second := h.Do(change, rig.Says(consent.No))
-		if asks := len(first)+len(second) > 0; asks != test.asks {
-			t.Errorf("%s: asks %v", test.reads, asks)
-		}
+		asks := len(first)+len(second) > 0
+		assert.That(t, asks == test.asks, "%s: asks %v", test.reads, asks)
 	}
 }

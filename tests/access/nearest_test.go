@@ -141,9 +141,7 @@ func TestANoteWithoutItsExtension(t *testing.T) {
 	} {
 		result := client.Do(tt.call)
 		assert.That(t, result.Path == tt.path && rig.CodeOf(result) == tt.code, "%v: path %q, code %q, want %q, %q", tt.call, result.Path, rig.CodeOf(result), tt.path, tt.code)
-		if strings.Contains(rig.JSON(t, result), "Secret.md") {
-			t.Errorf("%v: %s", tt.call, rig.JSON(t, result))
-		}
+		assert.That(t, !strings.Contains(rig.JSON(t, result), "Secret.md"), "%v: %s", tt.call, rig.JSON(t, result))
 	}
 	assert.Equal(t, r.Read("Private/Secret.md"), "secret\n", "the hidden note")
 }

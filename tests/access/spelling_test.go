@@ -133,9 +133,8 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 					assert.Equal(t, ask(asked), named[i], "%s %s", req.Command, asked)
 				}
 			}
-			if called, err := os.ReadFile(filepath.Join(folder, "called")); err == nil && strings.Contains(strings.ToLower(string(called)), "priv") {
-				t.Errorf("the app was asked:\n%s", called)
-			}
+			called, err := os.ReadFile(filepath.Join(folder, "called"))
+			assert.That(t, err != nil || !strings.Contains(strings.ToLower(string(called)), "priv"), "the app was asked:\n%s", called)
 			assert.EqualSlices(t, s.listed("My private"), []string{"Secret note.md"}, "the hidden folder has")
 		})
 	}
@@ -159,9 +158,8 @@ func TestEverySpellingOfTheVaultHasOneJournal(t *testing.T) {
 	for _, want := range []string{"one\ntwo", "one"} {
 		got := s.gateway.Do(t.Context(), spelledCall("undo"))
 		assert.That(t, got.OK, "%+v", got.Error)
-		if text, err := os.ReadFile(filepath.Join(s.dir, "A.md")); err != nil || string(text) != want {
-			t.Errorf("the note is %q, %v, want %q", text, err, want)
-		}
+		text, err := os.ReadFile(filepath.Join(s.dir, "A.md"))
+		assert.That(t, err == nil && string(text) == want, "the note is %q, %v, want %q", text, err, want)
 	}
 }
 

@@ -89,9 +89,8 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 	if !first.OK || !repeated.OK || rig.ChangeID(repeated) != rig.ChangeID(first) || strings.Count(r.Read("Both/Plan.md"), "once") != 1 {
 		t.Errorf("the second session: %+v; the first: %+v", repeated, first)
 	}
-	if mine, _ := bob.do(call); !mine.OK || rig.ChangeID(mine) == rig.ChangeID(first) {
-		t.Errorf("another agent with the same key: %+v", mine)
-	}
+	mine, _ := bob.do(call)
+	assert.That(t, mine.OK && rig.ChangeID(mine) != rig.ChangeID(first), "another agent with the same key: %+v", mine)
 	// The latest change of the agent is taken back by its id in the other session, also where that
 	// removes much; a change of another session is not taken back without its id.
 	long, _ := ann.do(rig.Calling("create", "path=Ann/Long.md", "content="+strings.Repeat("a line\\n", 40)))
@@ -102,7 +101,6 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 		undone, _ := got()
 		assert.That(t, !undone.OK, "%s: %+v", what, undone)
 	}
-	if own, _ := again.do(undo); !own.OK || r.Read("Ann/Long.md") != "" {
-		t.Errorf("the agent in its other session: %+v, %+v", own, own.Error)
-	}
+	own, _ := again.do(undo)
+	assert.That(t, own.OK && r.Read("Ann/Long.md") == "", "the agent in its other session: %+v, %+v", own, own.Error)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -18,9 +19,8 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
 	do := func(c *rig.Client, call rig.Call) {
 		t.Helper()
-		if got := c.Do(call); !got.OK {
-			t.Fatalf("%v: %+v", call, got.Error)
-		}
+		got := c.Do(call)
+		require.That(t, got.OK, "%v: %+v", call, got.Error)
 	}
 	do(ann, rig.Calling("append", "path=Both/Plan.md", "content=one\ntwo"))
 	ask := func(words ...string) (rows [][]string) {
@@ -71,7 +71,6 @@ func TestWhoChangedWhatIsOneCall(t *testing.T) {
 	if owner("--agent=ann"); len(rows) != 4 || rows[3].By != "ann (t)" || rows[3].State != "done" || rows[3].Change == "" {
 		t.Errorf("the changes of ann are %+v", rows)
 	}
-	if got := r.Must("today", "--since=2001-01-01"); !strings.Contains(got, "Bob/New.md -> Both/New.md") || !strings.Contains(got, "+2 -0") {
-		t.Errorf("today prints\n%s", got)
-	}
+	got := r.Must("today", "--since=2001-01-01")
+	assert.That(t, strings.Contains(got, "Bob/New.md -> Both/New.md") && strings.Contains(got, "+2 -0"), "today prints\n%s", got)
 }

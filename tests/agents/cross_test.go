@@ -333,13 +333,11 @@ func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 		if got := s[i].Do(other); got.OK == anew {
 			t.Errorf("%s: what was approved: %+v", name, got)
 		}
-		if got := s[i].Do(call); got.OK == anew {
-			t.Errorf("%s: the key: %+v", name, got)
-		}
+		got := s[i].Do(call)
+		assert.That(t, got.OK != anew, "%s: the key: %+v", name, got)
 	}
-	if got := s[0].Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
-		t.Errorf("ann reads: %+v", got.Error)
-	}
+	got := s[0].Do(rig.Calling("read", "path=Ann/Plan.md"))
+	assert.That(t, got.OK, "ann reads: %+v", got.Error)
 	r.Must("agent", "revoke", "ann")
 	assert.That(t, !s[0].Do(rig.Calling("read", "path=Ann/Plan.md")).OK, "ann reads after the second revocation")
 }

@@ -16,9 +16,7 @@ func within(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	begun := time.Now()
 	for !is() {
-		if time.Since(begun) > 10*time.Second {
-			t.Fatalf("%s: not after %v", what, time.Since(begun))
-		}
+		require.That(t, time.Since(begun) <= 10*time.Second, "%s: not after %v", what, time.Since(begun))
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Logf("%s: after %v", what, time.Since(begun).Round(time.Millisecond))
@@ -47,9 +45,8 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 		t.Errorf("bob: %+v", got.Error)
 	}
 	r.Must("resume", "--agent=ann")
-	if got := ann.Do(rig.Calling("read", "path=Ann/Plan.md")); !got.OK {
-		t.Errorf("after the end of the pause: %+v", got.Error)
-	}
+	got := ann.Do(rig.Calling("read", "path=Ann/Plan.md"))
+	assert.That(t, got.OK, "after the end of the pause: %+v", got.Error)
 	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
 }
 

@@ -80,9 +80,7 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	tokens := map[string]string{"ann": tokenOf(r, "ann"), "bob": tokenOf(r, "bob"), "late": tokenOf(r, "late")}
 	server := r.OverHTTP()
 	ann, bob := callerOf(server, tokens["ann"]), callerOf(server, tokens["bob"])
-	if ann.connect() != 200 || bob.connect() != 200 {
-		t.Fatalf("no session; the log:\n%s", server.Said())
-	}
+	require.That(t, ann.connect() == 200 && bob.connect() == 200, "no session; the log:\n%s", server.Said())
 	files := func(c *caller) []string {
 		result, _ := c.do(rig.Calling("files"))
 		return strings.Fields(result.Stdout)
@@ -90,9 +88,8 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	if got, want := files(ann), []string{"Ann/Plan.md", "Both/Plan.md"}; !slices.Equal(got, want) {
 		t.Errorf("ann lists %q", got)
 	}
-	if got, want := files(bob), []string{"Bob/Plan.md", "Both/Plan.md"}; !slices.Equal(got, want) {
-		t.Errorf("bob lists %q", got)
-	}
+	got, want := files(bob), []string{"Bob/Plan.md", "Both/Plan.md"}
+	assert.That(t, slices.Equal(got, want), "bob lists %q", got)
 	for what, token := range map[string]string{"another agent": tokens["bob"], "the server": rig.Token} {
 		other := callerOf(server, token)
 		other.session = ann.session
@@ -107,9 +104,8 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	for what, token := range map[string]string{"an expired agent": tokens["late"], "the token of the server, for which no agent is defined": rig.Token} {
 		c := callerOf(server, token)
 		c.connect()
-		if result, _ := c.do(rig.Calling("files")); result.OK || result.Error.Code != "agent_denied" {
-			t.Errorf("%s: %+v", what, result)
-		}
+		result, _ := c.do(rig.Calling("files"))
+		assert.That(t, !result.OK && result.Error.Code == "agent_denied", "%s: %+v", what, result)
 	}
 }
 
@@ -140,9 +136,8 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 		t.Errorf("a revoked agent: %d", status)
 	}
 	assert.Equal(t, codeOf(stdio, read), "agent_denied", "a revoked agent over stdio")
-	if _, _, status := r.Run("agent", "remove", "ann"); status == 0 {
-		t.Error("an agent that is defined can be removed, which would end its revocation")
-	}
+	_, _, status := r.Run("agent", "remove", "ann")
+	assert.That(t, status != 0, "an agent that is defined can be removed, which would end its revocation")
 }
 
 // What "vaultwicket agent" says and does.
@@ -159,17 +154,15 @@ func TestAgentsAreAddedAndListed(t *testing.T) {
 		Name, Tier, State string
 		AllowMutations    bool
 	}
-	if err := json.Unmarshal([]byte(r.Must("agent", "list", "--json")), &list); err != nil || len(list) != 2 {
-		t.Fatalf("%+v, %v", list, err)
-	}
+	err := json.Unmarshal([]byte(r.Must("agent", "list", "--json")), &list)
+	require.That(t, err == nil && len(list) == 2, "%+v, %v", list, err)
 	assert.That(t, list[0].Name == "cursor" && list[0].Tier == "v0" && list[0].State == "active" && !list[0].AllowMutations && list[1].State == "expired", "%+v", list)
 	for _, args := range [][]string{
 		{"agent", "add", "cursor"}, {"agent", "add", "../x"}, {"agent", "add", "Cursor"}, {"agent", "show", "nobody"}, {"agent", "rotate", "nobody"}, {"agent", "revoke", "nobody"},
 		{"agent", "remove", "nobody"}, {"agent"}, {"agent", "ad", "x"}, {"agent", "list", "x"},
 	} {
-		if out, _, status := r.Run(args...); status != 2 || out != "" {
-			t.Errorf("%q: %d %q", args, status, out)
-		}
+		out, _, status := r.Run(args...)
+		assert.That(t, status == 2 && out == "", "%q: %d %q", args, status, out)
 	}
 	r.Must("pause", "--agent=cursor")
 	assert.Contains(t, r.Must("agent", "show", "cursor"), "paused", "show prints")
@@ -194,7 +187,6 @@ func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {
 	if result, status := c.do(rig.Calling("files")); result.OK || rig.CodeOfError(result.Error) != "command_disabled" {
 		t.Errorf("a command that was disabled meanwhile: %d, %+v", status, result.Error)
 	}
-	if result, status := c.do(rig.Calling("read", "path=Ann/Plan.md")); !result.OK {
-		t.Errorf("a read: %d, %+v", status, result.Error)
-	}
+	result, status := c.do(rig.Calling("read", "path=Ann/Plan.md"))
+	assert.That(t, result.OK, "a read: %d, %+v", status, result.Error)
 }

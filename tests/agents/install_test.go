@@ -29,9 +29,8 @@ func TestInstallDefinesAnAgent(t *testing.T) {
 	assert.That(t, err == nil && string(after) == want, "the settings are\n%s\nwant\n%s", after, want)
 	entry, err := os.ReadFile(filepath.Join(r.Home, ".cursor", "mcp.json"))
 	assert.That(t, err == nil && strings.Contains(string(entry), `"--agent"`), "%v: %s", err, entry)
-	if _, said, status := r.Run("install", "cursor", "--agent=../x", "--print"); status != 2 || !strings.Contains(said, "invalid agent name") {
-		t.Errorf("%d: %s", status, said)
-	}
+	_, said, status := r.Run("install", "cursor", "--agent=../x", "--print")
+	assert.That(t, status == 2 && strings.Contains(said, "invalid agent name"), "%d: %s", status, said)
 }
 
 // Two agents and two vaults side by side: the second entry never replaces the first without being
@@ -57,26 +56,23 @@ func TestASecondInstallationReplacesNothing(t *testing.T) {
 		if after, _ := os.ReadFile(cursor); status != 1 || !strings.Contains(said, "use") && !strings.Contains(said, "another --name") || string(after) != string(before) {
 			t.Errorf("%s: %d %s\n%s", what, status, said, after)
 		}
-		if text, _ := os.ReadFile(settings); strings.Contains(string(text), "agents.writer") {
-			t.Errorf("%s: the settings are\n%s", what, text)
-		}
+		text, _ := os.ReadFile(settings)
+		assert.That(t, !strings.Contains(string(text), "agents.writer"), "%s: the settings are\n%s", what, text)
 	}
 	r.Must("install", "cursor", "--yes", "--name=second", "--vault="+other, "--agent=a.writer", "--edit")
 	after, _ := os.ReadFile(cursor)
 	for _, want := range []string{`"vaultwicket"`, `"reader"`, `"second"`, `"a.writer"`, other} {
 		assert.That(t, strings.Contains(string(after), want), "%s is missing in\n%s", want, after)
 	}
-	if text, _ := os.ReadFile(settings); !strings.HasSuffix(string(text), table+"\n[agents.\"a.writer\"]\ntier = \"v2\"\nallow-mutations = true\n") {
-		t.Errorf("the settings are\n%s", text)
-	}
+	text, _ := os.ReadFile(settings)
+	assert.That(t, strings.HasSuffix(string(text), table+"\n[agents.\"a.writer\"]\ntier = \"v2\"\nallow-mutations = true\n"), "the settings are\n%s", text)
 	r.Must("install", "cursor", "--yes", "--replace", "--vault="+other, "--agent=reader")
 	if after, _ := os.ReadFile(cursor); strings.Contains(string(after), r.Vault+`"`) {
 		t.Errorf("it was not replaced:\n%s", after)
 	}
 	for _, args := range [][]string{{"--access=Work=rw"}, {"--agent", "--access=Work"}, {"--agent", "--access=Work=x"}, {"--agent", "--access=../x=r"}, {"--agent", "--access==r"}} {
-		if out, said, status := r.Run(append([]string{"install", "zed", "--print"}, args...)...); status != 2 || out != "" {
-			t.Errorf("%q: %d %s%s", args, status, out, said)
-		}
+		out, said, status := r.Run(append([]string{"install", "zed", "--print"}, args...)...)
+		assert.That(t, status == 2 && out == "", "%q: %d %s%s", args, status, out, said)
 	}
 }
 
@@ -135,7 +131,6 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 	if got := r.Must("audit", "list", "--agent=bob"); !strings.Contains(got, "append") {
 		t.Errorf("the audit log has of bob\n%s", got)
 	}
-	if got := r.Must("journal", "list"); !strings.Contains(got, "bob (t)") || strings.Count(got, "\n") != 4 {
-		t.Errorf("the journal has\n%s", got)
-	}
+	got := r.Must("journal", "list")
+	assert.That(t, strings.Contains(got, "bob (t)") && strings.Count(got, "\n") == 4, "the journal has\n%s", got)
 }

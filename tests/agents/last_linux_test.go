@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -84,9 +85,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				calls, refused, cursor := 0, 0, ""
 				size := 0 // of the note, after the first round without an effect
 				for start := time.Now(); refused < 30; {
-					if time.Since(start) > rig.Deadline {
-						t.Fatalf("%d rounds with an effect, the last one began %v ago", calls, time.Since(last))
-					}
+					require.That(t, time.Since(start) <= rig.Deadline, "%d rounds with an effect, the last one began %v ago", calls, time.Since(last))
 					at := time.Now()
 					next := rig.Calling("files").With("limit", 1)
 					if cursor != "" {

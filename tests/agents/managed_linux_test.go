@@ -58,9 +58,8 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 		{0, "managed settings /etc/vaultwicket/config.toml", []string{"config", "show"}},
 		{0, "OK", []string{"config", "check"}},
 	} {
-		if out, status := run("", test.args...); status != test.status || !strings.Contains(out, test.says) {
-			t.Errorf("%q: %d\n%s", test.args, status, out)
-		}
+		out, status := run("", test.args...)
+		assert.That(t, status == test.status && strings.Contains(out, test.says), "%q: %d\n%s", test.args, status, out)
 	}
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + rig.ToolCall(2, `{"command":"append","params":{"path":"Ann/Plan.md","content":"x"}}`) + "\n"
@@ -68,8 +67,7 @@ func TestManagedSettingsBoundTheProgram(t *testing.T) {
 		t.Errorf("a server says\n%s", out)
 	}
 	require.NoError(t, os.Chmod(file, 0o666))
-	if out, status := run("", "run", "read", "path=Ann/Plan.md"); status != 2 || !strings.Contains(out, "can be written by users other than root") {
-		t.Errorf("a file that others can write: %d\n%s", status, out)
-	}
+	out, status := run("", "run", "read", "path=Ann/Plan.md")
+	assert.That(t, status == 2 && strings.Contains(out, "can be written by users other than root"), "a file that others can write: %d\n%s", status, out)
 	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
 }

@@ -138,9 +138,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			}
 			Access struct{ Root string }
 		}
-		if err := json.Unmarshal([]byte(text), &policies); err != nil || len(policies) != 1 {
-			t.Fatalf("%v: %s", err, text)
-		}
+		err := json.Unmarshal([]byte(text), &policies)
+		require.That(t, err == nil && len(policies) == 1, "%v: %s", err, text)
 		wants := map[string]any{"tier": fmt.Sprintf("v%d", min(d.tier, serverTier)), "allow-mutations": d.mutations, "confirm": d.confirm, "root": []string{"", "r", "rw", "rwd"}[d.access[""]]}
 		if !d.vaults {
 			wants = map[string]any{"tier": "none", "allow-mutations": false, "confirm": "writes", "root": ""}
@@ -186,9 +185,8 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 					assert.Equal(t, answer.Result.StructuredContent.Decision, want, "%s (%+v): %s of %s", name, d, call.command, note)
 				}
 				if call.command == "read" {
-					if result, _ := c.do(rig.Calling("read", "path="+note)); result.OK != (want == "allow") {
-						t.Errorf("%s: read of %s: %+v, want %s", name, note, result.Error, want)
-					}
+					result, _ := c.do(rig.Calling("read", "path="+note))
+					assert.That(t, result.OK == (want == "allow"), "%s: read of %s: %+v, want %s", name, note, result.Error, want)
 				}
 			}
 		}

@@ -179,9 +179,8 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 			t.Errorf("%s: the challenge %q", test.what, challenge)
 		}
 	}
-	if plan, long := s.Read("Both/Plan.md"), s.Read("Ann/Long.md"); plan != "the plan of both\nmore\nmore" || long != longNote {
-		t.Errorf("the notes are %q, %q", plan, long)
-	}
+	plan, long := s.Read("Both/Plan.md"), s.Read("Ann/Long.md")
+	assert.That(t, plan == "the plan of both\nmore\nmore" && long == longNote, "the notes are %q, %q", plan, long)
 	got := s.Must("audit", "list", "--agent=ann", "--json")
 	assert.That(t, strings.Count(got, "insufficient_scope") >= 2, "the audit log has not both denials:\n%s", got)
 }
@@ -206,9 +205,8 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"expired", map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}, 401, "Unauthorized"},
 		{"for another server", map[string]any{"aud": "https://other.example/mcp"}, 401, "Unauthorized"},
 	} {
-		if status, text := s.with(test.changes).send(rig.Handshake("{}")); status != test.status || !strings.Contains(text, test.says) {
-			t.Errorf("%s: %d %s", test.what, status, text)
-		}
+		status, text := s.with(test.changes).send(rig.Handshake("{}"))
+		assert.That(t, status == test.status && strings.Contains(text, test.says), "%s: %d %s", test.what, status, text)
 	}
 	ann := s.as("ann@example", "vault:read")
 	ann.connect()
@@ -226,9 +224,8 @@ func TestWhoseATokenIs(t *testing.T) {
 		{"a token in place of another header", callerOf(s.server, "x"), 401},
 	} {
 		test.c.session = ann.session
-		if _, status := test.c.do(rig.Calling("read", "path=Ann/Plan.md")); status != test.status {
-			t.Errorf("%s: %d", test.what, status)
-		}
+		_, status := test.c.do(rig.Calling("read", "path=Ann/Plan.md"))
+		assert.That(t, status == test.status, "%s: %d", test.what, status)
 	}
 	for _, headers := range [][]string{{"Authorization", ann.Token}, {"Authorization", "Basic " + ann.Token}, {"Authorization", "DPoP " + ann.Token}, {"Authorization", "Bearer " + ann.Token + ", Bearer x"}} {
 		if status, _ := ann.send(rig.Handshake("{}"), headers...); status != 401 {
@@ -277,15 +274,13 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	server := r.OverHTTP()
 	status := func(token string) int { return callerOf(server, token).connect() }
 	for token, want := range map[string]int{"opaque": 200, "other": 401, "a.b.c": 401, agent: 200, "vwa_" + strings.Repeat("x", 26): 401} {
-		if got := status(token); got != want {
-			t.Errorf("%q: %d, want %d; the log:\n%s", token, got, want, server.Said())
-		}
+		got := status(token)
+		assert.That(t, got == want, "%q: %d, want %d; the log:\n%s", token, got, want, server.Said())
 	}
 	assert.Equal(t, issuer.Asked(), 3, "the issuer was asked, times")
 	issuer.Break(func(w http.ResponseWriter) { w.WriteHeader(500) })
-	if known, fresh := status("opaque"), status("new"); known != 200 || fresh != 503 {
-		t.Errorf("while the issuer is away: %d, %d", known, fresh)
-	}
+	known, fresh := status("opaque"), status("new")
+	assert.That(t, known == 200 && fresh == 503, "while the issuer is away: %d, %d", known, fresh)
 	if strings.Contains(server.Said(), "opaque") || strings.Contains(server.Said(), "secret") {
 		t.Errorf("the log has a token or the secret:\n%s", server.Said())
 	}
@@ -295,9 +290,8 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 		if err := change(); err != nil && what != "others can read it" {
 			t.Fatal(err)
 		}
-		if _, said, status := r.Run("serve", "--http=127.0.0.1:0", r.Flags[0], r.Flags[1], r.Flags[2]); status != 2 || !strings.Contains(said, "oauth-client-file") {
-			t.Errorf("%s: %d %s", what, status, said)
-		}
+		_, said, status := r.Run("serve", "--http=127.0.0.1:0", r.Flags[0], r.Flags[1], r.Flags[2])
+		assert.That(t, status == 2 && strings.Contains(said, "oauth-client-file"), "%s: %d %s", what, status, said)
 	}
 }
 
@@ -316,9 +310,8 @@ func TestOAuthNeedsItsSettings(t *testing.T) {
 		{"--http=127.0.0.1:0 --sign-in=passkey --oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "cannot be combined"},
 		{"--oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "requires HTTP"},
 	} {
-		if _, said, status := r.Run(append([]string{"serve"}, strings.Fields(test.flags)...)...); status != 2 || !strings.Contains(said, test.says) {
-			t.Errorf("%s: %d %s", test.flags, status, said)
-		}
+		_, said, status := r.Run(append([]string{"serve"}, strings.Fields(test.flags)...)...)
+		assert.That(t, status == 2 && strings.Contains(said, test.says), "%s: %d %s", test.flags, status, said)
 	}
 }
 
@@ -350,9 +343,8 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 		{"the endpoint for a page of the server", "POST", "/mcp", "{}", []string{"Origin", "https://notes.example"}, 403, "origin"},
 		{"a body without end", "POST", "/oauth/register", `{"redirect_uris":["` + strings.Repeat("a", 100_000) + `"]}`, nil, 400, "invalid_client_metadata"},
 	} {
-		if response, text := visit(server, test.method, test.path, test.body, test.headers...); response.StatusCode != test.status || !strings.Contains(text, test.says) {
-			t.Errorf("%s: %d %s", test.what, response.StatusCode, text)
-		}
+		response, text := visit(server, test.method, test.path, test.body, test.headers...)
+		assert.That(t, response.StatusCode == test.status && strings.Contains(text, test.says), "%s: %d %s", test.what, response.StatusCode, text)
 	}
 	for _, token := range []string{"vwt_", "vwt_AAAA", "vwr_AAAA.BBBB", "a.b.c"} {
 		assert.Equal(t, callerOf(server, token).connect(), 401, "the token %q", token)
@@ -362,9 +354,8 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	assert.That(t, strings.HasPrefix(got, "https://notes.example/oauth/passkey#"), "the link is %q", got)
 	assert.Equal(t, strings.TrimSpace(r.Must("passkey", "list", "--json")), "[]", "the list")
 	for _, args := range [][]string{{"passkey"}, {"passkey", "add"}, {"passkey", "remove"}, {"passkey", "remove", "x"}, {"passkey", "ad"}} {
-		if out, _, status := r.Run(args...); status != 2 || out != "" {
-			t.Errorf("%q: %d %s", args, status, out)
-		}
+		out, _, status := r.Run(args...)
+		assert.That(t, status == 2 && out == "", "%q: %d %s", args, status, out)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -42,9 +43,8 @@ func TestFiftyAgentsForTheOwner(t *testing.T) {
 	}
 	parse := func(text string, into any) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(text), into); err != nil {
-			t.Fatalf("%v: %s", err, text)
-		}
+		err := json.Unmarshal([]byte(text), into)
+		require.That(t, err == nil, "%v: %s", err, text)
 	}
 	for i := range long.Count(5, 50) {
 		name := fmt.Sprintf("agent-%02d", i)

@@ -96,9 +96,8 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	if got := list("undo", "list", "--json", "--agent=bob"); len(got) == 0 || slices.ContainsFunc(got, func(a string) bool { return a != "bob" }) {
 		t.Errorf("what can be undone of bob is by %q", got)
 	}
-	if got := r.Must("journal", "list"); !strings.Contains(got, "bob (") {
-		t.Errorf("journal list prints\n%s", got)
-	}
+	got := r.Must("journal", "list")
+	assert.That(t, strings.Contains(got, "bob ("), "journal list prints\n%s", got)
 }
 
 // The audit log names the agent of each call, and one that agents and a server without agents
@@ -116,9 +115,8 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 		counts := map[string]int{}
 		for line := range strings.Lines(r.Must(append([]string{"audit", "export", "-"}, args...)...)) {
 			var l struct{ Agent, Command string }
-			if err := json.Unmarshal([]byte(line), &l); err != nil {
-				t.Fatalf("%v: %s", err, line)
-			}
+			err := json.Unmarshal([]byte(line), &l)
+			require.That(t, err == nil, "%v: %s", err, line)
 			counts[l.Agent]++
 		}
 		return counts
@@ -127,9 +125,8 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 		t.Errorf("the log has lines of %v", got)
 	}
 	r.Must("audit", "verify")
-	if got := r.Must("audit", "list", "--agent=ann"); !strings.Contains(got, "ann") || strings.Contains(got, "reader") {
-		t.Errorf("the lines of ann are\n%s", got)
-	}
+	got := r.Must("audit", "list", "--agent=ann")
+	assert.That(t, strings.Contains(got, "ann") && !strings.Contains(got, "reader"), "the lines of ann are\n%s", got)
 }
 
 // A caller that is no agent gets nothing, whatever is asked, and is not told what there is.
@@ -141,9 +138,7 @@ func TestNobodyGetsNothing(t *testing.T) {
 			rig.Calling("help"), rig.Calling("append", "path=Both/Plan.md", "content=x"),
 		} {
 			result := client.Do(call)
-			if result.OK || result.Error.Code != "agent_denied" || result.Stdout != "" {
-				t.Errorf("%s: %v: %+v", name, call.Words(), result)
-			}
+			assert.That(t, !result.OK && result.Error.Code == "agent_denied" && result.Stdout == "", "%s: %v: %+v", name, call.Words(), result)
 		}
 	}
 	assert.Equal(t, r.Read("Both/Plan.md"), notes["Both/Plan.md"], "the note")

@@ -156,9 +156,8 @@ func (a *appVault) do(command string, pairs ...string) (result gateway.Result) {
 	a.t.Helper()
 	a.ask("obsidianCli", command, pairs...)
 	answer := a.receive()
-	if err := json.Unmarshal(answer.Result.StructuredContent, &result); err != nil {
-		a.t.Fatalf("%s: %v, %+v", command, err, answer.Error)
-	}
+	err := json.Unmarshal(answer.Result.StructuredContent, &result)
+	require.That(a.t, err == nil, "%s: %v, %+v", command, err, answer.Error)
 	return result
 }
 

@@ -21,9 +21,8 @@ func TestAChangeThatTheAppMakesInPart(t *testing.T) {
 	if !got.OK || got.Backend != "embedded" || a.get("Tasks.md") != want || !strings.Contains(strings.Join(got.Notices, "\n"), "answered by the embedded backend") {
 		t.Errorf("got %+v, %+v, the note is %q", got, got.Error, a.get("Tasks.md"))
 	}
-	if back := a.do("undo"); !back.OK || a.get("Tasks.md") != note {
-		t.Errorf("undo: %+v, the note is %q", back.Error, a.get("Tasks.md"))
-	}
+	back := a.do("undo")
+	assert.That(t, back.OK && a.get("Tasks.md") == note, "undo: %+v, the note is %q", back.Error, a.get("Tasks.md"))
 	other := a.do("task", "ref", "Tasks.md:2", "done", "true")
 	assert.That(t, other.OK && other.Backend == "obsidian", "a task that does not recur: %+v, %+v", other, other.Error)
 
@@ -47,7 +46,6 @@ func TestTodayWhereADayBeginsLater(t *testing.T) {
 	}
 	b := newAppVault(t, map[string]string{"2026-11-21.md": "early\n"})
 	b.serve(howNamed[0].settings, "--day-start=4")
-	if got := b.do("daily:read"); !got.OK || got.Backend != "embedded" || got.Path != "2026-11-21.md" {
-		t.Errorf("got %+v, %+v", got, got.Error)
-	}
+	got := b.do("daily:read")
+	assert.That(t, got.OK && got.Backend == "embedded" && got.Path == "2026-11-21.md", "got %+v, %+v", got, got.Error)
 }

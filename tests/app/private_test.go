@@ -43,9 +43,8 @@ func TestPrivateNotesOfTheApp(t *testing.T) {
 	assert.Equal(t, a.get("R.md"), "---\nagent: r\n---\nread only\n", "R.md")
 	a.put("P.md", "# P\nopen\n")
 	a.put("R.md", "open\n")
-	if got := a.do("files"); !got.OK || got.Backend != "obsidian" || !strings.Contains(got.Stdout, "P.md") {
-		t.Errorf("%+v", got)
-	}
+	got := a.do("files")
+	assert.That(t, got.OK && got.Backend == "obsidian" && strings.Contains(got.Stdout, "P.md"), "%+v", got)
 }
 
 // TestPrivateNotesWhereTheFolderIsNotKnown: the app is asked for the folder of its vault before the first call
@@ -84,9 +83,7 @@ func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
 					asked++
 				}
 			}
-			if asked != test.asked {
-				t.Errorf("the app got %q", a.called())
-			}
+			assert.That(t, asked == test.asked, "the app got %q", a.called())
 		})
 	}
 }

@@ -29,9 +29,8 @@ func TestBrokenJSONOfTheApp(t *testing.T) {
 		if got := a.do("search", "query", "text", "format", "json"); rig.CodeOf(got) != "cli_error" {
 			t.Errorf("%s: %+v, %+v", kind, got, got.Error)
 		}
-		if got := a.do("search", "query", "text", "format", "json"); !got.OK || !json.Valid([]byte(got.Stdout)) {
-			t.Errorf("after %s: %+v, %+v", kind, got, got.Error)
-		}
+		got := a.do("search", "query", "text", "format", "json")
+		assert.That(t, got.OK && json.Valid([]byte(got.Stdout)), "after %s: %+v, %+v", kind, got, got.Error)
 	}
 }
 
@@ -47,9 +46,8 @@ func TestVersionOfAnAppThatStarts(t *testing.T) {
 			t.Errorf("%q once: %+v, %+v", says, got, got.Error)
 		}
 		a.tell(false, appFault{Command: "version", Kind: "says", Text: says}, appFault{Command: "version", Kind: "says", Text: says})
-		if got := a.do("version"); rig.CodeOf(got) != "vault_starting" {
-			t.Errorf("%q twice: %+v, %+v", says, got, got.Error)
-		}
+		got := a.do("version")
+		assert.That(t, rig.CodeOf(got) == "vault_starting", "%q twice: %+v, %+v", says, got, got.Error)
 	}
 }
 
@@ -99,9 +97,8 @@ func TestTheAppUnderRules(t *testing.T) {
 		{"append", []string{"file", "Plain", "content", "x"}, "Appended to: Plain.md\n"},
 		{"create", []string{"name", "New", "content", "x"}, "Created: Inbox/New.md\n"},
 	} {
-		if got := a.do(ok.command, ok.pairs...); !got.OK || got.Stdout != ok.stdout || got.Backend != "obsidian" {
-			t.Errorf("%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
-		}
+		got := a.do(ok.command, ok.pairs...)
+		assert.That(t, got.OK && got.Stdout == ok.stdout && got.Backend == "obsidian", "%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
 	}
 	for _, call := range a.called() {
 		assert.That(t, !strings.Contains(call, "file=") && !strings.Contains(call, "Private") && !strings.HasPrefix(call, "daily"), "the app was asked %q", call)
@@ -143,9 +140,8 @@ func TestTheAppUnderRules(t *testing.T) {
 			t.Errorf("%+v: %s", f, text)
 		}
 	}
-	if got := a.do("backlinks", "path", "Plan.md"); rig.CodeOf(got) != "access_denied" || !strings.Contains(got.Error.Hint, "set backend to auto") {
-		t.Errorf("what reaches other notes: %+v", got.Error)
-	}
+	got := a.do("backlinks", "path", "Plan.md")
+	assert.That(t, rig.CodeOf(got) == "access_denied" && strings.Contains(got.Error.Hint, "set backend to auto"), "what reaches other notes: %+v", got.Error)
 	assert.That(t, a.get("Private/Secret.md") == "hidden", "the hidden note was changed")
 }
 

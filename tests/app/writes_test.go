@@ -68,9 +68,7 @@ func TestWritesThroughTheApp(t *testing.T) {
 					t.Errorf("%s: the notices are %q", w.name, said)
 				}
 				assert.That(t, w.gone == "" || a.get(w.gone) == "(missing)", "%s: %s is still there", w.name, w.gone)
-				if got.Hash != "" && w.gone == "" && got.Change.After != got.Hash {
-					t.Errorf("%s: hash %s, change %+v", w.name, got.Hash, got.Change)
-				}
+				assert.That(t, got.Hash == "" || w.gone != "" || got.Change.After == got.Hash, "%s: hash %s, change %+v", w.name, got.Hash, got.Change)
 				back := a.do("undo", "id", got.Change.ID)
 				assert.That(t, back.OK, "%s: undo: %+v", w.name, back.Error)
 				a.isAsBefore(w.name)
@@ -155,9 +153,8 @@ func TestBatchesThroughTheApp(t *testing.T) {
 	}})
 	var batch gateway.BatchResult
 	unmarshalResult(t, a.receive(), &batch)
-	if want := "---\nx: y\n---\ntext without an end\none\n\ntwo\n"; !batch.OK || a.get("Plain.md") != want {
-		t.Errorf("the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), want)
-	}
+	want := "---\nx: y\n---\ntext without an end\none\n\ntwo\n"
+	assert.That(t, batch.OK && a.get("Plain.md") == want, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), want)
 
 	// An atomic batch of which one operation fails is taken back.
 	a.tell(true, appFault{Command: "property:remove", Kind: "says", Text: "Removed: x\n"})
@@ -167,9 +164,7 @@ func TestBatchesThroughTheApp(t *testing.T) {
 		operation("b", "property:remove", map[string]any{"path": "Plain.md", "name": "x"}),
 	}})
 	unmarshalResult(t, a.receive(), &batch)
-	if batch.OK || a.get("Plain.md") != before {
-		t.Errorf("the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
-	}
+	assert.That(t, !batch.OK && a.get("Plain.md") == before, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
 }
 
 func TestMain(m *testing.M) { rig.Main(m) }

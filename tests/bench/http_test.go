@@ -114,9 +114,8 @@ func (s *httpServer) connect(b *testing.B) *httpClient {
 func (c *httpClient) close() { c.client.CloseIdleConnections() }
 
 func (c *httpClient) call(b *testing.B, command string) {
-	if _, answer := c.post(b, "tools/call", callParams(command)); !bytes.Contains(answer, []byte(`"ok":true`)) {
-		b.Errorf("the call was answered with %s", answer)
-	}
+	_, answer := c.post(b, "tools/call", callParams(command))
+	assert.That(b, bytes.Contains(answer, []byte(`"ok":true`)), "the call was answered with %s", answer)
 }
 
 func (c *httpClient) post(b *testing.B, method string, params any) (http.Header, []byte) {

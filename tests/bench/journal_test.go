@@ -38,9 +38,8 @@ func BenchmarkJournaledAppend(b *testing.B) {
 		ours = append(ours, timed(func() { w.call(words) }))
 		theirs = append(theirs, timed(func() { appendBare(b, bare) }))
 	}
-	if got, err := os.ReadFile(note); err != nil || !bytes.HasPrefix(got, text) || !strings.HasSuffix(string(got), appended) {
-		b.Fatalf("the note is %.80q, %v", got, err)
-	}
+	got, err := os.ReadFile(note)
+	require.That(b, err == nil && bytes.HasPrefix(got, text) && strings.HasSuffix(string(got), appended), "the note is %.80q, %v", got, err)
 	against(b, "append", ours, "bare", theirs)
 }
 

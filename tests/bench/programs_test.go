@@ -72,9 +72,8 @@ func bareStart(b *testing.B, path string, args ...string) {
 	var out bytes.Buffer
 	c := exec.Command(path, args...)
 	c.Stdout = &out
-	if err := c.Run(); err != nil {
-		b.Fatalf("%s %v: %v", path, args, err)
-	}
+	err := c.Run()
+	require.That(b, err == nil, "%s %v: %v", path, args, err)
 }
 
 // tides is the note of a typical read: about 270 tokens.

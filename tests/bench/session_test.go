@@ -72,9 +72,7 @@ func (s *session) call(command string) []byte {
 // succeed calls a tool and fails when it does not succeed.
 func (s *session) succeed(tool string, arguments map[string]any) []byte {
 	answer := s.ask("tools/call", map[string]any{"name": tool, "arguments": arguments})
-	if !bytes.Contains(answer, []byte(`"ok":true`)) {
-		s.b.Fatalf("%s answered %.400s", tool, answer)
-	}
+	require.That(s.b, bytes.Contains(answer, []byte(`"ok":true`)), "%s answered %.400s", tool, answer)
 	return answer
 }
 

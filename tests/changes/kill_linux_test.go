@@ -92,9 +92,8 @@ func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	for i, args := range changing {
 		fill(t, vault)
 		start := time.Now()
-		if out, err := run(t.Context(), args...); err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, out)
-		}
+		out, err := run(t.Context(), args...)
+		require.That(t, err == nil, "%q: %v\n%s", args, err, out)
 		took[i] = time.Since(start)
 		after[i] = notesIn(t, vault)
 	}

@@ -257,9 +257,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	assert.That(t, !isOrdinary(printed) || shown == printed, "%.200q is shown as %.200q", printed, shown)
 	said, whole := j.route.read(t, tripNote)
 	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: read has the hash", trip.command)
-	if whole != (len(shown) <= 1<<20) || whole && said.Stdout != shown {
-		t.Errorf("%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
-	}
+	assert.That(t, whole == (len(shown) <= 1<<20) && (!whole || said.Stdout == shown), "%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	if j.route.bytes == nil || j.written%3 > 0 && !long.Enabled() {
 		return
 	}

@@ -140,9 +140,8 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 		return got.Error.Code
 	})
 	o.Approve()
-	if got := send(); !got.OK || o.Read("junk.md") != "" || o.Read("Inbox/a.md") != "one\nx" {
-		t.Errorf("approved as it is: %+v", got)
-	}
+	got := send()
+	assert.That(t, got.OK && o.Read("junk.md") == "" && o.Read("Inbox/a.md") == "one\nx", "approved as it is: %+v", got)
 }
 
 // What the user approved waits for the change that is under way, and that change may
@@ -189,9 +188,8 @@ func TestADeclinedCallIsOneQuestion(t *testing.T) {
 		t.Errorf("by name: asked %d times, %+v", asked, got.Error)
 	}
 	batch := gateway.Batch{Request: gateway.Request{Caller: "me", Ask: ask}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}}
-	if got := o.Gateway.DoBatch(t.Context(), batch); got.Error == nil || got.Error.Code != "unconfirmed" || asked != 1 {
-		t.Errorf("in a batch: asked %d times, %+v", asked, got)
-	}
+	got := o.Gateway.DoBatch(t.Context(), batch)
+	assert.That(t, got.Error != nil && got.Error.Code == "unconfirmed" && asked == 1, "in a batch: asked %d times, %+v", asked, got)
 	other := removal
 	other.Ask, other.Caller = ask, "you"
 	if o.Gateway.Do(t.Context(), other); asked != 2 {
@@ -238,9 +236,8 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 		t.Errorf("in the session: asked %d times, %+v", len(asked), got.Error)
 	}
 	o.Session = false // the same name, and no session: its yes is not for this one
-	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=w"}, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
-		t.Errorf("asked %d times, %+v", len(asked), got.Error)
-	}
+	got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=w"}, rig.Says(consent.No))
+	assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "asked %d times, %+v", len(asked), got.Error)
 }
 
 // The first answer under an idempotency key is not given again about a note that was
@@ -275,9 +272,8 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 				req := gateway.Request{Command: test.words[0], Words: test.words[1:], Caller: "me", IdempotencyKey: "k"}
 				yes, _ := o.Send(req, rig.Says(consent.Yes))
 				require.That(t, rig.CodeOf(yes) == "", "%s: %+v", name, yes.Error)
-				if again, _ := o.Send(req); rig.CodeOf(again) != "" || again.Stdout != yes.Stdout {
-					t.Errorf("%s: not given again: %+v", name, again)
-				}
+				again, _ := o.Send(req)
+				assert.That(t, rig.CodeOf(again) == "" && again.Stdout == yes.Stdout, "%s: not given again: %+v", name, again)
 				theirs := req
 				theirs.Caller = "you"
 				if got, _ := o.Send(theirs, rig.Says(consent.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" {

@@ -42,9 +42,8 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 				t.Errorf("asked %d times, got %+v", len(asked), result.Error)
 			}
 			// The program itself refuses a change of a note that the question did not show.
-			if begins := name == "one more note that is linked"; rig.TreeOf(t, o.Vault) != left || (o.Begun() != 0) != begins {
-				t.Errorf("something was changed, or %d calls began", o.Begun())
-			}
+			begins := name == "one more note that is linked"
+			assert.That(t, rig.TreeOf(t, o.Vault) == left && (o.Begun() != 0) == begins, "something was changed, or %d calls began", o.Begun())
 		})
 	}
 	t.Run("of a batch", func(t *testing.T) {
@@ -89,9 +88,8 @@ func TestAYesIsForOneVault(t *testing.T) {
 		t.Fatalf("got %+v", got.Error)
 	}
 	remember.Vault = "0123456789abcdef"
-	if got, asked := o.Send(remember, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
-		t.Errorf("a standing yes for one vault is one for another: %+v", got)
-	}
+	got, asked := o.Send(remember, rig.Says(consent.No))
+	assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "a standing yes for one vault is one for another: %+v", got)
 }
 
 // The desk: a yes is used up, and worth nothing when the note is another one.
@@ -150,9 +148,8 @@ func TestAYesForAFolder(t *testing.T) {
 		{"append", "path=Inbox/a.md", "content=y"}, {"prepend", "path=Inbox/Deep/c.md", "content=y"}, {"create", "path=Inbox/new.md", "content=y"},
 		{"append", "file=b", "content=y"}, {"move", "path=Inbox/new.md", "to=Inbox/Deep/"},
 	} {
-		if got, _ := o.Do(words); rig.CodeOf(got) != "" {
-			t.Errorf("%s: %+v", words, got.Error)
-		}
+		got, _ := o.Do(words)
+		assert.That(t, rig.CodeOf(got) == "", "%s: %+v", words, got.Error)
 	}
 	for _, words := range [][]string{
 		{"delete", "path=Inbox/a.md"}, {"create", "path=Inbox/a.md", "content=y", "overwrite"}, {"property:remove", "path=Inbox/p.md", "name=k"},
@@ -176,9 +173,8 @@ func TestAYesForAFolder(t *testing.T) {
 		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=z")}, rig.Says(consent.No))
 		return got.Error.Code
 	})
-	if got := o.Again(nil).Gateway.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "me"}); rig.CodeOf(got) != "unconfirmed" {
-		t.Errorf("it outlives the process: %+v", got)
-	}
+	got := o.Again(nil).Gateway.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "me"})
+	assert.That(t, rig.CodeOf(got) == "unconfirmed", "it outlives the process: %+v", got)
 }
 
 // Where a yes to all of a folder would be one for more, none is offered, and one
@@ -193,9 +189,8 @@ func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
 		got, asked := o.Do(words, rig.Says(consent.YesHere))
 		assert.That(t, rig.CodeOf(got) == "" && len(asked) == 1 && asked[0].Folder == "", "%s: got %+v, asked %+v", words, got.Error, asked)
 		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"}, {"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
-			if got, asked := o.Do(next, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
-				t.Errorf("%s, then %s: %+v", words, next, got)
-			}
+			got, asked := o.Do(next, rig.Says(consent.No))
+			assert.That(t, rig.CodeOf(got) == "unconfirmed" && len(asked) == 1, "%s, then %s: %+v", words, next, got)
 		}
 	}
 }
@@ -226,9 +221,8 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=gone.md")})
 		return got.Error.Code
 	})
-	if rest, _, err := consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
-		t.Errorf("on the desk there are %v, %v", rest, err)
-	}
+	rest, _, err := consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil).List()
+	assert.That(t, len(rest) == 0 && err == nil, "on the desk there are %v, %v", rest, err)
 }
 
 // A batch is all or nothing as far as the person is concerned.

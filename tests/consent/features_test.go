@@ -38,9 +38,8 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	}
 	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"), rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(consent.No))
 	assert.That(t, !batch.OK && len(asked) == 1 && o.Begun() == 2, "a batch that reaches further: %+v, asked %d times", batch, len(asked))
-	if got, _ := o.Do([]string{"undo", "id=" + rig.ChangeID(first)}, rig.Says(consent.Yes)); rig.CodeOf(got) != "" || o.Read("Inbox/a.md") != note {
-		t.Errorf("undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
-	}
+	got, _ := o.Do([]string{"undo", "id=" + rig.ChangeID(first)}, rig.Says(consent.Yes))
+	assert.That(t, rig.CodeOf(got) == "" && o.Read("Inbox/a.md") == note, "undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
 }
 
 // A code from the desk is for the call with all that belongs to it.
@@ -64,9 +63,8 @@ func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	b := gateway.Batch{Request: gateway.Request{Caller: "me"}, Operations: []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=y"), rig.Operation("b", "delete", "path=Inbox/b.md")}}
 	o.Gateway.DoBatch(t.Context(), b)
 	o.Approve()
-	if got := o.Gateway.DoBatch(t.Context(), b); !got.OK || o.Read("root.md") != "root\ny" || o.Read("Inbox/b.md") != "" {
-		t.Errorf("the batch: %+v", got)
-	}
+	got := o.Gateway.DoBatch(t.Context(), b)
+	assert.That(t, got.OK && o.Read("root.md") == "root\ny" && o.Read("Inbox/b.md") == "", "the batch: %+v", got)
 	assert.That(t, !o.Gateway.DoBatch(t.Context(), b).OK, "the approval of the batch is good twice")
 }
 

@@ -82,9 +82,7 @@ func (s *session) ask(arguments string) said {
 	s.T.Helper()
 	s.call(arguments, "")
 	m := s.next()
-	if s.modern && m.Result.ResultType != "input_required" || !s.modern && m.Method != "elicitation/create" {
-		s.T.Fatalf("not asked: %+v", m)
-	}
+	require.That(s.T, (!s.modern || m.Result.ResultType == "input_required") && (s.modern || m.Method == "elicitation/create"), "not asked: %+v", m)
 	return m
 }
 
@@ -144,9 +142,8 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 		}
 		s.call(`{"command":"read","params":{"path":"root.md"}}`, "")
 		assert.Contains(t, s.next().Result.StructuredContent.Stdout, "root\nx")
-		if err := s.End(); err != nil {
-			t.Errorf("the server ended with %v; its log:\n%s", err, s.Log.String())
-		}
+		err := s.End()
+		assert.That(t, err == nil, "the server ended with %v; its log:\n%s", err, s.Log.String())
 	})
 }
 
@@ -173,9 +170,8 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 		before := rig.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
 		begun := time.Now()
-		if err := s.End(); err != nil {
-			t.Errorf("at the end of the input it ended with %v; its log:\n%s", err, s.Log.String())
-		}
+		err := s.End()
+		assert.That(t, err == nil, "at the end of the input it ended with %v; its log:\n%s", err, s.Log.String())
 		took := time.Since(begun)
 		assert.That(t, took <= 10*time.Second, "it took %v", took)
 		left(t, o, before)
@@ -188,9 +184,8 @@ func TestAServerThatEndsWhileItAsks(t *testing.T) {
 		s.ask(deleteIt)
 		require.NoError(t, s.Process.Process.Signal(syscall.SIGTERM))
 		_, _ = io.Copy(io.Discard, s.Out)
-		if err := s.Process.Wait(); err != nil {
-			t.Errorf("at the signal it ended with %v; its log:\n%s", err, s.Log.String())
-		}
+		err := s.Process.Wait()
+		assert.That(t, err == nil, "at the signal it ended with %v; its log:\n%s", err, s.Log.String())
 		left(t, o, before)
 	})
 }
@@ -201,8 +196,7 @@ func left(t *testing.T, o *rig.Harness, before [32]byte) {
 	assert.That(t, rig.TreeOf(t, o.Vault) == before && o.Begun() <= 0, "it was run")
 	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range processes {
-		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(o.Vault)) {
-			t.Errorf("%s is left: %q", filepath.Dir(name), line)
-		}
+		line, err := os.ReadFile(name)
+		assert.That(t, err != nil || !bytes.Contains(line, []byte(o.Vault)), "%s is left: %q", filepath.Dir(name), line)
 	}
 }

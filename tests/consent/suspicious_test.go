@@ -91,9 +91,8 @@ func TestASessionApprovalEndsWithSigns(t *testing.T) {
 		t.Fatalf("%d questions, %+v", len(asked), got.Error)
 	}
 	o.Do([]string{"read", "path=Clip.md"})
-	if got, asked := o.Do(change, rig.Says(consent.Yes)); !got.OK || len(asked) != 1 {
-		t.Errorf("after signs: %d questions, %+v", len(asked), got.Error)
-	}
+	got, asked := o.Do(change, rig.Says(consent.Yes))
+	assert.That(t, got.OK && len(asked) == 1, "after signs: %d questions, %+v", len(asked), got.Error)
 }
 
 // TestHiddenNotesCauseNoNotice compares all answers of two vaults that differ in a hidden note.
@@ -153,9 +152,8 @@ func TestShadowRulesDecideAndHaveNoEffect(t *testing.T) {
 		if got, _ := o.Do([]string{"append", "path=ReadOnly.md", "content=x"}, answers...); got.OK != shadow {
 			t.Errorf("shadow %v: %+v", shadow, got.Error)
 		}
-		if got, asked := o.Do([]string{"append", "path=root.md", "content=x"}, answers...); !got.OK || (len(asked) == 0) != shadow {
-			t.Errorf("shadow %v: %d questions, %+v", shadow, len(asked), got.Error)
-		}
+		got, asked := o.Do([]string{"append", "path=root.md", "content=x"}, answers...)
+		assert.That(t, got.OK && (len(asked) == 0) == shadow, "shadow %v: %d questions, %+v", shadow, len(asked), got.Error)
 		o.Gateway.Flush()
 		found, acted, blocked := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for line, err := range audit.Lines(filepath.Join(o.State, "vaultwicket"), audit.Filter{}) {

@@ -141,9 +141,7 @@ func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
 		if m := s.next(); m.Method != "" || rig.ChangeID(m.Result.StructuredContent) != rig.ChangeID(got) || o.Read("root.md") != "root\nx" {
 			t.Errorf("the same key again: %+v", m)
 		}
-		if o.Begun() != 1 {
-			t.Errorf("%d changes in the journal", o.Begun())
-		}
+		assert.That(t, o.Begun() == 1, "%d changes in the journal", o.Begun())
 		undo := `{"command":"undo","params":{"id":"` + rig.ChangeID(got) + `"}}`
 		if got := s.answer(s.ask(undo), undo, rig.Decline); rig.CodeOf(got) != "unconfirmed" || o.Read("root.md") != "root\nx" {
 			t.Errorf("a declined undo: %+v, the note is %q", got.Error, o.Read("root.md"))

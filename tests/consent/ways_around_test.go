@@ -173,9 +173,7 @@ func (a *asking) ask(method, params string) {
 	a.IDs++
 	a.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, a.IDs, method, params))
 	line, err := a.Line()
-	if err != nil {
-		a.T.Fatalf("%s %s: %v\n%s", method, params, err, a.Log.String())
-	}
+	require.That(a.T, err == nil, "%s %s: %v\n%s", method, params, err, a.Log.String())
 	var message any
 	require.NoError(a.T, json.Unmarshal(line, &message))
 	a.answers++

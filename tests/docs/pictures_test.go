@@ -47,9 +47,8 @@ func TestPicturesAreFresh(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 		}
-		if got, err := os.ReadFile(file); err != nil || string(got) != want {
-			t.Errorf("%s is stale (%v); go generate ./tests/docs draws it", name, err)
-		}
+		got, err := os.ReadFile(file)
+		assert.That(t, err == nil && string(got) == want, "%s is stale (%v); go generate ./tests/docs draws it", name, err)
 	}
 	entries, err := os.ReadDir(filepath.Join("..", "..", "docs", "pictures"))
 	require.NoError(t, err)

@@ -45,9 +45,8 @@ func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 	early, err := net.Dial("tcp", l.Addr().String())
 	require.NoError(t, err)
 	defer early.Close()
-	if said, want := activated(t, socket, l.Addr().String()), "serving http://"+l.Addr().String()+"/mcp"; !strings.Contains(said, want) {
-		t.Fatalf("the server says %q, want %q", said, want)
-	}
+	said, want := activated(t, socket, l.Addr().String()), "serving http://"+l.Addr().String()+"/mcp"
+	require.That(t, strings.Contains(said, want), "the server says %q, want %q", said, want)
 	if _, err := early.Write([]byte("GET /healthz HTTP/1.1\r\nHost: " + l.Addr().String() + "\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}

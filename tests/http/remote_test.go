@@ -68,9 +68,8 @@ func TestTheTerminalIsAClient(t *testing.T) {
 		}
 	}
 	out := r.Must("batch", url, batch)
-	if err := json.Unmarshal([]byte(out), &result); err != nil || !result.OK || len(result.Results) != 2 || result.Results[0].Result.Stdout != "one\ntwo\n" {
-		t.Errorf("a batch: %v, %s", err, out)
-	}
+	err := json.Unmarshal([]byte(out), &result)
+	assert.That(t, err == nil && result.OK && len(result.Results) == 2 && result.Results[0].Result.Stdout == "one\ntwo\n", "a batch: %v, %s", err, out)
 	local, there := r.Must("commands", "--all"), r.Must("commands", "--all", url)
 	assert.That(t, strings.Count(there, "\n") == strings.Count(local, "\n") && strings.Contains(there, "daily:read"), "commands: %s, on the machine %s", there, local)
 	for _, test := range []struct {
@@ -85,14 +84,12 @@ func TestTheTerminalIsAClient(t *testing.T) {
 		{"run --url=http://127.0.0.1:1/mcp read path=a.md", "127.0.0.1:1", 4},
 		{"explain --json " + url + " read", "cannot be combined", 2},
 	} {
-		if out, said, status := r.Run(strings.Fields(test.args)...); status != test.status || !strings.Contains(said, test.says) || out != "" {
-			t.Errorf("%s: %d %s%s", test.args, status, out, said)
-		}
+		out, said, status := r.Run(strings.Fields(test.args)...)
+		assert.That(t, status == test.status && strings.Contains(said, test.says) && out == "", "%s: %d %s%s", test.args, status, out, said)
 	}
 	rig.WriteFile(t, token, []byte("wrong\n"))
-	if _, said, status := r.Run("run", url, "--token-file="+token, "files"); status != 3 || !strings.Contains(said, "does not accept the token") {
-		t.Errorf("a wrong token: %d %s", status, said)
-	}
+	_, said, status := r.Run("run", url, "--token-file="+token, "files")
+	assert.That(t, status == 3 && strings.Contains(said, "does not accept the token"), "a wrong token: %d %s", status, said)
 }
 
 // verdicts are the lines about the decision. A server tells only its owner of rules about texts that
@@ -137,9 +134,7 @@ func TestAServerThatIsNone(t *testing.T) {
 		assert.That(t, status != 0 && out == "" && !strings.Contains(said, "\x1b") && !strings.Contains(said, rig.Token), "%s: %d %q %q", what, status, out, said)
 		server.Close()
 	}
-	if len(stolen) > 0 {
-		t.Errorf("another server got %q", <-stolen)
-	}
+	assert.Equal(t, len(stolen), 0, "tokens that another server got")
 }
 
 // doctor checks a server as its clients see it: one as it should be, and each of the things that a
@@ -192,9 +187,8 @@ func TestDoctorChecksAServer(t *testing.T) {
 		var report struct {
 			Findings []struct{ Check, Level string }
 		}
-		if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Findings) < 5 {
-			t.Fatalf("%s: %v %s%s", test.what, err, out, said)
-		}
+		err := json.Unmarshal([]byte(out), &report)
+		require.That(t, err == nil && len(report.Findings) >= 5, "%s: %v %s%s", test.what, err, out, said)
 		var bad []string
 		for _, f := range report.Findings {
 			if f.Level == "problem" {
@@ -208,9 +202,8 @@ func TestDoctorChecksAServer(t *testing.T) {
 	if out, _, status := r.Run("doctor", "--url="+public); status != 4 || !strings.Contains(out, "does not describe itself as that issuer") {
 		t.Errorf("an issuer of another name: %d %s", status, out)
 	}
-	if out, _, status := r.Run("doctor", "--url=http://127.0.0.1:1/mcp"); status != 4 || !strings.Contains(out, "cannot be reached") {
-		t.Errorf("no server: %d %s", status, out)
-	}
+	out, _, status := r.Run("doctor", "--url=http://127.0.0.1:1/mcp")
+	assert.That(t, status == 4 && strings.Contains(out, "cannot be reached"), "no server: %d %s", status, out)
 }
 
 // dateless keeps the header Date that was set.

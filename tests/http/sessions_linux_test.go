@@ -51,9 +51,8 @@ func TestManySessions(t *testing.T) {
 	if _, err := second.Call(t.Context(), map[string]any{"command": "version"}); err == nil || !strings.Contains(err.Error(), "status 404") {
 		t.Errorf("the session that was idle for longest: %v", err)
 	}
-	if answer, err := s.Send(t.Context(), http.MethodDelete, "", "Mcp-Session-Id", first.Session); err != nil || answer.Status != http.StatusOK {
-		t.Errorf("%+v, %v", answer, err)
-	}
+	answer, err := s.Send(t.Context(), http.MethodDelete, "", "Mcp-Session-Id", first.Session)
+	assert.That(t, err == nil && answer.Status == http.StatusOK, "%+v, %v", answer, err)
 	open()
 	assert.Equal(t, len(rig.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
 }

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -33,9 +34,8 @@ func serveCrowd(t *testing.T, c *crowd, address streamable.Config) (s *rig.Endpo
 	return s, sync.OnceFunc(func() {
 		s.Client.CloseIdleConnections()
 		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("the server ended with %v", err)
-		}
+		err := <-ended
+		assert.That(t, err == nil || errors.Is(err, context.Canceled), "the server ended with %v", err)
 	})
 }
 

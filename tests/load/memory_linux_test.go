@@ -199,9 +199,8 @@ func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
 	long.Only(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(30)})
 	a := agentOf(t, s)
-	if got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}}); err != nil || !got.OK {
-		t.Fatalf("%+v, %v", got, err)
-	}
+	got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}})
+	require.That(t, err == nil && got.OK, "%+v, %v", got, err)
 	workers := rig.WorkersOf(t, s.Process.Process.Pid)
 	require.That(t, len(workers) == 1, "%d workers", len(workers))
 	peak, _ := peakKiB(t, workers[0])

@@ -17,9 +17,7 @@ func TestTheShardsTogetherAreEverything(t *testing.T) {
 			count++
 		}
 	}
-	if count != 25 || Count(100, 1000) != 100 {
-		t.Errorf("%d of 100 items, %d of 1000 calls", count, Count(100, 1000))
-	}
+	assert.That(t, count == 25 && Count(100, 1000) == 100, "%d of 100 items, %d of 1000 calls", count, Count(100, 1000))
 	t.Setenv("LONG_TESTS", "1")
 	if mine := Shard(t, 4); !mine(0) || !mine(1) || !mine(2) || !mine(3) || Count(100, 1000) != 1000 {
 		t.Error("not everything is done")
@@ -34,9 +32,7 @@ func TestSomeCasesOfAPropertyAreChecked(t *testing.T) {
 			rapid.Int().Draw(t, "number")
 			checked++
 		}))
-		if variable == "" && checked != want || checked < want {
-			t.Errorf("LONG_TESTS=%q: %d cases, want %d", variable, checked, want)
-		}
+		assert.That(t, (variable != "" || checked == want) && checked >= want, "LONG_TESTS=%q: %d cases, want %d", variable, checked, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -38,9 +39,8 @@ func TestAReadTakesFewAllocations(t *testing.T) {
 		if _, err := in.Write(line); err != nil {
 			t.Fatal(err)
 		}
-		if answer, err := answers.ReadSlice('\n'); err != nil || !bytes.Contains(answer, []byte(`"stdout":"one\n"`)) {
-			t.Fatalf("%s, %v", answer, err)
-		}
+		answer, err := answers.ReadSlice('\n')
+		require.That(t, err == nil && bytes.Contains(answer, []byte(`"stdout":"one\n"`)), "%s, %v", answer, err)
 	}
 	for range 20 { // then the worker runs, and files and buffers are there
 		read()

@@ -71,9 +71,7 @@ func TestPagesOfADividedAnswer(t *testing.T) {
 			if c.json() {
 				whole = string(rowsIn(t, rows))
 			}
-			if whole != want {
-				t.Errorf("%v: the pages are not the whole: %s", c, rig.Difference(whole, want))
-			}
+			assert.That(t, whole == want, "%v: the pages are not the whole: %s", c, rig.Difference(whole, want))
 		}
 	}
 }
@@ -126,9 +124,7 @@ func TestADividedAnswerThatWasForgottenIsMadeAgain(t *testing.T) {
 		t.Fatalf("%+v, %q, %s", got.Error, got.Notices, got.Stdout)
 	}
 	for text := first.Stdout; ; got = r.Result(map[string]any{"command": "tasks", "cursor": got.Truncated.Cursor}) {
-		if !got.OK {
-			t.Fatalf("%+v", got.Error)
-		}
+		require.That(t, got.OK, "%+v", got.Error)
 		if text += got.Stdout; got.Truncated.Cursor == "" {
 			if text != whole {
 				t.Error(rig.Difference(text, whole))

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -57,9 +58,8 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 	}()
 	most := 0
 	for range many {
-		if answer := rig.JSON(t, stdio.Read()); !strings.Contains(answer, "Written: ") {
-			t.Fatalf("%.300s", answer)
-		}
+		answer := rig.JSON(t, stdio.Read())
+		require.That(t, strings.Contains(answer, "Written: "), "%.300s", answer)
 		most = max(most, rig.MemoryKiB(t, stdio.Process.Process.Pid))
 	}
 	if t.Logf("%d KiB with %d messages of 10 MiB", most, many); most > 160<<10 {

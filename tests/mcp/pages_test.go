@@ -215,9 +215,8 @@ func betweenMarks(text string) string {
 func rowsOf(t *testing.T, text string) (rows []string) {
 	t.Helper()
 	var raw []json.RawMessage
-	if err := json.Unmarshal([]byte(text), &raw); err != nil {
-		t.Fatalf("%.300q is no array: %v", text, err)
-	}
+	err := json.Unmarshal([]byte(text), &raw)
+	require.That(t, err == nil, "%.300q is no array: %v", text, err)
 	for _, row := range raw {
 		rows = append(rows, string(row))
 	}
@@ -281,9 +280,7 @@ func (r *reader) together(c listingCall, pages []gateway.Result, limit int, want
 		if len(pages) > 1 && (page.Truncated.ShownBytes != len(page.Stdout) || page.Truncated.TotalBytes != int64(len(want))) {
 			r.t.Errorf("%v: page %d has %d bytes of %d, and says %+v", c, i+1, len(page.Stdout), len(want), page.Truncated)
 		}
-		if limit > 0 && !c.json() && c.lines(page.Stdout) > limit {
-			r.t.Errorf("%v: page %d has more than %d lines", c, i+1, limit)
-		}
+		assert.That(r.t, limit <= 0 || c.json() || c.lines(page.Stdout) <= limit, "%v: page %d has more than %d lines", c, i+1, limit)
 		text.WriteString(page.Stdout)
 	}
 	switch {

@@ -77,13 +77,10 @@ func TestTypedQueriesReturnRows(t *testing.T) {
 		{"query_notes", `{"where":"rating > 99"}`, ""},
 	} {
 		r := s.query(test.tool, test.arguments)
-		if !r.OK || r.Stdout != nil || r.Rows == nil || r.names() != test.want {
-			t.Errorf("%s %s: %q, %+v", test.tool, test.arguments, r.names(), r)
-		}
+		assert.That(t, r.OK && r.Stdout == nil && r.Rows != nil && r.names() == test.want, "%s %s: %q, %+v", test.tool, test.arguments, r.names(), r)
 	}
-	if r := s.query("query_notes", `{"where":"rating == 5","select":"file.name, double: rating * 2","values":"typed","fields":["double"]}`); fmt.Sprint(r.Rows) != "[map[double:10]]" {
-		t.Errorf("columns, typed values and fields: %+v", r)
-	}
+	r := s.query("query_notes", `{"where":"rating == 5","select":"file.name, double: rating * 2","values":"typed","fields":["double"]}`)
+	assert.That(t, fmt.Sprint(r.Rows) == "[map[double:10]]", "columns, typed values and fields: %+v", r)
 }
 
 func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {

@@ -96,9 +96,8 @@ func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
 			after := s.notes()
 			s.fill()
 			typed := s.call(pair.tool, pair.typed)
-			if got, want := stable(withoutRows(t, typed)), stable(cli); got != want || typed.Result.IsError != cli.Result.IsError {
-				t.Errorf("%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
-			}
+			got, want := stable(withoutRows(t, typed)), stable(cli)
+			assert.That(t, got == want && typed.Result.IsError == cli.Result.IsError, "%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
 			assert.That(t, s.notes() == after, "%s %s: the vault is another one", pair.tool, pair.typed)
 			s.fits(schemas[pair.tool], typed)
 			if !typed.Result.IsError {
@@ -184,9 +183,8 @@ func TestThePersonIsAskedAboutTypedTools(t *testing.T) {
 			t.Errorf("%s %s: asked %d times, %s", test.tool, test.arguments, s.asked, m.Result.StructuredContent)
 		}
 	}
-	if got, _ := os.ReadFile(filepath.Join(s.vault, "2026-11-21.md")); string(got) != notesTyped["2026-11-21.md"]+"x" {
-		t.Errorf("the daily note is %q", got)
-	}
+	got, _ := os.ReadFile(filepath.Join(s.vault, "2026-11-21.md"))
+	assert.That(t, string(got) == notesTyped["2026-11-21.md"]+"x", "the daily note is %q", got)
 }
 
 // Changes are made in the order in which they came, whatever tool they came by,
@@ -214,9 +212,8 @@ func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 		m := s.next()
 		assert.That(t, !m.Result.IsError, "%+v", m)
 	}
-	if got, _ := os.ReadFile(filepath.Join(s.vault, "Other.md")); string(got) != want.String() {
-		t.Errorf("the note is %q, want %q", got, want.String())
-	}
+	got, _ := os.ReadFile(filepath.Join(s.vault, "Other.md"))
+	assert.That(t, string(got) == want.String(), "the note is %q, want %q", got, want.String())
 }
 
 // What is read in parts has the hash of the whole note, and a change can be tied
@@ -229,9 +226,8 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 		assert.That(t, r.Hash == whole.Hash && r.Hash != "" && r.Path == "Inbox/Plan.md", "%s: %+v", part, r)
 	}
 	edit := `{"action":"set-section","path":"Inbox/Plan.md","heading":"Log","content":"second\n","expectHash":"` + whole.Hash + `"}`
-	if r := resultOf(t, s.call("edit_note", edit)); !r.OK || r.Hash == whole.Hash {
-		t.Errorf("%+v", r)
-	}
+	r := resultOf(t, s.call("edit_note", edit))
+	assert.That(t, r.OK && r.Hash != whole.Hash, "%+v", r)
 	assert.Equal(t, rig.CodeOf(resultOf(t, s.call("edit_note", edit))), "conflict")
 }
 
@@ -259,7 +255,6 @@ func TestTypedToolsGoOnWithACursor(t *testing.T) {
 		assert.Equal(t, rig.CodeOf(resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor)))), "bad_request", "%s %s", call.tool, call.arguments)
 	}
 	assert.That(t, s.notes() == before, "the vault is another one")
-	if r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor))); !r.OK || r.Command != "search" || r.Stdout == first.Stdout {
-		t.Errorf("%+v", r)
-	}
+	r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor)))
+	assert.That(t, r.OK && r.Command == "search" && r.Stdout != first.Stdout, "%+v", r)
 }

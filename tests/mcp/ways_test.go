@@ -118,9 +118,8 @@ func playCalls(t *testing.T, more string) (lines []string) {
 		}
 	}
 	client.In.Close()
-	if rest, _ := io.ReadAll(client.Out); len(rest) > 0 {
-		t.Errorf("after the last answer came %s", rest)
-	}
+	rest, _ := io.ReadAll(client.Out)
+	assert.That(t, len(rest) == 0, "after the last answer came %s", rest)
 	assert.NoError(t, client.Process.Wait())
 	return withoutChances(append(lines, auditLines(t, home)...), vault)
 }
@@ -187,9 +186,8 @@ func callsOfEveryTool(t *testing.T, listed string) []wayCall {
 	var list struct {
 		Result struct{ Tools []struct{ Name string } }
 	}
-	if err := json.Unmarshal([]byte(listed), &list); err != nil || len(list.Result.Tools) < 10 {
-		t.Fatalf("%s: %v", listed, err)
-	}
+	err := json.Unmarshal([]byte(listed), &list)
+	require.That(t, err == nil && len(list.Result.Tools) >= 10, "%s: %v", listed, err)
 	calls := slices.Clone(wayCalls)
 	for _, tool := range list.Result.Tools {
 		for _, arguments := range []string{withoutDraw[tool.Name], `{"path":"Notes/Odd.md"}`, `{"query":"line"}`} {

@@ -107,9 +107,8 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	if got := limitedAsOne(sums(families["vaultwicket_calls_total"], "command", "outcome")); !maps.Equal(got, limitedAsOne(ends)) || calls != made {
 		t.Errorf("%d calls; the metrics have %v, the audit log %v", calls, got, ends)
 	}
-	if got := sums(families["vaultwicket_decisions_total"], "decision", "rule"); !maps.Equal(got, decisions) {
-		t.Errorf("the metrics have the decisions %v, the audit log %v", got, decisions)
-	}
+	got := sums(families["vaultwicket_decisions_total"], "decision", "rule")
+	assert.That(t, maps.Equal(got, decisions), "the metrics have the decisions %v, the audit log %v", got, decisions)
 	counted := 0
 	for _, m := range families["vaultwicket_call_duration_seconds"].GetMetric() {
 		counted += int(m.GetHistogram().GetSampleCount())
@@ -123,9 +122,8 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	if n := families["vaultwicket_export_dropped_total"].GetMetric()[0].GetCounter().GetValue(); n != 3 {
 		t.Errorf("%v dropped lines", n)
 	}
-	if n := families["vaultwicket_children"].GetMetric()[1].GetGauge().GetValue(); n != 1 {
-		t.Errorf("%v workers", n)
-	}
+	n := families["vaultwicket_children"].GetMetric()[1].GetGauge().GetValue()
+	assert.That(t, n == 1, "%v workers", n)
 	for _, hidden := range []string{"CANARY", "Inbox", filepath.Base(o.Vault), o.Vault} {
 		assert.That(t, !strings.Contains(page, hidden), "the figures hold %q", hidden)
 	}

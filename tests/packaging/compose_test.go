@@ -30,9 +30,8 @@ func synchronizesByGit(t *testing.T, command string) {
 		c := exec.Command("sh", "-c", script)
 		c.Dir = filepath.Join(folder, at)
 		c.Env = append(os.Environ(), "HOME="+folder, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost", "GIT_CONFIG_NOSYSTEM=1")
-		if said, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v: %s", script, err, said)
-		}
+		said, err := c.CombinedOutput()
+		require.That(t, err == nil, "%s: %v: %s", script, err, said)
 	}
 	once := strings.Replace(command, "sleep 300", "break", 1)
 	read := func(name string) string {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"vaultwicket/tests/require"
+
+	"vaultwicket/tests/assert"
 )
 
 // instructions are those of the Containerfile, by their first word.
@@ -34,9 +36,8 @@ func TestTheImageIsTheProgram(t *testing.T) {
 	if err := json.Unmarshal([]byte(found["ENTRYPOINT"][0]), &entry); err != nil || !slices.Equal(entry, []string{"/vaultwicket"}) {
 		t.Errorf("it starts %q (%v)", entry, err)
 	}
-	if err := json.Unmarshal([]byte(found["CMD"][0]), &command); err != nil || !slices.Equal(command, []string{"serve", "--vault", "/vault"}) {
-		t.Errorf("with %q (%v)", command, err)
-	}
+	err := json.Unmarshal([]byte(found["CMD"][0]), &command)
+	assert.That(t, err == nil && slices.Equal(command, []string{"serve", "--vault", "/vault"}), "with %q (%v)", command, err)
 	// The MCP registry believes the label that names the entry.
 	name := decode(t, filepath.Join("..", "..", "packaging", "server.json"))["name"].(string)
 	if !strings.Contains(found["LABEL"][0], `io.modelcontextprotocol.server.name="`+name+`"`) {

@@ -122,7 +122,6 @@ func TestTheLauncherEndsAsTheProgramEnds(t *testing.T) {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 	}
-	if _, _, status := launch(t, npmRoot(t, script(t, `exit 70`)), ""); status != 70 {
-		t.Errorf("status 70 becomes %d", status)
-	}
+	_, _, status := launch(t, npmRoot(t, script(t, `exit 70`)), "")
+	assert.That(t, status == 70, "status 70 becomes %d", status)
 }

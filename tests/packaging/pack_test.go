@@ -110,9 +110,8 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	}
 	for _, c := range components {
 		c := c.(map[string]any)
-		if name := c["name"].(string); c["licenses"] == nil || name != "stdlib" && !strings.Contains(string(modules), name+"\t") {
-			t.Errorf("the component is %v", c)
-		}
+		name := c["name"].(string)
+		assert.That(t, c["licenses"] != nil && (name == "stdlib" || strings.Contains(string(modules), name+"\t")), "the component is %v", c)
 	}
 	if bill["bomFormat"] != "CycloneDX" || bill["specVersion"] != "1.6" || !strings.Contains(string(a), `"version": "1.2.3"`) {
 		t.Errorf("the list begins with %.300s", a)
@@ -152,9 +151,8 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 		assert.That(t, there[strings.TrimPrefix(command, "${__dirname}/")], "the manifest names %s, and the bundle has %v", command, there)
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")))
-	if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first); status != 1 || !strings.Contains(log, "0 programs for darwin on arm64") {
-		t.Errorf("a missing program gives %d %s", status, log)
-	}
+	log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first)
+	assert.That(t, status == 1 && strings.Contains(log, "0 programs for darwin on arm64"), "a missing program gives %d %s", status, log)
 }
 
 // What the bundle asks and fills in are flags and settings of the program, and by default
@@ -211,9 +209,7 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 			t.Errorf("the package of %s on %s is %v %v, want %v", p.OS, p.Arch, one["name"], one["version"], wanted)
 		}
 		info, err := os.Stat(filepath.Join(package_, "bin", p.Program()))
-		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o755 {
-			t.Errorf("the program of %s: %v, %v", p.NPM(), info, err)
-		}
+		assert.That(t, err == nil && (runtime.GOOS == "windows" || info.Mode().Perm() == 0o755), "the program of %s: %v, %v", p.NPM(), info, err)
 		delete(wanted, p.NPM())
 		for _, m := range []map[string]any{one, main} {
 			if m["scripts"] != nil {
@@ -248,9 +244,8 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 	for _, i := range released["icons"].([]any) {
 		src := i.(map[string]any)["src"].(string)
 		name, ours := strings.CutPrefix(src, packaging.Icons+"/")
-		if _, err := os.Stat(filepath.Join("..", "..", "packaging", filepath.FromSlash(name))); !ours || err != nil {
-			t.Errorf("the icon %s: %v", src, err)
-		}
+		_, err := os.Stat(filepath.Join("..", "..", "packaging", filepath.FromSlash(name)))
+		assert.That(t, ours && err == nil, "the icon %s: %v", src, err)
 	}
 	if packages := released["packages"].([]any); len(packages) != 3 || packages[2].(map[string]any)["fileSha256"] != "1e6ed65d77d6364eeaed5a745ba5c4985ae2b700dd85d7cf7f027bdf294a33fc" {
 		t.Errorf("the packages are %v", packages)
@@ -295,8 +290,7 @@ func TestPackSaysWhatIsWrong(t *testing.T) {
 		"--seconds is missing":  {"debian-changelog", "--version", "1"},
 		"flag provided but not": {"licences", "--out", "x"},
 	} {
-		if log, status := pack(t, args...); status != 2 || !strings.Contains(log, want) {
-			t.Errorf("%q ends with %d and says %q, want %q", args, status, log, want)
-		}
+		log, status := pack(t, args...)
+		assert.That(t, status == 2 && strings.Contains(log, want), "%q ends with %d and says %q, want %q", args, status, log, want)
 	}
 }

@@ -146,9 +146,7 @@ func TestWorkflowsPinTheirActions(t *testing.T) {
 			versions[found[1]] = found[2] + found[3]
 		}
 		for _, want := range []string{"\npermissions: {}\n", "\nconcurrency:\n", "persist-credentials: false", "timeout-minutes: "} {
-			if !strings.Contains(string(text), want) {
-				t.Errorf("%s has no %q", e.Name(), strings.TrimSpace(want))
-			}
+			assert.That(t, strings.Contains(string(text), want), "%s has no %q", e.Name(), strings.TrimSpace(want))
 		}
 		if strings.Contains(string(text), "pull_request_target") || strings.Contains(string(text), "write-all") {
 			t.Errorf("%s gives rights to strangers", e.Name())

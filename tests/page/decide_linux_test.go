@@ -34,9 +34,8 @@ func TestApproveOnThePage(t *testing.T) {
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved, for one call") {
 		t.Fatalf("approved: %s", body)
 	}
-	if got := client.Do(call); !got.OK || r.Read("Bread.md") != "" {
-		t.Errorf("the approved call: %+v", got)
-	}
+	got := client.Do(call)
+	assert.That(t, got.OK && r.Read("Bread.md") == "", "the approved call: %+v", got)
 	change := auditLines(r, "delete")[0].Change
 	for _, line := range auditLines(r, "delete") {
 		change = cmp.Or(change, line.Change)
@@ -47,9 +46,8 @@ func TestApproveOnThePage(t *testing.T) {
 		by[line.Kind+" "+line.Decision] = line.By
 	}
 	assert.That(t, by["approval approve"] == "page" && by["decision reply"] == "page", "the audit log says %v", by)
-	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "no approval has the code") {
-		t.Errorf("a second time: %s", body)
-	}
+	_, body := v.send(view, "approvals/approve", nil)
+	assert.That(t, strings.Contains(body, "no approval has the code"), "a second time: %s", body)
 }
 
 func TestDenyOnThePage(t *testing.T) {
@@ -62,9 +60,8 @@ func TestDenyOnThePage(t *testing.T) {
 	v.send(view, "approvals/deny", nil)
 	got := client.Do(call)
 	assert.That(t, got.Error != nil && strings.Contains(got.Error.Message, "declined") && r.Read("Bread.md") != "", "the denied call: %+v", got)
-	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "already answered: denied") {
-		t.Errorf("approved after that: %s", body)
-	}
+	_, body := v.send(view, "approvals/approve", nil)
+	assert.That(t, strings.Contains(body, "already answered: denied"), "approved after that: %s", body)
 }
 
 // What is confirmed is what was shown: a note that has changed since is shown again.
@@ -89,9 +86,8 @@ func TestUndoOnThePage(t *testing.T) {
 	created := client.Do(rig.Calling("create", "path=New.md", "content=hello")).Change
 	_, asked = v.send(v.See("changes/one/"+created.ID+"?vault=Notes"), "changes/undo", nil, `id="undo"`)
 	has(t, asked, "Undo this?", `New.md <span class="faint">deleted</span>`, "hello</span>")
-	if _, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`); r.Read("New.md") == "" || !strings.Contains(wrong, `name="confirm"`) {
-		t.Errorf("undone without the right confirmation: %s", wrong)
-	}
+	_, wrong := v.send(asked, "changes/undo", url.Values{"confirm": {strings.Repeat("0", 64)}}, `name="confirm"`)
+	assert.That(t, r.Read("New.md") != "" && strings.Contains(wrong, `name="confirm"`), "undone without the right confirmation: %s", wrong)
 	_, done := v.send(asked, "changes/undo", nil, `name="confirm"`)
 	has(t, done, "Undone.")
 	assert.That(t, r.Read("New.md") == "", "the note exists")
@@ -189,9 +185,8 @@ func TestAgentsOnThePage(t *testing.T) {
 	_, view = v.send(view, "agents/revoke", nil, `value="cursor"`)
 	has(t, view, "cursor is revoked")
 	assert.Equal(t, code(), "agent_denied", "revoked")
-	if _, other := v.send(v.See("agents"), "agents/revoke", url.Values{"agent": {"../x"}}); !strings.Contains(other, "no such agent") {
-		t.Errorf("another name: %s", mainOf(other))
-	}
+	_, other := v.send(v.See("agents"), "agents/revoke", url.Values{"agent": {"../x"}})
+	assert.That(t, strings.Contains(other, "no such agent"), "another name: %s", mainOf(other))
 }
 
 func TestPauseAndResumeOnThePage(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
 
@@ -67,9 +68,7 @@ func (v *visitor) undo(view, mark string) (body string) {
 func has(t *testing.T, view string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(view, text) && !strings.Contains(html.UnescapeString(view), text) {
-			t.Errorf("%q is not in %s", text, mainOf(view))
-		}
+		assert.That(t, strings.Contains(view, text) || strings.Contains(html.UnescapeString(view), text), "%q is not in %s", text, mainOf(view))
 	}
 }
 
@@ -85,8 +84,6 @@ func mainOf(view string) string {
 func lacks(t *testing.T, view string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if strings.Contains(view, text) {
-			t.Errorf("%q is in %s", text, mainOf(view))
-		}
+		assert.That(t, !strings.Contains(view, text), "%q is in %s", text, mainOf(view))
 	}
 }

@@ -61,9 +61,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 		}
 	}
 	lacks(t, first, "Bread", code, strings.Trim(v.Base[strings.Index(v.Base, "127"):], "/"))
-	if status, _ := unsigned.Fetch(http.MethodGet, v.Base+"question/"+name, nil); status != http.StatusForbidden {
-		t.Errorf("without a cookie: %d", status)
-	}
+	status, _ := unsigned.Fetch(http.MethodGet, v.Base+"question/"+name, nil)
+	assert.That(t, status == http.StatusForbidden, "without a cookie: %d", status)
 	// A browser that is signed in gets to the question, and with a forged name to all of them.
 	v.Client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for path, want := range map[string]string{"question/" + name: "approvals#q-" + code, "question/" + name + "x": "approvals", "question/": "approvals", "question/" + code: "approvals"} {
@@ -72,22 +71,18 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 		answer, err := v.Client.Do(request)
 		require.NoError(t, err)
 		answer.Body.Close()
-		if got := answer.Header.Get("Location"); !strings.HasSuffix(v.Base+want, got) || !strings.HasSuffix(got, "/"+want) {
-			t.Errorf("%s leads to %q, want %s", path, got, want)
-		}
+		got := answer.Header.Get("Location")
+		assert.That(t, strings.HasSuffix(v.Base+want, got) && strings.HasSuffix(got, "/"+want), "%s leads to %q, want %s", path, got, want)
 	}
 	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" || r.Read("Bread.md") == "" || len(told) != 0 {
 		t.Errorf("links approve nothing, and a question is told of once: %+v, %d messages", got, len(told))
 	}
-	if _, body := v.send(view, "approvals/approve", nil); body != "" {
-		t.Errorf("%s", body)
-	}
-	if got := client.Do(call); !got.OK {
-		t.Errorf("the approved call: %+v", got)
-	}
-	if pages, err := private.Servers(consent.Pages(stateOf(r))); err != nil || len(pages) != 1 {
-		t.Errorf("%v, %v are open", pages, err)
-	}
+	_, body := v.send(view, "approvals/approve", nil)
+	assert.That(t, body == "", "%s", body)
+	got := client.Do(call)
+	assert.That(t, got.OK, "the approved call: %+v", got)
+	pages, err := private.Servers(consent.Pages(stateOf(r)))
+	assert.That(t, err == nil && len(pages) == 1, "%v, %v are open", pages, err)
 }
 
 // A server does not start with a program that an agent or another user could write, nor with a
@@ -113,8 +108,7 @@ func TestMessagesNeedAProgramAndASecretOfTheOwner(t *testing.T) {
 			}
 		}
 		r.Tables = "[notify]\n" + fmt.Sprintf(test.table, file)
-		if _, said, status := r.Run("serve"); status == 0 || !strings.Contains(said, test.want) {
-			t.Errorf("%s: %d, %s", name, status, said)
-		}
+		_, said, status := r.Run("serve")
+		assert.That(t, status != 0 && strings.Contains(said, test.want), "%s: %d, %s", name, status, said)
 	}
 }

@@ -51,9 +51,8 @@ func TestEveryView(t *testing.T) {
 	call := regexp.MustCompile(`activity/call/[^"]+`).FindString(v.See("activity?q=append"))
 	has(t, v.See(call), "Lines of the audit log", "decision: allow", "embedded", "content</code> 5 bytes")
 	for path, want := range map[string]int{"activity/call/999": 404, "changes/one/x?vault=Notes": 404, "nothing": 404, "policy?vault=Other": 422, "assets/../ui.go": 404, "changes/undo": 404} {
-		if status, body := v.Fetch(http.MethodGet, v.Base+path, nil); status != want {
-			t.Errorf("%q answers %d: %s", path, status, body)
-		}
+		status, body := v.Fetch(http.MethodGet, v.Base+path, nil)
+		assert.That(t, status == want, "%q answers %d: %s", path, status, body)
 	}
 }
 
@@ -81,9 +80,8 @@ func TestTheOwnerSeesTheAccessTree(t *testing.T) {
 	view := v.See("policy/access")
 	has(t, view, "Private</code> = none", "line 1 of ", "hidden", "read, change")
 	has(t, v.See("policy/access?path=Work%2FPlan.md"), "Work</code> = rw", "<dt>Delete</dt><dd>no:")
-	if status, _ := v.Fetch(http.MethodGet, v.Base+"policy/access?path=..%2F..%2Fetc", nil); status == http.StatusOK {
-		t.Error("a path outside of the vault")
-	}
+	status, _ := v.Fetch(http.MethodGet, v.Base+"policy/access?path=..%2F..%2Fetc", nil)
+	assert.That(t, status != http.StatusOK, "a path outside of the vault")
 }
 
 // A change of a note that was hidden since is nowhere on the page.
@@ -149,9 +147,7 @@ func TestFiltersSurviveAPage(t *testing.T) {
 	link := func(view, pattern string) (path string) {
 		t.Helper()
 		found := regexp.MustCompile(`href="/[^/]+/(` + pattern + `)"`).FindStringSubmatch(view)
-		if found == nil {
-			t.Fatalf("no link to %s in %s", pattern, mainOf(view))
-		}
+		require.That(t, found != nil, "no link to %s in %s", pattern, mainOf(view))
 		return html.UnescapeString(found[1])
 	}
 	first := v.See("activity?command=append&vault=Notes")
@@ -258,9 +254,8 @@ func TestTwoVaults(t *testing.T) {
 	one := regexp.MustCompile(`changes/one/[^"]+`).FindString(second)
 	body := v.undo(v.See(html.UnescapeString(one)), `id="undo"`)
 	has(t, body, "Undone.")
-	if text, err := os.ReadFile(filepath.Join(other, "Only here", "b.md")); string(text) != "b\n" || err != nil {
-		t.Errorf("the note of the second vault is %q, %v", text, err)
-	}
+	text, err := os.ReadFile(filepath.Join(other, "Only here", "b.md"))
+	assert.That(t, string(text) == "b\n" && err == nil, "the note of the second vault is %q, %v", text, err)
 }
 
 // A refused call says why, and the line that it shows allows it.
@@ -296,9 +291,7 @@ func TestTheLineThatIsShownAllowsTheCall(t *testing.T) {
 				has(t, view, "Show in Try")
 			}
 			shown := regexp.MustCompile(`(?s)<code class="block" id="line">(.*?)</code>`).FindStringSubmatch(view)
-			if shown == nil {
-				t.Fatalf("no line in %s", mainOf(view))
-			}
+			require.That(t, shown != nil, "no line in %s", mainOf(view))
 			lines := strings.Split(strings.TrimSpace(html.UnescapeString(shown[1])), "\n")
 			if len(lines) == 2 {
 				r.Tables = strings.Replace(r.Tables, lines[0]+"\n", lines[0]+"\n"+lines[1]+"\n", 1)

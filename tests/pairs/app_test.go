@@ -67,9 +67,8 @@ func TestAChangeByTheAppIsAChangeLikeAnyOther(t *testing.T) {
 		}
 		assert.Contains(t, r.Must("journal", "list", "--json"), rig.ChangeID(first), "%s: the journal has", e.Name)
 		assert.Contains(t, r.Must("audit", "list", "--json"), rig.ChangeID(first), "%s: the audit log has", e.Name)
-		if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(first))); !got.OK || r.Read("Note.md") != "one\n" {
-			t.Errorf("%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
-		}
+		got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(first)))
+		assert.That(t, got.OK && r.Read("Note.md") == "one\n", "%s: undo: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
 		if batch := e.Batch(write, rig.Calling("read", "path=Note.md"), write); !batch.OK || batch.Results[1].Result.Stdout != "one\ntwo\n" && batch.Results[1].Result.Stdout != "one\ntwo" || r.Read("Note.md") != "one\ntwo\ntwo" {
 			t.Errorf("%s: the batch: %s, the note is %q", e.Name, rig.JSON(t, batch), r.Read("Note.md"))
 		}

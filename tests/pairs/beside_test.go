@@ -30,9 +30,8 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 		if got := e.Do(rig.Calling("append", "path=Note.md", "content=x").With("expectHash", change.Hash)); rig.CodeOfError(got.Error) != "conflict" {
 			t.Errorf("round %d: a hash from before: %+v", round, got.Error)
 		}
-		if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(change))); rig.CodeOfError(got.Error) != "conflict" {
-			t.Errorf("round %d: undo of a note that another program has changed: %+v", round, got.Error)
-		}
+		got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(change)))
+		assert.That(t, rig.CodeOfError(got.Error) == "conflict", "round %d: undo of a note that another program has changed: %+v", round, got.Error)
 		var plan gateway.DryRun
 		e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
 		assert.That(t, strings.Contains(plan.Diff, "#theirs"+mark), "round %d: the dry run shows %q", round, plan.Diff)
@@ -87,13 +86,9 @@ func TestAPauseInTheMiddleOfABatch(t *testing.T) {
 	r.Flags = []string{"--cli=" + app}
 	e := r.Stdio(false, "")
 	got := e.Batch(rig.Calling("random:read"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
-	if got.OK || len(got.Results) != 3 || got.Results[0].Status != "ok" {
-		t.Fatalf("the batch: %s", rig.JSON(t, got))
-	}
+	require.That(t, !got.OK && len(got.Results) == 3 && got.Results[0].Status == "ok", "the batch: %s", rig.JSON(t, got))
 	for _, result := range got.Results[1:] {
-		if result.Result == nil || rig.CodeOfError(result.Result.Error) != "paused" {
-			t.Errorf("after the pause: %s", rig.JSON(t, result))
-		}
+		assert.That(t, result.Result != nil && rig.CodeOfError(result.Result.Error) == "paused", "after the pause: %s", rig.JSON(t, result))
 	}
 	assert.That(t, r.Read("Note.md") == "one\n", "the note was changed")
 }

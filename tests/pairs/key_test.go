@@ -78,11 +78,8 @@ func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	log := r.Must("audit", "list", "--json")
 	assert.That(t, strings.Contains(log, `"backend":"embedded"`) || strings.Contains(log, `"backend": "embedded"`), "the audit log has %s", log)
 	batch := e.Batch(write, write)
-	if !batch.OK || strings.Count(r.Read("Note.md"), `a \n as it is`) != 3 {
-		t.Errorf("the batch: %s, the note is %q", rig.JSON(t, batch), r.Read("Note.md"))
-	}
+	assert.That(t, batch.OK && strings.Count(r.Read("Note.md"), `a \n as it is`) == 3, "the batch: %s, the note is %q", rig.JSON(t, batch), r.Read("Note.md"))
 	r.Write("Note.md", "one\n"+`a \n as it is`)
-	if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(first))); !got.OK || r.Read("Note.md") != "one\n" {
-		t.Errorf("undo: %+v, the note is %q", got.Error, r.Read("Note.md"))
-	}
+	got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(first)))
+	assert.That(t, got.OK && r.Read("Note.md") == "one\n", "undo: %+v, the note is %q", got.Error, r.Read("Note.md"))
 }

@@ -168,9 +168,8 @@ func (h *busyServer) usable() {
 		return
 	}
 	again := rig.ServeHTTP(h.t, "--backend=embedded", "--vault="+h.vault, "--http=unix:"+h.socket)
-	if _, err := again.Connect(h.t.Context()); err != nil {
-		h.t.Errorf("another server at the socket: %v", err)
-	}
+	_, err := again.Connect(h.t.Context())
+	assert.That(h.t, err == nil, "another server at the socket: %v", err)
 }
 
 // killed is the status of a process that a signal ended.
@@ -219,12 +218,10 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 				c.end(h)
 				got := h.said()
 				assert.That(t, !c.answered || strings.Contains(got, `"id":2`), "the open call is answered with %q", got)
-				if status := h.ends(); status != c.status {
-					t.Errorf("status %d, want %d", status, c.status)
-				}
-				if _, err := os.Lstat(h.socket); h.socket != "" && (err == nil) != c.socket {
-					t.Errorf("the socket is there: %v", err == nil)
-				}
+				status := h.ends()
+				assert.That(t, status == c.status, "status %d, want %d", status, c.status)
+				_, err := os.Lstat(h.socket)
+				assert.That(t, h.socket == "" || (err == nil) == c.socket, "the socket is there: %v", err == nil)
 				h.usable()
 			})
 		}
@@ -266,9 +263,8 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 			parent.Wait()
 			assert.Equal(t, h.ends(), 0, "status")
 			if h.socket != "" {
-				if _, err := os.Lstat(h.socket); err == nil {
-					t.Error("the socket is left")
-				}
+				_, err := os.Lstat(h.socket)
+				assert.That(t, err != nil, "the socket is left")
 			}
 			h.usable()
 		})
@@ -301,9 +297,8 @@ func TestAClientStopsReading(t *testing.T) {
 			h := newBusyServer(t, c.way, c.timeout)
 			h.stopReading()
 			c.end(h)
-			if status := h.ends(); status != c.status && (status != 0 || !h.allLeft()) {
-				t.Errorf("status %d, want %d", status, c.status)
-			}
+			status := h.ends()
+			assert.That(t, status == c.status || status == 0 && h.allLeft(), "status %d, want %d", status, c.status)
 			h.usable()
 		})
 	}
@@ -322,9 +317,8 @@ func (h *busyServer) stopReading() {
 		return
 	}
 	h.stdio.Send(rig.ToolCall(10, longCall))
-	if text, err := h.stdio.Out.Peek(10); err != nil {
-		h.t.Fatalf("%q, %v", text, err)
-	}
+	text, err := h.stdio.Out.Peek(10)
+	require.That(h.t, err == nil, "%q, %v", text, err)
 }
 
 // allLeft reports whether an answer that was not read had left the server: a

@@ -36,9 +36,8 @@ func TestResidentOutcomesAreThoseOfOneShots(t *testing.T) {
 		got, gotErr := shared.Run(t.Context(), permit, p)
 		got.Duration, want.Duration = 0, 0
 		got.State = "" // a process for one call has none
-		if a, b := fmt.Sprintf("%+v %v %v", want, want.Failure, wantErr), fmt.Sprintf("%+v %v %v", got, got.Failure, gotErr); strip(a) != strip(b) {
-			t.Errorf("%s %v:\none-shot %.400s\nresident %.400s", c.name, c.params, a, b)
-		}
+		a, b := fmt.Sprintf("%+v %v %v", want, want.Failure, wantErr), fmt.Sprintf("%+v %v %v", got, got.Failure, gotErr)
+		assert.That(t, strip(a) == strip(b), "%s %v:\none-shot %.400s\nresident %.400s", c.name, c.params, a, b)
 	}
 }
 

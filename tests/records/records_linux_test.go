@@ -84,9 +84,8 @@ func linesOf(t *testing.T, texts []string) (parts map[string][]int) {
 			Part string
 			Seq  int
 		}
-		if err := json.Unmarshal([]byte(text), &line); err != nil || line.Seq == 0 {
-			t.Fatalf("%v: %q", err, text)
-		}
+		err := json.Unmarshal([]byte(text), &line)
+		require.That(t, err == nil && line.Seq != 0, "%v: %q", err, text)
 		parts[line.Part] = append(parts[line.Part], line.Seq)
 	}
 	return parts
@@ -246,9 +245,8 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			if _, said, status := r.Run("audit", "verify", "--checkpoints="+file); status != 1 || !strings.Contains(said, "does not match the checkpoints") {
 				t.Errorf("%d: %s", status, said)
 			}
-			if out, _, status := r.Run("audit", "verify", "--json", "--checkpoints="+file); status != 1 || !strings.Contains(out, `"broken": "`) {
-				t.Errorf("%d: %s", status, out)
-			}
+			out, _, status := r.Run("audit", "verify", "--json", "--checkpoints="+file)
+			assert.That(t, status == 1 && strings.Contains(out, `"broken": "`), "%d: %s", status, out)
 		})
 	}
 }
@@ -261,13 +259,11 @@ func TestWrongTargets(t *testing.T) {
 		"--export=file://" + r.Vault + "/lines": "is inside the vault", "--export=syslog+udp://host:514": "is not an address that begins with",
 		"--checkpoints=" + filepath.Join(r.Vault, "Log.md"): "is ", "--checkpoints=/no/such/command": "no such file",
 	} {
-		if _, said, status := r.Run("serve", flag); status != 2 || !strings.Contains(said, want) {
-			t.Errorf("%s: %d %s", flag, status, said)
-		}
+		_, said, status := r.Run("serve", flag)
+		assert.That(t, status == 2 && strings.Contains(said, want), "%s: %d %s", flag, status, said)
 	}
 	for _, args := range [][]string{{"audit", "verify", "--checkpoints=/no/such/file"}, {"audit", "verify", "--checkpoints=" + filepath.Join(r.Vault, "Log.md")}} {
-		if _, said, status := r.Run(args...); status != 2 {
-			t.Errorf("%q: %d %s", args, status, said)
-		}
+		_, said, status := r.Run(args...)
+		assert.That(t, status == 2, "%q: %d %s", args, status, said)
 	}
 }

@@ -31,6 +31,9 @@ func ToolCall(id int, arguments string) string {
 
 // Difference shows the lines that only one side has, a few of them.
 func Difference(got, want string) string {
+	if got == want {
+		return ""
+	}
 	var out []string
 	has := func(text, line string) bool { return slices.Contains(strings.Split(text, "\n"), line) }
 	for line := range strings.Lines(got) {

@@ -137,9 +137,8 @@ func TestColoursOnATerminal(t *testing.T) {
 	} {
 		w := open(t, 100, setting(r, strings.Fields(tt.env)...), "vaultwicket journal list "+tt.flags)
 		w.end()
-		if got := strings.Contains(strings.Join(w.lines("-e"), "\n"), "\x1b[32m"); got != tt.want {
-			t.Errorf("%s %s: colours %v\n%q", tt.env, tt.flags, got, w.lines("-e"))
-		}
+		got := strings.Contains(strings.Join(w.lines("-e"), "\n"), "\x1b[32m")
+		assert.That(t, got == tt.want, "%s %s: colours %v\n%q", tt.env, tt.flags, got, w.lines("-e"))
 	}
 	piped := open(t, 60, setting(r), "vaultwicket journal list | cat -v; vaultwicket audit list | head -1")
 	lines := piped.end()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"vaultwicket/tests/require"
+
+	"vaultwicket/tests/assert"
 )
 
 func TestOverlayFitsTheStandardLibrary(t *testing.T) {
@@ -27,9 +29,8 @@ func TestOverlayFitsTheStandardLibrary(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		for original, replacement := range overlay.Replace {
-			if _, err := parser.ParseFile(token.NewFileSet(), replacement, nil, 0); err != nil {
-				t.Errorf("%s for %s: %v", original, arch, err)
-			}
+			_, err := parser.ParseFile(token.NewFileSet(), replacement, nil, 0)
+			assert.That(t, err == nil, "%s for %s: %v", original, arch, err)
 		}
 	}
 }
@@ -54,13 +55,11 @@ func TestDaysAndZones(t *testing.T) {
 		{"2026-12-31T23:59:50", "America/New_York", "2026-12-31T23:59:50-05:00"},
 		{"2026-03-29", "Europe/Berlin", "2026-03-29T12:00:00+02:00"},
 	} {
-		if got, err := parseMoment(c.day, c.zone); err != nil || got.Format(time.RFC3339) != c.want {
-			t.Errorf("%s %s is %v (%v), want %s", c.day, c.zone, got, err, c.want)
-		}
+		got, err := parseMoment(c.day, c.zone)
+		assert.That(t, err == nil && got.Format(time.RFC3339) == c.want, "%s %s is %v (%v), want %s", c.day, c.zone, got, err, c.want)
 	}
 	for day, zone := range map[string]string{"2027-02-29": "UTC", "tomorrow": "UTC", "": "UTC", "2027-02-28": "Nowhere/City"} {
-		if got, err := parseMoment(day, zone); err == nil {
-			t.Errorf("%s %s is %v, want an error", day, zone, got)
-		}
+		got, err := parseMoment(day, zone)
+		assert.That(t, err != nil, "%s %s is %v, want an error", day, zone, got)
 	}
 }

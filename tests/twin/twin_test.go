@@ -216,9 +216,8 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	for name, steps := range scripts(t) {
 		for _, st := range steps {
 			problem := twin.judge(st, stillDay)
-			if differs := strings.Contains(problem, "is not any more"); differs != (st.reason != "") || problem != "" && !differs {
-				t.Errorf("%s:%d: %q", name, st.line, problem)
-			}
+			differs := strings.Contains(problem, "is not any more")
+			assert.That(t, differs == (st.reason != "") && (problem == "" || differs), "%s:%d: %q", name, st.line, problem)
 			if st.reason != "" {
 				marked++
 			}
@@ -237,9 +236,8 @@ func TestScriptsThatAreRefused(t *testing.T) {
 		"", "# nothing\n", "> output first\n", "$ append content=x\n", "$ daily:read\n", "$ read path='a\n", "$ read\n% x\n", "$ read\n= loosely\n", "$ read\n< app\n", "$ read\n? 0\n",
 		"$ read path=a.md\n-- a.md --\n",
 	} {
-		if _, err := parse([]byte(text)); err == nil {
-			t.Errorf("%q was read", text)
-		}
+		_, err := parse([]byte(text))
+		assert.That(t, err != nil, "%q was read", text)
 	}
 	words, err := split(`search query='two words' path='A B' total`)
 	assert.That(t, err == nil && strings.Join(words, "|") == "search|query=two words|path=A B|total", "split: %q, %v", words, err)

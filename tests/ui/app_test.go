@@ -93,9 +93,8 @@ func TestAClientShowsTheApp(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void](`frame.contentDocument.querySelector("[data-link]").click()`))
 	b.until("the request to open the link", `got.some((m) => m.method === "ui/open-link")`)
 	opens := value[string](b, `got.find((m) => m.method === "ui/open-link").params.url`)
-	if at := link[:strings.Index(link[8:], "/")+8] + "/question/"; !strings.HasPrefix(opens, at) {
-		t.Errorf("it opens %s, not one of %s", opens, at)
-	}
+	at := link[:strings.Index(link[8:], "/")+8] + "/question/"
+	assert.That(t, strings.HasPrefix(opens, at), "it opens %s, not one of %s", opens, at)
 	batch := string(exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"atomic": true, "operations": []any{
 		map[string]any{"clientId": "a", "command": "append", "params": map[string]any{"path": "Work/Plan.md", "content": "four"}}, map[string]any{"clientId": "b", "command": "append", "params": map[string]any{"path": "Bread.md", "content": "yeast"}},
 	}}}, nil))
@@ -103,7 +102,6 @@ func TestAClientShowsTheApp(t *testing.T) {
 	b.until("both changes of a batch", `["Plan.md", "four", "Bread.md", "yeast"].every((part) => frame.contentDocument.body.innerText.includes(part))`)
 	b.run(chromedp.Evaluate[chromedp.Void](`show(` + call("read", map[string]any{"path": "Bread.md"}) + `)`))
 	b.until("nothing for a read", `frame.contentDocument.body.innerHTML === ""`)
-	if methods := value[string](b, `[...new Set(got.map((m) => m.method ?? "response"))].sort().join()`); methods != "ui/initialize,ui/notifications/initialized,ui/notifications/size-changed,ui/open-link" {
-		t.Errorf("it sends %s", methods)
-	}
+	methods := value[string](b, `[...new Set(got.map((m) => m.method ?? "response"))].sort().join()`)
+	assert.That(t, methods == "ui/initialize,ui/notifications/initialized,ui/notifications/size-changed,ui/open-link", "it sends %s", methods)
 }

@@ -1,11 +1,14 @@
 package ui
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"vaultwicket/tests/require"
+)
 
 // decode reads what the program printed.
 func (w *world) decode(text string, into any) {
 	w.t.Helper()
-	if err := json.Unmarshal([]byte(text), into); err != nil {
-		w.t.Fatalf("%v in %s", err, text)
-	}
+	err := json.Unmarshal([]byte(text), into)
+	require.That(w.t, err == nil, "%v in %s", err, text)
 }

@@ -139,9 +139,8 @@ func (f *fox) value(expression string, into any) {
 	}
 	f.do("script.evaluate", map[string]any{"expression": "(async () => JSON.stringify(await (" + expression + ") ?? null))()", "target": map[string]any{"context": f.context}, "awaitPromise": true}, &answer)
 	require.That(f.w.t, answer.Type == "success", "%.200s: %s", expression, answer.ExceptionDetails.Text)
-	if err := json.Unmarshal([]byte(answer.Result.Value), into); err != nil {
-		f.w.t.Fatalf("%.200s: %v", expression, err)
-	}
+	err := json.Unmarshal([]byte(answer.Result.Value), into)
+	require.That(f.w.t, err == nil, "%.200s: %v", expression, err)
 }
 
 func (f *fox) until(what, expression string) {
@@ -225,9 +224,8 @@ func TestAWalkInFirefox(t *testing.T) {
 	}
 	press("#questions article .yes")
 	f.until("the card that stays", `document.querySelector("#questions .answered")?.innerText.includes("Tell t to go on")`)
-	if got := client.Do(first); !got.OK || w.Read("Bread.md") != "" {
-		t.Errorf("the approved call: %+v", got)
-	}
+	got := client.Do(first)
+	assert.That(t, got.OK && w.Read("Bread.md") == "", "the approved call: %+v", got)
 	f.until("its end", `document.querySelector("#questions .answered")?.innerText.includes("Done, see the change")`)
 	f.visit("activity")
 	f.until("the stream", `document.getElementById("live").classList.contains("on")`)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 
@@ -33,14 +34,12 @@ func TestAHundredThousandLines(t *testing.T) {
 		loaded := time.Since(began)
 		b.until("a paint", `performance.getEntriesByName("first-contentful-paint").length > 0`)
 		t.Logf("%q: %s; all loaded after %v", path, value[string](b, figures), loaded.Round(time.Millisecond))
-		if rows := value[int](b, `document.querySelectorAll("main tr").length`); rows > 400 {
-			t.Errorf("%q has %d rows", path, rows)
-		}
+		rows := value[int](b, `document.querySelectorAll("main tr").length`)
+		assert.That(t, rows <= 400, "%q has %d rows", path, rows)
 	}
 	b.visit("activity?period=all")
-	if got := b.text("#activity-calls > p"); !strings.HasPrefix(got, fmt.Sprint(manyCalls)) {
-		t.Errorf("it says %q", got)
-	}
+	got := b.text("#activity-calls > p")
+	assert.That(t, strings.HasPrefix(got, fmt.Sprint(manyCalls)), "it says %q", got)
 	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 	began := time.Now()
 	client.Do(rig.Calling("read", "path=Bread.md"))

@@ -47,9 +47,8 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	b.run(chromedp.Navigate(asked.Params.URL))
 	b.until("the question", `location.hash.startsWith("#q-") && document.querySelector(location.hash)?.innerText.includes("Bread.md")`)
 	t.Logf("from the link to the question: %v", time.Since(opened))
-	if at, err := url.Parse(value[string](b, "location.href")); err != nil || !strings.HasSuffix(at.Path, "/approvals") {
-		t.Errorf("it is at %v, %v", at, err)
-	}
+	at, err := url.Parse(value[string](b, "location.href"))
+	assert.That(t, err == nil && strings.HasSuffix(at.Path, "/approvals"), "it is at %v, %v", at, err)
 	decided := time.Now()
 	b.press(`form[action$="approvals/approve"] button.yes`)
 	var complete struct {

@@ -31,9 +31,8 @@ func TestNewCallsAreShownWhenAskedFor(t *testing.T) {
 		client.Do(rig.Calling(command, [][]string{{"path=Bread.md", "content=x"}, {"path=Work/Plan.md"}, {"query=flour"}}[i]...))
 		b.until("how many are new", fmt.Sprintf(`document.getElementById("fresh").checkVisibility() && document.getElementById("fresh").innerText.startsWith("%d new call")`, i+1))
 	}
-	if got := value[string](b, `row.isConnected ? row.innerText : "moved"`); !strings.Contains(got, "read Bread.md") || !strings.Contains(shown, "read Bread.md") {
-		t.Errorf("the row %q is now %q", shown, got)
-	}
+	got := value[string](b, `row.isConnected ? row.innerText : "moved"`)
+	assert.That(t, strings.Contains(got, "read Bread.md") && strings.Contains(shown, "read Bread.md"), "the row %q is now %q", shown, got)
 	b.run(chromedp.Click(chromedp.CSS("#fresh")))
 	b.until("the new calls", newest+`?.startsWith("searched") && document.querySelectorAll("#activity-calls tbody tr").length === 4`)
 	b.until("no new ones", `!document.getElementById("fresh").checkVisibility() && location.search === "?who=t"`)
@@ -52,9 +51,8 @@ func TestTheGateMovesWithEachCall(t *testing.T) {
 	b.until("a gate that stays closed", `seen.includes("gate denied")`)
 	b.run(emulate("prefers-reduced-motion=reduce"))
 	value[bool](b, `document.getElementById("gate").classList.add("open"), true`)
-	if got := value[string](b, `getComputedStyle(document.querySelector(".gate .leaf")).transform`); got != "none" {
-		t.Errorf("with reduced motion the gate moves: %s", got)
-	}
+	got := value[string](b, `getComputedStyle(document.querySelector(".gate .leaf")).transform`)
+	assert.That(t, got == "none", "with reduced motion the gate moves: %s", got)
 }
 
 // A question appears by itself, is approved, and the call of the agent is let through.
@@ -78,9 +76,8 @@ func TestApproveAndDenyInTheBrowser(t *testing.T) {
 	client.Do(second)
 	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
 	b.press("#questions article form[action$=deny] button")
-	if got := client.Do(second); got.OK || w.Read("Work/Plan.md") == "" {
-		t.Errorf("the denied call: %+v", got)
-	}
+	got := client.Do(second)
+	assert.That(t, !got.OK && w.Read("Work/Plan.md") != "", "the denied call: %+v", got)
 }
 
 // A question that arrives never moves another one under the pointer: it comes last, and
@@ -97,9 +94,8 @@ func TestANewQuestionDoesNotMoveOthers(t *testing.T) {
 	value[bool](b, `window.pressable = [], new MutationObserver(() => window.pressable.push([...document.querySelectorAll("#questions button")].filter(b => !b.disabled).length)).observe(document.getElementById("questions"), { childList: true }), true`)
 	second.Do(rig.Calling("delete", "path=Work/Plan.md"))
 	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
-	if after := value[float64](b, at); after != before {
-		t.Errorf("the first button moved from %v to %v", before, after)
-	}
+	after := value[float64](b, at)
+	assert.That(t, after == before, "the first button moved from %v to %v", before, after)
 	b.until("buttons that cannot be pressed at first", `pressable.length > 0`)
 	b.until("buttons that can", `[...document.querySelectorAll("#questions button")].every(b => !b.disabled)`)
 }
@@ -135,9 +131,8 @@ func TestTwoWindows(t *testing.T) {
 	b.press("#pause")
 	b.until("a pause", `document.getElementById("resume")`)
 	other.until("a pause in the other window", `document.getElementById("resume")`)
-	if got := client.Do(rig.Calling("read", "path=Bread.md")); got.OK || got.Error.Code != "paused" {
-		t.Errorf("while paused: %+v", got)
-	}
+	got := client.Do(rig.Calling("read", "path=Bread.md"))
+	assert.That(t, !got.OK && got.Error.Code == "paused", "while paused: %+v", got)
 	other.press("#resume")
 	b.until("resumed", `document.getElementById("pause")`)
 	other.press("#questions article form[action$=deny] button")
@@ -156,9 +151,8 @@ func TestANotification(t *testing.T) {
 	value[bool](b, `window.shown = [], window.Notification = class { constructor(title, options) { shown.push(title + ": " + options.body) } static permission = "granted" }, Object.defineProperty(document, "hidden", { get: () => true }), true`)
 	client.Do(rig.Calling("delete", "path=Bread.md"))
 	b.until("the notification", `shown.length === 1`)
-	if got := value[string](b, `shown[0]`); got != "vaultwicket: An agent asks for your approval." {
-		t.Errorf("it says %q", got)
-	}
+	got := value[string](b, `shown[0]`)
+	assert.That(t, got == "vaultwicket: An agent asks for your approval.", "it says %q", got)
 }
 
 // A sound is made when it is switched on, and for each new question while it is on, also after another
@@ -174,15 +168,13 @@ func TestASound(t *testing.T) {
 			b.run(chromedp.Click(chromedp.CSS("#sound")))
 		}
 		tried := value[int](b, `sounds`)
-		if want := map[int]int{1: 1}[i]; tried != want {
-			t.Errorf("round %d: %d sounds before a question, want %d", i, tried, want)
-		}
+		want := map[int]int{1: 1}[i]
+		assert.That(t, tried == want, "round %d: %d sounds before a question, want %d", i, tried, want)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 		ask()
 		b.until("the question", fmt.Sprintf(`document.querySelectorAll("#questions article").length === %d && document.title.startsWith("(%d) ")`, i+1, i+1))
-		if got := value[int](b, `sounds`) - tried; got != map[bool]int{true: 1}[on] {
-			t.Errorf("round %d: %d sounds for a question, switched on: %v", i, got, on)
-		}
+		got := value[int](b, `sounds`) - tried
+		assert.That(t, got == map[bool]int{true: 1}[on], "round %d: %d sounds for a question, switched on: %v", i, got, on)
 	}
 }
 
@@ -195,9 +187,8 @@ func TestTheLineIsCopied(t *testing.T) {
 	b.visit(w.callOf("read"))
 	b.run(chromedp.Click(chromedp.CSS("[data-copy]")))
 	b.until("what is told", `document.querySelector("[data-copy]").innerText === "Copied" && document.getElementById("said").innerText === "Copied."`)
-	if got := value[string](b, `copied`); got != "disable = []" {
-		t.Errorf("%q is copied", got)
-	}
+	got := value[string](b, `copied`)
+	assert.That(t, got == "disable = []", "%q is copied", got)
 }
 
 // What was done is told for a while. Back leads to the view before the form, and nothing is sent again.
@@ -214,9 +205,8 @@ func TestWhatWasDoneIsToldForAWhile(t *testing.T) {
 	b.until("a note that goes", `told === "Undone." && !document.querySelector(".note") && !location.search.includes("answer")`)
 	value[bool](b, `window.here = true, history.back(), true`)
 	b.until("the view before", `!window.here && document.getElementById("main") && document.readyState === "complete"`)
-	if got := w.Read("Bread.md"); strings.Contains(got, "yeast") {
-		t.Errorf("the note is %q", got)
-	}
+	got := w.Read("Bread.md")
+	assert.That(t, !strings.Contains(got, "yeast"), "the note is %q", got)
 	var entries []struct{ Command string }
 	if w.decode(w.Must("journal", "--json", "list"), &entries); len(entries) != 2 {
 		t.Errorf("the journal has %v", entries)
@@ -259,9 +249,8 @@ func TestTheFocusStays(t *testing.T) {
 			value[bool](b, `document.getElementById("fresh").click(), true`)
 		}
 		b.until("the new call", `!document.contains(window.link)`)
-		if got := value[string](b, `document.activeElement.id`); got != id || id == "" {
-			t.Errorf("the focus was at %q and is at %q", id, got)
-		}
+		got := value[string](b, `document.activeElement.id`)
+		assert.That(t, got == id && id != "", "the focus was at %q and is at %q", id, got)
 	}
 }
 
@@ -287,9 +276,8 @@ func TestAViewIsFetchedOnce(t *testing.T) {
 		b.visit(path)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 		time.Sleep(500 * time.Millisecond) // two looks of the program: nothing tells that a fetch does not come
-		if n := value[int](b, fetches); n != 0 {
-			t.Errorf("%q is fetched %d times more", path, n)
-		}
+		n := value[int](b, fetches)
+		assert.That(t, n == 0, "%q is fetched %d times more", path, n)
 	}
 	client.Do(rig.Calling("read", "path=Bread.md"))
 	b.until("one fetch", fetches+` > 0`)

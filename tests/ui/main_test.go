@@ -118,9 +118,8 @@ func (w *world) startPage() {
 	w.process, w.links = c.Process, bufio.NewReader(user)
 	w.t.Cleanup(func() {
 		_ = c.Process.Signal(os.Interrupt)
-		if err := c.Wait(); err != nil {
-			w.t.Errorf("the page ended with %v: %s", err, log.String())
-		}
+		err := c.Wait()
+		assert.That(w.t, err == nil, "the page ended with %v: %s", err, log.String())
 	})
 }
 

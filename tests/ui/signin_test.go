@@ -166,9 +166,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 		t.Errorf("the audit log does not say where it was approved: %s", log)
 	}
 	s.Write("Long.md", "again\n")
-	if got := ask(phone, accept(first)); got.Result.StructuredContent.OK || s.Read("Long.md") == "" {
-		t.Errorf("the approval a second time: %+v", got)
-	}
+	got := ask(phone, accept(first))
+	assert.That(t, !got.Result.StructuredContent.OK && s.Read("Long.md") != "", "the approval a second time: %+v", got)
 	// A client that can ask nothing: the message has the link, and there the owner says no.
 	s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
 	var message string
@@ -184,9 +183,8 @@ func TestTheOwnerDecidesOnThePageOfTheServer(t *testing.T) {
 	s.owner.until("the question", `document.getElementById("question").textContent.includes("Bread.md")`)
 	s.owner.run(chromedp.Click(chromedp.CSS("#deny")))
 	s.owner.until("the decision", `document.getElementById("intro").textContent.startsWith("Denied")`)
-	if _, _, text := s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}}); !strings.Contains(text, "the user declined") || s.Read("Bread.md") == "" {
-		t.Errorf("after a no: %s", text)
-	}
+	_, _, text := s.call(phone, `{}`, "", map[string]any{"command": "delete", "params": map[string]any{"path": "Bread.md"}})
+	assert.That(t, strings.Contains(text, "the user declined") && s.Read("Bread.md") != "", "after a no: %s", text)
 	s.ended.Store(true) // the answer is an error
 	s.owner.run(chromedp.Navigate(question.URL), chromedp.Click(chromedp.CSS("#begin")))
 	s.owner.until("a link of a question that is over", `document.getElementById("problem").textContent.includes("does not wait any more")`)
@@ -240,9 +238,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 		assert.That(t, strings.Contains(shown, want), "the page does not say %q: %s", want, shown)
 	}
 	assert.That(t, !strings.Contains(shown, "destructive changes"), "more than the client asks for can be granted: %s", shown)
-	if chosen := value[string](b, `document.getElementById("scope").value`); chosen != "vault:read" {
-		t.Errorf("without a choice the client gets %s", chosen)
-	}
+	chosen := value[string](b, `document.getElementById("scope").value`)
+	assert.That(t, chosen == "vault:read", "without a choice the client gets %s", chosen)
 	value[bool](b, `(() => { document.getElementById("agent").value = "phone"; document.getElementById("agent").dispatchEvent(new Event("change")); document.getElementById("scope").value = "vault:read"; return true })()`)
 	b.run(chromedp.Click(chromedp.CSS("#allow")))
 	var back url.Values
@@ -270,9 +267,8 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 		t.Errorf("the grants are %s", list)
 	}
 	var list []struct{ ID, Kind string }
-	if err := json.Unmarshal([]byte(r.Must("passkey", "list", "--json")), &list); err != nil || len(list) != 2 {
-		t.Fatalf("%v: %v", list, err)
-	}
+	err := json.Unmarshal([]byte(r.Must("passkey", "list", "--json")), &list)
+	require.That(t, err == nil && len(list) == 2, "%v: %v", list, err)
 	for _, one := range list {
 		if one.Kind == "client" {
 			r.Must("passkey", "remove", one.ID)

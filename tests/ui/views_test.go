@@ -140,9 +140,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	b.visit("approvals")
 	b.run(chromedp.Click(chromedp.CSS("#questions .yes")))
 	b.until("approved", `document.querySelector(".note")`)
-	if got := client.Do(rig.Calling("delete", "path=Bread.md")); !got.OK {
-		t.Errorf("the approved call: %+v", got)
-	}
+	got := client.Do(rig.Calling("delete", "path=Bread.md"))
+	assert.That(t, got.OK, "the approved call: %+v", got)
 	b.visit("activity")
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "search"+kb.Enter))
 	b.until("calls of one command", `[...document.querySelectorAll("#activity-calls td[data-label=Call]")].length === 1 && document.querySelector("#activity-calls details li + li + li")`)
@@ -202,9 +201,8 @@ func TestKeyboardOnly(t *testing.T) {
 	}
 	b.run(chromedp.KeyEvent(kb.Enter))
 	b.until("approved", `document.querySelector(".note")`)
-	if got := client.Do(rig.Calling("delete", "path=Bread.md")); !got.OK {
-		t.Errorf("the approved call: %+v", got)
-	}
+	got := client.Do(rig.Calling("delete", "path=Bread.md"))
+	assert.That(t, got.OK, "the approved call: %+v", got)
 }
 
 // A link that was used leads a browser that has the page open to it, from wherever it is
@@ -266,9 +264,8 @@ func TestHostileText(t *testing.T) {
 		if value[bool](b, `Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 1 || document.querySelectorAll("iframe, base, style, main a[href^='javascript'], form:not([action*='`+b.base[strings.Index(b.base[8:], "/")+8:]+`'])").length > 0`) {
 			t.Errorf("%q has elements of others: %s", path, value[string](b, `document.body.innerHTML`))
 		}
-		if reports := value[[]string](b, `reports`); len(reports) > 0 {
-			t.Errorf("%q: the policy stopped %q", path, reports)
-		}
+		reports := value[[]string](b, `reports`)
+		assert.That(t, len(reports) == 0, "%q: the policy stopped %q", path, reports)
 	}
 	t.Logf("%d views, no report", len(paths))
 	assert.That(t, strings.Contains(b.w.Read(named), "hacked"), "the note was not written")
@@ -289,7 +286,6 @@ func TestPrint(t *testing.T) {
 	if got := value[string](b, `[...document.querySelectorAll(".diff")].map(d => getComputedStyle(d).maxHeight + " " + (d.getBoundingClientRect().height >= 16 * d.querySelectorAll(".row").length)).join()`); got != "none true,none true" {
 		t.Errorf("differences are %s", got)
 	}
-	if shown := value[int](b, `[...document.querySelectorAll("header, button, .tabs")].filter(e => e.checkVisibility()).length`); shown > 0 {
-		t.Errorf("%d things to press are printed", shown)
-	}
+	shown := value[int](b, `[...document.querySelectorAll("header, button, .tabs")].filter(e => e.checkVisibility()).length`)
+	assert.That(t, shown <= 0, "%d things to press are printed", shown)
 }

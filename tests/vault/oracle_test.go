@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/bench/vaultgen"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -32,9 +33,8 @@ func TestTheOracle(t *testing.T) {
 			answers := ref.answers(int(seed))
 			for _, words := range slices.Sorted(maps.Keys(answers)) {
 				want := answers[words]
-				if got := embedded.ask(words); got != want {
-					t.Errorf("%s\n%s", words, rig.Difference(got, want))
-				}
+				got := embedded.ask(words)
+				assert.That(t, got == want, "%s\n%s", words, rig.Difference(got, want))
 			}
 		})
 	}

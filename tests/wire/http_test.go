@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -56,9 +57,8 @@ func converseOverHTTP(t *testing.T, vault string, flags []string, session string
 		return p.got.String() // where a process cannot be asked to end
 	}
 	require.NoError(t, server.Process.Process.Signal(os.Interrupt))
-	if err := server.Wait(); err != nil {
-		t.Errorf("the server ended with %v; its log:\n%s", err, server.Said())
-	}
+	err := server.Wait()
+	assert.That(t, err == nil, "the server ended with %v; its log:\n%s", err, server.Said())
 	return p.got.String()
 }
 

@@ -92,9 +92,8 @@ func converse(t *testing.T, vault string, flags []string, session string) string
 			text = strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
 		}
 		if strings.HasPrefix(line, ">") {
-			if _, err := io.WriteString(s.In, text); err != nil {
-				t.Fatalf("send %q: %v", line, err)
-			}
+			_, err := io.WriteString(s.In, text)
+			require.That(t, err == nil, "send %q: %v", line, err)
 			if last {
 				s.In.Close()
 			}
@@ -105,9 +104,8 @@ func converse(t *testing.T, vault string, flags []string, session string) string
 	for line := range strings.Lines(string(rest)) {
 		got.WriteString("< " + stable(line, vault))
 	}
-	if err := server.Wait(); err != nil {
-		t.Errorf("the server ended with %v; its log:\n%s", err, s.Log.String())
-	}
+	err := server.Wait()
+	assert.That(t, err == nil, "the server ended with %v; its log:\n%s", err, s.Log.String())
 	return got.String()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
@@ -242,9 +243,8 @@ func TestTheFirstSuggestionIsRight(t *testing.T) {
 	right := 0
 	for _, m := range mistakes {
 		var arguments map[string]any
-		if err := json.Unmarshal([]byte(m.call), &arguments); err != nil {
-			t.Fatalf("%s: %v", m.call, err)
-		}
+		err := json.Unmarshal([]byte(m.call), &arguments)
+		require.That(t, err == nil, "%s: %v", m.call, err)
 		var result gateway.Result
 		client.Tool("obsidianCli", arguments, &result)
 		if result.OK || result.Error == nil {

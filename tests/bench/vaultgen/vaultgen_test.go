@@ -54,12 +54,10 @@ func made(t *testing.T, notes int, seed uint64) string {
 
 func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	first, files, bytes := digest(t, made(t, 300, 7))
-	if again, _, _ := digest(t, made(t, 300, 7)); again != first {
-		t.Error("the same seed gave another vault")
-	}
-	if other, _, _ := digest(t, made(t, 300, 8)); other == first {
-		t.Error("another seed gave the same vault")
-	}
+	again, _, _ := digest(t, made(t, 300, 7))
+	assert.That(t, again == first, "the same seed gave another vault")
+	other, _, _ := digest(t, made(t, 300, 8))
+	assert.That(t, other != first, "another seed gave the same vault")
 	average := bytes / int64(files)
 	assert.That(t, average >= 2500 && average <= 6500, "%d files of %d bytes on the average, want about 4000", files, average)
 }
@@ -69,9 +67,8 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 const golden = "d627d51ca3dabe4020c83234b419e97516e794953db1d7dd84df2d090d636a06"
 
 func TestTheBytesAreTheSameEverywhere(t *testing.T) {
-	if sum, _, _ := digest(t, made(t, 40, 1)); sum != golden {
-		t.Errorf("the vault has the sum %s, want %s", sum, golden)
-	}
+	sum, _, _ := digest(t, made(t, 40, 1))
+	assert.That(t, sum == golden, "the vault has the sum %s, want %s", sum, golden)
 }
 
 func TestAVaultHoldsSomethingOfEverything(t *testing.T) {
@@ -106,7 +103,6 @@ func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "mine.md"), nil, 0o644))
 	assert.That(t, Write(folder, 10, 1) != nil && Write(filepath.Join(folder, "none"), 0, 1) != nil, "wrote a vault over a file, or one of no notes")
-	if held, _ := os.ReadDir(folder); len(held) != 1 {
-		t.Errorf("the folder contains %d files", len(held))
-	}
+	held, _ := os.ReadDir(folder)
+	assert.That(t, len(held) == 1, "the folder contains %d files", len(held))
 }
