@@ -88,12 +88,39 @@ func (m *Memory) New(c Config) *Vault {
 func (v *Vault) Source() Source {
 	s := Source{
 		Environment: formula.Environment{
-			World:     formula.World{Now: v.Now, Resolve: v.resolve},
-			Backlinks: v.backlinks,
-			Leads:     v.leads,
-			Dangles:   v.dangles,
-			Random:    rand.Float64,
-			This:      v.Entry(v.This),
+			World: formula.World{Now: v.Now, Resolve: func(target, from string) formula.Entry {
+				// A link that is only a heading or block leads to its own file.
+				name, _, _ := strings.Cut(target, "#")
+				if place, ok := v.Index.ResolveFrom(name, from); ok {
+					return &v.files[place]
+				}
+				return nil
+			}},
+			Backlinks: func(of formula.Entry) formula.Value {
+				edges := v.Index.Graph().In(int(of.(*file).place))
+				return formula.OfUnmade(len(edges), func() []formula.Value {
+					links := make([]formula.Value, len(edges))
+					for i, edge := range edges {
+						from := &v.files[edge.Place]
+						full := from.Path()
+						links[i] = formula.OfLinkTo(from, strings.TrimSuffix(path.Base(full), path.Ext(full)))
+					}
+					return links
+				})
+			},
+			Leads: func(from, to formula.Entry) bool {
+				edges := v.Index.Graph().Out(int(from.(*file).place))
+				_, found := slices.BinarySearchFunc(edges, to.(*file).place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
+				return found
+			},
+			Dangles: func(from formula.Entry, path string) bool {
+				wanted := bare(path) // as the index lists unresolved links
+				return slices.ContainsFunc(v.Index.Graph().Unresolved(int(from.(*file).place)), func(m index.Missing) bool {
+					return strings.EqualFold(bare(m.Key), wanted)
+				})
+			},
+			Random: rand.Float64,
+			This:   v.Entry(v.This),
 		},
 		Files: make([]formula.Entry, len(v.files)),
 		ByName: func() []int32 {
@@ -136,45 +163,6 @@ func (v *Vault) Entry(path string) formula.Entry {
 	return nil
 }
 
-// resolve returns the file to which a link leads, ignoring its heading or block. A link that
-// is only a heading or block leads to its own file.
-func (v *Vault) resolve(target, from string) formula.Entry {
-	name, _, _ := strings.Cut(target, "#")
-	if place, ok := v.Index.ResolveFrom(name, from); ok {
-		return &v.files[place]
-	}
-	return nil
-}
-
-// backlinks are shown by the names of the files.
-func (v *Vault) backlinks(of formula.Entry) formula.Value {
-	f, ok := of.(*file)
-	if !ok {
-		return formula.OfList(nil)
-	}
-	edges := v.Index.Graph().In(int(f.place))
-	return formula.OfUnmade(len(edges), func() []formula.Value {
-		links := make([]formula.Value, len(edges))
-		for i, edge := range edges {
-			from := &v.files[edge.Place]
-			full := from.Path()
-			links[i] = formula.OfLinkTo(from, strings.TrimSuffix(path.Base(full), path.Ext(full)))
-		}
-		return links
-	})
-}
-
-// dangles searches the unresolved links of a file in the index, which lists them without
-// the extension of a note.
-func (v *Vault) dangles(from formula.Entry, path string) bool {
-	f, ok := from.(*file)
-	if !ok {
-		return false
-	}
-	wanted := bare(path)
-	return slices.ContainsFunc(v.Index.Graph().Unresolved(int(f.place)), func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
-}
-
 // bare returns a path without a leading slash and the extension of a note.
 func bare(path string) string {
 	const note = ".md"
@@ -182,16 +170,6 @@ func bare(path string) string {
 		path = path[:at]
 	}
 	return strings.TrimPrefix(path, "/")
-}
-
-func (v *Vault) leads(from, to formula.Entry) bool {
-	a, isFile := from.(*file)
-	b, isOther := to.(*file)
-	if !isFile || !isOther {
-		return false
-	}
-	_, found := slices.BinarySearchFunc(v.Index.Graph().Out(int(a.place)), b.place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
-	return found
 }
 
 // column caches the properties of a file.

@@ -262,7 +262,7 @@ func ParseValue(typed string, as Type) (Value, error) {
 		digits := strings.TrimSpace(typed)
 		f, ok := parseNumber(digits)
 		switch {
-		case !ok || !isFinite(f):
+		case !ok || math.IsNaN(f) || math.IsInf(f, 0):
 			return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed}
 		case !isExact(f, digits):
 			return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed + ". It has more digits than the app can keep; use type=text"}

@@ -166,9 +166,6 @@ func (v Value) String() string {
 	return string(v.appendJSON(nil, "", false))
 }
 
-// isFinite reports whether f can be written in JSON.
-func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
-
 // same reports whether two notes have the same properties in the same order.
 func same(a, b Properties) bool {
 	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
@@ -303,7 +300,7 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 	case Bool:
 		return append(out, strconv.FormatBool(v.truth)...)
 	case Number:
-		if !isFinite(v.number) {
+		if math.IsNaN(v.number) || math.IsInf(v.number, 0) {
 			return append(out, "null"...)
 		}
 		return append(out, FormatNumber(v.number)...)

@@ -78,7 +78,7 @@ func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, *index.
 	if !ok {
 		return "", nil, false
 	}
-	if s.shelf != nil && record.HasFacts() {
+	if s.shelf != nil && record.Has(cache.FactsPart) {
 		return "", s.shelf, true
 	}
 	if facts, ok := s.cache.Facts(record); ok {
@@ -89,7 +89,7 @@ func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, *index.
 		return "", nil, false
 	}
 	facts := index.Read(path, text)
-	s.writing().AddFacts(path.String(), record, string(facts))
+	s.writing().Add(path.String(), record, cache.FactsPart, string(facts))
 	return facts, nil, true
 }
 

@@ -35,12 +35,6 @@ type Scope struct {
 	Wanted func(*Note) bool
 }
 
-func (s Scope) saw(notes int) {
-	if s.Seen != nil {
-		s.Seen.Add(int64(notes))
-	}
-}
-
 func (s Scope) wants(n *Note) bool { return s.Wanted == nil || s.Wanted(n) }
 
 // EachNote visits every wanted note, from several goroutines. Texts are from the cache file
@@ -133,15 +127,17 @@ func (w *walked) take(e disk.Entry) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	n := &Note{File: e.Path.String(), read: func() []byte { text, _ := w.read(e, buf); return text }}
-	if w.judges && !record.HasText() && !record.HasFacts() {
+	if w.judges && !record.Has(cache.TextPart) && !record.Has(cache.FactsPart) {
 		text, err := w.read(e, buf)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere) {
 			return
 		}
 		n.text, n.hasText = text, true
 	}
-	w.saw(1)
-	if w.Texts && record.HasText() {
+	if w.Seen != nil {
+		w.Seen.Add(1)
+	}
+	if w.Texts && record.Has(cache.TextPart) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.kept = append(w.kept, walkedNote{e.Path, record})
@@ -175,7 +171,7 @@ func (w *walked) visitKept(from View) {
 	}
 	c := w.saver.cache
 	wanted := make([]bool, len(notes))
-	c.Filters(records, func(i int, filter []byte, ok bool) {
+	c.Each(records, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
 			notes[i].Filter = trigram.Read(filter)
 		}
@@ -193,9 +189,9 @@ func (w *walked) visitKept(from View) {
 		n := notes[i]
 		kept := n.hasText
 		w.visit(n)
-		if kept && !records[i].HasFilter() {
+		if kept && !records[i].Has(cache.FilterPart) {
 			if update := w.saver.writing(); update != nil {
-				update.AddFilter(n.path.String(), records[i], string(trigram.Of(n.text)))
+				update.Add(n.path.String(), records[i], cache.FilterPart, string(trigram.Of(n.text)))
 			}
 		}
 	})
@@ -226,14 +222,16 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 					notes[i], next = next, nil
 				}
 			}
-			s.saw(seen)
+			if s.Seen != nil {
+				s.Seen.Add(int64(seen))
+			}
 		})
 		var records []cache.Record
 		var cached, rest []*Note
 		for i, n := range notes {
 			switch {
 			case n == nil:
-			case s.Texts && has.files[i].record.HasText():
+			case s.Texts && has.files[i].record.Has(cache.TextPart):
 				records, cached = append(records, has.files[i].record), append(cached, n)
 			default:
 				rest = append(rest, n)
@@ -251,7 +249,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 // visitTexts sets the texts of notes from the cache, except damaged ones, and visits each by
 // its index.
 func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(i int)) {
-	c.Texts(records, func(i int, text []byte, ok bool) {
+	c.Each(records, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
 			notes[i].text, notes[i].hasText = text, true
 		}
@@ -406,7 +404,7 @@ func (k *Store) aim(x *index.Index) {
 			to.record, _ = k.cache.Find(f.Path.String(), f.Stamp)
 		}
 		to.filter = f.Filter
-		if f.Filter == "" && to.record.HasText() && to.isNote {
+		if f.Filter == "" && to.record.Has(cache.TextPart) && to.isNote {
 			unread = append(unread, i)
 		}
 	}
@@ -414,18 +412,18 @@ func (k *Store) aim(x *index.Index) {
 	kept, made := make([]cache.Record, 0, len(unread)), make([]cache.Record, 0, len(unread))
 	var keptOf, madeOf []int
 	for _, place := range unread {
-		if record := next.files[place].record; record.HasFilter() {
+		if record := next.files[place].record; record.Has(cache.FilterPart) {
 			kept, keptOf = append(kept, record), append(keptOf, place)
 		} else {
 			made, madeOf = append(made, record), append(madeOf, place)
 		}
 	}
-	k.cache.Filters(kept, func(i int, filter []byte, ok bool) {
+	k.cache.Each(kept, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
 			next.files[keptOf[i]].filter = trigram.Read(filter)
 		}
 	})
-	k.cache.Texts(made, func(i int, text []byte, ok bool) {
+	k.cache.Each(made, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
 			f := &next.files[madeOf[i]]
 			f.filter = trigram.Of(text)

@@ -426,8 +426,8 @@ func (k *Store) Rest() {
 		for i := range k.aimed.files {
 			switch f := &k.aimed.files[i]; {
 			case f.isMade:
-				update.AddFilter(f.path.String(), f.record, string(f.filter))
-			case f.record.HasFacts() || f.record.HasText():
+				update.Add(f.path.String(), f.record, cache.FilterPart, string(f.filter))
+			case f.record.Has(cache.FactsPart) || f.record.Has(cache.TextPart):
 				update.Keep(f.path.String(), f.record)
 			}
 		}
@@ -453,7 +453,7 @@ func (k *Store) shelve() {
 		from := c.Share()
 		shelf := shelfOf(from, k.folder)
 		for i, f := range k.last.Files {
-			if has.files[i].record.HasFacts() {
+			if has.files[i].record.Has(cache.FactsPart) {
 				f.Shelve(shelf)
 			}
 		}
@@ -484,11 +484,11 @@ func shelfOf(from *cache.Cache, folder *disk.Folder) *index.Shelf {
 		var records []cache.Record
 		var places []int
 		for i, f := range files {
-			if record, ok := from.Find(f.Path.String(), f.Stamp); ok && record.HasFacts() {
+			if record, ok := from.Find(f.Path.String(), f.Stamp); ok && record.Has(cache.FactsPart) {
 				records, places = append(records, record), append(places, i)
 			}
 		}
-		from.EachFacts(records, func(i int, facts []byte, ok bool) {
+		from.Each(records, cache.FactsPart, func(i int, facts []byte, ok bool) {
 			if ok {
 				give(places[i], index.Facts(facts))
 			}

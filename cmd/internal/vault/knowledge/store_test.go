@@ -54,9 +54,9 @@ func filtersIn(k *Store, from View, x *index.Index) (texts, filters int) {
 	k.attend(from)
 	k.awaitSaving()
 	for _, f := range x.Files {
-		if record, ok := k.cache.Find(f.Path.String(), f.Stamp); ok && record.HasText() {
+		if record, ok := k.cache.Find(f.Path.String(), f.Stamp); ok && record.Has(cache.TextPart) {
 			texts++
-			if record.HasFilter() {
+			if record.Has(cache.FilterPart) {
 				filters++
 			}
 		}

@@ -128,7 +128,8 @@ func (n not) foresee(s *search, text trigram.Filter) Outlook {
 func (n not) cost() cost { return n.term.cost() }
 
 func (n not) write(to []byte) []byte {
-	return writeInside(append(to, '-'), n.term, !isGroup(n.term))
+	_, nested := n.term.(*group)
+	return writeInside(append(to, '-'), n.term, !nested)
 }
 
 // writeInside writes a nested node, in parentheses unless bare.
@@ -139,11 +140,6 @@ func writeInside(to []byte, n node, bare bool) []byte {
 	return append(n.write(append(to, '(')), ')')
 }
 
-func isGroup(n node) bool {
-	_, ok := n.(*group)
-	return ok
-}
-
 // operator is a name with a term. Operators that only change where or how to look were applied
 // to the terms below by the parser.
 type operator struct {
@@ -152,7 +148,8 @@ type operator struct {
 }
 
 func (o *operator) write(to []byte) []byte {
-	return writeInside(append(append(to, o.name...), ':'), o.node, !isGroup(o.node))
+	_, nested := o.node.(*group)
+	return writeInside(append(append(to, o.name...), ':'), o.node, !nested)
 }
 
 // setting is the context of a term in the query.

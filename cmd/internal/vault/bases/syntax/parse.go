@@ -287,7 +287,7 @@ func (p *parser) number() token {
 		}
 	}
 	digits()
-	if p.has(".") && p.at+1 < len(p.source) && isDigit(p.source[p.at+1]) {
+	if strings.HasPrefix(p.source[p.at:], ".") && p.at+1 < len(p.source) && isDigit(p.source[p.at+1]) {
 		p.at++
 		digits()
 	}
@@ -301,7 +301,7 @@ func (p *parser) number() token {
 			digits()
 		}
 	}
-	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); p.has(".") || p.at < len(p.source) && beginsName(r) {
+	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); strings.HasPrefix(p.source[p.at:], ".") || p.at < len(p.source) && beginsName(r) {
 		panic(p.fail(p.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses"))
 	}
 	value, err := strconv.ParseFloat(p.source[start:p.at], 64)
@@ -310,8 +310,6 @@ func (p *parser) number() token {
 	}
 	return token{kind: number, at: start, value: value}
 }
-
-func (p *parser) has(s string) bool { return strings.HasPrefix(p.source[p.at:], s) }
 
 // escapes are the escape sequences. A backslash before any other character is literal.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}

@@ -110,7 +110,7 @@ func BenchmarkTexts(b *testing.B) {
 		b.SetBytes(4000 * 10_000)
 		for b.Loop() {
 			var size atomic.Int64
-			c.Texts(records, func(_ int, text []byte, ok bool) { size.Add(int64(len(text))) })
+			c.Each(records, TextPart, func(_ int, text []byte, ok bool) { size.Add(int64(len(text))) })
 			require.Equal(b, size.Load(), 4000*10_000)
 		}
 	})

@@ -110,20 +110,12 @@ func (r Record) entry() entry {
 	return r.cache.table.entry(r.place)
 }
 
-func (r Record) has(what part) bool { return r.entry().spans[what].isKept() }
-
-// HasFacts reports whether facts are kept.
-func (r Record) HasFacts() bool { return r.has(factsPart) }
-
-// HasText reports whether the text is kept.
-func (r Record) HasText() bool { return r.has(textPart) }
-
-// HasFilter reports whether the filter of the text is kept.
-func (r Record) HasFilter() bool { return r.has(filterPart) }
+// Has reports whether a part is kept.
+func (r Record) Has(what Part) bool { return r.entry().spans[what].isKept() }
 
 // harm notes that a part is damaged, so that the next update does not keep it: otherwise
 // it would stay damaged for as long as the file is the same.
-func (r Record) harm(what part) {
+func (r Record) harm(what Part) {
 	t := r.cache.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -154,13 +146,13 @@ func (c *Cache) Find(path string, stamp system.Stamp) (Record, bool) {
 
 // Text reads the text of a file into buf, which is reused if it is large enough. ok is
 // false if it is not kept, or damaged: then the file has to be read, and put in again.
-func (c *Cache) Text(r Record, buf []byte) (text []byte, ok bool) { return c.read(r, textPart, buf) }
+func (c *Cache) Text(r Record, buf []byte) (text []byte, ok bool) { return c.read(r, TextPart, buf) }
 
 // Facts returns the facts of a file. ok is false if they are not kept, or damaged.
 func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
-	data, ok := c.read(r, factsPart, scratch.bytes)
+	data, ok := c.read(r, FactsPart, scratch.bytes)
 	if !ok {
 		return "", false
 	}
@@ -168,9 +160,9 @@ func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	return string(data), true
 }
 
-func (c *Cache) read(r Record, what part, buf []byte) (data []byte, ok bool) {
+func (c *Cache) read(r Record, what Part, buf []byte) (data []byte, ok bool) {
 	s := r.entry().spans[what]
-	if !s.isKept() || !c.owns(r) {
+	if !s.isKept() || c.pack == nil || c.pack != r.cache.pack { // or the pack was rewritten
 		return nil, false
 	}
 	if data, ok = c.pack.read(s, buf); !ok {
@@ -178,10 +170,6 @@ func (c *Cache) read(r Record, what part, buf []byte) (data []byte, ok bool) {
 	}
 	return data, ok
 }
-
-// owns reports whether a record is in the pack of c: one of a cache from which c was made
-// is, unless the pack was rewritten.
-func (c *Cache) owns(r Record) bool { return c.pack != nil && c.pack == r.cache.pack }
 
 // pack is an open pack. It is shared by a cache and those made from it, and closed by the
 // last of them.

@@ -102,7 +102,7 @@ func (f file) check(t reporter, c *Cache) (text, facts bool) {
 	if facts && found != f.facts() {
 		t.Errorf("%s: wrong facts %+v", f.path, found)
 	}
-	c.Filters([]Record{r}, func(_ int, filter []byte, ok bool) {
+	c.Each([]Record{r}, FilterPart, func(_ int, filter []byte, ok bool) {
 		if ok && string(filter) != f.filter() {
 			t.Errorf("%s: wrong filter %q", f.path, filter)
 		}
@@ -129,13 +129,13 @@ func checkAll(t reporter, c *Cache, files ...file) {
 		records[i], _ = c.Find(f.path, f.stamp)
 	}
 	var visits atomic.Int64
-	c.Texts(records, func(i int, text []byte, ok bool) {
+	c.Each(records, TextPart, func(i int, text []byte, ok bool) {
 		if visits.Add(1); !ok || string(text) != string(files[i].text()) {
 			t.Errorf("%s: text %q, %v", files[i].path, text, ok)
 		}
 	})
-	c.Filters(records, func(i int, filter []byte, ok bool) {
-		if visits.Add(1); ok != records[i].HasFilter() || ok && string(filter) != files[i].filter() {
+	c.Each(records, FilterPart, func(i int, filter []byte, ok bool) {
+		if visits.Add(1); ok != records[i].Has(FilterPart) || ok && string(filter) != files[i].filter() {
 			t.Errorf("%s: filter %q, %v", files[i].path, filter, ok)
 		}
 	})
@@ -203,9 +203,9 @@ func TestFactsAreAddedLater(t *testing.T) {
 	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
 	_, ok := c.Facts(r)
-	require.That(t, !ok && !r.HasFacts() && r.HasText(), "facts that were not put are found, or the text is not")
+	require.That(t, !ok && !r.Has(FactsPart) && r.Has(TextPart), "facts that were not put are found, or the text is not")
 	u = c.Update()
-	u.AddFacts(f.path, r, f.facts())
+	u.Add(f.path, r, FactsPart, f.facts())
 	c2 := commit(t, u)
 	checkAll(t, c2, f)
 	checkAll(t, open(t, dir), f)
@@ -265,7 +265,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 func TestANilUpdateDoesNothing(t *testing.T) {
 	var u *Update
 	u.Keep("a", Record{})
-	u.AddFacts("a", Record{}, "")
+	u.Add("a", Record{}, FactsPart, "")
 	u.Put("a", system.Stamp{Size: 1}, nil, Found{})
 	u.Discard()
 	c, err := u.Commit()
@@ -281,10 +281,10 @@ func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
 	_, ok := c.Text(Record{}, nil)
-	assert.That(t, !ok && !(Record{}).HasFacts() && !(Record{}).HasText(), "the zero record contains something")
+	assert.That(t, !ok && !(Record{}).Has(FactsPart) && !(Record{}).Has(TextPart), "the zero record contains something")
 	u := c.Update()
 	u.Keep("a", Record{})
-	u.AddFacts("a", Record{}, "facts")
+	u.Add("a", Record{}, FactsPart, "facts")
 	u.Put("a", system.Stamp{}, []byte("a"), Found{Facts: "facts"})
 	next, err := u.Commit()
 	if err != nil || next.Len() != 0 {
@@ -324,7 +324,7 @@ func TestARecordOfAnotherPackIsNotKept(t *testing.T) {
 	r, _ := open(t, one).Find(f.path, f.stamp)
 	u := open(t, other).Update()
 	u.Keep(f.path, r)
-	u.AddFacts(f.path, r, f.facts())
+	u.Add(f.path, r, FactsPart, f.facts())
 	c := commit(t, u)
 	assert.That(t, c.Len() == 0, "%d files", c.Len())
 }
@@ -364,13 +364,13 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
 	u = c.Update()
-	u.AddFacts(f.path, r, f.facts())
+	u.Add(f.path, r, FactsPart, f.facts())
 	c2 := commit(t, u)
 	checkAll(t, c2, f)
 	r, _ = c2.Find(f.path, f.stamp)
-	require.That(t, r.HasFilter(), "the filter went when facts came")
-	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[filterPart].at))
-	c2.Filters([]Record{r}, func(_ int, filter []byte, ok bool) {
+	require.That(t, r.Has(FilterPart), "the filter went when facts came")
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[FilterPart].at))
+	c2.Each([]Record{r}, FilterPart, func(_ int, filter []byte, ok bool) {
 		assert.That(t, !ok, "a damaged filter is answered with: %q", filter)
 	})
 	u = c2.Update()
@@ -386,18 +386,18 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	u.Put(f.path, f.stamp, f.text(), Found{Facts: f.facts()})
 	c := commit(t, u)
 	r, _ := c.Find(f.path, f.stamp)
-	require.That(t, !r.HasFilter(), "there is a filter already")
+	require.That(t, !r.Has(FilterPart), "there is a filter already")
 	u = c.Update()
-	u.AddFilter(f.path, r, f.filter())
+	u.Add(f.path, r, FilterPart, f.filter())
 	next := commit(t, u)
 	checkAll(t, next, f)
 	r, _ = next.Find(f.path, f.stamp)
-	assert.That(t, r.HasFilter() && r.HasFacts() && r.HasText(), "something of the note is missing")
-	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[textPart].at))
+	assert.That(t, r.Has(FilterPart) && r.Has(FactsPart) && r.Has(TextPart), "something of the note is missing")
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[TextPart].at))
 	_, ok := next.Text(r, nil)
 	require.That(t, !ok, "a damaged text is answered with")
 	u = next.Update()
-	u.AddFilter(f.path, r, f.filter())
+	u.Add(f.path, r, FilterPart, f.filter())
 	last := commit(t, u)
 	_, ok = last.Find(f.path, f.stamp)
 	assert.That(t, !ok, "a note with a damaged text was kept")

@@ -32,7 +32,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 		f.check(t, c)
 		records[i], _ = c.Find(f.path, f.stamp)
 	}
-	c.Texts(records, func(i int, text []byte, ok bool) {
+	c.Each(records, TextPart, func(i int, text []byte, ok bool) {
 		assert.That(t, !ok || string(text) == string(files[i].text()), "%s: wrong text", what)
 	})
 	// As callers do: what is found and was not found to be harmed is kept.
@@ -161,7 +161,7 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	assert.That(t, !ok, "a record of another pack is read")
 	u = c.Update()
 	u.Keep(small[0].path, r) // of another pack, and therefore forgotten
-	u.AddFacts(small[1].path, r, small[1].facts())
+	u.Add(small[1].path, r, FactsPart, small[1].facts())
 	none, err := u.Commit()
 	assert.That(t, err == nil && none.Len() == 0, "%d files, %v", none.Len(), err)
 	none.Close()
@@ -180,7 +180,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	r, _ := c.Find(small[5].path, small[5].stamp)
 	file := require.Value(os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0))(t)
 	defer file.Close()
-	_, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[textPart].at))
+	_, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[TextPart].at))
 	require.NoError(t, err)
 	u := c.Update()
 	for _, f := range small {
@@ -190,8 +190,8 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	next := commit(t, u)
 	for i, f := range small {
 		r, _ := next.Find(f.path, f.stamp)
-		if text, facts := f.check(t, next); text != (i != 5) || text != r.HasText() || !facts {
-			t.Errorf("%s: text %v, is said to be there %v, facts %v", f.path, text, r.HasText(), facts)
+		if text, facts := f.check(t, next); text != (i != 5) || text != r.Has(TextPart) || !facts {
+			t.Errorf("%s: text %v, is said to be there %v, facts %v", f.path, text, r.Has(TextPart), facts)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func use(dir string, times int) error {
 				continue
 			}
 			// There are locks here, so that nothing is ever harmed.
-			if text, facts := file.check(f, c); !text || facts != r.HasFacts() {
+			if text, facts := file.check(f, c); !text || facts != r.Has(FactsPart) {
 				f.Errorf("%s: text %v, facts %v", file.path, text, facts)
 			}
 			if rand.IntN(3) > 0 {
@@ -125,7 +125,7 @@ func TestSeveralGoroutinesFillOneUpdate(t *testing.T) {
 				case !ok:
 					u.Put(f.path, f.stamp, f.text(), f.found())
 				case i%3 == 0:
-					u.AddFacts(f.path, r, f.facts())
+					u.Add(f.path, r, FactsPart, f.facts())
 				default:
 					f.check(t, c)
 					u.Keep(f.path, r)
@@ -152,7 +152,7 @@ func TestReadersThatEndEarlyDisturbNobody(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			c.Texts(records, func(i int, text []byte, ok bool) {
+			c.Each(records, TextPart, func(i int, text []byte, ok bool) {
 				if ok && string(text) != string(files[i].text()) {
 					t.Errorf("%s: wrong text", files[i].path)
 				}
@@ -272,12 +272,12 @@ func (m *model) name(t *rapid.T, u *Update, h *handle, path string) (kept, bool)
 		u.Keep(path, r)
 		return k, true
 	case action == "add":
-		u.AddFacts(path, r, k.facts())
+		u.Add(path, r, FactsPart, k.facts())
 		m.added = true
 		k.hasFacts = true
 		return k, true
 	case action == "filter":
-		u.AddFilter(path, r, k.filter())
+		u.Add(path, r, FilterPart, k.filter())
 		m.added = true
 		return k, true
 	}

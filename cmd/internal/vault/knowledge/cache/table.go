@@ -44,13 +44,14 @@ const (
 // nothing in a pack.
 type packID [16]byte
 
-// part is a part of a record.
-type part uint8
+// Part is a part of a [Record].
+type Part uint8
 
+// The parts of a record: the text of a file, its facts, and the filter of the text.
 const (
-	textPart part = iota
-	factsPart
-	filterPart
+	TextPart Part = iota
+	FactsPart
+	FilterPart
 	parts = iota
 )
 
@@ -85,11 +86,11 @@ func (s span) isWithin(length uint64) bool {
 }
 
 func (e *entry) isWithin(length uint64) bool {
-	return e.spans[textPart].isWithin(length) && e.spans[factsPart].isWithin(length) && e.spans[filterPart].isWithin(length)
+	return e.spans[TextPart].isWithin(length) && e.spans[FactsPart].isWithin(length) && e.spans[FilterPart].isWithin(length)
 }
 
 // isEmpty reports whether neither text nor facts are kept.
-func (e entry) isEmpty() bool { return !e.spans[textPart].isKept() && !e.spans[factsPart].isKept() }
+func (e entry) isEmpty() bool { return !e.spans[TextPart].isKept() && !e.spans[FactsPart].isKept() }
 
 // The polynomial for which processors have an instruction.
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
@@ -263,34 +264,20 @@ const (
 	maxGap = 8 << 10
 )
 
-// Texts reads many texts with few system calls. It calls visit once for every record, with
-// its index in records, from several goroutines and in no particular order, and returns
-// when the last call has. The text is valid until visit returns; ok is that of Text.
-func (c *Cache) Texts(records []Record, visit func(i int, text []byte, ok bool)) {
-	c.each(records, textPart, visit)
-}
-
-// EachFacts does so with facts.
-func (c *Cache) EachFacts(records []Record, visit func(i int, facts []byte, ok bool)) {
-	c.each(records, factsPart, visit)
-}
-
-// Filters does so with the filters of texts.
-func (c *Cache) Filters(records []Record, visit func(i int, filter []byte, ok bool)) {
-	c.each(records, filterPart, visit)
-}
-
 // piece is one span to be read.
 type piece struct {
 	span
 	i int // whose it is
 }
 
-func (c *Cache) each(records []Record, what part, visit func(i int, data []byte, ok bool)) {
+// Each reads one part of many records with few system calls. It calls visit once for every record, with
+// its index in records, from several goroutines and in no particular order, and returns when the last
+// call has. The data is valid until visit returns; ok is false if it is not kept, or damaged.
+func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte, ok bool)) {
 	pieces := make([]piece, 0, len(records))
 	for i, r := range records {
 		s := r.entry().spans[what]
-		if !s.isKept() || !c.owns(r) {
+		if !s.isKept() || c.pack == nil || c.pack != r.cache.pack { // or the pack was rewritten
 			visit(i, nil, false)
 			continue
 		}

@@ -47,11 +47,11 @@ func TestTablesThatMakeNoSense(t *testing.T) {
 		"a pack of absurd length":       tableOf(packID{2}, 1<<63),
 		"texts in no pack":              tableOf(packID{}, 0, rows...),
 		"facts behind the end":          tableOf(packID{2}, 31, rows[2]),
-		"a filter behind the end":       with(func(e *entry) { e.spans[filterPart] = span{at: 31, size: 2} }),
-		"a text behind the end":         with(func(e *entry) { e.spans[textPart] = span{at: 23, size: 10} }),
-		"a text that begins behind it":  with(func(e *entry) { e.spans[textPart] = span{at: 33} }),
-		"a text whose end flows over":   with(func(e *entry) { e.spans[textPart] = span{at: 1<<64 - 2, size: 10} }),
-		"a text that is not and has so": with(func(e *entry) { e.spans[textPart] = span{at: nothing.at, size: 1} }),
+		"a filter behind the end":       with(func(e *entry) { e.spans[FilterPart] = span{at: 31, size: 2} }),
+		"a text behind the end":         with(func(e *entry) { e.spans[TextPart] = span{at: 23, size: 10} }),
+		"a text that begins behind it":  with(func(e *entry) { e.spans[TextPart] = span{at: 33} }),
+		"a text whose end flows over":   with(func(e *entry) { e.spans[TextPart] = span{at: 1<<64 - 2, size: 10} }),
+		"a text that is not and has so": with(func(e *entry) { e.spans[TextPart] = span{at: nothing.at, size: 1} }),
 	} {
 		_, ok := parseTable(data, testVault, testProgram)
 		assert.That(t, !ok, "%s: it is a table", name)

@@ -12,7 +12,7 @@ import (
 )
 
 // Update is the next state of a cache in the making. Every file that is to be in it is
-// named once, by Keep, AddFacts, AddFilter or Put; the others are forgotten. It is safe
+// named once, by Keep, Add or Put; the others are forgotten. It is safe
 // for concurrent use, and a nil Update does nothing.
 type Update struct {
 	base *Cache
@@ -78,26 +78,18 @@ func (u *Update) Keep(path string, r Record) {
 	u.fresh = append(u.fresh, &item{path, r.entry()})
 }
 
-// AddFacts keeps the record r and adds facts to it.
-func (u *Update) AddFacts(path string, r Record, facts string) { u.amend(path, r, factsPart, facts) }
-
-// AddFilter keeps the record r and adds the filter of its text to it.
-func (u *Update) AddFilter(path string, r Record, filter string) {
-	u.amend(path, r, filterPart, filter)
-}
-
-// amend keeps the record r with another facts or filter part, and without damaged ones.
-func (u *Update) amend(path string, r Record, what part, data string) {
+// Add keeps the record r with other facts or another filter, and without damaged parts.
+func (u *Update) Add(path string, r Record, what Part, data string) {
 	if u == nil || !u.base.knows(r) {
 		return
 	}
 	harmed := r.harmed()
-	if harmed[textPart] {
+	if harmed[TextPart] {
 		return
 	}
 	it := &item{path, r.entry()}
 	for p := range it.spans {
-		if harmed[p] || part(p) == what {
+		if harmed[p] || Part(p) == what {
 			it.spans[p] = nothing
 		}
 	}
@@ -116,8 +108,8 @@ func (u *Update) Put(path string, state system.Stamp, text []byte, found Found) 
 		return
 	}
 	it := &item{path, entry{state, noSpans}}
-	it.spans[textPart] = span{sum: checksum(text)}
-	u.add(it, [parts]string{factsPart: found.Facts, filterPart: found.Filter}, &text)
+	it.spans[TextPart] = span{sum: checksum(text)}
+	u.add(it, [parts]string{FactsPart: found.Facts, FilterPart: found.Filter}, &text)
 }
 
 // knows reports whether the pieces of r are in the pack of c, or missing.
@@ -149,11 +141,11 @@ func (u *Update) add(it *item, found [parts]string, text *[]byte) {
 		return
 	}
 	if text != nil {
-		u.failure = u.writer.add(textPart, *text, &it.spans[textPart])
+		u.failure = u.writer.add(TextPart, *text, &it.spans[TextPart])
 	}
 	for p, piece := range data {
 		if piece != nil && u.failure == nil {
-			u.failure = u.writer.add(part(p), piece, &it.spans[p])
+			u.failure = u.writer.add(Part(p), piece, &it.spans[p])
 		}
 	}
 	if !it.isEmpty() {
@@ -294,7 +286,7 @@ func (u *Update) compact(items []item) (err error) {
 				continue
 			}
 			buf = data
-			err = w.add(part(p), data, s)
+			err = w.add(Part(p), data, s)
 		}
 	}
 	if err = errors.Join(err, w.flush()); err != nil {
@@ -354,9 +346,9 @@ func newWriter(p place, base *pack, start, limit uint64) *writer {
 
 // add writes a part and sets its place; the checksum is set already. A part for which
 // there is no room stays nothing.
-func (w *writer) add(what part, data []byte, s *span) error {
+func (w *writer) add(what Part, data []byte, s *span) error {
 	size, limit := uint64(len(data)), w.limit
-	if what != textPart {
+	if what != TextPart {
 		limit += limit / factsShare
 	}
 	if size >= 1<<32 || w.end+w.staged+size > limit {

@@ -86,7 +86,7 @@ func newIndex(files, closed []*File, old *Index) *Index {
 	}
 	x.names = sync.OnceValue(func() *lookup.Files {
 		if before := x.named.Load(); before != nil {
-			if d := compare(before.files, files); d.sameNames() {
+			if d := compare(before.files, files); len(d.removed)+len(d.added) == 0 {
 				x.named.Store(&named{files, before.names})
 				return before.names
 			}
@@ -415,7 +415,7 @@ func inOrder(a, b *File) int { return order.Compare(a.Path.String(), b.Path.Stri
 func (l *linked) changed(files []*File, names *lookup.Files) *Graph {
 	d := compare(l.files, files)
 	again := l.concerned(&d, files)
-	if len(again) == 0 && d.sameNames() {
+	if len(again) == 0 && len(d.removed)+len(d.added) == 0 {
 		return l.graph
 	}
 	some := make([]*File, len(again))
@@ -496,8 +496,6 @@ type difference struct {
 
 // gone is the place of a removed file.
 const gone = -1
-
-func (d *difference) sameNames() bool { return len(d.removed)+len(d.added) == 0 }
 
 // Kept returns for each file of a list the place of the same one in another list, or -1 if
 // it is new or changed. Both lists are in the order of listings.

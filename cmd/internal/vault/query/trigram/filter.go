@@ -41,7 +41,7 @@ func Of(text []byte) Filter {
 		m.begin(len(text))
 		m.collect(text)
 	}
-	set := m.bits()
+	set := m.set[:len(m.seen)/64]
 	if count(set) > enough(len(m.seen)) {
 		return ""
 	}
@@ -149,11 +149,8 @@ func (m *maker) collect(text []byte) bool {
 		m.set[i] = word
 	}
 	clear(m.seen)
-	return len(m.seen) == len(m.all) || count(m.bits()) <= len(m.seen)/2
+	return len(m.seen) == len(m.all) || count(m.set[:len(m.seen)/64]) <= len(m.seen)/2
 }
-
-// bits returns the words of the bitmap.
-func (m *maker) bits() []uint64 { return m.set[:len(m.seen)/64] }
 
 func count(set []uint64) (n int) {
 	for _, word := range set {
