@@ -289,29 +289,6 @@ func (j *Judge) refuse(at place, p Path) error {
 // longNote is the size in bytes up to which a text that is judged is read into memory at once.
 const longNote = 1 << 20
 
-// read judges an open note, with the error of a missing one if it is closed.
-func (j *Judge) read(file *File, p Path) error {
-	if file.Info.Size() > longNote && !j.suspects(file) {
-		_, err := file.Seek(0, io.SeekStart)
-		return err
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	text, err := readAll(file, MaxNote)
-	if err != nil {
-		return err
-	}
-	if j.closes(text) {
-		return missing(p)
-	}
-	if file.Judged = text; len(text) > longNote {
-		file.Judged = nil
-	}
-	_, err = file.Seek(0, io.SeekStart)
-	return err
-}
-
 // passes returns the text of a file that was read, with its secrets replaced, and instead of that
 // of a closed note the error that it is missing.
 func (f *Folder) passes(p Path, text []byte, stamp system.Stamp, err error) ([]byte, system.Stamp, error) {

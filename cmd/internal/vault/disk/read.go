@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,13 +33,28 @@ func (f *Folder) Open(p Path) (*File, error) {
 	}
 	defer dir.Close()
 	file, err := f.in(dir).open(p.base())
-	if err == nil && f.judge.judges(p) {
-		if err = f.judge.read(file, p); err != nil {
-			file.Close()
-			return nil, err
-		}
+	if err != nil || !f.judge.judges(p) {
+		return file, err
 	}
-	return file, err
+	long := file.Info.Size() > longNote
+	suspected := !long || f.judge.suspects(file)
+	_, err = file.Seek(0, io.SeekStart)
+	if err == nil && suspected {
+		var text []byte
+		if text, err = readAll(file, MaxNote); err == nil && f.judge.closes(text) {
+			err = missing(p)
+		}
+		if len(text) <= longNote {
+			file.Judged = text
+		}
+		_, failed := file.Seek(0, io.SeekStart)
+		err = cmp.Or(err, failed)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // Stat returns what is known about the file at p, with the errors of Open.

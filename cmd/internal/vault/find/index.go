@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"iter"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -362,11 +363,7 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 	docs(b.add)
 	next := &Index{segments: slices.Clone(x.segments)}
 	for _, dead := range x.dead {
-		copied := make(map[int]bool, len(dead))
-		for place := range dead {
-			copied[place] = true
-		}
-		next.dead = append(next.dead, copied)
+		next.dead = append(next.dead, maps.Clone(dead))
 	}
 	kill := func(path string) {
 		if at, known := x.places[path]; known {

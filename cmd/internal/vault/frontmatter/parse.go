@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -109,11 +111,32 @@ func readBlock(text []byte, lines bool) (v Value, line int, err error) {
 // load parses the YAML. A text that escapes a character as a surrogate pair, as JSON does,
 // is tried again with the pairs joined.
 func load(block []byte) (document yaml.Node, err error) {
-	if err = yaml.Load(block, &document); err != nil {
-		if joined, ok := joinSurrogates(string(block)); ok {
-			document = yaml.Node{}
-			err = yaml.Load([]byte(joined), &document)
+	if err = yaml.Load(block, &document); err == nil {
+		return document, nil
+	}
+	var out strings.Builder
+	joined := false
+	for text := string(block); ; {
+		before, rest, found := strings.Cut(text, `\u`)
+		out.WriteString(before)
+		if !found {
+			break
 		}
+		text = rest
+		if size := len(`d83d\ude00`); len(rest) >= size && rest[4:6] == `\u` {
+			high, errHigh := strconv.ParseUint(rest[:4], 16, 16)
+			low, errLow := strconv.ParseUint(rest[6:size], 16, 16)
+			if r := utf16.DecodeRune(rune(high), rune(low)); errHigh == nil && errLow == nil && r != utf8.RuneError {
+				out.WriteRune(r)
+				text, joined = rest[size:], true
+				continue
+			}
+		}
+		out.WriteString(`\u`)
+	}
+	if joined {
+		document = yaml.Node{}
+		err = yaml.Load([]byte(out.String()), &document)
 	}
 	return document, err
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -188,30 +187,6 @@ func unshield(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// joinSurrogates replaces pairs of escaped surrogates, which JavaScript joins, by the
-// character.
-func joinSurrogates(text string) (joined string, ok bool) {
-	var out strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, `\u`)
-		out.WriteString(before)
-		if !found {
-			return out.String(), ok
-		}
-		if size := len(`d83d\ude00`); len(rest) >= size && rest[4:6] == `\u` {
-			high, errHigh := strconv.ParseUint(rest[:4], 16, 16)
-			low, errLow := strconv.ParseUint(rest[6:size], 16, 16)
-			if r := utf16.DecodeRune(rune(high), rune(low)); errHigh == nil && errLow == nil && r != utf8.RuneError {
-				out.WriteRune(r)
-				text, ok = rest[size:], true
-				continue
-			}
-		}
-		out.WriteString(`\u`)
-		text = rest
-	}
 }
 
 // The names of types in parameters, where they are not those of [Type].

@@ -24,8 +24,9 @@ type saver struct {
 	begun  bool
 }
 
+// keptNote is a note that is in the cache.
 type keptNote struct {
-	path   string
+	path   disk.Path
 	record cache.Record
 }
 
@@ -57,7 +58,7 @@ func (s *saver) find(path disk.Path, stamp system.Stamp) (cache.Record, bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = append(s.seen, keptNote{path.String(), record})
+	s.seen = append(s.seen, keptNote{path, record})
 	return record, true
 }
 
@@ -106,7 +107,7 @@ func (s *saver) save() *cache.Cache {
 	}
 	update := s.writing()
 	for _, note := range s.seen {
-		update.Keep(note.path, note.record)
+		update.Keep(note.path.String(), note.record)
 	}
 	next, err := update.Commit()
 	if err != nil {

@@ -103,13 +103,7 @@ type walked struct {
 	judges bool
 
 	mu   sync.Mutex
-	kept []walkedNote
-}
-
-// walkedNote is a note whose text is in the cache.
-type walkedNote struct {
-	path   disk.Path
-	record cache.Record
+	kept []keptNote
 }
 
 func (w *walked) take(e disk.Entry) {
@@ -140,7 +134,7 @@ func (w *walked) take(e disk.Entry) {
 	if w.Texts && record.Has(cache.TextPart) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.kept = append(w.kept, walkedNote{e.Path, record})
+		w.kept = append(w.kept, keptNote{e.Path, record})
 		return
 	}
 	if w.wants(n) {

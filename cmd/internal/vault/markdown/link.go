@@ -176,7 +176,23 @@ func (r *reader) destination() (target []byte, ok bool) {
 	} else {
 		target, ok = r.plain()
 	}
-	if !ok || r.blanks() > 0 && !r.title() || r.next() != ')' {
+	if !ok {
+		return nil, false
+	}
+	if r.blanks() > 0 {
+		switch mark := r.next(); mark { // of a title, which has to end
+		case '"', '\'':
+			r.at++
+			ok = r.until(mark, 0)
+		case '(':
+			r.at++
+			ok = r.until(')', '(')
+		}
+		if ok {
+			r.blanks()
+		}
+	}
+	if !ok || r.next() != ')' {
 		return nil, false
 	}
 	r.at++
@@ -240,26 +256,6 @@ func (r *reader) plain() (target []byte, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// title skips the title of a link, if there is one, and the blanks after it. It fails at
-// one that does not end.
-func (r *reader) title() bool {
-	mark := r.next()
-	switch mark {
-	case '"', '\'':
-		r.at++
-		if !r.until(mark, 0) {
-			return false
-		}
-	case '(':
-		r.at++
-		if !r.until(')', '(') {
-			return false
-		}
-	}
-	r.blanks()
-	return true
 }
 
 // decode returns the target of an inline link without its backslashes and percent escapes.

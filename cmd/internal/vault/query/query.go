@@ -119,7 +119,19 @@ func (q *Query) Lines(n Note) []Line {
 		start := 1 + bytes.LastIndexByte(text[:at], '\n')
 		end = at + lineLength(text[at:])
 		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
-		lines = append(lines, Line{Line: number, Text: excerpt(line, at-start)})
+		before, after := "", ""
+		if len(line) > maxLineText { // an excerpt of whole characters, with a quarter of it before the match
+			from := max(0, min(at-start-maxLineText/4, len(line)-maxLineText))
+			to := from + maxLineText
+			if to < len(line) {
+				to, after = nextRune(line, to-utf8.UTFMax), ellipsis
+			}
+			if from > 0 {
+				from, before = nextRune(line, from), ellipsis
+			}
+			line = line[from:to]
+		}
+		lines = append(lines, Line{Line: number, Text: before + string(line) + after})
 	}
 	return lines
 }
@@ -411,24 +423,6 @@ const (
 	maxLineText = 1 << 10
 	ellipsis    = "…" // in place of omitted text
 )
-
-// excerpt returns a line, or of a long one an excerpt of whole characters around an offset,
-// with a quarter of it before.
-func excerpt(line []byte, at int) string {
-	if len(line) <= maxLineText {
-		return string(line)
-	}
-	start := max(0, min(at-maxLineText/4, len(line)-maxLineText))
-	end := start + maxLineText
-	before, after := "", ""
-	if start > 0 {
-		start, before = nextRune(line, start), ellipsis
-	}
-	if end < len(line) {
-		end, after = nextRune(line, end-utf8.UTFMax), ellipsis
-	}
-	return before + string(line[start:end]) + after
-}
 
 // nextRune returns the offset of the first character at or after an offset. Invalid bytes are
 // characters.

@@ -148,24 +148,19 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 		y, isY := w.Duration(b)
 		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now)), isX && isY
 	case a.kind.isText() && b.kind.isText():
-		return compareUnits(a.Text(), b.Text()), true
+		// By code units, which differs from the order of bytes for characters outside the basic plane.
+		x, y, i := a.Text(), b.Text(), 0
+		for i < len(x) && i < len(y) && x[i] == y[i] {
+			i++
+		}
+		for i > 0 && (i < len(x) && !utf8.RuneStart(x[i]) || i < len(y) && !utf8.RuneStart(y[i])) {
+			i--
+		}
+		return cmp.Compare(firstUnit(x[i:]), firstUnit(y[i:])), true
 	}
 	x, isX := a.asNumber()
 	y, isY := b.asNumber()
 	return cmp.Compare(x, y), isX && isY && x == x && y == y
-}
-
-// compareUnits compares two texts by UTF-16 code units. That differs from the order of bytes
-// for characters outside the basic plane.
-func compareUnits(a, b string) int {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	for i > 0 && (i < len(a) && !utf8.RuneStart(a[i]) || i < len(b) && !utf8.RuneStart(b[i])) {
-		i--
-	}
-	return cmp.Compare(firstUnit(a[i:]), firstUnit(b[i:]))
 }
 
 // firstUnit returns the first two code units of a text as a number, -1 for an empty one.

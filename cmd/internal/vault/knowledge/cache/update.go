@@ -244,7 +244,15 @@ func (u *Update) save() (*Cache, error) {
 	if err := c.place.replace(tableEnd, data); err != nil {
 		return nil, err
 	}
-	next := &Cache{place: c.place, program: c.program, seen: sightOf(data, int64(len(data))), table: t, pack: w.finish()}
+	next := &Cache{place: c.place, program: c.program, seen: sightOf(data, int64(len(data))), table: t, pack: w.base.share()}
+	if w.file != nil {
+		_ = w.file.Truncate(int64(w.end)) // what is after it was left by a process that did not finish
+		if w.base == nil {
+			next.pack = newPack(w.id, w.file)
+		} else {
+			w.file.Close()
+		}
+	}
 	// Obsolete files go: the packs before this one and those of processes that were killed. A file
 	// that cannot be removed while it is open (Windows) is removed later.
 	keep := w.id
@@ -437,20 +445,6 @@ func (w *writer) open() (err error) {
 	}
 	w.file = file
 	return nil
-}
-
-// finish returns the pack for reading, nil if there is none. The bytes after the end were
-// left by a process that did not finish.
-func (w *writer) finish() *pack {
-	if w.file == nil {
-		return w.base.share()
-	}
-	_ = w.file.Truncate(int64(w.end))
-	if w.base == nil {
-		return newPack(w.id, w.file)
-	}
-	w.file.Close()
-	return w.base.share()
 }
 
 // undo restores the state before.

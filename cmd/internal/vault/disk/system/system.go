@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -161,4 +162,95 @@ func (p Patience) Repeat(name string, call func() error) error {
 		}
 		p.Sleep(wait)
 	}
+}
+
+// Stamp tells the states of one file apart without reading it. Two equal stamps that are
+// settled mean the same content. The zero Stamp means that nothing is known: it is never
+// settled, and nothing may be cached under it.
+type Stamp struct {
+	Size     int64
+	Modified int64 // Unix nanoseconds; a program can set it to any value
+	// Changed is the time of the last change of the file or its metadata (ctime), in Unix
+	// nanoseconds. No program can set it. It is 0 where the system does not report it.
+	Changed int64
+	Inode   uint64 // differs after a file was replaced; 0 as above
+}
+
+// settling is how long a file must be left alone before its stamp can be trusted. The
+// clocks of file systems are coarse, that of FAT counts in two seconds: of two changes
+// within one tick the second leaves no trace.
+const settling = 2 * time.Second
+
+// ahead is how far in the future the time of a file must be for no clock to have written
+// it: a program did, or a machine whose clock was wrong by days.
+const ahead = 24 * time.Hour
+
+// Settled reports whether a stamp that was taken at the moment read, or later, was old
+// enough then. A change after a younger stamp may leave it unchanged, so read is the
+// moment before the read, not that after it.
+//
+// A time of modification far in the future is ignored where the system reports the time
+// of change.
+func (s Stamp) Settled(read time.Time) bool {
+	last := time.Unix(0, max(s.Modified, s.Changed))
+	if s.Changed != 0 && time.Unix(0, s.Modified).After(read.Add(ahead)) {
+		last = time.Unix(0, s.Changed)
+	}
+	return s != Stamp{} && !last.Add(settling).After(read)
+}
+
+// portable is the stamp of a file where the system reports no more than Go does.
+func portable(info fs.FileInfo) Stamp {
+	return Stamp{Size: info.Size(), Modified: info.ModTime().UnixNano()}
+}
+
+// Some files of a vault are in a cloud and not on this disk. A program for synchronisation
+// lists them like all others and fetches the content when it is read, which may take long,
+// need a network, or fill the disk.
+
+// ErrElsewhere says that a file was not read because its content is not on this disk.
+var ErrElsewhere = errors.New("is in the cloud and not on this disk")
+
+// CloudStub returns the name of the file that older versions of macOS put in place of one
+// that iCloud has evicted from the disk.
+func CloudStub(name string) string { return "." + name + stubSuffix }
+
+// IsCloudStub reports whether a name is one of [CloudStub].
+func IsCloudStub(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, stubSuffix) && len(name) > len("."+stubSuffix)
+}
+
+const stubSuffix = ".icloud"
+
+// Confinement says to what the process is confined, so that a fault in reading a note
+// cannot reach anything else of the user: other files, the network, other processes.
+//
+// It is the second line of defence. The first, package disk, decides which files are
+// notes; this one works even where the first has a hole. A system without Landlock goes
+// without, and the Confinement says so. The zero Confinement is none.
+type Confinement struct {
+	level int    // ABI version of Landlock, 0 when there is none
+	why   string // there is none
+}
+
+// Unconfined is the state of a process that was not confined, and why.
+func Unconfined(why string) Confinement { return Confinement{why: why} }
+
+// String returns the state for people, such as "landlock 7: files, TCP, signals" or
+// "none: Landlock is for Linux". Newer kernels restrict more:
+// https://docs.kernel.org/userspace-api/landlock.html lists what came with which level.
+func (c Confinement) String() string {
+	if c.level == 0 {
+		return "none: " + c.why
+	}
+	held := "files"
+	for _, more := range []struct {
+		since int
+		what  string
+	}{{4, "TCP"}, {6, "signals, abstract sockets"}, {9, "sockets in files"}, {10, "UDP"}} {
+		if c.level >= more.since {
+			held += ", " + more.what
+		}
+	}
+	return fmt.Sprintf("landlock %d: %s", c.level, held)
 }
