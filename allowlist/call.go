@@ -106,10 +106,13 @@ func (c Call) embeddedOnlyParam() string {
 
 // Since returns the first release of the app that takes the command as the table describes it.
 func (c Call) Since() tiers.Version {
-	if c.row == nil {
+	switch {
+	case c.row == nil:
 		return tiers.Version{}
+	case c.row.since == tiers.Version{}:
+		return tiers.Version{1, 12, 0}
 	}
-	return c.row.minimum()
+	return c.row.since
 }
 
 // targetParams are the parameters that name the note a call works on.
@@ -199,13 +202,6 @@ func (c Call) has(key string) bool {
 
 // String returns the call as one line for people, not for a shell.
 func (c Call) String() string { return strings.Join(c.Items(), " ") }
-
-func (r *row) minimum() tiers.Version {
-	if r.since == (tiers.Version{}) {
-		return tiers.Version{1, 12, 0}
-	}
-	return r.since
-}
 
 // PathAccess returns which access the paths of the call need.
 func (c Call) PathAccess() PathAccess { return c.of().access }

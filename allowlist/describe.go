@@ -78,7 +78,7 @@ func TakesData(command, name string) bool {
 func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
+		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: Call{row: r}.Since(),
 	}
 	c.Params = make([]Param, 0, len(r.params))
 	for i := range r.params {

@@ -143,7 +143,7 @@ func (p *param) checkBytes(s string) string {
 func (p *param) wants() string {
 	switch p.kind {
 	case kindNumber:
-		return fmt.Sprintf("a whole number from %d to %d", p.least, p.largest())
+		return fmt.Sprintf("a whole number from %d to %d", p.least, cmp.Or(p.most, maxNumber))
 	case kindDate:
 		return "a date such as 2026-11-21, yesterday, -3d or monday"
 	case kindAge:
@@ -183,13 +183,11 @@ func (p *param) checkNumber(s string) string {
 	if err != nil || strconv.FormatInt(n, 10) != s {
 		return fmt.Sprintf("invalid number %q: want %s", quote.Short(s), p.wants())
 	}
-	if n < p.least || n > p.largest() {
+	if n < p.least || n > cmp.Or(p.most, maxNumber) {
 		return fmt.Sprintf("is %d, want %s", n, p.wants())
 	}
 	return ""
 }
-
-func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 
 // checkDate accepts days that exist, and words for days. Which day a word refers to is
 // decided when the call is carried out, by the clock of the vault.

@@ -62,16 +62,16 @@ func (c Call) Line(k Carrier) (Line, error) {
 	if i := slices.IndexFunc(c.row.embeddedWith, c.hasAll); i >= 0 && !k.embedded {
 		return Line{}, c.refuse(CodeTargetRequired, c.row.embeddedWith[i][0], "the app does not take it together with "+strings.Join(c.row.embeddedWith[i][1:], ", "))
 	}
+	unsafe := ""
 	if rewritten(c.vault) {
-		return Line{}, c.unsafe("vault")
+		unsafe = "vault"
+	} else if i := slices.IndexFunc(c.args, func(a arg) bool { return a.key != line.StdinParam && a.kind.free() && rewritten(a.value) }); i >= 0 {
+		unsafe = c.args[i].key
 	}
-	for _, a := range c.args {
-		if a.key == line.StdinParam {
-			continue
-		}
-		if a.kind.free() && rewritten(a.value) {
-			return Line{}, c.unsafe(a.key)
-		}
+	if unsafe != "" {
+		err := c.refuse(CodeContentUnsafe, unsafe, `contains a backslash followed by n, t or r, which the Obsidian CLI would turn into a line break or a tab`)
+		err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend: the user can set vault to the folder of the vault`
+		return Line{}, err
 	}
 	line.Argv = c.itemsWithout(line.StdinParam)
 	if reason, key := k.tooLong(line.Argv); reason != "" {
@@ -155,10 +155,4 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 		return fmt.Sprintf("is %d bytes, an argument can have %d", len(longest), linuxItemBytes), key
 	}
 	return "", ""
-}
-
-func (c Call) unsafe(key string) *ParseError {
-	err := c.refuse(CodeContentUnsafe, key, `contains a backslash followed by n, t or r, which the Obsidian CLI would turn into a line break or a tab`)
-	err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend: the user can set vault to the folder of the vault`
-	return err
 }

@@ -281,7 +281,17 @@ func otherParams() map[string][]string {
 func (c *Call) unknownParam(key string, bare bool) *ParseError {
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
-	switch meant := c.row.meantParam(word); {
+	names, joined := c.row.paramNames(), strings.Join(wordsOf(word), "")
+	others := otherParams()[joined]
+	meant := ""
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.ReplaceAll(name, "-", "") == joined }); i >= 0 {
+		meant = names[i]
+	} else if i := slices.IndexFunc(others, func(other string) bool { return slices.Contains(names, other) }); i >= 0 {
+		meant = others[i]
+	} else {
+		meant = quote.Nearest(strings.ToLower(word), names)
+	}
+	switch {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
 		err.hint = "leave it out"
@@ -293,8 +303,7 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 		err.hint = "write a parameter as name=value, without blanks around ="
 	case meant != "":
 		err.hint = fmt.Sprintf("did you mean %q?", meant)
-		folder := slices.Contains(otherParams()[strings.Join(wordsOf(word), "")], "folder")
-		if p := c.row.param(meant); p != nil && p.kind == kindPath && folder {
+		if p := c.row.param(meant); p != nil && p.kind == kindPath && slices.Contains(others, "folder") {
 			err.hint += " It names one note; \"files\" lists a folder"
 		}
 	case len(c.row.params) == 0:
@@ -302,7 +311,7 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 	case bare && c.row.firstText() != "":
 		err.hint = fmt.Sprintf("did you mean %s=%s?", c.row.firstText(), quote.Short(word))
 	default:
-		err.hint = "valid parameters: " + strings.Join(c.row.paramNames(), ", ")
+		err.hint = "valid parameters: " + strings.Join(names, ", ")
 	}
 	return err
 }
@@ -315,23 +324,6 @@ func (r *row) firstText() string {
 		}
 	}
 	return ""
-}
-
-// meantParam returns the parameter that a name was most likely meant to be.
-func (r *row) meantParam(word string) string {
-	names := r.paramNames()
-	joined := strings.Join(wordsOf(word), "")
-	for _, name := range names {
-		if strings.ReplaceAll(name, "-", "") == joined {
-			return name
-		}
-	}
-	for _, other := range otherParams()[joined] {
-		if slices.Contains(names, other) {
-			return other
-		}
-	}
-	return quote.Nearest(strings.ToLower(word), names)
 }
 
 // mend is the hint for an invalid value: the value or the parameter that was most likely meant.

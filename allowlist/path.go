@@ -38,9 +38,27 @@ func canonicalPath(p string) (reason string) {
 	if r := firstUnprintable(p); r >= 0 {
 		return fmt.Sprintf("contains the control or invisible character %U", r)
 	}
-	for segment := range strings.SplitSeq(p, "/") {
-		if reason := badSegment(segment); reason != "" {
-			return reason
+	for s := range strings.SplitSeq(p, "/") {
+		// HFS+ leaves joiners out when it compares names, and the app may trim blanks: neither may
+		// hide the dot of a hidden folder.
+		seen := strings.TrimLeftFunc(s, func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) })
+		switch {
+		case s == "":
+			return "has an empty segment (two slashes in a row or one at the end)"
+		case seen == "":
+			return fmt.Sprintf("has the segment %q, which shows nothing", s)
+		case s == "." || s == "..":
+			return fmt.Sprintf("has the segment %q; vault paths have no relative segments", s)
+		case seen[0] == '.':
+			return fmt.Sprintf("has the hidden segment %q; files and folders that begin with a dot are not accessible", s)
+		case len(s) > maxSegmentBytes:
+			return fmt.Sprintf("has a segment longer than %d bytes", maxSegmentBytes)
+		case s[len(s)-1] == '.' || len(strings.TrimRightFunc(s, unicode.IsSpace)) < len(s):
+			return fmt.Sprintf("has the segment %q, which ends in a dot or a blank that Windows drops", s)
+		case deviceName(s):
+			return fmt.Sprintf("has the segment %q, a device name on Windows", s)
+		case shortName(s):
+			return fmt.Sprintf("has the segment %q, which looks like a short name of Windows for another file", s)
 		}
 	}
 	return ""
@@ -102,32 +120,6 @@ func unportable(name string) string {
 	}
 	if strings.Contains(name, "%%") {
 		return "contains %%, which begins a comment in a link"
-	}
-	return ""
-}
-
-// badSegment returns the reason against one segment of a path, or "".
-func badSegment(s string) string {
-	// HFS+ leaves joiners out when it compares names, and the app may trim blanks: neither may
-	// hide the dot of a hidden folder.
-	seen := strings.TrimLeftFunc(s, func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) })
-	switch {
-	case s == "":
-		return "has an empty segment (two slashes in a row or one at the end)"
-	case seen == "":
-		return fmt.Sprintf("has the segment %q, which shows nothing", s)
-	case s == "." || s == "..":
-		return fmt.Sprintf("has the segment %q; vault paths have no relative segments", s)
-	case seen[0] == '.':
-		return fmt.Sprintf("has the hidden segment %q; files and folders that begin with a dot are not accessible", s)
-	case len(s) > maxSegmentBytes:
-		return fmt.Sprintf("has a segment longer than %d bytes", maxSegmentBytes)
-	case s[len(s)-1] == '.' || len(strings.TrimRightFunc(s, unicode.IsSpace)) < len(s):
-		return fmt.Sprintf("has the segment %q, which ends in a dot or a blank that Windows drops", s)
-	case deviceName(s):
-		return fmt.Sprintf("has the segment %q, a device name on Windows", s)
-	case shortName(s):
-		return fmt.Sprintf("has the segment %q, which looks like a short name of Windows for another file", s)
 	}
 	return ""
 }
@@ -194,27 +186,17 @@ func (c Call) Named() (name string, ok bool) {
 // notes. ok is false for a call that makes none, or one at a path.
 func (c Call) NamesNew() (name string, ok bool) { return c.Param(c.of().newNote) }
 
-// MadeAt returns the call with the path of the note that it makes in place of the
-// name, so that the path which was judged is the one that is made. The error is a
-// [*ParseError] when the call names no new note, or path is none.
-func (c Call) MadeAt(path string) (Call, error) {
-	if _, ok := c.NamesNew(); !ok {
-		return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "path", Reason: "the call names no new note"}
-	}
-	return c.with(c.row.newNote, path)
-}
-
-// At returns the call with the path of its note in place of the name, so that the note which was judged is the
-// one that is worked on. The error is a [*ParseError] when the call names no note, or path is none.
+// At returns the call with the path of its note, or of the note that it makes, in place of the name, so that the
+// note which was judged is the one that is worked on. The error is a [*ParseError] when the call names no note,
+// or path is none.
 func (c Call) At(path string) (Call, error) {
-	if _, ok := c.Named(); !ok {
-		return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "path", Reason: "the call names no note"}
+	name := c.of().newNote
+	if _, makes := c.NamesNew(); !makes {
+		if _, ok := c.Named(); !ok {
+			return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "path", Reason: "the call names no note"}
+		}
+		name = "file"
 	}
-	return c.with("file", path)
-}
-
-// with returns the call with a path in place of a name.
-func (c Call) with(name, path string) (Call, error) {
 	params := c.Params()
 	delete(params, name)
 	params["path"] = Text(path)
@@ -223,29 +205,16 @@ func (c Call) with(name, path string) (Call, error) {
 	return at, err
 }
 
-// WithPaths returns the call with each path that it names as name returns it, checked like any other. Of the
-// new path of a file only the folder is replaced. The error is a [*ParseError] for a path that is not valid.
-func (c Call) WithPaths(name func(path string) string) (Call, error) {
-	return c.withValues(func(a arg) string { return a.respelled(name) })
-}
-
-// WithNoteExtensions returns the call with the path of each note that has to exist as complete
-// returns it: callers leave out the extension, as links do. Folders, and what is to be
-// made, stay as they are. The error is that of [Call.WithPaths].
-func (c Call) WithNoteExtensions(complete func(path string) string) (Call, error) {
-	return c.withValues(func(a arg) string {
-		if a.kind != kindPath && a.kind != kindRef {
-			return a.value
-		}
-		return a.respelled(complete)
-	})
-}
-
-// withValues returns the call with other values of its arguments, checked like any other.
-func (c Call) withValues(valueOf func(arg) string) (Call, error) {
+// WithPaths returns the call with each path that it names as name returns it, checked like any other, or only
+// those of notes that have to exist. Of the new path of a file only the folder is replaced. The error is a
+// [*ParseError] for a path that is not valid.
+func (c Call) WithPaths(exist bool, name func(path string) string) (Call, error) {
 	params, changed := c.Params(), false
 	for _, a := range c.args {
-		if value := valueOf(a); value != a.value {
+		if exist && a.kind != kindPath && a.kind != kindRef {
+			continue
+		}
+		if value := a.respelled(name); value != a.value {
 			params[a.key] = Text(value)
 			changed = true
 		}

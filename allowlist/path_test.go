@@ -279,9 +279,9 @@ func TestRespelled(t *testing.T) {
 		}
 		call := require.Value(Parse(test.command, params))(t)
 		call = require.Value(call.In("Home"))(t)
-		got, err := call.WithPaths(upper)
+		got, err := call.WithPaths(false, upper)
 		assert.That(t, err == nil && sortedItems(got) == "vault=Home "+test.want, "%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
-		same, err := call.WithPaths(func(path string) string { return path })
+		same, err := call.WithPaths(false, func(path string) string { return path })
 		assert.That(t, err == nil && same.String() == call.String(), "%s becomes %s, %v", call, same, err)
 	}
 }
@@ -303,6 +303,6 @@ func sortedItems(c Call) string {
 // A path that leads to what may not be spelled out is refused like any other.
 func TestRespelledToAHiddenPlace(t *testing.T) {
 	call := require.Value(Parse("read", Params{"path": Text("x/app.json")}))(t)
-	got, err := call.WithPaths(func(string) string { return ".obsidian/app.json" })
+	got, err := call.WithPaths(false, func(string) string { return ".obsidian/app.json" })
 	assert.That(t, err != nil && !got.Valid(), "%s, %v", got, err)
 }

@@ -147,7 +147,8 @@ func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 	}
 	if at != "" {
 		paths = append(paths, at)
-		if located, err := call.At(at); err == nil {
+		_, named := call.Named()
+		if located, err := call.At(at); named && err == nil {
 			call = located
 		}
 	}

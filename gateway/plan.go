@@ -150,9 +150,6 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 		// embedded program answers such calls.
 		const anyNote = "a.md"
 		at, err := call.At(anyNote)
-		if _, made := call.NamesNew(); made {
-			at, err = call.MadeAt(anyNote)
-		}
 		resolves := call.TouchesOneNote() || err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
 		if g.backend != App || g.target().Folder == "" || plan.policy.Ignores || !resolves {
 			return g.accessError(call)

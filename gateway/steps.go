@@ -281,7 +281,7 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	if change.failure != nil {
 		return r, exec.Outcome{ExitCode: -1}, change.failure
 	}
-	if r.call, err = r.call.MadeAt(change.Path); err != nil {
+	if r.call, err = r.call.At(change.Path); err != nil {
 		return r, exec.Outcome{ExitCode: -1}, err
 	}
 	r, err = g.replaced(r)

@@ -147,7 +147,7 @@ func (r *Rules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
 	}
 	// .md is added to a path that leads to no file, if it leads to a note with it. A note that is
 	// hidden does not exist: the path stays.
-	completed, err := call.WithNoteExtensions(func(asked string) string {
+	completed, err := call.WithPaths(true, func(asked string) string {
 		if strings.HasSuffix(asked, noteExtension) || r.isFile(asked) || !r.isFile(asked+noteExtension) {
 			return asked
 		}
@@ -161,7 +161,7 @@ func (r *Rules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
 		call = completed
 	}
 	var others []string
-	named, err = call.WithPaths(func(path string) string {
+	named, err = call.WithPaths(false, func(path string) string {
 		name, err := r.names.Name(path)
 		if err != nil || name == path {
 			return path // what cannot be found out, the embedded program says
