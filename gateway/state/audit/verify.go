@@ -222,10 +222,16 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 		}
 		l, ok := readLink(r.Text)
 		ok = ok && json.Valid(r.Text) // one that was cut short begins well
-		if ok && l.seq == w.at.seq+1 && l.prev == w.at.hash && (w.loose < 0 || w.isExplained(l, r)) {
-			if l.kind == kindBreak {
-				w.noteBreak(name, l, r)
+		why := ""                     // of a line that records a break
+		if ok && l.kind == kindBreak {
+			if line, whole := parse(r.Text); whole && line.Repair != nil {
+				why = line.Repair.Why
 			}
+			if w.broke == nil {
+				w.broke, w.brokeSeq = &Break{name, r.Number, why}, l.seq
+			}
+		}
+		if ok && l.seq == w.at.seq+1 && l.prev == w.at.hash && (w.loose < 0 || w.isExplained(l, r)) {
 			if l.kind == kindGap {
 				w.gaps++
 			}
@@ -248,7 +254,7 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 		case !ok:
 			here = Break{name, r.Number, "is not a line of this log"}
 		case l.kind == kindBreak:
-			here = Break{name, r.Number, whyOf(r.Text)}
+			here = Break{name, r.Number, why}
 		case l.seq == 1 && l.prev == point{}.hash:
 			here = Break{name, r.Number, "starts a second log"}
 		case l.seq != w.at.seq+1:
@@ -262,25 +268,8 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 		if ok && w.foreign == nil {
 			w.foreign = &here
 		}
-		if ok && l.kind == kindBreak {
-			w.noteBreak(name, l, r)
-		}
 	}
 	return nil
-}
-
-// noteBreak keeps the first break that a line records.
-func (w *walker) noteBreak(name string, l link, r private.Line) {
-	if w.broke == nil {
-		w.broke, w.brokeSeq = &Break{name, r.Number, whyOf(r.Text)}, l.seq
-	}
-}
-
-func whyOf(text []byte) string {
-	if line, ok := parse(text); ok && line.Repair != nil {
-		return line.Repair.Why
-	}
-	return ""
 }
 
 // isExplained reports whether r is a gap that explains all that is loose.

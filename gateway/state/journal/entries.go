@@ -306,13 +306,20 @@ func addPart[T any](lists map[string][]T, record []byte, key string) bool {
 }
 
 func (r *segmentReader) addEntry(record []byte) bool {
-	e, ok := parseEntry(record)
-	if !ok {
+	var read entryRecord
+	if json.Unmarshal(record, &read) != nil || read.Count < 0 || read.Count > maxSteps {
+		return false
+	}
+	e := read.Entry
+	e.ID, e.Count = read.ID, read.Count
+	if len(read.Steps) > 0 && json.Unmarshal(read.Steps, &e.Steps) != nil {
 		return false
 	}
 	e.Steps = append(r.steps[e.ID], e.Steps...)
-	delete(r.steps, e.ID)
-	if len(e.Steps) != e.Count || e.check() != nil || slices.ContainsFunc(r.entries, func(other Entry) bool { return other.ID == e.ID }) {
+	if delete(r.steps, e.ID); len(e.Steps) != e.Count || e.check() != nil {
+		return false
+	}
+	if slices.ContainsFunc(r.entries, func(other Entry) bool { return other.ID == e.ID }) {
 		return false
 	}
 	r.entries = append(r.entries, e)
@@ -320,16 +327,21 @@ func (r *segmentReader) addEntry(record []byte) bool {
 }
 
 func (r *segmentReader) addOutcome(record []byte) bool {
-	o, ok := parseOutcome(record)
-	if !ok {
+	o := outcome{at: r.at}
+	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 || o.Count > maxSteps {
+		return false
+	}
+	if len(o.After) > 0 && json.Unmarshal(o.After, &o.after) != nil {
+		return false
+	}
+	var err error
+	if o.state, err = ParseState(o.State); err != nil || o.state == Begun || checkText("note", o.Note, maxNote) != nil {
 		return false
 	}
 	o.after = append(r.after[o.ID], o.after...)
-	delete(r.after, o.ID)
-	if len(o.after) != o.Count {
+	if delete(r.after, o.ID); len(o.after) != o.Count {
 		return false
 	}
-	o.at = r.at
 	r.outcomes = append(r.outcomes, o)
 	return true
 }

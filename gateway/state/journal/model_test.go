@@ -185,10 +185,14 @@ func checkRecord(t *testing.T, record []byte) {
 			require.That(t, !ok || int64(len(text)) == o.Size, "%d bytes of %+v", len(text), o)
 		}
 	}
-	e, ok := parseEntry(record)
-	require.That(t, !ok || e.check() == nil, "%+v", e)
-	o, ok := parseOutcome(record)
-	require.That(t, !ok || (o.state != Begun && len(o.after) <= o.Count), "%+v", o)
+	r := &segmentReader{steps: map[string][]Step{}, after: map[string][]Image{}}
+	r.record(record)
+	for _, e := range r.entries {
+		require.That(t, e.check() == nil && len(e.Steps) == e.Count, "%+v", e)
+	}
+	for _, o := range r.outcomes {
+		require.That(t, o.state != Begun && len(o.after) == o.Count, "%+v", o)
+	}
 }
 
 func checkSegment(t *testing.T, segment []byte) {

@@ -93,40 +93,12 @@ func listRecord(key, id string, first int, list []byte) []byte {
 	return fmt.Appendf(nil, `%s%s","first":%d,"list":%s}`, key, id, first, list)
 }
 
-// parseEntry takes an entry's record.
-func parseEntry(record []byte) (e Entry, ok bool) {
-	var r entryRecord
-	if json.Unmarshal(record, &r) != nil || r.Count < 0 || r.Count > maxSteps {
-		return Entry{}, false
-	}
-	e = r.Entry
-	e.ID, e.Count = r.ID, r.Count
-	if len(r.Steps) > 0 && json.Unmarshal(r.Steps, &e.Steps) != nil {
-		return Entry{}, false
-	}
-	return e, len(e.Steps) <= r.Count && e.check() == nil
-}
-
 // outcome is how an entry ended, as it is read.
 type outcome struct {
 	outcomeRecord
 	state State
 	after []Image
 	at    int64 // where its record is
-}
-
-func parseOutcome(record []byte) (o outcome, ok bool) {
-	if json.Unmarshal(record, &o.outcomeRecord) != nil || !isID(o.ID) || o.By != "" && !isID(o.By) || o.Count < 0 || o.Count > maxSteps {
-		return outcome{}, false
-	}
-	if len(o.After) > 0 && json.Unmarshal(o.After, &o.after) != nil {
-		return outcome{}, false
-	}
-	var err error
-	if o.state, err = ParseState(o.State); err != nil || o.state == Begun || len(o.after) > o.Count {
-		return outcome{}, false
-	}
-	return o, checkText("note", o.Note, maxNote) == nil
 }
 
 func isID(text string) bool {

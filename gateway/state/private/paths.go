@@ -14,40 +14,35 @@ const programFolder = "vaultwicket" // of this program, within the places for al
 // CacheFolder returns the folder for files that this program can make again, by the rules of
 // the system, "" if there is none or it is in the vault: this program keeps no files there.
 func CacheFolder(env func(string) string, vault string) string {
-	return outside(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
+	return baseFolder(env, vault, "XDG_CACHE_HOME", ".cache", "Library/Caches")
 }
 
 // StateFolder returns the folder for files that must not be lost, in the same way.
 func StateFolder(env func(string) string, vault string) string {
-	return outside(vault, baseFolder(env, "XDG_STATE_HOME", ".local/state", "Library/Application Support"))
+	return baseFolder(env, vault, "XDG_STATE_HOME", ".local/state", "Library/Application Support")
 }
 
 // baseFolder returns a folder by the rules of the system: the XDG base directories,
-// and their like elsewhere. An XDG variable that is no absolute path is to be
-// ignored (XDG Base Directory Specification 0.8).
-func baseFolder(env func(string) string, variable, unix, mac string) string {
-	if dir := env(variable); filepath.IsAbs(dir) {
-		return filepath.Join(dir, programFolder)
+// and their like elsewhere; "" if it is in the vault. An XDG variable that is no absolute
+// path is to be ignored (XDG Base Directory Specification 0.8).
+func baseFolder(env func(string) string, vault, variable, unix, mac string) string {
+	home, below := env("HOME"), unix
+	switch runtime.GOOS {
+	case "windows":
+		home, below = env("LOCALAPPDATA"), ""
+	case "darwin":
+		below = mac
 	}
-	if runtime.GOOS == "windows" {
-		return programFolderIn(env("LOCALAPPDATA"), "")
-	}
-	if runtime.GOOS == "darwin" {
-		unix = mac
-	}
-	return programFolderIn(env("HOME"), unix)
-}
-
-func programFolderIn(home, dir string) string {
-	if !filepath.IsAbs(home) {
+	dir := env(variable)
+	switch {
+	case filepath.IsAbs(dir):
+		dir = filepath.Join(dir, programFolder)
+	case filepath.IsAbs(home):
+		dir = filepath.Join(home, filepath.FromSlash(below), programFolder)
+	default:
 		return ""
 	}
-	return filepath.Join(home, filepath.FromSlash(dir), programFolder)
-}
-
-// outside returns dir unless it is in the vault. "" is for no vault.
-func outside(vault, dir string) string {
-	if vault == "" || dir == "" {
+	if vault == "" {
 		return dir
 	}
 	real := resolved(dir)
