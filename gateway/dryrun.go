@@ -170,7 +170,10 @@ func (d DryRun) shown() DryRun {
 		d.Shell = ""
 		d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
 	}
-	d.Argv, d.Notices = clean.Strings(slices.Clone(d.Argv)), failure.Sentences(slices.Clone(d.Notices))
+	d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
+	for i, arg := range d.Argv {
+		d.Argv[i] = clean.String(arg)
+	}
 	return d
 }
 

@@ -61,15 +61,6 @@ func String(s string) string {
 	return text
 }
 
-// Strings puts the elements of a list as they may be shown into their places, and
-// returns the list.
-func Strings(list []string) []string {
-	for i := range list {
-		list[i] = String(list[i])
-	}
-	return list
-}
-
 // Report counts what was changed in a text. The sum of its fields is the number
 // of code points that are no longer there, where a run of invalid bytes is one.
 type Report struct {

@@ -72,7 +72,21 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 // file with something of its change, and what decides in full.
 func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []Line, tells bool) {
 	tells = true
-	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", cmp.Or(call.Loss(), whatItDoes(call))))
+	does := call.Loss()
+	switch e := call.Effect(); {
+	case does != "":
+	case e == tiers.Writes:
+		does = "changes notes"
+	case e == tiers.Destroys:
+		does = "deletes or overwrites notes"
+	case e == tiers.Publishes && call.Sends():
+		does = "sends texts of notes to another machine, until the server stops"
+	case e == tiers.Publishes:
+		does = "changes what is published"
+	default:
+		does = "changes the app"
+	}
+	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", does))
 	if q.Links != "" {
 		lines = append(lines, words("It "+q.Links+".")...)
 	}
@@ -298,18 +312,4 @@ func Draw(lines []Line) string {
 		b.WriteString(row.Text)
 	}
 	return b.String()
-}
-
-func whatItDoes(call allowlist.Call) string {
-	switch e := call.Effect(); {
-	case e == tiers.Writes:
-		return "changes notes"
-	case e == tiers.Destroys:
-		return "deletes or overwrites notes"
-	case e == tiers.Publishes && call.Sends():
-		return "sends texts of notes to another machine, until the server stops"
-	case e == tiers.Publishes:
-		return "changes what is published"
-	}
-	return "changes the app"
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -76,7 +75,6 @@ type chip struct{ Class, Text string }
 // answered is a question that was approved here, until the view that shows its end is left.
 type answered struct {
 	card
-	at   time.Time
 	Call *activity.Call // that was made with the approval, nil before
 }
 
@@ -139,7 +137,7 @@ func (p *Page) approvals(request) view {
 	defer p.mu.Unlock()
 	for _, q := range approved { // also in a terminal
 		if !slices.ContainsFunc(p.approved, func(a answered) bool { return a.Code == q.Code }) {
-			p.approved = append(p.approved, answered{card: p.cardOf(q), at: p.Now()})
+			p.approved = append(p.approved, answered{card: p.cardOf(q)})
 		}
 	}
 	p.approved = slices.DeleteFunc(p.approved, func(a answered) bool { return !p.Now().Before(a.Expires) })
@@ -187,7 +185,7 @@ func (p *Page) decide(r request, approve bool) view {
 		if i := slices.IndexFunc(waiting, func(w consent.StoredQuestion) bool { return w.Code == q.Code }); i >= 0 && approve {
 			q.Lines = waiting[i].Lines // the store has them no more
 			p.mu.Lock()
-			p.approved = append(p.approved, answered{card: p.cardOf(q), at: p.Now()})
+			p.approved = append(p.approved, answered{card: p.cardOf(q)})
 			p.mu.Unlock()
 		}
 	}

@@ -208,7 +208,27 @@ func (p *Page) changeOf(vault, id string, rendered bool) (changeData, error) {
 	}
 	data := changeData{changeRow: p.rowOf(kept, vault, e), Further: max(0, len(e.Steps)-maxShownSteps), Rendered: rendered}
 	for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
-		data.Files = append(data.Files, p.shownFileOf(kept, vault, s, rendered))
+		f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
+		if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
+			f.Opens = obsidianURL(vault, name)
+		}
+		before, after, ok := p.textsOf(kept, vault, s)
+		c := difference.Of(before, after)
+		switch {
+		case !ok:
+			f.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
+		case c.Binary:
+			f.Unknown = "The file is not a text."
+		default:
+			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
+			if _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c})); len(files) == 1 {
+				f.Rows, f.Added, f.Removed = files[0].Rows, c.Added, c.Removed
+			}
+			if rendered {
+				f.Before, f.After = rendering(before), rendering(after)
+			}
+		}
+		data.Files = append(data.Files, f)
 		if data.Toggle == "" || !data.InEffect || len(data.Later) > 0 {
 			continue
 		}
@@ -243,31 +263,6 @@ func (p *Page) textsOf(kept *journal.Journal, vault string, s journal.Step) (bef
 		}
 		return p.Gateway.NoteWithHash(vault, s.Source(), hash)
 	})
-}
-
-func (p *Page) shownFileOf(kept *journal.Journal, vault string, s journal.Step, rendered bool) shownFile {
-	f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
-	before, after, ok := p.textsOf(kept, vault, s)
-	if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
-		f.Opens = obsidianURL(vault, name)
-	}
-	if !ok {
-		f.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
-		return f
-	}
-	c := difference.Of(before, after)
-	if c.Binary {
-		f.Unknown = "The file is not a text."
-		return f
-	}
-	if rendered {
-		f.Before, f.After = rendering(before), rendering(after)
-	}
-	planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
-	if _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c})); len(files) == 1 {
-		f.Rows, f.Added, f.Removed = files[0].Rows, c.Added, c.Removed
-	}
-	return f
 }
 
 // obsidianURL is an address that opens a note in the app. Only what is percent-encoded is in it.

@@ -159,6 +159,7 @@ func (c *Calls) describe(r *row, l audit.Line) {
 	set(&r.backend, l.Backend)
 	set(&r.change, l.Change)
 	set(&r.by, l.By)
+	took := uint32(min(max(l.DurationMs, 0), 1<<31))
 	r.approved = r.approved || l.Decision == "reply"
 	if l.Note != "" {
 		r.note = NoteOf(l.Note)
@@ -166,7 +167,7 @@ func (c *Calls) describe(r *row, l audit.Line) {
 	switch {
 	case l.Kind == "end":
 		r.ended = true
-		r.ms = milliseconds(l.DurationMs)
+		r.ms = took
 		r.code = c.names.number(l.Code)
 		if l.Exit != nil {
 			r.exit = int16(*l.Exit)
@@ -176,21 +177,19 @@ func (c *Calls) describe(r *row, l audit.Line) {
 		set(&r.kind, l.Kind)
 		set(&r.decision, l.Decision)
 		set(&r.code, l.Code)
-		r.ms, r.count, r.ended = milliseconds(l.DurationMs), uint32(min(l.Count, 1<<31)), true
+		r.ms, r.count, r.ended = took, uint32(min(l.Count, 1<<31)), true
 	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, c.names.text(r.decision)):
 		set(&r.decision, l.Decision)
 		if !r.ended {
 			r.rule, r.code = c.names.number(l.Rule), c.names.number(l.Code)
 		}
 		if l.Decision == "deny" {
-			r.ended, r.ms = true, milliseconds(l.DurationMs)
+			r.ended, r.ms = true, took
 			set(&r.rule, l.Rule)
 			set(&r.code, l.Code)
 		}
 	}
 }
-
-func milliseconds(ms int64) uint32 { return uint32(min(max(ms, 0), 1<<31)) }
 
 // forget drops the oldest calls when there are too many, and the keys of those that have
 // ended a while ago: their last lines have come.
