@@ -52,7 +52,7 @@ type ExplainedParam struct {
 
 // Entry returns the command in one line.
 func (l Listing) Entry() Entry {
-	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature(), Allowed: l.Enabled()}
+	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature(false), Allowed: l.Enabled()}
 	switch {
 	case l.lacksProgram():
 		e.Code, e.Hint = l.Missing.Code, l.Missing.Hint
@@ -161,7 +161,7 @@ func Overview(v Vault, atTerminal bool) string {
 		switch {
 		case !c.Enabled():
 		case atTerminal:
-			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(), c.Summary)
+			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(false), c.Summary)
 		default:
 			fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Summary)
 		}

@@ -44,15 +44,13 @@ func List(vaults []Vault) (listing []Listing) {
 	return listing
 }
 
-// Signature shows the command with its enabled parameters, or of [Explain] with all.
-func (l Listing) Signature() string { return l.Command.Signature(l.shows, false) }
-
-// Brief is Signature without the parameters that are rarely needed.
-func (l Listing) Brief() string { return l.Command.Signature(l.shows, true) }
-
-func (l Listing) shows(p allowlist.Param) bool {
-	at := slices.IndexFunc(l.Params, func(own allowlist.Param) bool { return own.Name == p.Name })
-	return l.whole || at >= 0 && !l.closed[at]
+// Signature shows the command with its enabled parameters, or of [Explain] with all; a brief one is
+// without those that are rarely needed.
+func (l Listing) Signature(brief bool) string {
+	return l.Command.Signature(func(p allowlist.Param) bool {
+		at := slices.IndexFunc(l.Params, func(own allowlist.Param) bool { return own.Name == p.Name })
+		return l.whole || at >= 0 && !l.closed[at]
+	}, brief)
 }
 
 // listed returns the state of a command: in the first vault in which it is enabled, and

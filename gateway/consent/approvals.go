@@ -16,6 +16,7 @@ package consent
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -89,7 +90,13 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		return Approval{}, nil
 	}
 	vault := clean.Line(cmp.Or(q.Vault, "the app's choice"))
-	if a.attention.isDeclined(by.Caller, q.calls()...) {
+	// A repeated question is recognised by the call, and by the change that it would make, which can be
+	// spelled in more than one way.
+	calls := []CallDigest{q.Call}
+	if q.Change != "" {
+		calls = append(calls, CallDigest(sha256.Sum256([]byte("change "+q.Change+q.Identity))))
+	}
+	if a.attention.isDeclined(by.Caller, calls...) {
 		return Approval{}, declinedError(q.Command)
 	}
 	given, pending, err := a.redeem(vault, q, by.Caller)
@@ -110,7 +117,7 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		return Page{q.told(by), Link(a.state, left.Ref, kinds...), left.Ref, func(ctx context.Context) bool { return a.answered(ctx, left.Ref) }}, true
 	}
 	if by.Ask != nil {
-		end, is := a.attention.begin(by.Caller, q.calls())
+		end, is := a.attention.begin(by.Caller, calls)
 		switch is {
 		case opensDialog:
 			defer func() { end(reply) }()
@@ -141,34 +148,37 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		return Approval{Waited: true}, nil
 	case No:
 		return Approval{}, declinedError(q.Command)
-	case Dismissed:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; the same call asks again", "command %q: the user dismissed the question", q.Command)
-	case Misfit:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "the same call asks the user again", "command %q: the client's answer does not fit the form", q.Command)
-	case Later:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
-	case Void:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
+	case Dismissed, Misfit, Later, Void:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, unanswered[reply].hint, "command %q: %s", q.Command, unanswered[reply].reason)
 	}
-	switch {
-	case pending.State == Pending && reply != Opened: // of one that was opened now they are told
-		return Approval{}, waiting(q)
-	case a.store == nil:
-		return Approval{}, refusal
+	if pending.State != Pending || reply == Opened { // of one that was opened now they are told
+		if a.store == nil {
+			return Approval{}, refusal
+		}
+		// Put the question where the user finds it in a terminal, and tell them.
+		left, err := a.leave(vault, q, by)
+		var open *StillOpen
+		switch {
+		case errors.As(err, &open):
+			return Approval{}, failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
+				"command %q requires user approval, and %v", q.Command, open)
+		case err != nil:
+			return Approval{}, failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
+		case a.tell != nil:
+			a.tell(q.told(by), Link(a.state, left.Ref, RemotePage, LocalPage)) // the owner may be anywhere
+		}
 	}
-	// Put the question where the user finds it in a terminal, and tell them.
-	left, err := a.leave(vault, q, by)
-	var open *StillOpen
-	switch {
-	case errors.As(err, &open):
-		return Approval{}, failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
-			"command %q requires user approval, and %v", q.Command, open)
-	case err != nil:
-		return Approval{}, failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
-	case a.tell != nil:
-		a.tell(q.told(by), Link(a.state, left.Ref, RemotePage, LocalPage)) // the owner may be anywhere
-	}
-	return Approval{}, waiting(q)
+	// The error does not contain the code of the question: with it and a terminal an agent could approve.
+	return Approval{}, failure.New(failure.CodeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
+		"command %q requires user approval", q.Command)
+}
+
+// unanswered are the replies that neither approve nor decline a call.
+var unanswered = map[Reply]struct{ hint, reason string }{
+	Dismissed: {"ask the user what they want; the same call asks again", "the user dismissed the question"},
+	Misfit:    {"the same call asks the user again", "the client's answer does not fit the form"},
+	Later:     {"send the call again with the answer of the user", "the user is being asked"},
+	Void:      {"send the call again, without an answer: the user is asked again", "the answer is not one to this call on the notes as they are, or comes too late"},
 }
 
 // CheckDeclined returns an error if the user recently declined one of the calls of a command. With
@@ -202,27 +212,20 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 		return "", &Ungranted{}, nil
 	}
 	denied, err := a.store.IsDenied(vault, q.Call, caller)
-	switch {
-	case err != nil:
-		return "", nil, unreadable(q, err)
-	case denied: // also where an earlier yes was not used
-		return "", nil, declinedError(q.Command)
+	var granted StoredQuestion
+	if err == nil && !denied {
+		granted, err = a.store.Redeem(vault, q.Digest, caller)
 	}
-	granted, err := a.store.Redeem(vault, q.Digest, caller)
 	var ungranted *Ungranted
-	switch {
-	case err == nil && granted.State == Approved:
-		return granted.By, nil, nil
-	case !errors.As(err, &ungranted):
-		return "", nil, unreadable(q, err)
-	case ungranted.State == Denied:
+	switch without := errors.As(err, &ungranted); {
+	case denied, without && ungranted.State == Denied: // also where an earlier yes was not used
 		return "", nil, declinedError(q.Command)
+	case without:
+		return "", ungranted, nil
+	case granted.State == Approved:
+		return granted.By, nil, nil
 	}
-	return "", ungranted, nil
-}
-
-func unreadable(q Question, err error) error {
-	return failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
+	return "", nil, failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
 }
 
 // answered waits until a question that was left is no longer pending. It reports false if ctx ends
@@ -282,13 +285,6 @@ func Link(state, ref string, kinds ...string) string {
 		}
 	}
 	return ""
-}
-
-// waiting is the error while the user has to answer in a terminal. It does not contain the code of
-// the question: with it and a terminal an agent could approve.
-func waiting(q Question) error {
-	return failure.New(failure.CodeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
-		"command %q requires user approval", q.Command)
 }
 
 // Waiting returns the questions of a caller that wait for the user, the oldest first.

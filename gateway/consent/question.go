@@ -67,15 +67,6 @@ type Page struct {
 	Answered func(ctx context.Context) bool
 }
 
-// calls are the digests by which a repeated question is recognised: the call, and
-// the change that it would make, which can be spelled in more than one way.
-func (q Question) calls() []CallDigest {
-	if q.Change == "" {
-		return []CallDigest{q.Call}
-	}
-	return []CallDigest{q.Call, CallDigest(sha256.Sum256([]byte("change " + q.Change + q.Identity)))}
-}
-
 // SameAs returns an error unless an approval of q is one of again.
 func (q Question) SameAs(again Question) error {
 	if q.Digest == again.Digest {

@@ -116,11 +116,11 @@ func (f *fitting) places() (all []place) {
 			}
 			for k := range max(mid-from, j-mid) {
 				p := place{change: i}
-				if from+k < mid {
-					p.add(c, from+k)
-				}
-				if mid+k < j {
-					p.add(c, mid+k)
+				for _, at := range [][2]int{{from + k, mid}, {mid + k, j}} {
+					if l := at[0]; l < at[1] {
+						p.lines = append(p.lines, l)
+						p.key += string(c.Lines[l].Sign) + c.Lines[l].Text[c.Lines[l].From:c.Lines[l].To] + "\n"
+					}
 				}
 				all = append(all, p)
 			}
@@ -166,12 +166,6 @@ func (f *fitting) places() (all []place) {
 		rest = rest[n:]
 	}
 	return ordered
-}
-
-func (p *place) add(c Change, line int) {
-	l := c.Lines[line]
-	p.lines = append(p.lines, line)
-	p.key += string(l.Sign) + l.Text[l.From:l.To] + "\n"
 }
 
 // take takes lines of a change if there is room for all of them, and for rows besides.

@@ -129,7 +129,7 @@ func describe(view toolView) string {
 	}
 	signatures := make([]string, len(listing))
 	for i, c := range listing {
-		signatures[i] = c.Brief()
+		signatures[i] = c.Signature(true)
 	}
 	// A part that appears in only one or two signatures is not shortened.
 	short := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}

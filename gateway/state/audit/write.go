@@ -57,32 +57,23 @@ func (l *Log) writeWaiting() {
 	all := l.queue
 	l.queue = nil
 	l.queueMu.Unlock()
-	err := l.writeUnderLock(all)
+	unlock, err := l.lock()
+	if err == nil {
+		defer unlock()
+		var t *tail
+		if t, err = l.openTail(); err == nil {
+			err = l.append(t, all)
+		}
+		if err != nil || !l.keepOpen {
+			_ = l.closeTail() // without an error the lines are there, and durable if they are to be
+		}
+		err = unusable(l.current, err)
+	}
 	for _, w := range all {
 		if !w.written {
 			w.written, w.err = true, err
 		}
 	}
-}
-
-func (l *Log) writeUnderLock(all []*waiting) error {
-	unlock, err := l.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	t, err := l.openTail()
-	if err == nil {
-		err = l.append(t, all)
-	}
-	if err != nil {
-		_ = l.closeTail()
-		return unusable(l.current, err)
-	}
-	if !l.keepOpen {
-		_ = l.closeTail() // the lines are there, and durable if they are to be
-	}
-	return nil
 }
 
 // append writes lines, as many at once as fit into a file.

@@ -62,8 +62,9 @@ func (b *batch) text(hash string) ([]byte, bool) {
 
 // keep stores the bytes of in if they match image.
 func (b *batch) keep(path string, image Image, in io.Reader) error {
+	whole := object{Hash: image.Hash, Note: noteID(path), Size: image.Size, File: true}
 	if image.Size > b.inText {
-		return b.keepFile(path, wholeFile(path, image), image, in)
+		return b.keepFile(path, whole, image, in)
 	}
 	text, err := io.ReadAll(io.LimitReader(in, image.Size+1))
 	if err != nil {
@@ -74,20 +75,19 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	}
 	// Keep a text as a line if it can: as the difference from the last version of the same note, or
 	// whole.
-	note := noteID(path)
-	o, ok := b.delta(note, image.Hash, text)
+	o, ok := b.delta(whole.Note, image.Hash, text)
 	if ok && o.File {
 		middle := o.Data
 		o.Data = nil
 		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		o = object{Hash: image.Hash, Note: note, Size: image.Size}
+		o = object{Hash: image.Hash, Note: whole.Note, Size: image.Size}
 		if len(text) <= maxPacked {
 			o.setData(text)
 		}
 		if len(text) > maxPacked || len(o.Data) > maxInline {
-			return b.keepFile(path, wholeFile(path, image), image, bytes.NewReader(text))
+			return b.keepFile(path, whole, image, bytes.NewReader(text))
 		}
 	}
 	record, err := o.Encode()
@@ -124,11 +124,6 @@ func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 		o.Middle, o.Raw, o.File, o.Data = len(middle), false, true, middle
 	}
 	return o, true
-}
-
-// wholeFile is the record of an object that is a file of its own.
-func wholeFile(path string, image Image) object {
-	return object{Hash: image.Hash, Note: noteID(path), Size: image.Size, File: true}
 }
 
 // keepFile writes the data of an object, of which image is the hash, as a file of its own, and

@@ -62,7 +62,7 @@ func CheckFile(name string, info fs.FileInfo) error {
 	if err := checkRegular(name, info); err != nil {
 		return err
 	}
-	if hasSecondLink(info) {
+	if hasSecondLink(info, nil) {
 		return &Unsafe{Path: name, Problem: HardLinked}
 	}
 	return nil
@@ -78,13 +78,13 @@ func checkRegular(name string, info fs.FileInfo) error {
 // checkOpened is [CheckFile] for a file that is open.
 func checkOpened(name string, file *os.File) (fs.FileInfo, error) {
 	info, err := file.Stat()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = checkRegular(name, info)
 	}
-	if hasSecondLinkOpen(file) {
-		return nil, &Unsafe{Path: name, Problem: HardLinked}
+	if err == nil && hasSecondLink(info, file) {
+		err = &Unsafe{Path: name, Problem: HardLinked}
 	}
-	return info, CheckFile(name, info)
+	return info, err
 }
 
 // Read returns the content of the file name, opened as [Open] does, at most

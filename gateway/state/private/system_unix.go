@@ -38,13 +38,10 @@ func checkAccess(name string, info fs.FileInfo) error {
 }
 
 // hasSecondLink reports whether a file has more than one hard link, or none left.
-func hasSecondLink(info fs.FileInfo) bool {
+func hasSecondLink(info fs.FileInfo, _ *os.File) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || stat.Nlink != 1
 }
-
-// hasSecondLinkOpen is hasSecondLink for systems where only an open file tells.
-func hasSecondLinkOpen(*os.File) bool { return false }
 
 // isReadOnly reports whether err says that the file system takes no writes.
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

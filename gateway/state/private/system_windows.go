@@ -14,11 +14,12 @@ const (
 	CanRenameOpen = false
 )
 
-// hasSecondLink returns false: the number of links is known for open files only.
-func hasSecondLink(fs.FileInfo) bool { return false }
-
-// hasSecondLinkOpen reports whether a file has more than one hard link.
-func hasSecondLinkOpen(file *os.File) bool {
+// hasSecondLink reports whether a file has more than one hard link, which only an open file tells: it
+// is false for none.
+func hasSecondLink(_ fs.FileInfo, file *os.File) bool {
+	if file == nil {
+		return false
+	}
 	var info syscall.ByHandleFileInformation
 	err := syscall.GetFileInformationByHandle(syscall.Handle(file.Fd()), &info)
 	return err != nil || info.NumberOfLinks != 1
