@@ -114,16 +114,20 @@ func (c Command) Signature(allowed func(Param) bool, brief bool) string {
 	var required, optional []string
 	more := false
 	for _, p := range c.Params {
+		written := p.Name
+		if p.Kind != kindNames[kindFlag] {
+			written += "=" + strings.Join(p.Choices, "|")
+		}
 		switch {
 		case p.Refused != "" || !allowed(p):
 		case p.Required && p.Terse && brief:
 			required = append(required, p.Name+"=")
 		case p.Required:
-			required = append(required, p.written())
+			required = append(required, written)
 		case brief && p.Rare:
 			more = more || !p.Shows && !c.Shows
 		default:
-			optional = append(optional, p.written())
+			optional = append(optional, written)
 		}
 	}
 	if more {
@@ -134,11 +138,4 @@ func (c Command) Signature(allowed func(Param) bool, brief bool) string {
 		return line
 	}
 	return line + " [" + strings.Join(optional, " ") + "]"
-}
-
-func (p Param) written() string {
-	if p.Kind == kindNames[kindFlag] {
-		return p.Name
-	}
-	return p.Name + "=" + strings.Join(p.Choices, "|")
 }

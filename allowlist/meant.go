@@ -281,9 +281,14 @@ func otherParams() map[string][]string {
 func (c *Call) unknownParam(key string, bare bool) *ParseError {
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
-	names, joined := c.row.paramNames(), strings.Join(wordsOf(word), "")
+	names, first := make([]string, len(c.row.params)), "" // the parameter that a command cannot do without, if that is a text
+	for i, p := range c.row.params {
+		if names[i] = p.name; first == "" && p.required && p.kind != kindFlag {
+			first = p.name
+		}
+	}
+	joined, meant := strings.Join(wordsOf(word), ""), ""
 	others := otherParams()[joined]
-	meant := ""
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.ReplaceAll(name, "-", "") == joined }); i >= 0 {
 		meant = names[i]
 	} else if i := slices.IndexFunc(others, func(other string) bool { return slices.Contains(names, other) }); i >= 0 {
@@ -308,22 +313,12 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 		}
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
-	case bare && c.row.firstText() != "":
-		err.hint = fmt.Sprintf("did you mean %s=%s?", c.row.firstText(), quote.Short(word))
+	case bare && first != "":
+		err.hint = fmt.Sprintf("did you mean %s=%s?", first, quote.Short(word))
 	default:
 		err.hint = "valid parameters: " + strings.Join(names, ", ")
 	}
 	return err
-}
-
-// firstText is the parameter that a command cannot do without, if that is a text.
-func (r *row) firstText() string {
-	for _, p := range r.params {
-		if p.required && p.kind != kindFlag {
-			return p.name
-		}
-	}
-	return ""
 }
 
 // mend is the hint for an invalid value: the value or the parameter that was most likely meant.

@@ -108,28 +108,26 @@ func (c *Call) take(key string, v Value) error {
 	if v.form == absent {
 		return nil
 	}
-	if p.kind == kindFlag {
-		// Text is accepted, because command lines and some models have nothing else.
-		switch {
-		case v.form == flagOff || v.form == textForm && v.text == "false":
-			return nil
-		case v.form != flagOn && (v.form != textForm || v.text != "true"):
-			return c.badValue(p, v, "is a flag: true or false, got "+v.describe())
-		}
-		v = Text("")
-	} else {
-		text, reason := p.check(v)
-		if reason != "" {
-			return c.badValue(p, v, reason)
-		}
-		v = Text(text)
+	text, reason := "", ""
+	switch { // for a flag text is accepted, because command lines and some models have nothing else
+	case p.kind != kindFlag:
+		text, reason = p.check(v)
+	case v.form == flagOff || v.form == textForm && v.text == "false":
+		return nil
+	case v.form != flagOn && (v.form != textForm || v.text != "true"):
+		reason = "is a flag: true or false, got " + v.describe()
+	}
+	if reason != "" {
+		err := c.refuse(CodeBadValue, p.name, reason)
+		err.hint = c.row.mend(p, v)
+		return err
 	}
 	if p.refused != "" {
 		err := c.refuse(CodeTargetRequired, key, p.refused)
 		err.hint = "name one note with path="
 		return err
 	}
-	c.args = append(c.args, arg{key: p.name, value: v.text, kind: p.kind})
+	c.args = append(c.args, arg{key: p.name, value: text, kind: p.kind})
 	for _, e := range c.row.when { // the effect of the call is the worst one
 		if e.param == key && e.effect.WorseThan(c.effect) {
 			c.effect = e.effect
@@ -141,12 +139,6 @@ func (c *Call) take(key string, v Value) error {
 
 func (c *Call) refuse(code, key, reason string) *ParseError {
 	return &ParseError{code: code, Command: c.row.name, Param: key, Reason: reason}
-}
-
-func (c *Call) badValue(p *param, v Value, reason string) *ParseError {
-	err := c.refuse(CodeBadValue, p.name, reason)
-	err.hint = c.row.mend(p, v)
-	return err
 }
 
 func orList(names []string) string {

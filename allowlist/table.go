@@ -40,14 +40,6 @@ func (r *row) param(name string) *param {
 	return nil
 }
 
-func (r *row) paramNames() []string {
-	names := make([]string, len(r.params))
-	for i := range r.params {
-		names[i] = r.params[i].name
-	}
-	return names
-}
-
 // RowLimit is how a command takes the number of rows that a caller wants.
 type RowLimit uint8
 

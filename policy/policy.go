@@ -149,7 +149,18 @@ func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 			rule.state != nil && !rule.looksAt(p, s) {
 			continue
 		}
-		verdicts = append(verdicts, rule.judge(p, s))
+		v := RuleVerdict{Rule: rule.name, Verdict: Deny, denial: rule.refuse(p, s)}
+		switch {
+		case v.denial == nil && rule.state != nil:
+			v.Verdict, v.Why = Pass, rule.text(p).String()
+		case v.denial == nil:
+			v.Verdict, v.Why = Pass, rule.pass(p, s)
+		case v.denial.NeedsApproval():
+			v.Verdict, v.Why = Ask, v.denial.Reason
+		default:
+			v.Why = v.denial.Reason
+		}
+		verdicts = append(verdicts, v)
 	}
 	return verdicts
 }
@@ -222,7 +233,10 @@ func (p Policy) Tighten(q Policy) Policy {
 		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
 		Origins:    q.Origins,
 		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
-		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed), Scope: narrower(p.Scope, q.Scope),
+		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed), Scope: p.Scope,
+	}
+	if p.Scope == ScopeNone || q.Scope != ScopeNone && q.Scope < p.Scope {
+		t.Scope = q.Scope
 	}
 	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
 		t.MinVersion = tiers.Version{} // one of the two grants nothing

@@ -109,19 +109,6 @@ func (r rule) refuse(p Policy, s subject) (denial *Denial) {
 	return denial
 }
 
-func (r rule) judge(p Policy, s subject) RuleVerdict {
-	denial := r.refuse(p, s)
-	switch {
-	case denial == nil && r.state != nil:
-		return RuleVerdict{Rule: r.name, Verdict: Pass, Why: r.text(p).String()}
-	case denial == nil:
-		return RuleVerdict{Rule: r.name, Verdict: Pass, Why: r.pass(p, s)}
-	case denial.NeedsApproval():
-		return RuleVerdict{Rule: r.name, Verdict: Ask, Why: denial.Reason, denial: denial}
-	}
-	return RuleVerdict{Rule: r.name, Verdict: Deny, Why: denial.Reason, denial: denial}
-}
-
 const agentRule = "agent"
 
 func agentAllowed(p Policy, _ subject) *Denial {

@@ -41,14 +41,6 @@ func ParseScope(granted []string) (highest Scope) {
 	return highest
 }
 
-// narrower returns the stricter of two scopes.
-func narrower(a, b Scope) Scope {
-	if a == ScopeNone || b != ScopeNone && b < a {
-		return b
-	}
-	return a
-}
-
 const scopeRule = "scope"
 
 // scopeSuffices denies what the access token was not issued for.

@@ -151,9 +151,6 @@ func (s *Stream) Flush() error {
 	return err
 }
 
-// Report counts what was changed up to here.
-func (s *Stream) Report() Report { return s.cleaner.report }
-
 func (s *Stream) write(text string, last bool) error {
 	var out strings.Builder
 	from, n := s.cleaner.run(&out, text, last)

@@ -238,8 +238,8 @@ func checkPieces(t require.T, text string, next func() int) {
 		t.Fatalf("Flush: %v", err)
 	}
 	want, report := Text(text)
-	if got.String() != want || stream.Report() != report {
-		t.Fatalf("%+q in pieces: %+q, %+v; whole: %+q, %+v", text, got.String(), stream.Report(), want, report)
+	if got.String() != want || stream.cleaner.report != report {
+		t.Fatalf("%+q in pieces: %+q, %+v; whole: %+q, %+v", text, got.String(), stream.cleaner.report, want, report)
 	}
 }
 
@@ -268,8 +268,8 @@ func TestFlushBeginsAnotherText(t *testing.T) {
 		require.NoError(t, stream.Flush())
 	}
 	want := Report{BOM: 2, Controls: 1, Invalid: 1}
-	if got.String() != "a\\u{d}b\ufffd" || stream.Report() != want {
-		t.Errorf("%+q, %+v", got.String(), stream.Report())
+	if got.String() != "a\\u{d}b\ufffd" || stream.cleaner.report != want {
+		t.Errorf("%+q, %+v", got.String(), stream.cleaner.report)
 	}
 }
 

@@ -23,9 +23,6 @@ type healthData struct {
 	Running         bool
 }
 
-// Unfinished reports whether the view changes by itself.
-func (d healthData) Unfinished() bool { return d.Running }
-
 // Worst returns what the problems are.
 func (d healthData) Worst() (what []string) {
 	for _, f := range d.Findings {

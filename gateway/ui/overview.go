@@ -366,13 +366,6 @@ func (p *Page) backTo(r request) string {
 	return where
 }
 
-// settings shows every setting with its origin, and the lines for another value. It changes
-// nothing: a looser policy needs a restart by the user.
-func (p *Page) settings(r request) view {
-	shown, err := p.inForce()
-	return view{template: "settings", title: "Settings", data: shown}.failed(err)
-}
-
 // inForce returns the settings. Their origins have the name of the file and not its path.
 func (p *Page) inForce() (shown Settings, err error) {
 	if p.Settings != nil {

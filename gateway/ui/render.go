@@ -51,7 +51,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 type frame struct {
 	visit
 	Active, Title, Version string
-	Token                  string // of the forms of the view
+	Token, PauseToken      string // of the forms of the view, and of the one that pauses
 	From                   string // the view with its query, for forms that lead back
 	Paused                 *time.Time
 	Pending                int
@@ -124,17 +124,14 @@ func (frame) Blocks(lines []consent.Line) (c card) {
 	return c
 }
 
-// PauseToken is the token of the form that pauses.
-func (f frame) PauseToken() string { return f.visit.Token("pause") }
-
 // write writes the answer to a request.
 func (p *Page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
-		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
+		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
 		Paused: admission.PausedSince(p.State), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
 	}
-	if checking, ok := v.data.(interface{ Unfinished() bool }); ok {
-		f.Refresh = checking.Unfinished()
+	if checked, ok := v.data.(healthData); ok {
+		f.Refresh = checked.Running
 	}
 	var body bytes.Buffer
 	if err := views()[v.template].ExecuteTemplate(&body, "layout.html", f); err != nil {

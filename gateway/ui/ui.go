@@ -150,7 +150,11 @@ func New(c Config) *Page {
 			p.health.begin()
 			return view{goTo: "health"}
 		}},
-		"settings":     {show: p.settings},
+		// It changes nothing: a looser policy needs a restart by the user.
+		"settings": {show: func(request) view {
+			shown, err := p.inForce()
+			return view{template: "settings", title: "Settings", data: shown}.failed(err)
+		}},
 		"pause/pause":  {act: func(r request) view { return p.pause(r, true) }},
 		"pause/resume": {act: func(r request) view { return p.pause(r, false) }},
 	}

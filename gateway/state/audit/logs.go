@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -70,18 +69,6 @@ func (l Logs) Write(line Line, mutates, durable bool) error {
 		return l.calls.Write(line, durable)
 	}
 	return l.lasting.Write(line, durable)
-}
-
-// WritePair writes the decision about a call that changes nothing and the end of it, at once
-// if they belong to the same part.
-func (l Logs) WritePair(decision, end Line) error {
-	if l.None() {
-		return nil
-	}
-	if isRoutine(decision, false) && isRoutine(end, false) {
-		return l.calls.WriteAll(false, decision, end)
-	}
-	return errors.Join(l.Write(decision, false, false), l.Write(end, false, false))
 }
 
 // isRoutine reports whether a line is about a call that changes nothing and was not refused by the
@@ -186,7 +173,14 @@ func (l *late) End(d *heldDecision, end Line) bool {
 		<-d.written
 		return false
 	}
-	_ = l.Logs.WritePair(d.line, end)
+	switch {
+	case l.Logs.None():
+	case isRoutine(d.line, false) && isRoutine(end, false): // at once, because both belong to the same part
+		_ = l.Logs.calls.WriteAll(false, d.line, end)
+	default:
+		_ = l.Logs.Write(d.line, false, false)
+		_ = l.Logs.Write(end, false, false)
+	}
 	return true
 }
 

@@ -125,7 +125,7 @@ type tail struct {
 // openTail finds the current segment and reads its new part. The caller has the lock.
 func (j *Journal) openTail(now time.Time) (*tail, error) {
 	isTended := now.Sub(j.cleaned).Abs() <= cleanEvery
-	if isTended && j.isCurrent() && !j.isFull(j.tail, now) {
+	if isTended && j.isCurrent() && !j.isFull(now) {
 		return j.tail, nil
 	}
 	seen, err := j.folder.list()
@@ -148,7 +148,7 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 		}
 	}
 	j.tail = &tail{ix, newest.objects, newest.objects > 0}
-	if j.isFull(j.tail, now) {
+	if j.isFull(now) {
 		// Begin another segment, which is made when it is written to. What was put into the one before
 		// without an entry is made durable first.
 		name := j.folder.file(segmentName(j.tail.number))
@@ -231,7 +231,8 @@ func (p folder) read(ix *index, size int64) error {
 }
 
 // isFull reports whether the next entry belongs in another segment.
-func (j *Journal) isFull(t *tail, now time.Time) bool {
+func (j *Journal) isFull(now time.Time) bool {
+	t := j.tail
 	if t.read == 0 {
 		return false
 	}
