@@ -76,14 +76,14 @@ func (p *param) check(v Value) (text, reason string) {
 		return v.text, checkRef(v.text)
 	case kindNumber:
 		return v.text, p.checkNumber(v.text)
-	case kindDate:
-		return v.text, checkDate(v.text)
-	case kindAge: // a number of days, or words for the day since which it counts
-		reason := p.checkNumber(v.text)
-		if reason != "" && strings.Trim(v.text, "0123456789") != "" {
-			reason = checkDate(v.text)
+	case kindDate, kindAge: // an age is a number of days, or words for the day since which it counts
+		if reason := p.checkNumber(v.text); p.kind == kindAge && (reason == "" || strings.Trim(v.text, "0123456789") == "") {
+			return v.text, reason
 		}
-		return v.text, reason
+		// Which day a word refers to is decided when the call is carried out, by the clock of the vault.
+		if _, err := day.Parse(v.text); err != nil {
+			return v.text, fmt.Sprintf("invalid date %q: %s", quote.Short(v.text), err)
+		}
 	case kindChoice:
 		if !slices.ContainsFunc(p.choices, func(choice string) bool { return IsChoice(v.text, choice) }) {
 			return v.text, fmt.Sprintf("has no value %q, want %s", quote.Short(v.text), p.wants()) + quote.DidYouMean(v.text, p.choices)
@@ -185,15 +185,6 @@ func (p *param) checkNumber(s string) string {
 	}
 	if n < p.least || n > cmp.Or(p.most, maxNumber) {
 		return fmt.Sprintf("is %d, want %s", n, p.wants())
-	}
-	return ""
-}
-
-// checkDate accepts days that exist, and words for days. Which day a word refers to is
-// decided when the call is carried out, by the clock of the vault.
-func checkDate(s string) string {
-	if _, err := day.Parse(s); err != nil {
-		return fmt.Sprintf("invalid date %q: %s", quote.Short(s), err)
 	}
 	return ""
 }

@@ -278,10 +278,3 @@ func (p Policy) ceiling() tiers.Tier    { return valid(p.Ceiling, tiers.V3) }
 func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) }
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
-
-func (p Policy) remoteLinks() string {
-	if p.RemoteLinks {
-		return "allow"
-	}
-	return "ask"
-}

@@ -64,8 +64,10 @@ const (
 
 // Of returns how a text changes, with three lines around each place.
 func Of(before, after []byte) Change {
-	if isBinary(before) || isBinary(after) {
-		return Change{Binary: true}
+	for _, text := range [][]byte{before, after} {
+		if bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
+			return Change{Binary: true}
+		}
 	}
 	if mark := []byte("\ufeff"); bytes.HasPrefix(before, mark) && bytes.HasPrefix(after, mark) {
 		before, after = before[len(mark):], after[len(mark):]
@@ -99,8 +101,6 @@ func Of(before, after []byte) Change {
 	m.same(first(before[done:], context))
 	return m.Change
 }
-
-func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
 var newline = []byte("\n")
 

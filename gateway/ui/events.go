@@ -133,14 +133,6 @@ func (e *events) check() (version uint64, pending int) {
 	return e.version, e.pending
 }
 
-// tell sends open pages an event about one part.
-func (e *events) tell(part string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.version++
-	e.send(e.now(part))
-}
-
 func (e *events) now(parts ...string) event {
 	return event{Parts: parts, Pending: e.pending, Paused: admission.PausedSince(e.page.State) != nil, version: e.version}
 }

@@ -222,25 +222,17 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	cookie := g.sessions.redeem(code, r.Host)
 	switch site, _ := fetchSite(r.Header); {
 	case cookie != "":
+		// Without a domain the cookie is of this host alone, without an age of this run of
+		// the browser. It is not marked as secure: there is no TLS on a loopback address.
+		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: cookie, Path: g.base, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	case g.sessions.of(r) != nil: // a browser that has traded it before
 		w.Header().Set("Location", g.base)
 		w.WriteHeader(http.StatusSeeOther)
 		return
-	case site == "cross-site": // such a browser keeps its cookie back here, and sends it from a page of ours
-		g.goOn(w)
-		return
-	default:
+	case site != "cross-site": // such a browser keeps its cookie back here, and sends it from a page of ours
 		refuse(w, http.StatusForbidden, `This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`)
 		return
 	}
-	// Without a domain the cookie is of this host alone, without an age of this run of
-	// the browser. It is not marked as secure: there is no TLS on a loopback address.
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: cookie, Path: g.base, HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	g.goOn(w)
-}
-
-// goOn answers with a page that loads the first view.
-func (g *guard) goOn(w http.ResponseWriter) {
 	bare(w, http.StatusOK, `<meta http-equiv="refresh" content="0; url=`+g.base+`"><link rel="icon" href="`+g.base+`assets/icon.svg">`, `<p><a href="`+g.base+`">Continue</a></p>`)
 }
 

@@ -81,7 +81,11 @@ func (h *health) begin() (done chan struct{}) {
 		h.mu.Lock()
 		h.data = data
 		h.mu.Unlock()
-		h.page.events.tell("health")
+		e := h.page.events
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.version++
+		e.send(e.now("health"))
 	}()
 	return done
 }

@@ -122,9 +122,10 @@ func Parse(text string) (Rules, error) {
 		return Rules{}, fmt.Errorf("access rules %q hold no table", text)
 	}
 	var rules Rules
+	isEnd := func(r rune) bool { return r == '\n' }
 	for _, table := range layers {
 		if properties, marked := table[keyProperties]; marked && len(table) == 2 {
-			private, err := NewPrivate(split(properties), split(table[keyTags]))
+			private, err := NewPrivate(strings.FieldsFunc(properties, isEnd), strings.FieldsFunc(table[keyTags], isEnd))
 			if err != nil {
 				return Rules{}, fmt.Errorf("access rules: %w", err)
 			}
@@ -149,11 +150,6 @@ func Parse(text string) (Rules, error) {
 		rules = rules.Meet(one)
 	}
 	return rules, nil
-}
-
-// split returns the names in a text that has one a line.
-func split(lines string) []string {
-	return strings.FieldsFunc(lines, func(r rune) bool { return r == '\n' })
 }
 
 // Restrict reports whether there are any rules by path.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -216,7 +215,12 @@ func (r *Record) Ended(end End) {
 	line := r.line
 	line.Kind, line.Params, line.Note = "end", nil, ""
 	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).Milliseconds(), &end.ExitCode, end.Code
-	line.Change, line.Before, line.After = end.Change, hashOrNothing(end.Before), hashOrNothing(end.After)
+	line.Change, line.Before, line.After = end.Change, end.Before, end.After
+	for _, hash := range []*string{&line.Before, &line.After} {
+		if !isHex(*hash, digestLength, digestLength) {
+			*hash = ""
+		}
+	}
 	line.Found, line.Shadow = slices.Concat(line.Found, end.Found), slices.Concat(line.Shadow, end.Shadow)
 	r.seen.Found(line.Found, line.Shadow)
 	if end.Lost {
@@ -228,13 +232,6 @@ func (r *Record) Ended(end End) {
 	if r.held == nil || !r.records.late.End(r.held, r.truly(line)) {
 		r.write(line)
 	}
-}
-
-func hashOrNothing(hash string) string {
-	if len(hash) != 16 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return ""
-	}
-	return hash
 }
 
 func (r *Record) decision(what string, err error) Line {

@@ -43,9 +43,6 @@ func hasSecondLink(info fs.FileInfo, _ *os.File) bool {
 	return !ok || stat.Nlink != 1
 }
 
-// isReadOnly reports whether err says that the file system takes no writes.
-func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
-
 // Mkdir implements [System].
 func (Disk) Mkdir(name string) error { return os.Mkdir(name, 0o700) }
 

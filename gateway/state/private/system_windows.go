@@ -24,6 +24,3 @@ func hasSecondLink(_ fs.FileInfo, file *os.File) bool {
 	err := syscall.GetFileInformationByHandle(syscall.Handle(file.Fd()), &info)
 	return err != nil || info.NumberOfLinks != 1
 }
-
-// isReadOnly is false: such a file system shows as a missing permission.
-func isReadOnly(error) bool { return false }
