@@ -311,7 +311,12 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		}
 		return out, crashed(a.path, a.How, mutates)
 	case process.Lost:
-		return out, lost(a.path, a.How, mutates && a.Started)
+		if mutates && a.Started {
+			return out, &Stopped{code: CodeOutcomeUnknown, reason: "the worker of the vault " + a.How + " before it answered",
+				hint: "the change may have been made; " + hintReadBack}
+		}
+		return out, &Unavailable{code: CodeCrashed, program: a.path, reason: "as the worker of the vault it " + a.How + " before it answered",
+			hint: "nothing was changed; the next call starts another worker"}
 	}
 	if v.unavailable != nil {
 		return out, v.unavailable
@@ -346,16 +351,6 @@ func crashed(path, how string, mutates bool) *Unavailable {
 		hint = "the change may have been made; " + hintReadBack
 	}
 	return &Unavailable{code: CodeCrashed, program: path, reason: "died by " + how, hint: hint}
-}
-
-// lost returns the error for a call whose worker ended, by this call or another, before it answered.
-func lost(path, how string, begun bool) error {
-	if begun {
-		return &Stopped{code: CodeOutcomeUnknown, reason: "the worker of the vault " + how + " before it answered",
-			hint: "the change may have been made; " + hintReadBack}
-	}
-	return &Unavailable{code: CodeCrashed, program: path, reason: "as the worker of the vault it " + how + " before it answered",
-		hint: "nothing was changed; the next call starts another worker"}
 }
 
 func cannotStart(path string, err error) *Unavailable {

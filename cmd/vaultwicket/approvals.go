@@ -102,12 +102,9 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 // approve is "vaultwicket approve CODE". It asks at the terminal that the process belongs to,
 // not on standard input, which a program can fill; without a terminal nothing can be approved.
 func approve(ctx context.Context, std terminal.Streams, args []string) error {
-	rest, err := terminal.ParseFlags("approve", args, nil)
+	code, err := codeIn("approve", args)
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return oneCode("approve")
 	}
 	console, err := std.OpenConsole()
 	if err != nil {
@@ -115,7 +112,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: "run it in a terminal window"})
 	}
 	defer console.Close()
-	state, q, err := questionOf(std, rest[0])
+	state, q, err := questionOf(std, code)
 	if err != nil {
 		return err
 	}
@@ -132,19 +129,12 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-func oneCode(name string) error {
-	return &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
-}
-
 func deny(_ context.Context, std terminal.Streams, args []string) error {
-	rest, err := terminal.ParseFlags("deny", args, nil)
+	code, err := codeIn("deny", args)
 	if err != nil {
 		return err
 	}
-	if len(rest) != 1 {
-		return oneCode("deny")
-	}
-	state, q, err := questionOf(std, rest[0])
+	state, q, err := questionOf(std, code)
 	if err != nil {
 		return err
 	}
@@ -156,6 +146,15 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
 	return nil
+}
+
+// codeIn returns the one word of a command.
+func codeIn(name string, args []string) (string, error) {
+	rest, err := terminal.ParseFlags(name, args, nil)
+	if err == nil && len(rest) != 1 {
+		err = &terminal.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
+	}
+	return strings.Join(rest, ""), err
 }
 
 // questionOf finds the question with a code, which is to be shown: no question is answered unseen. It

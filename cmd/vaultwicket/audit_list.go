@@ -189,11 +189,13 @@ func newLineTable(s terminal.Screen) lineWriter {
 		terminal.Column{Title: "no"}, terminal.Column{Title: "when"}, terminal.Column{Title: "decision"},
 		terminal.Column{Title: "command", Min: 8}, terminal.Column{Title: "vault", Min: 4}, terminal.Column{Title: "details", Min: 8},
 	)
+	rows := 0
 	return lineWriter{func(l audit.Line) error {
-		if t.Len() == tableRows {
+		if rows++; rows > tableRows {
 			if err := t.Flush(); err != nil {
 				return err
 			}
+			rows = 1
 		}
 		var details []string // the other values, with their names
 		add := func(name, value string) {

@@ -94,7 +94,8 @@ func overviewText(s terminal.Screen, hidden ...string) string {
 		p.heading(group)
 		p.pairs(rows, names)
 	}
-	p.examples(overviewExamples)
+	p.heading("Examples")
+	p.commandLines(overviewExamples)
 	p.line("")
 	p.wrap("", "\"vaultwicket help COMMAND\" shows the flags and examples of a command. Every setting is a flag (--allow-mutations), "+
 		"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).")
@@ -124,7 +125,8 @@ func (c description) Text(s terminal.Screen, f flagLists) string {
 		p.line("")
 		p.wrap("", "All other settings have flags, too: \"vaultwicket help "+allSettings+"\" lists them.")
 	}
-	p.examples(c.Examples)
+	p.heading("Examples")
+	p.commandLines(c.Examples)
 	return p.text.String()
 }
 
@@ -179,12 +181,7 @@ func (p *helpWriter) flags(title string, list []terminal.Flag) {
 	p.pairs(rows, names)
 }
 
-// examples writes command lines. They are never broken: a user copies them.
-func (p *helpWriter) examples(list []example) {
-	p.heading("Examples")
-	p.commandLines(list)
-}
-
+// commandLines writes examples. Their lines are never broken: a user copies them.
 func (p *helpWriter) commandLines(list []example) {
 	for _, e := range list {
 		p.wrap("  ", p.screen.Paint(terminal.Faint, "# "+e.What))

@@ -41,29 +41,25 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := admission.PauseFile(state)
 	if !private.EnsureFolder(state) {
 		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
+	if err := admission.Pause(state, agent, time.Now()); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
+	}
 	if agent != "" {
-		if err := admission.Pause(state, agent, time.Now()); err != nil {
-			return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
-		}
 		if asJSON {
 			return terminal.PrintJSON(std.Out, pauseState{Paused: true, Agent: agent}, terminal.ExitDone)
 		}
 		fmt.Fprintf(std.Out, "agent %s is paused: its calls are denied until \"vaultwicket resume --agent %[1]s\"\n", agent)
 		return nil
 	}
-	if err := admission.Pause(state, "", time.Now()); err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "not paused: "+err.Error(), "")
-	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
 		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", clean.Line(place))
 	}
 	since := admission.PausedSince(state)
 	if asJSON {
-		return terminal.PrintJSON(std.Out, pauseState{Paused: true, Since: since, File: name}, terminal.ExitDone)
+		return terminal.PrintJSON(std.Out, pauseState{Paused: true, Since: since, File: admission.PauseFile(state)}, terminal.ExitDone)
 	}
 	text := "paused"
 	if since != nil {
@@ -79,34 +75,25 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if agent != "" {
-		was, err := admission.Resume(state, agent)
-		if err != nil {
-			return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
-		}
-		if asJSON {
-			return terminal.PrintJSON(std.Out, pauseState{Agent: agent}, terminal.ExitDone)
-		}
-		text := "resumed"
-		if !was {
-			text = "was not paused"
-		}
-		fmt.Fprintf(std.Out, "agent %s %s\n", agent, text)
-		return nil
-	}
-	name := admission.PauseFile(state)
-	was, err := admission.Resume(state, "")
+	was, err := admission.Resume(state, agent)
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
 	}
-	text := "resumed"
+	now, text := pauseState{Agent: agent}, "resumed"
+	if agent == "" {
+		now.File = admission.PauseFile(state)
+	}
 	if !was {
 		text = "was not paused"
 	}
-	if asJSON {
-		return terminal.PrintJSON(std.Out, pauseState{File: name}, terminal.ExitDone)
+	switch {
+	case asJSON:
+		return terminal.PrintJSON(std.Out, now, terminal.ExitDone)
+	case agent != "":
+		fmt.Fprintf(std.Out, "agent %s %s\n", agent, text)
+	default:
+		fmt.Fprintf(std.Out, "%s: calls are allowed\n", text)
 	}
-	fmt.Fprintf(std.Out, "%s: calls are allowed\n", text)
 	return nil
 }
 

@@ -121,7 +121,12 @@ func (s *scan) password(at, end int) {
 		return
 	}
 	value := s.text[from:to]
-	if (s.isProperty(at) || len(value) >= 6 && len(value) <= 64 && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))) && !placeholder().Match(value) {
+	isProperty := false // the place is in a line of the properties, at the start of a note
+	if bytes.HasPrefix(s.text, []byte("---\n")) || bytes.HasPrefix(s.text, []byte("---\r\n")) {
+		end := bytes.Index(s.text[3:], []byte("\n---"))
+		isProperty = end >= 0 && at < end+3
+	}
+	if (isProperty || len(value) >= 6 && len(value) <= 64 && isMixed(value) && !bytes.ContainsAny(value, " ") && entropyOf(value) >= 2.5 && !bytes.Contains(value, []byte("()"))) && !placeholder().Match(value) {
 		s.add(from, to, "password")
 	}
 }
@@ -189,15 +194,6 @@ func mayAssign(line []byte) bool {
 		}
 	}
 	return false
-}
-
-// isProperty reports whether a place is in a line of the properties, at the start of a note.
-func (s *scan) isProperty(at int) bool {
-	if !bytes.HasPrefix(s.text, []byte("---\n")) && !bytes.HasPrefix(s.text, []byte("---\r\n")) {
-		return false
-	}
-	end := bytes.Index(s.text[3:], []byte("\n---"))
-	return end >= 0 && at < end+3
 }
 
 // isHashOrName reports whether a value is more likely a digest, a version, an address, a

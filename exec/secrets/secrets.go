@@ -86,7 +86,7 @@ func find(text []byte, strict bool, spend Spend) ([]Span, error) {
 	// that marks leave a text as many lines as it has.
 	var all []Span
 	slices.SortStableFunc(s.found, func(a, b Span) int {
-		return cmp.Or(a.Start-b.Start, b.End-a.End, isGeneric(a.Kind)-isGeneric(b.Kind))
+		return cmp.Or(a.Start-b.Start, b.End-a.End, generic[a.Kind]-generic[b.Kind])
 	})
 	done := 0
 	for _, f := range s.found {
@@ -135,19 +135,14 @@ func (s *scan) charge(bytes int) {
 	}
 }
 
+// generic are the kinds that say least.
+var generic = map[string]int{"secret": 1, "password": 1}
+
 // bytesOfStep is how many bytes are matched in a step.
 const bytesOfStep = 64
 
 func (s *scan) add(start, end int, kind string) {
 	s.found = append(s.found, Span{start, end, kind})
-}
-
-// isGeneric is 1 for the kinds that say least.
-func isGeneric(kind string) int {
-	if kind == "secret" || kind == "password" {
-		return 1
-	}
-	return 0
 }
 
 // keywords tries each rule where one of its keywords is.

@@ -91,7 +91,9 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 	if err != nil {
 		return nil, nil, err
 	}
-	if scope == Project && !i.System.inProject(f.target) {
+	folder, err := filepath.EvalSymlinks(i.System.Project)
+	rel, wrong := filepath.Rel(folder, f.target)
+	if scope == Project && (errors.Join(err, wrong) != nil || !filepath.IsLocal(rel)) {
 		return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link")
 	}
 	change = &Change{Client: c, Scope: scope, Name: name, File: where, before: f, installer: i}

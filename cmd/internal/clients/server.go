@@ -78,23 +78,6 @@ func remote(address string, before ...document.Member) func(Server, string) docu
 	}
 }
 
-// codexStdio names the variables of the desktop, which Codex does not pass on by
-// itself: without them the Obsidian app is not found.
-func codexStdio(s Server) document.Object {
-	entry := commandAndArgs(s)
-	if s.System == "linux" {
-		entry = append(entry, document.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
-	}
-	return entry
-}
-
-func gooseStdio(s Server) document.Object {
-	return document.Object{
-		{Key: "type", Value: "stdio"}, {Key: "name", Value: s.Name}, {Key: "cmd", Value: s.Command}, {Key: "args", Value: s.Args},
-		{Key: "envs", Value: document.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
-	}
-}
-
 // commandOf returns the command of an entry and its arguments, in any of the forms above.
 func commandOf(entry map[string]any) []string {
 	if nested, ok := entry["transport"].(map[string]any); ok {
@@ -199,14 +182,6 @@ func codeLink(scheme string) func(Server, document.Object) string {
 		entry := append(document.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
 		return scheme + ":mcp/install?" + escaped(document.RenderJSONLine(entry))
 	}
-}
-
-func gooseLink(s Server, _ document.Object) string {
-	link := "goose://extension?cmd=" + escaped(s.Command)
-	for _, word := range s.Args {
-		link += "&arg=" + escaped(word)
-	}
-	return link + "&id=" + escaped(s.Name) + "&name=" + escaped(s.Name)
 }
 
 // escaped escapes a part of an address whose reader does not decode + as a space.

@@ -154,16 +154,6 @@ func (s System) Binary(executable string) string {
 	return executable
 }
 
-// inProject reports whether a path without links is below the folder of the project.
-func (s System) inProject(target string) bool {
-	folder, err := filepath.EvalSymlinks(s.Project)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(folder, target)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

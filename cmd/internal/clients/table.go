@@ -61,7 +61,14 @@ var table = []Client{
 		shape: shape{stdio: with(document.Object{{Key: "source", Value: "custom"}}, nil)}},
 	{ID: "codex", Name: "Codex", format: tomlFormat, place: []string{"mcp_servers"}, after: newSession,
 		user: files{all: []string{"{CODEX_HOME|~/.codex}/config.toml"}}, project: files{all: []string{".codex/config.toml"}},
-		programs: []string{"codex"}, shape: shape{stdio: codexStdio, token: "VAR", http: func(s Server, variable string) document.Object {
+		programs: []string{"codex"}, shape: shape{stdio: func(s Server) document.Object {
+			// The variables of the desktop, which Codex does not pass on by itself: without them the Obsidian app is not found.
+			entry := commandAndArgs(s)
+			if s.System == "linux" {
+				entry = append(entry, document.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
+			}
+			return entry
+		}, token: "VAR", http: func(s Server, variable string) document.Object {
 			return document.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
 		}}},
 	{ID: "gemini", Name: "Gemini CLI", format: commentJSON, place: []string{"mcpServers"}, after: "Start a new session of it, in a trusted folder.",
@@ -100,7 +107,18 @@ var table = []Client{
 		}}},
 	{ID: "goose", Name: "Goose", format: yamlFormat, place: []string{"extensions"}, after: newSession, warning: approvesItself,
 		user:     files{all: []string{"~/.config/goose/config.yaml"}, windows: []string{"{config}/Block/goose/config/config.yaml"}},
-		programs: []string{"goose"}, link: gooseLink, shape: shape{stdio: gooseStdio}},
+		programs: []string{"goose"}, link: func(s Server, _ document.Object) string {
+			link := "goose://extension?cmd=" + escaped(s.Command)
+			for _, word := range s.Args {
+				link += "&arg=" + escaped(word)
+			}
+			return link + "&id=" + escaped(s.Name) + "&name=" + escaped(s.Name)
+		}, shape: shape{stdio: func(s Server) document.Object {
+			return document.Object{
+				{Key: "type", Value: "stdio"}, {Key: "name", Value: s.Name}, {Key: "cmd", Value: s.Command}, {Key: "args", Value: s.Args},
+				{Key: "envs", Value: document.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
+			}
+		}}},
 	{ID: "hermes", Name: "Hermes", format: yamlFormat, place: []string{"mcp_servers"}, after: newSession,
 		user: files{all: []string{"~/.hermes/config.yaml"}}, programs: []string{"hermes"},
 		shape: shape{stdio: commandAndArgs, http: remote("url"), token: "${VAR}"}},

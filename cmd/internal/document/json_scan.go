@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -177,7 +178,16 @@ func (s *jsonScanner) value(depth int) *jsonNode {
 			s.fail(start, "invalid number %q", s.text[start:min(s.at, start+40)])
 		}
 	default:
-		s.word()
+		words := []string{"true", "false", "null"}
+		i := slices.IndexFunc(words, func(word string) bool { return bytes.HasPrefix(s.text[s.at:], []byte(word)) })
+		if i < 0 {
+			end := s.at
+			for end < len(s.text) && end < s.at+20 && !strings.ContainsRune(" \t\r\n,:{}[]", rune(s.text[end])) {
+				end++
+			}
+			s.fail(s.at, "value expected, found %s", strconv.Quote(string(s.text[s.at:max(end, s.at+1)])))
+		}
+		s.at += len(words[i])
 	}
 	n.end, s.last = s.at, s.at
 	return n
@@ -242,20 +252,6 @@ func (s *jsonScanner) str() string {
 	}
 	s.fail(start, "string without an end")
 	return ""
-}
-
-func (s *jsonScanner) word() {
-	for _, word := range []string{"true", "false", "null"} {
-		if bytes.HasPrefix(s.text[s.at:], []byte(word)) {
-			s.at += len(word)
-			return
-		}
-	}
-	end := s.at
-	for end < len(s.text) && end < s.at+20 && !strings.ContainsRune(" \t\r\n,:{}[]", rune(s.text[end])) {
-		end++
-	}
-	s.fail(s.at, "value expected, found %s", strconv.Quote(string(s.text[s.at:max(end, s.at+1)])))
 }
 
 // plain returns the value as encoding/json would.

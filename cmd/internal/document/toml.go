@@ -153,7 +153,14 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 		if i+1 < len(list) {
 			next = list[i+1].start
 		}
-		x.end = x.start + lastLine(text[x.start:next])
+		at := x.start
+		x.end = at // up to the last line that is neither blank nor a comment
+		for line := range bytes.Lines(text[x.start:next]) {
+			at += len(line)
+			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+				x.end = at
+			}
+		}
 		if joined {
 			runs[len(runs)-1].end = x.end
 		} else {
@@ -162,22 +169,6 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 		joined = true
 	}
 	return runs
-}
-
-// lastLine returns the end of the last line that is neither blank nor a comment.
-func lastLine(text []byte) int {
-	end := 0
-	for at := 0; at < len(text); {
-		next := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-			next = at + i + 1
-		}
-		if line := bytes.TrimSpace(text[at:next]); len(line) > 0 && line[0] != '#' {
-			end = next
-		}
-		at = next
-	}
-	return end
 }
 
 // RenderTOML returns an entry as a table with its header.

@@ -181,7 +181,23 @@ func (s *Server) send(ctx context.Context, method, name string, params map[strin
 		return a, terminal.Fail(terminal.ExitNotReady, failure.Sentence(err.Error()), "\"vaultwicket doctor --url\" checks a server")
 	}
 	defer response.Body.Close()
-	text, err := message(response)
+	// The answer is a document, or the last message of a stream.
+	var text []byte
+	in := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		text, err = io.ReadAll(in)
+	} else {
+		var line []byte
+		for err == nil {
+			line, err = in.ReadBytes('\n')
+			if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+				text = data
+			}
+		}
+		if err == io.EOF {
+			err = nil
+		}
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &a)
 	}
@@ -206,26 +222,6 @@ func (s *Server) client() *http.Client {
 
 func (s *Server) unexpected(what string) error {
 	return terminal.Fail(terminal.ExitNotReady, failure.Sentence(fmt.Sprintf("unexpected answer of %s: %s", s.URL, what)), "\"vaultwicket doctor --url\" checks a server")
-}
-
-// message returns the answer of a response: a document, or the last message of a stream.
-func message(response *http.Response) (last []byte, err error) {
-	body := io.LimitReader(response.Body, maxAnswer)
-	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
-		return io.ReadAll(body)
-	}
-	lines := bufio.NewReader(body)
-	for err == nil {
-		var line []byte
-		line, err = lines.ReadBytes('\n')
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
-			last = data
-		}
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	return last, err
 }
 
 // Probe is a plain response of a server, for diagnosis.

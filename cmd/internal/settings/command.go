@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -192,26 +191,7 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	if f.JSON {
 		return terminal.PrintJSON(std.Out, shown, terminal.ExitDone)
 	}
-	return printShown(std.Out, shown)
-}
-
-// valueOf returns the text of a setting, which is known to be right, as the type
-// that it has in the settings file.
-func (s setting) valueOf(text string) any {
-	switch s.kind {
-	case boolean:
-		return text == "true"
-	case numeric:
-		n, _ := strconv.Atoi(text) // it was read before
-		return n
-	case list:
-		return append([]string{}, names(text)...)
-	}
-	return text
-}
-
-func printShown(out io.Writer, shown shownConfig) error {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
 	for _, s := range append(slices.Clone(shown.Settings), shown.Flows...) {
 		value := fmt.Sprint(s.Value)
 		if names, ok := s.Value.([]string); ok {
@@ -221,7 +201,7 @@ func printShown(out io.Writer, shown shownConfig) error {
 	}
 	w.Flush()
 	for _, v := range shown.Vaults {
-		fmt.Fprintln(out)
+		fmt.Fprintln(std.Out)
 		lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")},
 			{"  id", v.ID}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}}
 		for _, path := range slices.Sorted(maps.Keys(v.Access)) {
@@ -237,4 +217,19 @@ func printShown(out io.Writer, shown shownConfig) error {
 		}
 	}
 	return nil
+}
+
+// valueOf returns the text of a setting, which is known to be right, as the type
+// that it has in the settings file.
+func (s setting) valueOf(text string) any {
+	switch s.kind {
+	case boolean:
+		return text == "true"
+	case numeric:
+		n, _ := strconv.Atoi(text) // it was read before
+		return n
+	case list:
+		return append([]string{}, names(text)...)
+	}
+	return text
 }

@@ -115,11 +115,17 @@ func (r *reading) report(path []string, format string, args ...any) {
 	r.problems = append(r.problems, problem{r.lineOf(path...), fmt.Sprintf(format, args...)})
 }
 
+// lineOf returns the line of a key, or of the nearest table around it that there is.
 func (r *reading) lineOf(path ...string) int {
 	if r.lines == nil {
 		r.lines = linesOf(r.content)
 	}
-	return r.lines.of(path)
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		if line, ok := r.lines[keyOf(path)]; ok {
+			return line
+		}
+	}
+	return 1
 }
 
 // tablesBeside are the keys of a file that are no settings.
@@ -154,55 +160,41 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 	return texts
 }
 
-// read returns a value of the file as the text that a flag would have, and says what is wrong with it.
+// read returns a value of the file, which must have the type of the setting, as the text that a flag would
+// have, and says what is wrong with it.
 func (s setting) read(value any) (string, error) {
-	text, err := s.textOf(value)
-	if err != nil {
-		return "", err
+	text, ok := "", false
+	switch v := value.(type) {
+	case string:
+		text, ok = v, s.kind == textual
+	case bool:
+		text, ok = strconv.FormatBool(v), s.kind == boolean
+	case int64:
+		text, ok = strconv.FormatInt(v, 10), s.kind == numeric
+	case []any:
+		ok = s.kind == list
+		for i := 0; ok && i < len(v); i++ { // what a flag would read as two names, or as none, is no name
+			name, isText := v[i].(string)
+			if !isText {
+				return "", fmt.Errorf("contains %s, want %s", typeName(v[i]), wanted[list])
+			}
+			if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
+				return "", fmt.Errorf("invalid name %q", quote.Short(name))
+			}
+			text = strings.TrimPrefix(text+","+name, ",")
+		}
+	}
+	if !ok {
+		meant := ""
+		if plural := s.name + "s"; slices.Contains(tablesBeside, plural) && s.kind == textual {
+			meant = fmt.Sprintf("; tables go in %q", plural)
+		}
+		return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], meant)
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
 		return "", fmt.Errorf("%q is a relative path, want an absolute one", quote.Short(text))
 	}
 	return text, s.set(&Settings{}, text)
-}
-
-// textOf demands the type that a setting has in the file.
-func (s setting) textOf(value any) (string, error) {
-	switch v := value.(type) {
-	case string:
-		if s.kind == textual {
-			return v, nil
-		}
-	case bool:
-		if s.kind == boolean {
-			return strconv.FormatBool(v), nil
-		}
-	case int64:
-		if s.kind == numeric {
-			return strconv.FormatInt(v, 10), nil
-		}
-	case []any:
-		if s.kind != list {
-			break
-		}
-		var names []string
-		for _, item := range v { // what a flag would read as two names, or as none, is no name
-			name, ok := item.(string)
-			if !ok {
-				return "", fmt.Errorf("contains %s, want %s", typeName(item), wanted[list])
-			}
-			if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-				return "", fmt.Errorf("invalid name %q", quote.Short(name))
-			}
-			names = append(names, name)
-		}
-		return strings.Join(names, ","), nil
-	}
-	meant := ""
-	if plural := s.name + "s"; slices.Contains(tablesBeside, plural) && s.kind == textual {
-		meant = fmt.Sprintf("; tables go in %q", plural)
-	}
-	return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], meant)
 }
 
 // wanted says how a setting is written in the file.
@@ -260,15 +252,6 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 // lines says on which line of a file a key is, for messages. The table
 // number n of an array of tables has the key "n".
 type lines map[string]int
-
-func (l lines) of(path []string) int {
-	for ; len(path) > 0; path = path[:len(path)-1] {
-		if line, ok := l[keyOf(path)]; ok {
-			return line
-		}
-	}
-	return 1
-}
 
 func keyOf(path []string) string { return strings.Join(path, "\x00") }
 

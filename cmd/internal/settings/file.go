@@ -75,35 +75,30 @@ type source struct {
 	err    error
 }
 
-// open reads the files. The user's at the usual place may be missing; one that was named may not.
-func (f *Flags) open(std terminal.Streams) (s *source) {
-	s = &source{agents: policy.Agents{}}
-	at, err := f.place(std)
-	if err == nil {
-		s.file, err = openDocument(at)
-	}
-	if err == nil {
-		s.bounds, err = openManaged()
-	}
-	for name, table := range s.file.agents {
-		s.agents[name] = table.Agent
-	}
-	for _, name := range append(slices.Collect(maps.Keys(s.agents)), policy.DefaultAgent) {
-		if s.bounds.agents != nil && !slices.Contains(s.bounds.agents, name) {
-			agent := s.agents[name]
-			agent.Ended = "the managed settings of this machine do not allow the agent"
-			s.agents[name] = agent
-		}
-	}
-	s.err = err
-	return s
-}
-
 // fromFile fills in what neither a flag nor the environment gave: from the
 // profile, then from the rest of the file.
 func (f *Flags) fromFile(std terminal.Streams) error {
-	if f.source == nil {
-		f.source = f.open(std)
+	if f.source == nil { // read the files: the user's at the usual place may be missing, one that was named may not
+		s := &source{agents: policy.Agents{}}
+		at, err := f.place(std)
+		if err == nil {
+			s.file, err = openDocument(at)
+		}
+		if err == nil {
+			s.bounds, err = openManaged()
+		}
+		for name, table := range s.file.agents {
+			s.agents[name] = table.Agent
+		}
+		for _, name := range append(slices.Collect(maps.Keys(s.agents)), policy.DefaultAgent) {
+			if s.bounds.agents != nil && !slices.Contains(s.bounds.agents, name) {
+				agent := s.agents[name]
+				agent.Ended = "the managed settings of this machine do not allow the agent"
+				s.agents[name] = agent
+			}
+		}
+		s.err = err
+		f.source = s
 	}
 	f.file, f.bounds = f.source.file, f.source.bounds
 	if f.source.err != nil {

@@ -239,12 +239,12 @@ m = [
   { q = 2 },
 ]
 `
-	found := linesOf([]byte(content))
+	r := &reading{content: []byte(content)}
 	for path, want := range map[string]int{
 		"a": 1, "b c": 2, "b c/d": 2, "t": 5, "t/x": 6, "t/x/y": 6, "t/x/z": 7, "v/0": 8, "v/0/n": 9, "v/0/s": 10, "v/0/s/k": 11,
 		"v/1": 12, "v/1/w/0": 13, "v/1/w/0/m": 14, "v/1/w/0/m/0/q": 15, "v/1/w/0/m/1/q": 16, "v/1/w/0/nothing": 13, "nothing": 1,
 	} {
-		assert.Equal(t, found.of(strings.Split(path, "/")), want, "%s is on line", path)
+		assert.Equal(t, r.lineOf(strings.Split(path, "/")...), want, "%s is on line", path)
 	}
 }
 

@@ -94,8 +94,20 @@ func (r *reloader) reload(read *source) *source {
 			}
 		}
 	}
-	if text := told.String(); read == nil || text != nothingStricter { // once is enough for all agents
-		r.log.Log(context.Background(), LevelNote, "settings reloaded: "+text)
+	var parts []string
+	for _, part := range []struct {
+		text  string
+		names []string
+	}{
+		{"stricter: ", told.taken}, {"disabled, because not in the settings: ", told.closed},
+		{"takes effect at the next start: ", told.kept}, {"served from the next start: ", told.fresh},
+	} {
+		if len(part.names) > 0 {
+			parts = append(parts, part.text+strings.Join(part.names, ", "))
+		}
+	}
+	if read == nil || len(parts) > 0 { // once is enough for all agents
+		r.log.Log(context.Background(), LevelNote, "settings reloaded: "+cmp.Or(strings.Join(parts, "; "), "nothing became stricter"))
 	}
 	return f.source
 }
@@ -173,27 +185,6 @@ func (t *telling) add(list *[]string, name string) {
 	if !slices.Contains(*list, name) {
 		*list = append(*list, name)
 	}
-}
-
-const nothingStricter = "nothing became stricter"
-
-func (t *telling) String() string {
-	var parts []string
-	for _, part := range []struct {
-		text  string
-		names []string
-	}{
-		{"stricter: ", t.taken}, {"disabled, because not in the settings: ", t.closed},
-		{"takes effect at the next start: ", t.kept}, {"served from the next start: ", t.fresh},
-	} {
-		if len(part.names) > 0 {
-			parts = append(parts, part.text+strings.Join(part.names, ", "))
-		}
-	}
-	if len(parts) == 0 {
-		return nothingStricter
-	}
-	return strings.Join(parts, "; ")
 }
 
 // accessCloses reports whether a allows less than b for some note.

@@ -19,7 +19,29 @@ func configSchema() object {
 	definitions := object{"command": object{"enum": allowlist.Names()}}
 	general, profile := object{}, object{}
 	for _, row := range table {
-		definitions[row.name] = row.schema()
+		o := object{"description": row.usage, "default": row.valueOf(row.fallback)}
+		switch row.kind {
+		case boolean:
+			o["type"] = "boolean"
+		case numeric:
+			o["type"], o["minimum"], o["maximum"] = "integer", row.form.least, row.form.most
+		case list:
+			o["type"], o["items"] = "array", object{"$ref": "#/$defs/command"}
+			if row.form.choices != nil {
+				o["items"] = object{"enum": row.form.choices}
+			} else if row.form.pattern != "" {
+				o["items"] = object{"type": "string", "pattern": row.form.pattern}
+			}
+		default:
+			o["type"] = "string"
+			if row.form.choices != nil {
+				o["enum"] = row.form.choices
+			}
+			if row.form.pattern != "" {
+				o["pattern"] = row.form.pattern
+			}
+		}
+		definitions[row.name] = o
 		reference := object{"$ref": "#/$defs/" + row.name}
 		general[row.name] = reference
 		if row.name != "profile" {
@@ -47,32 +69,6 @@ func configSchema() object {
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
 		"type": "object", "properties": general, "additionalProperties": false, "$defs": definitions,
 	}
-}
-
-func (s setting) schema() object {
-	o := object{"description": s.usage, "default": s.valueOf(s.fallback)}
-	switch s.kind {
-	case boolean:
-		o["type"] = "boolean"
-	case numeric:
-		o["type"], o["minimum"], o["maximum"] = "integer", s.form.least, s.form.most
-	case list:
-		o["type"], o["items"] = "array", object{"$ref": "#/$defs/command"}
-		if s.form.choices != nil {
-			o["items"] = object{"enum": s.form.choices}
-		} else if s.form.pattern != "" {
-			o["items"] = object{"type": "string", "pattern": s.form.pattern}
-		}
-	default:
-		o["type"] = "string"
-		if s.form.choices != nil {
-			o["enum"] = s.form.choices
-		}
-		if s.form.pattern != "" {
-			o["pattern"] = s.form.pattern
-		}
-	}
-	return o
 }
 
 const accessAbout = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"

@@ -99,15 +99,14 @@ func (p *Progress) remove() {
 
 // Pause removes the line while something else is on the screen, such as a question, until resume.
 func (p *Progress) Pause() (resume func()) {
-	p.set(true)
-	return func() { p.set(false) }
-}
-
-func (p *Progress) set(paused bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.paused = paused
-	p.remove()
+	set := func(paused bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.paused = paused
+		p.remove()
+	}
+	set(true)
+	return func() { set(false) }
 }
 
 // Stop removes the line for good. It may be called more than once.

@@ -54,9 +54,6 @@ func (t *Table) Add(cells ...Cell) {
 	t.rows = append(t.rows, row)
 }
 
-// Len returns how many rows are collected.
-func (t *Table) Len() int { return len(t.rows) }
-
 // Flush prints the rows that were collected since the last time. They are aligned with each
 // other. A table without rows prints nothing.
 func (t *Table) Flush() error {
