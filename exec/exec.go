@@ -3,7 +3,7 @@
 // question for the version of the client needs a permit as well.
 //
 // It uses no shell, does not look for programs in the working folder or in a vault, and does not
-// pass on the environment: a child gets only the variables named in env.go. Every call ends within
+// pass on the environment: a child gets only the variables named in program.go. Every call ends within
 // its limit plus a short grace, with bounded memory. It never kills the Obsidian app: only the
 // small client process is stopped, and a whole process group only if it is our own program.
 //

@@ -185,9 +185,9 @@ func TestSearch(t *testing.T) {
 			set := map[string]string{"PATH": tt.path, "HOME": tt.home}
 			r := New(Config{CLI: tt.cli, Getenv: func(name string) string { return set[name] }})
 			p, err := r.App()
-			assert.That(t, p.Path() == tt.want && codeOf(err) == tt.code, "%q, %v; want %q, %q", p.Path(), err, tt.want, tt.code)
+			assert.That(t, p.path == tt.want && codeOf(err) == tt.code, "%q, %v; want %q, %q", p.path, err, tt.want, tt.code)
 			if again, errAgain := r.App(); again != p || (err == nil) != (errAgain == nil) {
-				t.Errorf("the second time %q, %v", again.Path(), errAgain)
+				t.Errorf("the second time %q, %v", again.path, errAgain)
 			}
 			if err != nil && (p.Backend() != "" || hintOf(err) == "") {
 				t.Errorf("backend %q, hint %q", p.Backend(), hintOf(err))

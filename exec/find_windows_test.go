@@ -47,8 +47,8 @@ func TestSearchOnWindows(t *testing.T) {
 		{"a drive", `C:obsidian`, map[string]string{"PATH": path}, "", CodeNotFound},
 	} {
 		p, err := New(Config{CLI: tt.cli, Getenv: func(name string) string { return tt.set[name] }}).App()
-		if !strings.EqualFold(p.Path(), tt.want) || codeOf(err) != tt.code {
-			t.Errorf("%s: %q, %v; want %q, %q", tt.name, p.Path(), err, tt.want, tt.code)
+		if !strings.EqualFold(p.path, tt.want) || codeOf(err) != tt.code {
+			t.Errorf("%s: %q, %v; want %q, %q", tt.name, p.path, err, tt.want, tt.code)
 		}
 	}
 }
@@ -74,8 +74,8 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 			rights.Allow(t, top, tt.top)
 			p, err := New(Config{CLI: program}).App()
 			switch {
-			case tt.want == "" && (err != nil || !strings.EqualFold(p.Path(), program)):
-				t.Errorf("%q, %v", p.Path(), err)
+			case tt.want == "" && (err != nil || !strings.EqualFold(p.path, program)):
+				t.Errorf("%q, %v", p.path, err)
 			case tt.want != "" && (codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), tt.want) || hintOf(err) == ""):
 				t.Errorf("%v; want %q", err, tt.want)
 			}

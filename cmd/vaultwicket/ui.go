@@ -44,8 +44,7 @@ const anyPort = "127.0.0.1:0"
 // the terminal that the process belongs to, not on standard output, which a program can read:
 // the link allows to approve requests.
 func servePage(ctx context.Context, std terminal.Streams, args []string) error {
-	var own pageFlags
-	o, err := settings.Open("ui", std, args, own.add)
+	o, err := settings.Open("ui", std, args, pageFlags)
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 		return terminal.FailureOf(&failure.Error{Code: failure.CodeUnconfirmed, Message: "ui requires a terminal, which shows the link: " + err.Error(), Hint: "run it in a terminal window"})
 	}
 	defer console.Close()
-	l, err := listenLoopback(ctx, own.listen)
+	l, err := listenLoopback(ctx, o.Flags.Lookup("listen").Value.String())
 	if err != nil {
 		return err
 	}
@@ -71,20 +70,16 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	page := ui.New(ui.Config{
 		Gateway: o.Gateway, State: state, Session: settings.Session(), Version: release.Version, Log: o.Log,
 		Settings: func() (ui.Settings, error) {
-			// The settings as the page shows them.
 			rows, file, err := o.Flags.List(o.Std)
-			if err != nil {
-				return ui.Settings{}, err
-			}
 			shown := ui.Settings{File: file}
 			for _, row := range rows {
 				shown.Rows = append(shown.Rows, ui.Setting(row))
 			}
-			return shown, nil
+			return shown, err
 		}, Agents: func() ([]ui.Agent, error) {
 			f := settings.NewFlags("ui")
 			f.Reviews = true
-			new(pageFlags).add(f)
+			pageFlags(f)
 			s, _, err := f.Load(std, args)
 			if err != nil {
 				return nil, err
@@ -101,13 +96,12 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			}
 			_, err := agents.Open(state).Remove(name)
 			return err
-		}, Health: func(ctx context.Context) []ui.Finding {
-			// The findings of doctor with the settings of this command.
-			var list []ui.Finding
-			m, _, err := doctor.ThisMachine(std, args, new(pageFlags).add)
+		}, Health: func(ctx context.Context) []ui.Finding { // of doctor, with the settings of this command
+			m, _, err := doctor.ThisMachine(std, args, pageFlags)
 			if err != nil {
 				return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
 			}
+			var list []ui.Finding
 			for _, f := range doctor.Check(ctx, m).Findings {
 				list = append(list, ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix})
 			}
@@ -139,11 +133,9 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// pageFlags are the flags of ui that are no settings.
-type pageFlags struct{ listen string }
-
-func (p *pageFlags) add(f *settings.Flags) {
-	f.StringVar(&p.listen, "listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
+// pageFlags adds the flags of ui that are no settings.
+func pageFlags(f *settings.Flags) {
+	f.String("listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
 }
 
 // listenLoopback listens on an address that only this machine can reach.
