@@ -77,7 +77,7 @@ func (q question) judge(a answer) verdict {
 		case a.reported.Code == CodeVaultNotFound:
 			v.unavailable = vaultNotFound()
 		case a.reported.Code != "":
-			v.failure = &Failure{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint}
+			v.failure = &Failure{fact{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint}}
 		default:
 			v.failure = endedWithStatus(a.exit)
 		}
@@ -202,21 +202,21 @@ func (q question) isErrorInContent(text string) bool {
 
 func (q question) refusal(text string, exit int) *Failure {
 	if s := shapeOf(text); s != nil {
-		return &Failure{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}
+		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}}
 	}
 	switch {
 	case text == "":
 		return endedWithStatus(exit)
 	case exit == 0 && q.reply.Kind == allowlist.Confirmation:
-		return &Failure{code: CodeNotApplied, reason: "the client answered " + quote.Quoted(firstLine(text)), hint: hintReadBack}
+		return &Failure{fact{code: CodeNotApplied, reason: "the client answered " + quote.Quoted(firstLine(text)), hint: hintReadBack}}
 	}
-	return &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text))}
+	return &Failure{fact{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text))}}
 }
 
 // endedWithStatus is the failure of a program that did not report a reason.
 func endedWithStatus(exit int) *Failure {
-	return &Failure{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
-		hint: "what it printed on standard error is in the result"}
+	return &Failure{fact{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
+		hint: "what it printed on standard error is in the result"}}
 }
 
 const hintReadBack = "read the note to see whether it changed before asking again"
@@ -229,7 +229,7 @@ func (q question) settle(v *verdict, text string) {
 	switch {
 	case isBinary && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
-		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}
+		v.failure = &Failure{fact{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size"}}
 	// In the text of a note only the exact sentence for "nothing" counts.
 	case text != "" && q.reply.Empty != "" && (text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)):
 		if !v.explained {
@@ -242,15 +242,15 @@ func (q question) settle(v *verdict, text string) {
 	case q.embedded:
 	case v.stdout == "":
 		if q.name == neverSilent || !q.reply.Silent && q.reply.Kind != allowlist.Quiet {
-			v.failure = &Failure{code: CodeEmptyOutput, reason: "the client printed nothing at all",
-				hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}
+			v.failure = &Failure{fact{code: CodeEmptyOutput, reason: "the client printed nothing at all",
+				hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
 		}
 	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
-		v.failure = &Failure{code: CodeNotApplied, hint: hintReadBack,
-			reason: "the client did not confirm the change but answered " + quote.Quoted(firstLine(text))}
+		v.failure = &Failure{fact{code: CodeNotApplied, hint: hintReadBack,
+			reason: "the client did not confirm the change but answered " + quote.Quoted(firstLine(text))}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
-		v.failure = &Failure{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
-			reason: "the answer of the Obsidian CLI is not one complete JSON value"}
+		v.failure = &Failure{fact{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
+			reason: "the answer of the Obsidian CLI is not one complete JSON value"}}
 	}
 }
 

@@ -71,13 +71,22 @@ func (u *Unavailable) Error() string {
 // Unwrap returns the error of the system, if there was one.
 func (u *Unavailable) Unwrap() error { return u.cause }
 
-// Stopped says why a call was ended before its answer was complete.
-type Stopped struct {
-	code, reason, hint string
-}
+// fact is an error: a code, the sentence, and what to do next.
+type fact struct{ code, reason, hint string }
 
-// Code returns one of the codes of stopped calls.
-func (s *Stopped) Code() string { return s.code }
+// Code returns one of the codes above.
+func (f *fact) Code() string { return f.code }
+
+// Hint says what to do next, "" when the reason says it all.
+func (f *fact) Hint() string { return f.hint }
+
+func (f *fact) Error() string { return f.reason }
+
+// Stopped says why a call was ended before its answer was complete.
+type Stopped struct{ fact }
+
+// Failure is an answer of the client that is not the one asked for.
+type Failure struct{ fact }
 
 // IsNotFound reports whether nothing was found and no name is suggested.
 func (f *Failure) IsNotFound() bool {
@@ -86,31 +95,11 @@ func (f *Failure) IsNotFound() bool {
 
 // WithHint returns the failure with another hint.
 func (f *Failure) WithHint(hint string) *Failure {
-	advised := *f
-	advised.hint = hint
-	return &advised
+	return &Failure{fact{f.code, f.reason, hint}}
 }
-
-// Hint says what to do next.
-func (s *Stopped) Hint() string { return s.hint }
-
-func (s *Stopped) Error() string { return s.reason }
-
-// Failure is an answer of the client that is not the one asked for.
-type Failure struct {
-	code, reason, hint string
-}
-
-// Code returns one of the codes of answers.
-func (f *Failure) Code() string { return f.code }
 
 // AppDoesLess reports whether the change was refused because the app would make only a part of it.
 func (f *Failure) AppDoesLess() bool { return f.hint == frame.HintAppDoesLess }
-
-// Hint says what to do next, "" when the reason says it all.
-func (f *Failure) Hint() string { return f.hint }
-
-func (f *Failure) Error() string { return f.reason }
 
 func vaultNotFound() *Unavailable {
 	return &Unavailable{code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",

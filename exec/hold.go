@@ -98,7 +98,7 @@ func (a *attempt) withhold(permit policy.Grant) {
 		v.stdout, v.cut = "", false
 	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
 		v.stdout, v.cut = "", false
-		v.failure = &Failure{code: v.failure.code, hint: v.failure.hint, reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name)}
+		v.failure = &Failure{fact{code: v.failure.code, hint: v.failure.hint, reason: fmt.Sprintf("the Obsidian app answered command %q with an error", q.name)}}
 	case v.failure == nil && q.reply.Kind == allowlist.Confirmation:
 		v.stdout = q.knownConfirmation(firstLine(v.stdout))
 	}

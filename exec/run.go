@@ -128,8 +128,8 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 		v.failure, v.unavailable = nil, &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
 			hint: "nothing was run; ask again in a few seconds"}
 	case v.cold: // the same answer for a command of a plugin means that the plugin is off
-		v.failure = &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text)),
-			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}
+		v.failure = &Failure{fact{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text)),
+			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
 	}
 	return second.result(r, permit)
 }
@@ -306,14 +306,14 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		return out, stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
 	case process.Crashed:
 		if permit.Call().Apart() { // it reached its limit, see the row of the command
-			out.Failure = &Failure{code: CodeOutputLimit, reason: "to read the file takes too much memory", hint: "ask for a part of it; the user can open it"}
+			out.Failure = &Failure{fact{code: CodeOutputLimit, reason: "to read the file takes too much memory", hint: "ask for a part of it; the user can open it"}}
 			return out, nil
 		}
 		return out, crashed(a.path, a.How, mutates)
 	case process.Lost:
 		if mutates && a.Started {
-			return out, &Stopped{code: CodeOutcomeUnknown, reason: "the worker of the vault " + a.How + " before it answered",
-				hint: "the change may have been made; " + hintReadBack}
+			return out, &Stopped{fact{code: CodeOutcomeUnknown, reason: "the worker of the vault " + a.How + " before it answered",
+				hint: "the change may have been made; " + hintReadBack}}
 		}
 		return out, &Unavailable{code: CodeCrashed, program: a.path, reason: "as the worker of the vault it " + a.How + " before it answered",
 			hint: "nothing was changed; the next call starts another worker"}
@@ -330,14 +330,14 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 
 // stoppedBy says why a call with a time limit was ended; with begun it may have changed something.
 func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
-	s := &Stopped{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}
+	s := &Stopped{fact{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}}
 	switch {
 	case errors.Is(cause, process.ErrFlood):
-		s = &Stopped{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
-			hint: "narrow the call with limit=, folder= or path="}
+		s = &Stopped{fact{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
+			hint: "narrow the call with limit=, folder= or path="}}
 	case errors.Is(cause, context.DeadlineExceeded):
-		s = &Stopped{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", timeout),
-			hint: "check whether Obsidian shows a dialog or is still starting"}
+		s = &Stopped{fact{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", timeout),
+			hint: "check whether Obsidian shows a dialog or is still starting"}}
 	}
 	if begun {
 		s.code, s.hint = CodeOutcomeUnknown, "the app may have made the change, or may still make it; "+hintReadBack

@@ -248,8 +248,8 @@ func (t *turn) begin(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
-				hint: "nothing was changed; try again later, with fewer calls at once"}
+			return &Stopped{fact{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
+				hint: "nothing was changed; try again later, with fewer calls at once"}}
 		}
 		return stoppedBy(ctx.Err(), t.r.config.Timeout, false)
 	}

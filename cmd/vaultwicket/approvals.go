@@ -54,9 +54,9 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 	now := time.Now()
 	list := []waitingApproval{}
 	for _, q := range questions {
-		if q.State == consent.Pending {
+		if q.State == consent.Pending { // seconds are never below zero: a clock may have been put back
 			list = append(list, waitingApproval{
-				Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
+				Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second), Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
 				Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
 			})
 		}
@@ -236,9 +236,6 @@ type waitingApproval struct {
 	Command     string    `json:"command"`
 	Text        string    `json:"text"`
 }
-
-// wholeSeconds is never below zero: a clock may have been put back.
-func wholeSeconds(d time.Duration) int { return max(0, int(d/time.Second)) }
 
 // shownText is the text of a question, as it was made to be shown.
 func shownText(text string) string {

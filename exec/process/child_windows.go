@@ -126,9 +126,6 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 // closeInherited has nothing to do: handles are not inherited unless listed.
 func closeInherited() {}
 
-// awaitEnd reports that the end of a child is not awaited separately from its output.
-func awaitEnd(int) bool { return false }
-
 // threadsOf returns the ids of the threads of a process.
 func threadsOf(pid uint32) ([]uint32, error) {
 	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)

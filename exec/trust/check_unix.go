@@ -155,8 +155,6 @@ func notOfMachine(_ string, info fs.FileInfo) string {
 	return ""
 }
 
-func split(path string) (root string, names []string) { return "/", namesIn(path) }
-
 func namesIn(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
@@ -169,10 +167,11 @@ func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	return os.Readlink(entry)
 }
 
-// splitTarget returns the folder from which the target of a link in a folder counts, and its names.
+// splitTarget returns the folder from which the target of a link in a folder counts, and its names. The folder is
+// not used for an absolute path.
 func splitTarget(folder, target string) (from string, names []string) {
 	if filepath.IsAbs(target) {
-		return split(target)
+		return "/", namesIn(target)
 	}
 	return folder, namesIn(target)
 }

@@ -182,17 +182,6 @@ func notOfMachine(name string, info fs.FileInfo) string {
 	return ""
 }
 
-// split returns the root of the drive or share and the names of an absolute path.
-func split(path string) (root string, names []string) {
-	path = filepath.Clean(path) // as the system does before it looks at any name
-	volume := filepath.VolumeName(path)
-	root, names = volume+`\`, namesIn(path[len(volume):])
-	if strings.EqualFold(volume, longShare) && len(names) >= 2 {
-		root, names = root+names[0]+`\`+names[1]+`\`, names[2:]
-	}
-	return root, names
-}
-
 // longShare is the prefix of the long form of a share's path, before server and share.
 const longShare = `\\?\UNC`
 
@@ -216,11 +205,18 @@ func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 }
 
 // splitTarget returns the folder from which the target of a link in a folder counts, and
-// the names in it. A target may begin at the root of the drive of the link.
+// the names in it: of an absolute one, whatever the folder, the root of its drive or share. A target may
+// begin at the root of the drive of the link.
 func splitTarget(folder, target string) (from string, names []string) {
 	switch {
 	case filepath.IsAbs(target):
-		return split(target)
+		target = filepath.Clean(target) // as the system does before it looks at any name
+		volume := filepath.VolumeName(target)
+		root, names := volume+`\`, namesIn(target[len(volume):])
+		if strings.EqualFold(volume, longShare) && len(names) >= 2 {
+			root, names = root+names[0]+`\`+names[1]+`\`, names[2:]
+		}
+		return root, names
 	case os.IsPathSeparator(target[0]):
 		return filepath.VolumeName(folder) + `\`, namesIn(target)
 	}

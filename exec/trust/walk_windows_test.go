@@ -18,7 +18,7 @@ func TestRootsOfWindows(t *testing.T) {
 		{`\\?\C:\a`, `\\?\C:\`, []string{"a"}},
 		{`\\?\UNC\server\share\a`, `\\?\UNC\server\share\`, []string{"a"}},
 	} {
-		if root, names := split(tt.path); root != tt.root || !slices.Equal(names, tt.names) {
+		if root, names := splitTarget("", tt.path); root != tt.root || !slices.Equal(names, tt.names) {
 			t.Errorf("%s: %q, %q", tt.path, root, names)
 		}
 	}

@@ -70,11 +70,6 @@ func Check(ctx context.Context, m Machine) *Report {
 	return r
 }
 
-type hinted interface {
-	error
-	Hint() string
-}
-
 // Level says how much a finding matters.
 type Level string
 

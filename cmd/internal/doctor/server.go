@@ -1,9 +1,9 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/remote"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/oauth"
 )
 
@@ -63,11 +64,7 @@ func CheckServer(ctx context.Context, s *remote.Server, now time.Time) *Report {
 		return r
 	}
 	if version, err := s.Version(ctx); err != nil {
-		fix := "give a valid one with --token-file"
-		if hint := hinted(nil); errors.As(err, &hint) {
-			fix = hint.Hint()
-		}
-		r.problem("server-call", err.Error(), "the token is of no use", fix)
+		r.problem("server-call", err.Error(), "the token is of no use", cmp.Or(terminal.HintOf(err), "give a valid one with --token-file"))
 	} else {
 		r.ok("server-call", "the token is accepted, version "+version)
 	}

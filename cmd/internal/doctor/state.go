@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -30,11 +32,7 @@ func (m Machine) state(_ context.Context, r *Report) {
 		r.problem("state-none", "there is no location for the state folder", noChange+", and pause does nothing", "set HOME or XDG_STATE_HOME to an absolute path")
 		return
 	case m.StateUnsafe != nil:
-		fix := ""
-		if says, ok := errors.AsType[hinted](m.StateUnsafe); ok {
-			fix = says.Hint()
-		}
-		r.problem("state-unsafe", m.StateUnsafe.Error(), "somebody else, or an agent, could approve requests or change the audit log there: no command runs", fix)
+		r.problem("state-unsafe", m.StateUnsafe.Error(), "somebody else, or an agent, could approve requests or change the audit log there: no command runs", terminal.HintOf(m.StateUnsafe))
 		return
 	case m.StateReadOnly != "":
 		r.problem("state-read-only", m.StateReadOnly, noChange, fmt.Sprintf("give your user the right to write in %q", m.State))
@@ -169,11 +167,8 @@ const maxLasting = 256 * 8 << 20
 
 func (m Machine) settings(_ context.Context, r *Report) {
 	if m.Invalid != nil {
-		fix := "correct the setting; \"vaultwicket config show\" tells where each comes from"
-		if says, ok := errors.AsType[hinted](m.Invalid); ok && says.Hint() != "" {
-			fix = says.Hint()
-		}
-		r.problem("settings-invalid", m.Invalid.Error(), "no command runs with invalid settings", fix)
+		r.problem("settings-invalid", m.Invalid.Error(), "no command runs with invalid settings",
+			cmp.Or(terminal.HintOf(m.Invalid), "correct the setting; \"vaultwicket config show\" tells where each comes from"))
 		return
 	}
 	s := m.Settings
