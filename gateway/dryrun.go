@@ -60,11 +60,21 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req = req.withOneLimit()
 	ctx, seen := observe.Begin(ctx, g.observer, observe.OnlyPlanned, req.Command, req.Surface, g.agent)
 	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, d.Backend, 0) }()
-	var at *vaultGateway
 	var err error
 	fault := g.guard(req.Command, func() {
-		if at, err = g.vaultNamed(req.Vault); err == nil {
-			d = at.dryRun(ctx, req)
+		var at *vaultGateway
+		if at, err = g.vaultNamed(req.Vault); err != nil {
+			return
+		}
+		d = at.dryRun(ctx, req)
+		// A line for a shell that would be changed by what makes it fit to be shown, or would not be one line, is left out.
+		if clean.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
+			d.Shell = ""
+			d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
+		}
+		d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
+		for i, arg := range d.Argv {
+			d.Argv[i] = clean.String(arg)
 		}
 	})
 	if err = cmp.Or(fault, err); err != nil {
@@ -153,7 +163,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 			d.Argv = d.Argv[plan.routes[0].command.Prefix:]
 		}
 	}
-	return d.shown()
+	return d
 }
 
 // discloses notes that an answer shows text of the files that a plan changes.
@@ -161,20 +171,6 @@ func (g *vaultGateway) discloses(plan Plan) {
 	for _, file := range plan.change.files() {
 		g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, Result{Stdout: file.Path, raw: file.Path, Path: file.Path}))
 	}
-}
-
-// shown returns the plan as it may be shown. A line for a shell that would be changed by
-// that, or would not be one line, is left out.
-func (d DryRun) shown() DryRun {
-	if clean.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
-		d.Shell = ""
-		d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
-	}
-	d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
-	for i, arg := range d.Argv {
-		d.Argv[i] = clean.String(arg)
-	}
-	return d
 }
 
 // show fills in the program of the first route. Of a call that is carried out in steps it

@@ -120,7 +120,7 @@ func (a *Controller) Open() error {
 	if a.disabled.Load() {
 		return failure.New(failure.CodePaused, "the user can set enabled to true and restart", "vaultwicket is disabled by the setting enabled")
 	}
-	paused, err := a.looksPaused()
+	paused, err := isThere(a.pauseFile)
 	if err != nil {
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
 			"cannot tell whether vaultwicket is paused: state folder: %v", err)
@@ -131,18 +131,10 @@ func (a *Controller) Open() error {
 	return a.agentOpen()
 }
 
-// looksPaused reports whether the gateway is paused. The error names no path.
-func (a *Controller) looksPaused() (bool, error) {
-	if a.pauseFile == "" {
-		return false, nil
-	}
-	return isThere(a.pauseFile)
-}
-
 // Paused reports whether the gateway, or the agent of its calls, is paused or revoked. If that
 // cannot be told, it is.
 func (a *Controller) Paused() bool {
-	paused, err := a.looksPaused()
+	paused, err := isThere(a.pauseFile)
 	return paused || err != nil || a.agentOpen() != nil
 }
 

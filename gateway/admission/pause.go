@@ -50,8 +50,11 @@ func Resume(state, agent string) (was bool, err error) {
 // that cannot be told; it names no path.
 func IsPaused(state string) (bool, error) { return isThere(PauseFile(state)) }
 
-// isThere reports whether there is a pause file.
+// isThere reports whether there is a pause file, "" for where nothing can be paused. The error names no path.
 func isThere(pauseFile string) (bool, error) {
+	if pauseFile == "" {
+		return false, nil
+	}
 	info, err := lookAt(pauseFile)
 	return info != nil, err
 }

@@ -158,9 +158,14 @@ func CheckURL(text string) error {
 	case u.Scheme == "https":
 		return nil
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	if u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback()) {
+	if IsLoopback(u) {
 		return nil
 	}
 	return errors.New("must have https, because tokens depend on it")
+}
+
+// IsLoopback reports whether a URL is one of http on this machine.
+func IsLoopback(u *url.URL) bool {
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -115,10 +116,7 @@ func (s *Streams) Count() int {
 func (s *Streams) Close() {
 	s.mu.Lock()
 	s.closed = true
-	var all []func()
-	for _, cancel := range s.open {
-		all = append(all, cancel)
-	}
+	all := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
 	for _, cancel := range all {
 		cancel()
@@ -183,20 +181,16 @@ func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 		if evicted == nil {
 			return nil, false
 		}
-		g.release(evicted)
+		g.open = slices.DeleteFunc(g.open, func(other *conn) bool { return other == evicted })
 	}
 	g.open = append(g.open, c)
 	return evicted, true
 }
 
-func (g *ConnLimiter) release(c *conn) {
-	g.open = slices.DeleteFunc(g.open, func(other *conn) bool { return other == c })
-}
-
 // Close closes a connection and stops counting it.
 func (c *conn) Close() error {
 	c.limiter.mu.Lock()
-	c.limiter.release(c)
+	c.limiter.open = slices.DeleteFunc(c.limiter.open, func(other *conn) bool { return other == c })
 	c.limiter.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -57,10 +57,8 @@ type operation struct {
 
 // typedToolNamed returns the typed tool of that name, or nil.
 func typedToolNamed(name string) *typedTool {
-	for i := range typedTools {
-		if typedTools[i].Name == name {
-			return &typedTools[i]
-		}
+	if i := slices.IndexFunc(typedTools, func(t typedTool) bool { return t.Name == name }); i >= 0 {
+		return &typedTools[i]
 	}
 	return nil
 }
@@ -114,10 +112,8 @@ func (t *typedTool) commandParams(o *operation, given map[string]allowlist.Value
 
 // values returns the values of an argument that selects something in the tool.
 func (t *typedTool) values(name string) []string {
-	for i := range t.args {
-		if t.args[i].Name == name {
-			return t.args[i].Values
-		}
+	if i := slices.IndexFunc(t.args, func(a property) bool { return a.Name == name }); i >= 0 {
+		return t.args[i].Values
 	}
 	return nil
 }
@@ -323,10 +319,8 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 
 // param returns an enabled parameter of the command, or nil.
 func (o *enabledOperation) param(name string) *allowlist.Param {
-	for i := range o.command.Params {
-		if o.command.Params[i].Name == name {
-			return &o.command.Params[i]
-		}
+	if i := slices.IndexFunc(o.command.Params, func(p allowlist.Param) bool { return p.Name == name }); i >= 0 {
+		return &o.command.Params[i]
 	}
 	return nil
 }

@@ -160,17 +160,11 @@ func Locate(list []Vault, w Wanted) Place {
 
 // folderOf returns the folder of the one vault that matches, "" if none or several do.
 func folderOf(list []Vault, match func(Vault) bool) string {
-	folder := ""
-	for _, v := range list {
-		if !match(v) {
-			continue
-		}
-		if folder != "" {
-			return ""
-		}
-		folder = v.Folder
+	matching := slices.DeleteFunc(slices.Clone(list), func(v Vault) bool { return !match(v) })
+	if len(matching) != 1 {
+		return ""
 	}
-	return folder
+	return matching[0].Folder
 }
 
 // VaultFolders returns the folders of the vaults of the list in the environment env. An

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+	"vaultwicket/gateway/httpguard"
 )
 
 const (
@@ -71,18 +72,12 @@ func checkRedirect(uri string) error {
 	switch {
 	case err != nil, u.Scheme == "", u.User != nil, strings.ContainsAny(uri, "#\\ \t\r\n"), len(uri) > maxURI, strings.ContainsFunc(uri, func(r rune) bool { return r < ' ' || r > '~' }):
 		return errors.New("a redirect_uri is not valid")
-	case u.Scheme == "https" && u.Hostname() != "", isLoopback(u):
+	case u.Scheme == "https" && u.Hostname() != "", httpguard.IsLoopback(u):
 		return nil
 	case u.Scheme == "http", u.Scheme == "https", slices.Contains(refusedSchemes, u.Scheme):
 		return errors.New("a redirect_uri must have https, http on this machine, or the scheme of an app")
 	}
 	return nil
-}
-
-// isLoopback reports whether an address is one of http on the machine of the user.
-func isLoopback(u *url.URL) bool {
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
 }
 
 // redirects reports whether a client has an address: exactly, but for the port of one on the
@@ -97,7 +92,7 @@ func (c Client) redirects(uri string) bool {
 			return true
 		}
 		registered, err := url.Parse(has)
-		if err != nil || !isLoopback(registered) || !isLoopback(asked) {
+		if err != nil || !httpguard.IsLoopback(registered) || !httpguard.IsLoopback(asked) {
 			return false
 		}
 		registered.Host, asked.Host = registered.Hostname(), asked.Hostname()

@@ -397,10 +397,7 @@ func (s fileSender) send(_ context.Context, entries []Entry) error {
 
 func (fileSender) close() {}
 
-// severe are the decisions that people look at first.
-var severe = []string{"deny", "ask"}
-
 // isNotable reports whether a line is more than the record of a call.
 func (e Entry) isNotable() bool {
-	return slices.Contains(severe, e.Line.Decision) || slices.Contains([]string{"gap", "break", "missing"}, e.Line.Kind)
+	return slices.Contains([]string{"deny", "ask"}, e.Line.Decision) || slices.Contains([]string{"gap", "break", "missing"}, e.Line.Kind)
 }
