@@ -7,6 +7,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -49,16 +50,9 @@ type Budget struct {
 
 // New returns an unused budget.
 func New(limits Limits) *Budget {
-	orDefault := func(of *int64, standard int64) {
-		if *of == 0 {
-			*of = standard
-		}
-	}
-	orDefault(&limits.Alive, Default.Alive)
-	orDefault(&limits.Put, Default.Put)
-	orDefault(&limits.Steps, Default.Steps)
-	if limits.Match == 0 {
-		limits.Match = Default.Match
+	limits = Limits{
+		Alive: cmp.Or(limits.Alive, Default.Alive), Put: cmp.Or(limits.Put, Default.Put),
+		Steps: cmp.Or(limits.Steps, Default.Steps), Match: cmp.Or(limits.Match, Default.Match),
 	}
 	return &Budget{limits: limits, ctx: context.Background(), ceiling: ofProcess}
 }

@@ -146,15 +146,12 @@ func (v *Vault) indexedBelow(folder disk.Path) []*index.File {
 	return below
 }
 
-// Excluded returns the test for files that the user has excluded. They are
-// left out of searches and of the lists of tags and properties; links still
-// lead to and from them.
-func (v *Vault) Excluded() (func(path string) bool, error) {
+// Excluded returns the test for files that the user has excluded, and a text that tells it from
+// what was excluded before. They are left out of searches and of the lists of tags and properties;
+// links still lead to and from them.
+func (v *Vault) Excluded() (excluded func(path string) bool, which string, err error) {
 	filters, err := v.filters()
-	if err != nil {
-		return nil, err
-	}
-	return excludes(filters), nil
+	return excludes(filters), strings.Join(filters, "\n"), err
 }
 
 // excludes returns the test for the files that filters exclude.
@@ -177,12 +174,6 @@ func excludes(filters []string) func(path string) bool {
 	return func(path string) bool {
 		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
 	}
-}
-
-// Filters tells what [Vault.Excluded] excludes from what it excluded before.
-func (v *Vault) Filters() (string, error) {
-	filters, err := v.filters()
-	return strings.Join(filters, "\n"), err
 }
 
 // filters returns the user's setting as it is written.

@@ -408,7 +408,7 @@ func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	excluded, err := v.Excluded()
+	excluded, _, err := v.Excluded()
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledg
 		}
 		found, failed, texts = func(n *knowledge.Note) bool { return q.Match(n) }, q.Err, texts || q.NeedsText()
 	}
-	excluded, err := v.Excluded()
+	excluded, _, err := v.Excluded()
 	if err != nil {
 		return nil, err
 	}

@@ -80,20 +80,6 @@ func (d *division) checked(planned command.Proposal, err error) (command.Proposa
 	return planned, err
 }
 
-// order notes that the headings of a note come from these places, in this order.
-func (d *division) order(note string, headings []headingAt) {
-	for i, h := range headings {
-		d.to[h] = headingAt{note, i}
-	}
-}
-
-func headingsOf(note string, from, to int) (list []headingAt) {
-	for i := from; i < to; i++ {
-		list = append(list, headingAt{note, i})
-	}
-	return list
-}
-
 // mergeNotes adds the text of a note to another one, at its end or at that of a section, and
 // moves the first to the trash. Of the properties, those that the second does not have are added,
 // the items of lists are united, and of others the value of the second stays.
@@ -132,22 +118,33 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	d := &division{was: map[string]markdown.Note{from.Path.String(): a, into.Path.String(): b}, now: map[string]markdown.Note{into.Path.String(): markdown.Scan(merged)}, to: map[headingAt]headingAt{},
-		part: func(string, int) string { return into.Path.String() }}
+	source, target := from.Path.String(), into.Path.String()
+	d := &division{
+		was: map[string]markdown.Note{source: a, target: b}, now: map[string]markdown.Note{target: markdown.Scan(merged)},
+		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
+	}
 	behind := len(b.Headings)
 	if p.Has("heading") {
 		i, _ := edit.FindHeading(b, p["heading"]) // it was found above
 		for behind = i + 1; behind < len(b.Headings) && b.Headings[behind].Level > b.Headings[i].Level; behind++ {
 		}
 	}
-	d.order(into.Path.String(), slices.Concat(headingsOf(into.Path.String(), 0, behind), headingsOf(from.Path.String(), 0, len(a.Headings)), headingsOf(into.Path.String(), behind, len(b.Headings))))
-
-	x, m, err := dividing(v, d, map[string]string{from.Path.String(): into.Path.String()}, nil)
+	for i := range a.Headings {
+		d.to[headingAt{source, i}] = headingAt{target, behind + i}
+	}
+	for i := range b.Headings {
+		to := headingAt{target, i}
+		if i >= behind {
+			to.at += len(a.Headings)
+		}
+		d.to[headingAt{target, i}] = to
+	}
+	x, m, err := dividing(v, d, map[string]string{source: target}, nil)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	ours, _, lost := m.Rewrite(text, from.Path.String())
-	theirs, _, more := m.Rewrite(other, into.Path.String())
+	ours, _, lost := m.Rewrite(text, source)
+	theirs, _, more := m.Rewrite(other, target)
 	if merged, err = combine(ours, theirs); err != nil {
 		return command.Proposal{}, err
 	}
@@ -163,12 +160,12 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	changed := command.ProposeChange(into.Path, other, merged, "Merged: "+from.Path.String()+" -> "+into.Path.String())
+	changed := command.ProposeChange(into.Path, other, merged, "Merged: "+source+" -> "+target)
 	changed.Steps = append(changed.Steps, planned.Steps...)
 	if len(kept) > 0 {
-		changed.Message += "\nKept of " + into.Path.String() + ": " + strings.Join(kept, ", ")
+		changed.Message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
 	}
-	changed.Message = strings.Join(append([]string{changed.Message}, remarks(into.Path, append(lost, more...))...), "\n")
+	changed.Message += remarks(into.Path, append(lost, more...))
 	return d.checked(changed, changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true))
 }
 
@@ -274,7 +271,7 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 		return note
 	}
 	// The rest of the note as it will be, but for links: all sections are cut out of it.
-	rest, left, at := []byte(nil), []headingAt(nil), 0
+	rest, at := []byte(nil), 0
 	var made []string
 	for _, s := range sections {
 		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
@@ -293,13 +290,13 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 		d.now[s.to.String()] = markdown.Scan(text[span.Start:span.End])
 	}
 	d.now[note] = markdown.Scan(append(rest, text[at:]...))
+	left := 0
 	for i := range found.Headings {
 		if h := (headingAt{note, i}); d.to[h] == (headingAt{}) {
-			left = append(left, h)
+			d.to[h] = headingAt{note, left}
+			left++
 		}
 	}
-	d.order(note, left)
-
 	x, m, err := dividing(v, d, nil, made)
 	if err != nil {
 		return command.Proposal{}, err
@@ -308,7 +305,7 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 	now := markdown.Scan(edited)
 	var out []byte
 	var steps []command.Step
-	var unwritten []string
+	unwritten := ""
 	partOf := func(l relink.Left) string {
 		at, _ := lineStart(text, 0, l.Line-1)
 		return d.part(note, at)
@@ -338,13 +335,13 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 		if at = span.End; at < len(edited) {
 			out = append(out, '\n')
 		}
-		unwritten = append(unwritten, remarks(s.to, slices.DeleteFunc(more, func(l relink.Left) bool { return partOf(l) != s.to.String() }))...)
+		unwritten += remarks(s.to, slices.DeleteFunc(more, func(l relink.Left) bool { return partOf(l) != s.to.String() }))
 	}
-	unwritten = append(unwritten, remarks(from.Path, slices.DeleteFunc(lost, func(l relink.Left) bool { return partOf(l) != note }))...)
+	unwritten += remarks(from.Path, slices.DeleteFunc(lost, func(l relink.Left) bool { return partOf(l) != note }))
 	planned := command.ProposeChange(from.Path, text, append(out, edited[at:]...), fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
 	planned.Keeps = true
 	planned.Steps = append(steps, planned.Steps...)
-	planned.Message = strings.Join(append([]string{planned.Message}, unwritten...), "\n")
+	planned.Message += unwritten
 	return d.checked(planned, changeLinks(v, &planned, m, others(x, m, from.Path), true))
 }
 

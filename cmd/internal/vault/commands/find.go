@@ -116,6 +116,7 @@ type finding struct {
 	p         command.Values
 	x         *index.Index
 	excluded  func(string) bool
+	filters   string // that exclude
 	operators string // of the query, in the language of search
 	question  string
 	budget    *budget.Budget
@@ -140,7 +141,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	go f.x.Place("") // the names of files are made while the words are read
-	if f.excluded, err = v.Excluded(); err != nil {
+	if f.excluded, f.filters, err = v.Excluded(); err != nil {
 		return command.Reply{}, err
 	}
 	wanted, err := f.wanted()
@@ -204,11 +205,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // words has ask use the index of the words that this caller may see.
 func (f *finding) words(ask func(*find.View) error) error {
-	filters, err := f.Filters()
-	if err != nil {
-		return err
-	}
-	return f.Host.Knowledge.Words(f.View(), f.x, filters, f.excluded, ask)
+	return f.Host.Knowledge.Words(f.View(), f.x, f.filters, f.excluded, ask)
 }
 
 // readRequest reads the numbers of a request, and takes what the language of search has beyond words out
@@ -371,12 +368,10 @@ func (f *finding) wanted() (func(string) bool, error) {
 	}
 	if tag := strings.ToLower(strings.TrimPrefix(f.p["tag"], "#")); tag != "" {
 		all = append(all, func(_ string, file *index.File) bool {
-			for _, t := range file.Facts().Tags() {
-				if t = strings.ToLower(strings.TrimPrefix(t, "#")); t == tag || strings.HasPrefix(t, tag+"/") {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(file.Facts().Tags(), func(t string) bool {
+				t = strings.ToLower(strings.TrimPrefix(t, "#"))
+				return t == tag || strings.HasPrefix(t, tag+"/")
+			})
 		})
 	}
 	if name, value, valued := strings.Cut(f.p["property"], "="); name != "" {
@@ -405,15 +400,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 	}
 	return func(p string) bool {
 		place, there := f.x.Place(p)
-		if !there {
-			return false
-		}
-		for _, wants := range all {
-			if !wants(p, f.x.Files[place]) {
-				return false
-			}
-		}
-		return true
+		return there && !slices.ContainsFunc(all, func(wants func(string, *index.File) bool) bool { return !wants(p, f.x.Files[place]) })
 	}, nil
 }
 

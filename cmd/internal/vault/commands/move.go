@@ -282,7 +282,7 @@ func (r *relocation) relink() error {
 			if !s.After.Folder && !s.After.Image.Exists {
 				r.planned.Steps[i].After = command.Existing(text)
 			}
-			r.planned.Message = strings.Join(append([]string{r.planned.Message}, remarks(s.Path, lost)...), "\n")
+			r.planned.Message += remarks(s.Path, lost)
 		}
 		if m, err = newMove(r.v, nil, nil, made, before, after); err != nil {
 			return err
@@ -318,7 +318,7 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 			moved[s.From] = i
 		}
 	}
-	var left []string
+	var left strings.Builder
 	for _, source := range sources {
 		at, moves := moved[source]
 		s := command.Step{Path: source}
@@ -342,7 +342,7 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 			planned.Broken.Add(source, changed+len(lost))
 			continue
 		}
-		left = append(left, remarks(s.Path, lost)...)
+		left.WriteString(remarks(s.Path, lost))
 		if changed == 0 {
 			continue
 		}
@@ -356,7 +356,7 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 	if v.ForGateway && planned.Followed.Count > 0 {
 		planned.Message += "\nLinks: " + planned.Followed.String()
 	}
-	planned.Message = strings.Join(append([]string{planned.Message}, left...), "\n")
+	planned.Message += left.String()
 	return nil
 }
 
@@ -372,7 +372,7 @@ func mentions(v *command.Vault, to map[string]string) (string, error) {
 	if len(names) == 0 {
 		return "", nil
 	}
-	excluded, err := v.Excluded()
+	excluded, _, err := v.Excluded()
 	if err != nil {
 		return "", err
 	}
@@ -429,12 +429,13 @@ func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) 
 // stemOf returns the name of a file without its extension.
 func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
-// remarks are lines about the links that lead elsewhere from now on.
-func remarks(source disk.Path, left []relink.Left) (lines []string) {
+// remarks are lines about the links that lead elsewhere from now on, each after a line break.
+func remarks(source disk.Path, left []relink.Left) string {
+	var lines strings.Builder
 	for _, l := range left {
-		lines = append(lines, fmt.Sprintf("Link %q in %s, line %d, is left as it is: %s", command.Verbatim(l.Target), source, l.Line, l.Reason))
+		fmt.Fprintf(&lines, "\nLink %q in %s, line %d, is left as it is: %s", command.Verbatim(l.Target), source, l.Line, l.Reason)
 	}
-	return lines
+	return lines.String()
 }
 
 // concerned returns the files in which links have to change, in the order of

@@ -119,11 +119,8 @@ type propertyUse struct {
 	Count int    `json:"count"` // a number, unlike in other commands
 }
 
-// always are the properties that the app lists even where nothing uses them.
-var always = [...]string{"aliases", "cssclasses", "tags"}
-
-// ownTypes are the types that the app gives the properties that it reads itself,
-// whatever a note has there.
+// ownTypes are the types that the app gives the properties that it reads itself, whatever a note
+// has there. It lists them even where nothing uses them.
 var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
 
 // allProperties counts the properties of files, in the order in which they are met.
@@ -161,7 +158,7 @@ func typed(uses []propertyUse, types map[string]string) []*propertyUse {
 	for _, use := range uses {
 		all = append(all, &use)
 	}
-	for _, name := range always {
+	for name := range ownTypes {
 		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
 			all = append(all, &propertyUse{Name: name})
 		}
@@ -406,7 +403,7 @@ func assignedType(types map[string]string, name string) (as frontmatter.Type, ok
 	case "tags", "aliases":
 		return frontmatter.TypeMultitext, true
 	}
-	if slices.Contains(always[:], name) {
+	if ownTypes[name] != "" {
 		return frontmatter.TypeMultitext, true
 	}
 	return "", false

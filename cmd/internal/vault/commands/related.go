@@ -37,7 +37,7 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	excluded, err := v.Excluded()
+	excluded, filters, err := v.Excluded()
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -48,7 +48,7 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 			s.notes++
 		}
 	}
-	f := &finding{Vault: v, x: x, excluded: excluded, budget: budget.From(v.Ctx)}
+	f := &finding{Vault: v, x: x, excluded: excluded, filters: filters, budget: budget.From(v.Ctx)}
 	s.links()
 	s.tags()
 	if err := s.words(f); err != nil {

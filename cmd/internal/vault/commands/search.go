@@ -150,7 +150,7 @@ func search(v *command.Vault, p command.Values, lines bool) (result, error) {
 	if err != nil {
 		return result{}, command.FolderNotFound(p["path"])
 	}
-	excluded, err := v.Excluded()
+	excluded, _, err := v.Excluded()
 	if err != nil {
 		return result{}, err
 	}

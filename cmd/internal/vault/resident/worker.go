@@ -30,13 +30,10 @@ type Call struct {
 	Changes        func() // called when the call begins to change files; nil tells no caller
 }
 
-// Perform answers one command line and returns the exit status.
-type Perform func(Call) int
-
 // Worker answers the calls of one gateway on one vault, several at once.
 type Worker struct {
 	host       *command.Host
-	perform    Perform
+	perform    func(Call) int // answers one command line and returns the exit status
 	folder     string
 	out        *outlet
 	exitStatus chan int // the exit status, once the worker has to end
@@ -48,7 +45,7 @@ type Worker struct {
 
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
-func New(h *command.Host, perform Perform, folder string, stdout io.Writer) *Worker {
+func New(h *command.Host, perform func(Call) int, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident, h.Kept = true, &command.Store{}
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
