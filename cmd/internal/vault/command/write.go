@@ -202,18 +202,16 @@ func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id str
 			remark = TrashRemark + TrashMany
 		}
 	}
-	for path, after := range left {
-		if err != nil || overtaken {
-			break
-		}
-		now, unread := CurrentState(v, path)
-		overtaken = unread != nil || !now.Equal(after)
-	}
 	if err != nil {
 		text := err.Error()
 		state, remark = journal.Failed, strings.ToValidUTF8(text[:min(len(text), maxRemark)], "")
-	}
-	if err == nil {
+	} else {
+		for path, after := range left {
+			if now, err := CurrentState(v, path); err != nil || !now.Equal(after) {
+				overtaken = true
+				break
+			}
+		}
 		// The written text is kept so that an undo can show later changes. It costs no space, because
 		// the next change of the note keeps it anyway. Nothing else needs it, so errors are ignored.
 		for _, s := range p.Steps[:min(len(p.Steps), maxKept)] {
