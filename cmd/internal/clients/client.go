@@ -40,7 +40,7 @@ type Client struct {
 	programs              []string // names on the PATH that show that the client is there
 	signs                 []string // files or folders that show it, in place of the folder of its file
 	byName                bool     // it cannot be told from another one: installed by name only
-	own                   *ownCommand
+	own                   string   // a program that changes the client's settings of the user as that of Claude Code does, "" for none
 	link                  func(Server, document.Object) string
 	after                 string // what the user does after a change
 	warning               string // what the user should know of the client's own approvals

@@ -190,10 +190,11 @@ func (s Session) one(ctx context.Context, c Client) error {
 	var err error
 	if s.Remove {
 		change, err = s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
-	} else if server, wrong := s.server(); wrong != nil {
-		return wrong
 	} else {
-		change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
+		var server Server
+		if server, err = s.server(); err == nil {
+			change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
+		}
 	}
 	if err != nil {
 		return err

@@ -93,10 +93,12 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 	if err != nil {
 		return nil, nil, err
 	}
-	folder, err := filepath.EvalSymlinks(i.System.Project)
-	rel, wrong := filepath.Rel(folder, f.target)
-	if scope == Project && (errors.Join(err, wrong) != nil || !filepath.IsLocal(rel)) {
-		return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link")
+	if scope == Project {
+		folder, err := filepath.EvalSymlinks(i.System.Project)
+		rel, wrong := filepath.Rel(folder, f.target)
+		if errors.Join(err, wrong) != nil || !filepath.IsLocal(rel) {
+			return nil, nil, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link")
+		}
 	}
 	change = &Change{Client: c, Scope: scope, Name: name, File: where, before: f, installer: i}
 	value, err := c.format.editor().Decode(f.content)
@@ -155,8 +157,11 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
-	if program := i.ownProgram(c, scope, valuesOf("--vault", s.Args)...); program != "" {
-		change.Commands = c.own.add(program, s.Name, entry, old != nil)
+	if program := i.ownProgram(c, scope, valuesOf("--vault", s.Args)...); program != "" { // its default is another scope
+		if old != nil { // add-json refuses a name that exists
+			change.Commands = [][]string{{program, "mcp", "remove", s.Name, "-s", "user"}}
+		}
+		change.Commands = append(change.Commands, []string{program, "mcp", "add-json", s.Name, document.RenderJSONLine(entry), "-s", "user"})
 	}
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, s.Name)
@@ -189,7 +194,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	}
 	change.restore()
 	if program := i.ownProgram(c, scope); program != "" {
-		change.Commands, change.deletes = c.own.remove(program, name), false
+		change.Commands, change.deletes = [][]string{{program, "mcp", "remove", name, "-s", "user"}}, false
 	}
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, name)
@@ -303,36 +308,13 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	return backup, err
 }
 
-// ownCommand is how a client changes its settings of the user by itself.
-type ownCommand struct {
-	program string
-	// add returns the command lines; present says that the entry has to go first.
-	add    func(program, name string, entry document.Object, present bool) [][]string
-	remove func(program, name string) [][]string
-}
-
-// claudeCommand is for user scope: the default of Claude Code is another one.
-var claudeCommand = &ownCommand{
-	program: "claude",
-	add: func(program, name string, entry document.Object, present bool) [][]string {
-		add := []string{program, "mcp", "add-json", name, document.RenderJSONLine(entry), "-s", "user"}
-		if present { // add-json refuses a name that exists
-			return [][]string{{program, "mcp", "remove", name, "-s", "user"}, add}
-		}
-		return [][]string{add}
-	},
-	remove: func(program, name string) [][]string {
-		return [][]string{{program, "mcp", "remove", name, "-s", "user"}}
-	},
-}
-
 // ownProgram returns the path of the client's own command, "" if it is not used: then the file is edited. A
 // program that another user, a vault or the working folder could have put there is not started.
 func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
-	if c.own == nil || i.Run == nil || scope != User {
+	if c.own == "" || i.Run == nil || scope != User {
 		return ""
 	}
-	program := i.System.Program(c.own.program)
+	program := i.System.Program(c.own)
 	if program == "" {
 		return ""
 	}

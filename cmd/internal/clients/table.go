@@ -35,7 +35,7 @@ var table = []Client{
 		signs: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
 		shape: shape{stdio: with(typeStdio, nil), http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${VAR}"},
 		// A running Claude Code writes its file very often: its own command is safer.
-		own: claudeCommand},
+		own: "claude"},
 	{ID: "cursor", Name: "Cursor", format: relaxedJSON, place: []string{"mcpServers"}, after: "Reload the server in its settings, or restart it.",
 		user: files{all: []string{"~/.cursor/mcp.json"}}, project: files{all: []string{".cursor/mcp.json"}}, programs: []string{"cursor"},
 		link:  configLink("cursor://anysphere.cursor-deeplink/mcp/install", true),

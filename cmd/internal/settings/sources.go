@@ -175,7 +175,10 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		p, v := &s.Served[i].Policy, s.Served[i].Vault
 		p.Access = p.Access.Meet(f.ManagedAccess(std, s, v))
 	}
-	if vault := s.VaultAround(std, f.file.name); f.file.info != nil && vault != "" {
+	if f.file.info == nil {
+		return s, nil
+	}
+	if vault := s.VaultAround(std, f.file.name); vault != "" {
 		return s, unusable(f.file.place, &trust.Unsafe{
 			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
 		})
