@@ -30,17 +30,17 @@ var rules = [...]rule{
 	{name: "enabled", check: commandEnabled, pass: func(Policy, subject) string { return "not disabled" }},
 	{name: "mutations", denial: Denial{code: CodeMutationsOff, Setting: "allow-mutations", Reason: "changes are disabled (read-only mode)", hint: "the user can set allow-mutations to true"},
 		denies: func(p Policy, s subject) bool { return !p.Mutations && s.effect.Mutates() }, pass: func(p Policy, s subject) string {
-			return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
+			return "effect " + s.effect.String() + ", mutations are " + onOff[p.Mutations]
 		}},
 	// It regards sends besides the effect: an address that is opened changes nothing, and can contain a note.
 	{name: "publish", denial: Denial{code: CodeMutationsOff, Setting: "allow-publish", Reason: "can send text off this machine; publishing is disabled", hint: "the user can set allow-publish to true"},
 		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) }, pass: func(p Policy, s subject) string {
-			return "publishing is " + onOff(p.Publish) + map[bool]string{false: ", and nothing leaves the machine"}[leaves(s)]
+			return "publishing is " + onOff[p.Publish] + map[bool]string{false: ", and nothing leaves the machine"}[leaves(s)]
 		}},
 	{name: "target", check: targetNamed, pass: func(Policy, subject) string { return "target is explicit or not needed" }},
 	{name: "access", check: accessAllows, pass: accessPasses},
 	{name: "ui", denial: Denial{code: CodeDisabled, Setting: "allow-ui", Reason: "opens a view or moves the focus; disabled by allow-ui", hint: "the user can set allow-ui to true"},
-		denies: func(p Policy, s subject) bool { return !p.UI && s.shows }, pass: func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
+		denies: func(p Policy, s subject) bool { return !p.UI && s.shows }, pass: func(p Policy, _ subject) string { return "moving the focus is " + onOff[p.UI] }},
 	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
@@ -227,12 +227,7 @@ func changes(s subject) string {
 	return "has the effect " + s.effect.String()
 }
 
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
+var onOff = map[bool]string{true: "on", false: "off"}
 
 // accessAllows checks the paths that a call names against the access rules.
 //

@@ -216,9 +216,9 @@ func (c *cleaner) belongs(k kind, r, next rune) bool {
 		return c.selects(r, next)
 	case mongolian: // the selectors and the vowel separator: Unicode 13.5
 		if r == mvs {
-			return isMongolian(c.before()) && isMongolian(next)
+			return isLetterOf(unicode.Mongolian, c.before()) && isLetterOf(unicode.Mongolian, next)
 		}
-		return isMongolian(c.prev)
+		return isLetterOf(unicode.Mongolian, c.prev)
 	case graphemeJoiner: // keeps two marks in their order: Unicode 23.2
 		return c.prev != cgj && c.marks+1 < maxMarks && kindOf(next) == mark
 	case filler: // a Hangul syllable without its first consonant or its vowel: Unicode 3.12
@@ -288,15 +288,11 @@ func (c *cleaner) selects(r, next rune) bool {
 	case r == selector1 && c.prev == '0': // with a stroke
 		return true
 	}
-	return r < selector1+7 && isHieroglyph(c.prev) // rotated
+	return r < selector1+7 && isLetterOf(unicode.Egyptian_Hieroglyphs, c.prev) // rotated
 }
 
-func isMongolian(r rune) bool {
-	return unicode.Is(unicode.Mongolian, r) && unicode.IsLetter(r)
-}
-
-func isHieroglyph(r rune) bool {
-	return unicode.Is(unicode.Egyptian_Hieroglyphs, r) && unicode.IsLetter(r)
+func isLetterOf(script *unicode.RangeTable, r rune) bool {
+	return unicode.Is(script, r) && unicode.IsLetter(r)
 }
 
 // notationOf reports whether format is written next to r to format it:
@@ -304,7 +300,7 @@ func isHieroglyph(r rune) bool {
 func notationOf(r, format rune) bool {
 	switch {
 	case format < 0x13440:
-		return isHieroglyph(r)
+		return isLetterOf(unicode.Egyptian_Hieroglyphs, r)
 	case format < 0x1d000:
 		return unicode.Is(unicode.Duployan, r)
 	}

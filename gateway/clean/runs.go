@@ -44,8 +44,12 @@ func plainRun(s string) (n int, last rune) {
 				return n, last
 			}
 			size = 3
-		default:
-			if r = pictograph(s[n:]); r == 0 {
+		default: // plain ones of the block from U+1F000: a flag may open a sequence, and the last two are no characters
+			if n+3 >= len(s) || b != 0xf0 || s[n+1] != 0x9f || s[n+2]&0xc0 != 0x80 || s[n+3]&0xc0 != 0x80 {
+				return n, last
+			}
+			r = 0x1f000 | rune(s[n+2]&0x3f)<<6 | rune(s[n+3]&0x3f)
+			if r == blackFlag || r >= 0x1fffe {
 				return n, last
 			}
 			n += 4
@@ -59,19 +63,6 @@ func plainRun(s string) (n int, last rune) {
 		last = r
 	}
 	return n, last
-}
-
-// pictograph returns the character at the start of s if it is one of the block from U+1F000 to
-// U+1FFFF that is plain, else 0: a flag may open a sequence, and the last two are no characters.
-func pictograph(s string) rune {
-	if len(s) < 4 || s[0] != 0xf0 || s[1] != 0x9f || s[2]&0xc0 != 0x80 || s[3]&0xc0 != 0x80 {
-		return 0
-	}
-	r := 0x1f000 | rune(s[2]&0x3f)<<6 | rune(s[3]&0x3f)
-	if r == blackFlag || r >= 0x1fffe {
-		return 0
-	}
-	return r
 }
 
 const (

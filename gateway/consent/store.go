@@ -318,13 +318,18 @@ func (d *Store) readContent() (content, error) {
 		case temporarySuffix:
 			_ = d.system.Remove(path) // it counts for nothing
 		case recordSuffix:
-			q, err := readQuestion(path)
-			var damaged *Damaged
+			data, err := private.Read(path, maxRecord)
+			q, ok := parseQuestion(strings.TrimSuffix(name, recordSuffix), data)
+			var unsafe *private.Unsafe
 			switch {
-			case errors.As(err, &damaged):
-				s.damaged = append(s.damaged, damaged)
-			case err != nil:
-				return content{}, err
+			case errors.As(err, &unsafe):
+				s.damaged = append(s.damaged, &Damaged{name, unsafe.Reason()})
+			case errors.Is(err, fs.ErrPermission):
+				s.damaged = append(s.damaged, &Damaged{name, "cannot be read"})
+			case err != nil: // it may be readable in a moment, and be a denial
+				return content{}, unusable(path, err)
+			case !ok:
+				s.damaged = append(s.damaged, &Damaged{name, "is not what was written"})
 			case q.isLive(s.now):
 				s.live = append(s.live, q)
 			default:
@@ -335,27 +340,6 @@ func (d *Store) readContent() (content, error) {
 	}
 	slices.SortStableFunc(s.live, func(a, b StoredQuestion) int { return a.Made.Compare(b.Made) })
 	return s, nil
-}
-
-// readQuestion reads the file of a question. Its errors are *[Damaged] for what
-// is not the file that was written, and *[Unusable].
-func readQuestion(path string) (StoredQuestion, error) {
-	name := filepath.Base(path)
-	data, err := private.Read(path, maxRecord)
-	var unsafe *private.Unsafe
-	switch {
-	case errors.As(err, &unsafe):
-		return StoredQuestion{}, &Damaged{name, unsafe.Reason()}
-	case errors.Is(err, fs.ErrPermission):
-		return StoredQuestion{}, &Damaged{name, "cannot be read"}
-	case err != nil: // it may be readable in a moment, and be a denial
-		return StoredQuestion{}, unusable(path, err)
-	}
-	q, ok := parseQuestion(strings.TrimSuffix(name, recordSuffix), data)
-	if !ok {
-		return StoredQuestion{}, &Damaged{name, "is not what was written"}
-	}
-	return q, nil
 }
 
 // find returns the question about a call, the zero Question if there is none. If

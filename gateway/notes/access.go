@@ -65,7 +65,18 @@ func (r *Rules) AccessOf(path string) (Access, error) {
 	if p.Access.Restrict() {
 		a.Origin = p.Origins["access"]
 	}
-	a.Ignored = r.ignoredBy(path)
+	if text, ok := ignorePatterns(r.folder()); !ok { // a file that cannot be used hides everything
+		a.Ignored = &IgnoredBy{File: filepath.Join(r.folder(), access.IgnoreFile)}
+	} else {
+		patterns := access.ParseIgnored(string(text))
+		reason, hidden := patterns.Reason(path, false)
+		if !hidden {
+			reason, hidden = patterns.Reason(path, true)
+		}
+		if hidden {
+			a.Ignored = &IgnoredBy{filepath.Join(r.folder(), access.IgnoreFile), reason.Line, reason.Pattern, reason.Path}
+		}
+	}
 	itself := access.Delete
 	if levels, known := r.Narrowing(path); !known {
 		itself = access.None
@@ -119,25 +130,6 @@ func permitted(p policy.Policy, call allowlist.Call, a Access) Permitted {
 		return Permitted{Why: denial.Reason, Hint: denial.Hint()}
 	}
 	return Permitted{Why: err.Error()}
-}
-
-// ignoredBy returns the line of the ignore file that hides a path. A file that cannot be
-// used hides everything.
-func (r *Rules) ignoredBy(path string) *IgnoredBy {
-	text, ok := ignorePatterns(r.folder())
-	file := filepath.Join(r.folder(), access.IgnoreFile)
-	if !ok {
-		return &IgnoredBy{File: file}
-	}
-	patterns := access.ParseIgnored(string(text))
-	reason, hidden := patterns.Reason(path, false)
-	if !hidden {
-		reason, hidden = patterns.Reason(path, true)
-	}
-	if !hidden {
-		return nil
-	}
-	return &IgnoredBy{File: file, Line: reason.Line, Pattern: reason.Pattern, Path: reason.Path}
 }
 
 // IgnoreFile returns the path of the ignore file of a vault in a folder, "" if it has none.

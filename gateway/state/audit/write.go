@@ -195,20 +195,16 @@ const patience = 10 * time.Second
 
 // lock takes the lock of writers, and makes the folder if need be.
 func (l *Log) lock() (unlock func(), err error) {
+	path := l.folder.file(lockFile)
 	if l.prepared.Load() {
-		if unlock, err = l.folder.lock(); !errors.Is(err, fs.ErrNotExist) {
-			return unlock, err
+		if unlock, err = private.Lock(context.Background(), path, patience); !errors.Is(err, fs.ErrNotExist) {
+			return unlock, store.Locked(path, err)
 		} // the folder went away in between
 	}
 	if err := l.prepare(); err != nil {
 		return nil, err
 	}
 	l.prepared.Store(true)
-	return l.folder.lock()
-}
-
-func (p folder) lock() (unlock func(), err error) {
-	path := p.file(lockFile)
 	unlock, err = private.Lock(context.Background(), path, patience)
 	return unlock, store.Locked(path, err)
 }

@@ -78,7 +78,7 @@ func Open(state string) *Calls {
 	return &Calls{
 		parts: [2]*audit.Follower{audit.Follow(audit.AuditFolder(state), firstRead), audit.Follow(audit.CallsFolder(state), firstRead)},
 		max:   maxCalls, first: 1, // 0 is none
-		byCall: map[callKey]uint64{}, names: newNames(), texts: map[TextDay]int{},
+		byCall: map[callKey]uint64{}, names: names{map[string]name{"": 0}, []string{""}}, texts: map[TextDay]int{},
 	}
 }
 
@@ -178,7 +178,7 @@ func (c *Calls) describe(r *row, l audit.Line) {
 		set(&r.decision, l.Decision)
 		set(&r.code, l.Code)
 		r.ms, r.count, r.ended = took, uint32(min(l.Count, 1<<31)), true
-	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, c.names.text(r.decision)):
+	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, c.names.texts[r.decision]):
 		set(&r.decision, l.Decision)
 		if !r.ended {
 			r.rule, r.code = c.names.number(l.Rule), c.names.number(l.Code)
@@ -205,7 +205,7 @@ func (c *Calls) forget() {
 			c.order[i] -= int32(drop)
 		}
 		// The lines and names that no call has any more.
-		lines, fresh := make([]line, 0, len(c.lines)), newNames()
+		lines, fresh := make([]line, 0, len(c.lines)), names{map[string]name{"": 0}, []string{""}}
 		clear(c.byCall)
 		for i := range c.rows {
 			r := &c.rows[i]
@@ -219,7 +219,7 @@ func (c *Calls) forget() {
 			for _, n := range []*name{
 				&r.session, &r.agent, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by,
 			} {
-				*n = fresh.number(c.names.text(*n))
+				*n = fresh.number(c.names.texts[*n])
 			}
 			if r.number > 0 {
 				c.byCall[callKey{r.session, r.number}] = c.first + uint64(i)
@@ -243,9 +243,6 @@ func (c *Calls) linesOf(r row) (at []int32) {
 	}
 	return at
 }
-
-// who is the name of [Call.Who].
-func (r *row) who() name { return cmp.Or(r.agent, r.client) }
 
 // backward yields the calls and their numbers in the order of time, the newest first.
 func (c *Calls) backward() iter.Seq2[uint64, *row] {

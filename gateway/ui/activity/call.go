@@ -54,11 +54,11 @@ func (c *Calls) call(number uint64, r *row) Call {
 
 // unnamed returns a call without its ID, which takes as long as all the rest.
 func (c *Calls) unnamed(number uint64, r *row) Call {
-	t := c.names.text
+	t := c.names.texts
 	return Call{
-		Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
-		Session: t(r.session), Agent: t(r.agent), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
-		Decision: t(r.decision), Rule: t(r.rule), Code: t(r.code), Change: t(r.change), By: t(r.by), Ended: r.ended, Approved: r.approved,
+		Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t[r.kind],
+		Session: t[r.session], Agent: t[r.agent], Client: t[r.client], Surface: t[r.surface], Vault: t[r.vault], Command: t[r.command], Effect: t[r.effect], Backend: t[r.backend],
+		Decision: t[r.decision], Rule: t[r.rule], Code: t[r.code], Change: t[r.change], By: t[r.by], Ended: r.ended, Approved: r.approved,
 		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count), Note: r.note,
 	}
 }
@@ -67,7 +67,7 @@ func (c *Calls) id(r *row) string {
 	if r.number == 0 {
 		return fmt.Sprintf("line%d-%d", c.lines[r.lines].part, r.seq)
 	}
-	return fmt.Sprintf("%s-%d", c.names.text(r.session), r.number)
+	return fmt.Sprintf("%s-%d", c.names.texts[r.session], r.number)
 }
 
 // Own reports whether the owner of the notes called, and no agent: on the page, at a
@@ -122,7 +122,7 @@ func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
 		text string
 		of   func(r *row) name
 	}{
-		{f.Who, (*row).who}, {f.Vault, func(r *row) name { return r.vault }},
+		{f.Who, func(r *row) name { return cmp.Or(r.agent, r.client) }}, {f.Vault, func(r *row) name { return r.vault }},
 		{f.Command, func(r *row) name { return r.command }}, {f.Session, func(r *row) name { return r.session }},
 	} {
 		if one.text == "" {
@@ -249,13 +249,13 @@ func (c *Calls) Names() (who, vaults, commands []string) {
 	seen := [3]map[name]bool{{}, {}, {}}
 	for i := range c.rows {
 		r := &c.rows[i]
-		seen[0][r.who()], seen[1][r.vault], seen[2][r.command] = true, true, true
+		seen[0][cmp.Or(r.agent, r.client)], seen[1][r.vault], seen[2][r.command] = true, true, true
 	}
 	var lists [3][]string
 	for i, set := range seen {
 		for number := range set {
 			if number != 0 {
-				lists[i] = append(lists[i], c.names.text(number))
+				lists[i] = append(lists[i], c.names.texts[number])
 			}
 		}
 		slices.Sort(lists[i])
@@ -276,8 +276,6 @@ type names struct {
 	texts   []string
 }
 
-func newNames() names { return names{map[string]name{"": 0}, []string{""}} }
-
 func (n *names) number(text string) name {
 	number, known := n.numbers[text]
 	if !known {
@@ -286,5 +284,3 @@ func (n *names) number(text string) name {
 	}
 	return number
 }
-
-func (n *names) text(number name) string { return n.texts[number] }
