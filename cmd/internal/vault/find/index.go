@@ -385,8 +385,29 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 		}
 		next.segments, next.dead = append(next.segments, w.done()), append(next.dead, map[int]bool{})
 	}
-	if err := next.compact(); err != nil {
-		return nil, err
+	// The smaller segments are merged when there are many, and dead files dropped when they are more than a
+	// quarter.
+	from := len(next.segments)
+	if from > maxSegments {
+		from = 1 // all but the first, which is the largest
+		if len(next.segments[0].files) < 4*next.len(1) {
+			from = 0
+		}
+	}
+	for i, s := range next.segments {
+		if 4*len(next.dead[i]) > len(s.files) {
+			from = min(from, i)
+		}
+	}
+	if from < len(next.segments) {
+		merged, err := merge(slices.Clone(next.segments[from:]), next.dead[from:])
+		if err != nil {
+			return nil, err
+		}
+		next.segments, next.dead = next.segments[:from], next.dead[:from]
+		if len(merged.files) > 0 {
+			next.segments, next.dead = append(next.segments, merged), append(next.dead, map[int]bool{})
+		}
 	}
 	next.place()
 	return next, nil
@@ -402,35 +423,6 @@ func (x *Index) place() {
 			}
 		}
 	}
-}
-
-// compact merges the smaller segments when there are many, and drops dead files when
-// they are more than a quarter.
-func (x *Index) compact() error {
-	from := len(x.segments)
-	if from > maxSegments {
-		from = 1 // all but the first, which is the largest
-		if len(x.segments[0].files) < 4*x.len(1) {
-			from = 0
-		}
-	}
-	for i, s := range x.segments {
-		if 4*len(x.dead[i]) > len(s.files) {
-			from = min(from, i)
-		}
-	}
-	if from >= len(x.segments) {
-		return nil
-	}
-	merged, err := merge(slices.Clone(x.segments[from:]), x.dead[from:])
-	if err != nil {
-		return err
-	}
-	x.segments, x.dead = x.segments[:from], x.dead[:from]
-	if len(merged.files) > 0 {
-		x.segments, x.dead = append(x.segments, merged), append(x.dead, map[int]bool{})
-	}
-	return nil
 }
 
 func (x *Index) len(from int) (files int) {

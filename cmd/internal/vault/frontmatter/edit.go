@@ -48,7 +48,7 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 		return nil, err
 	case !found:
 		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
-		if !b.hasBlock() {
+		if b.body <= b.front {
 			end := lineBreak(b.text, b.front)
 			return b.first(value, func(form string) ([]byte, error) {
 				lines := fence + end + withBreaks(writtenKey(key)+":"+form, end) + fence + end
@@ -151,15 +151,13 @@ func open(text []byte) (*note, error) {
 	}
 	b := &note{text: text, span: found.Frontmatter, body: found.Body, properties: properties}
 	b.front = len(text) - len(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if !b.hasBlock() {
+	if b.body <= b.front {
 		b.body = b.front
 		return b, nil
 	}
 	b.entries, err = entries(b.block(), b.properties)
 	return b, err
 }
-
-func (b *note) hasBlock() bool { return b.body > b.front }
 
 func (b *note) block() []byte { return b.text[b.span.Start:b.span.End] }
 

@@ -382,12 +382,21 @@ func (k *Store) aim(x *index.Index) {
 		return
 	}
 	next := aimed{x, make([]aimedFile, len(x.Files))}
-	var unread []int // files whose filter or text is in the cache
-	before := beforeIn(k.aimed.index)
+	var unread []int               // files whose filter or text is in the cache
+	old, place := k.aimed.index, 0 // the files of both are in the order of listings
 	for i, f := range x.Files {
-		if old, ok := before(f); ok {
-			next.files[i] = k.aimed.files[old]
-			continue
+		if old != nil {
+			at, known := place, place < len(old.Files) && old.Files[place] == f
+			if !known {
+				at, known = old.Place(f.Path.String())
+			}
+			if known {
+				place = at + 1
+			}
+			if known && old.Files[at] == f {
+				next.files[i] = k.aimed.files[at]
+				continue
+			}
 		}
 		to := &next.files[i]
 		*to = aimedFile{path: f.Path, isNote: f.IsNote(), isNFC: norm.NFC.IsNormalString(f.Path.String())}
@@ -425,24 +434,4 @@ func (k *Store) aim(x *index.Index) {
 		}
 	})
 	k.aimed = next
-}
-
-// beforeIn returns a function that finds the place of the same file in an index, which may
-// be nil, for files in the order of listings.
-func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
-	if old == nil {
-		return func(*index.File) (int, bool) { return 0, false }
-	}
-	next := 0
-	return func(f *index.File) (int, bool) {
-		if next == len(old.Files) || old.Files[next] != f {
-			place, ok := old.Place(f.Path.String())
-			if !ok {
-				return 0, false
-			}
-			next = place
-		}
-		next++
-		return next - 1, old.Files[next-1] == f
-	}
 }

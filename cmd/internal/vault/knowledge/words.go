@@ -78,7 +78,33 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 	if w.view != nil && w.of == x && w.filters == filters {
 		return w.view, nil
 	}
-	if changed, gone := w.stale(x); len(changed)+len(gone) > 0 {
+	var changed, gone []string // what the index of words does not have as it is, and what is gone
+	if w.of == nil {
+		changed, gone = w.index.Stale(func(yield func(string, uint64) bool) {
+			for _, f := range x.Files {
+				if !yield(f.Path.String(), StampOf(f)) {
+					return
+				}
+			}
+		})
+	} else {
+		before, now := make([]bool, len(w.of.Files)), map[string]bool{}
+		for i, place := range index.Kept(w.of.Files, x.Files) {
+			if place >= 0 {
+				before[place] = true
+				continue
+			}
+			path := x.Files[i].Path.String()
+			changed = append(changed, path)
+			now[path] = true
+		}
+		for i, kept := range before {
+			if path := w.of.Files[i].Path.String(); !kept && !now[path] {
+				gone = append(gone, path)
+			}
+		}
+	}
+	if len(changed)+len(gone) > 0 {
 		w.of, w.view = nil, nil
 		var err error
 		read := 0
@@ -147,37 +173,6 @@ func (w *words) load() *find.Index {
 }
 
 func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }
-
-// stale returns the paths of files that the index of words does not have as they are, and of those
-// that are gone.
-func (w *words) stale(x *index.Index) (changed, gone []string) {
-	if w.of == nil {
-		return w.index.Stale(func(yield func(string, uint64) bool) {
-			for _, f := range x.Files {
-				if !yield(f.Path.String(), StampOf(f)) {
-					return
-				}
-			}
-		})
-	}
-	before := make([]bool, len(w.of.Files))
-	now := map[string]bool{}
-	for i, place := range index.Kept(w.of.Files, x.Files) {
-		if place >= 0 {
-			before[place] = true
-			continue
-		}
-		path := x.Files[i].Path.String()
-		changed = append(changed, path)
-		now[path] = true
-	}
-	for i, kept := range before {
-		if path := w.of.Files[i].Path.String(); !kept && !now[path] {
-			gone = append(gone, path)
-		}
-	}
-	return changed, gone
-}
 
 // StampOf tells the content of a file from others. It is 0 for a file that was written a moment ago, because that may
 // change and keep its stamp.

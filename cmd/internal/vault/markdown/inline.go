@@ -118,7 +118,17 @@ func (s *scanner) mark(at int, line segment) int {
 		s.looked += size
 		return at + max(1, tagSize(s.text[at:at+1+size]))
 	case '[':
-		return s.openBracket(at, line)
+		if at+1 < line.end && s.text[at+1] == '[' {
+			if end := s.wikilink(at, line); end > 0 {
+				return end
+			}
+		}
+		if s.brackets.size == maxBrackets {
+			s.brackets.size = 0
+		}
+		s.brackets.open[s.brackets.size] = bracket{place{at, s.seg}, s.isEmbed(at, line)}
+		s.brackets.size++
+		return at + 1
 	}
 	return s.closeBracket(at, line)
 }

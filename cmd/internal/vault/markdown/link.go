@@ -39,22 +39,6 @@ func ParseLink(text string) (Link, bool) {
 	return link, link.Span == Span{0, len(text)}
 }
 
-// openBracket reads a wikilink, or remembers the bracket.
-func (s *scanner) openBracket(at int, line segment) int {
-	if at+1 < line.end && s.text[at+1] == '[' {
-		if end := s.wikilink(at, line); end > 0 {
-			return end
-		}
-	}
-	open := bracket{place{at, s.seg}, s.isEmbed(at, line)}
-	if s.brackets.size == maxBrackets {
-		s.brackets.size = 0
-	}
-	s.brackets.open[s.brackets.size] = open
-	s.brackets.size++
-	return at + 1
-}
-
 // isEmbed reports whether an exclamation mark precedes the bracket at at.
 func (s *scanner) isEmbed(at int, line segment) bool {
 	return at > line.start && s.text[at-1] == '!' && s.literal != at

@@ -124,14 +124,6 @@ const (
 	Negate
 )
 
-var operatorTexts = [...]string{
-	Or: "||", And: "&&", Equal: "==", NotEqual: "!=", Less: "<", Greater: ">", LessEqual: "<=", GreaterEqual: ">=",
-	Add: "+", Subtract: "-", Multiply: "*", Divide: "/", Remainder: "%", Not: "!", Negate: "-",
-}
-
-// String returns the operator as it is written.
-func (o Operator) String() string { return operatorTexts[o] }
-
 // Walk visits a node and all nodes below it, parents first.
 func Walk(n Node, visit func(Node)) {
 	visit(n)

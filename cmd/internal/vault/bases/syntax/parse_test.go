@@ -27,9 +27,9 @@ func write(n Node) string {
 	case *List:
 		return "[" + writeAll(n.Items) + "]"
 	case *Unary:
-		return "(" + n.Op.String() + write(n.X) + ")"
+		return "(" + operatorTexts[n.Op] + write(n.X) + ")"
 	case *Binary:
-		return "(" + write(n.X) + n.Op.String() + write(n.Y) + ")"
+		return "(" + write(n.X) + operatorTexts[n.Op] + write(n.Y) + ")"
 	case *Member:
 		return write(n.X) + "." + n.Name
 	case *Index:
@@ -38,6 +38,11 @@ func write(n Node) string {
 		return write(n.Function) + "(" + writeAll(n.Args) + ")"
 	}
 	return "?"
+}
+
+var operatorTexts = [...]string{
+	Or: "||", And: "&&", Equal: "==", NotEqual: "!=", Less: "<", Greater: ">", LessEqual: "<=", GreaterEqual: ">=",
+	Add: "+", Subtract: "-", Multiply: "*", Divide: "/", Remainder: "%", Not: "!", Negate: "-",
 }
 
 func writeAll(nodes []Node) string {

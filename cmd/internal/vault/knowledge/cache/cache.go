@@ -382,27 +382,6 @@ func (p place) replace(end string, data []byte) error {
 	return err
 }
 
-// lock keeps other processes from updating this cache until the file that it returns is
-// closed. It is nil if another process has the lock, or the system has no locks: two
-// concurrent updates would damage the cache, though only that.
-func (p place) lock() *os.File {
-	file, err := openRegular(p.fixed(lockEnd), os.O_RDWR)
-	if errors.Is(err, fs.ErrNotExist) {
-		file, err = create(p.fixed(lockEnd))
-		if errors.Is(err, fs.ErrExist) {
-			file, err = openRegular(p.fixed(lockEnd), os.O_RDWR)
-		}
-	}
-	if err != nil {
-		return nil
-	}
-	if system.TryLock(file) != nil {
-		file.Close()
-		return nil
-	}
-	return file
-}
-
 var errIrregular = errors.New("is not a regular file")
 
 // openRegular opens a regular file, and no link to one.

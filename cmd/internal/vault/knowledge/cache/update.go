@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,8 +43,20 @@ func (c *Cache) update(limit uint64) *Update {
 	if c.closed || os.MkdirAll(c.place.dir, 0o700) != nil || !system.IsPrivate(c.place.dir) {
 		return nil
 	}
-	lock := c.place.lock()
-	if lock == nil {
+	// Two concurrent updates would damage the cache, though only that: there is none if another process has
+	// the lock, or the system has no locks.
+	lock, err := openRegular(c.place.fixed(lockEnd), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		lock, err = create(c.place.fixed(lockEnd))
+		if errors.Is(err, fs.ErrExist) {
+			lock, err = openRegular(c.place.fixed(lockEnd), os.O_RDWR)
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	if system.TryLock(lock) != nil {
+		lock.Close()
 		return nil
 	}
 	if _, now := c.place.readTable(headSize); now != c.seen {
