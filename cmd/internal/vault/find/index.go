@@ -168,7 +168,20 @@ func (b *builder) add(d Doc) {
 		w.last, w.count, w.fields = place, 0, 0
 	}
 	b.seen = b.seen[:0]
-	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: likely(counts), length: length, key: lookup.Keys(d.Path)[0]})
+	// The language is the one with most stop words, none where there is no lead over the others: a word of
+	// several languages counts in each of them.
+	language, best, second := languageSet(0), 0, -1
+	for i := 1; i < len(counts); i++ {
+		if counts[i] > counts[best] {
+			best, second = i, counts[best]
+		} else {
+			second = max(second, counts[i])
+		}
+	}
+	if counts[best] >= 3 && counts[best]*10 >= second*11 {
+		language = 1 << best
+	}
+	b.files = append(b.files, file{path: d.Path, stamp: d.Stamp, kind: d.Kind, language: language, length: length, key: lookup.Keys(d.Path)[0]})
 }
 
 // splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.

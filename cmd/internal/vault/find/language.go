@@ -68,23 +68,6 @@ var fillerWords = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// likely returns the language with most stop words, none where there is no lead over the
-// others: a word of several languages counts in each of them.
-func likely(counts []int) languageSet {
-	best, second := 0, -1
-	for i := 1; i < len(counts); i++ {
-		if counts[i] > counts[best] {
-			best, second = i, counts[best]
-		} else {
-			second = max(second, counts[i])
-		}
-	}
-	if counts[best] < 3 || counts[best]*10 < second*11 {
-		return 0
-	}
-	return 1 << best
-}
-
 // stems returns the stem of a word in each of some languages, without accents, by the bit of the language.
 func stems(word string, of languageSet) (list []string) {
 	list = make([]string, len(languages))

@@ -239,28 +239,27 @@ func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
 // string, unless it names a type that fits.
 func scalar(n *yaml.Node) Value {
 	text := unshield(n.Value)
-	plain := Value{kind: String, text: text}
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
-		plain = resolve(text)
+	v := Value{kind: String, text: text}
+	if n.Tag != "!" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+		v = resolve(text)
 	}
-	if n.Tag == "!" || n.Style&yaml.TaggedStyle != 0 && !fits(n.ShortTag(), plain) {
-		return Value{kind: String, text: text}
+	if n.Style&yaml.TaggedStyle == 0 {
+		return v
 	}
-	return plain
-}
-
-// fits reports whether a value is of the type that a tag names.
-func fits(tag string, v Value) bool {
+	tag, fits := n.ShortTag(), true
 	switch v.kind {
 	case Null:
-		return tag == "!!null"
+		fits = tag == "!!null"
 	case Bool:
-		return tag == "!!bool"
+		fits = tag == "!!bool"
 	case Number:
 		whole := !strings.ContainsAny(v.text, ".eE") || strings.HasPrefix(v.text, "0x")
-		return tag == "!!int" && whole || tag == "!!float" && !whole
+		fits = tag == "!!int" && whole || tag == "!!float" && !whole
 	}
-	return true
+	if !fits {
+		return Value{kind: String, text: text}
+	}
+	return v
 }
 
 // keyWriter writes a list or a map as a key, as the app does: on one line.

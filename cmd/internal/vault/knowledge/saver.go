@@ -45,8 +45,6 @@ func (k *Store) saver() *saver {
 	return s
 }
 
-func (s *saver) hasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
-
 // find returns the record of a note in the cache file.
 func (s *saver) find(path disk.Path, stamp system.Stamp) (cache.Record, bool) {
 	if s.cache == nil {
@@ -85,7 +83,7 @@ func (s *saver) Recall(path disk.Path, stamp system.Stamp) (index.Facts, *index.
 	if facts, ok := s.cache.Facts(record); ok {
 		return index.Facts(facts), nil, true
 	}
-	text, ok := s.cache.Text(record, nil)
+	text, ok := s.cache.Read(record, cache.TextPart, nil)
 	if !ok {
 		return "", nil, false
 	}

@@ -108,7 +108,7 @@ type walked struct {
 
 func (w *walked) take(e disk.Entry) {
 	var record cache.Record
-	if w.saver.hasAny() {
+	if w.saver.cache != nil && w.saver.cache.Len() > 0 {
 		stamp, err := e.Stamp()
 		if err != nil {
 			return // it is gone

@@ -248,7 +248,7 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	}
 	// A process for one call makes no filters: a later search makes them of the texts in the cache.
 	memory := index.Memory{Learn: s.Learn, Learned: s.learned, NoFilters: !s.filters, Sparse: s.shelf != nil}
-	if s.hasAny() {
+	if s.cache != nil && s.cache.Len() > 0 {
 		memory.Recall = s.Recall
 	}
 	x, err := index.Build(k.folder, k.last, memory, from.Now(), from.Tally)

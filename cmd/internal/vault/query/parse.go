@@ -161,15 +161,6 @@ func (p *parser) operator(set setting) (name string, inside setting) {
 	return name, set
 }
 
-// composed returns a text in normal form C if it is searched in a path; texts of notes are
-// searched as they are.
-func (s setting) composed(raw string) string {
-	if s.field == inName || s.field == inPath {
-		return norm.NFC.String(raw)
-	}
-	return raw
-}
-
 // leaf reads a word, a phrase or a regex.
 func (p *parser) leaf(set setting) node {
 	if p.terms++; p.terms > maxTerms {
@@ -178,23 +169,31 @@ func (p *parser) leaf(set setting) node {
 	start := p.at
 	var text string
 	var found pattern
-	switch p.text[p.at] {
-	case '"':
-		text = p.quoted()
-		found = phrase{words{needle: newNeedle(set.composed(text), set.exact), raw: text}}
-	case '/':
+	if p.text[p.at] == '/' {
 		found = p.regex(set.exact)
-	default:
-		ends := `()"`
-		if set.field == inValues {
-			ends = `()"[]`
+	} else {
+		isPhrase := p.text[p.at] == '"'
+		if isPhrase {
+			text = p.quoted()
+		} else {
+			ends := `()"`
+			if set.field == inValues {
+				ends = `()"[]`
+			}
+			for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
+				_, size := utf8.DecodeRuneInString(p.text[p.at:])
+				p.at += size
+			}
+			text = p.text[start:p.at]
 		}
-		for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
-			_, size := utf8.DecodeRuneInString(p.text[p.at:])
-			p.at += size
+		searched := text // the texts of notes are as they are, paths in normal form C
+		if set.field == inName || set.field == inPath {
+			searched = norm.NFC.String(text)
 		}
-		text = p.text[start:p.at]
-		found = words{needle: newNeedle(set.composed(text), set.exact), raw: text}
+		word := words{needle: newNeedle(searched, set.exact), raw: text}
+		if found = word; isPhrase {
+			found = phrase{word}
+		}
 	}
 	switch set.field {
 	case inTags:

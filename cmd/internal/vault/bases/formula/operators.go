@@ -66,36 +66,26 @@ func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
 	}
+	date, by := a, b
 	if op == syntax.Add && b.kind == Date {
-		a, b = b, a // a duration may stand on either side
-		if span, ok := w.Duration(b); ok {
-			return moved(a, span)
-		}
-		return invalidOperator(b, a)
+		date, by = b, a // the duration may come first
 	}
-	x, isX := w.Date(a)
-	if span, ok := w.Duration(b); ok && a.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
+	if span, ok := w.Duration(by); ok && date.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
 		if op == syntax.Subtract {
 			span = span.times(-1)
 		}
-		return moved(a, span)
+		m, _ := date.Moment()
+		t, ok := span.after(m.Time)
+		if y := t.Year(); !ok || y < minYear || y > maxYear {
+			return failure("Invalid date")
+		}
+		return OfMoment(Moment{t, m.HasTime || span.Millis != 0})
 	}
+	x, isX := w.Date(a)
 	if y, isY := w.Date(b); isX && isY && op == syntax.Subtract {
 		return OfSpan(Span{Millis: between(y.Time, x.Time)})
 	}
 	return invalidOperator(a, b)
-}
-
-func moved(date Value, by Span) Value {
-	m, _ := date.Moment()
-	t, ok := by.after(m.Time)
-	if !ok {
-		return failure("Invalid date")
-	}
-	if y := t.Year(); y < minYear || y > maxYear {
-		return failure("Invalid date")
-	}
-	return OfMoment(Moment{t, m.HasTime || by.Millis != 0})
 }
 
 // minYear and maxYear bound the years of dates: those that print with four digits.

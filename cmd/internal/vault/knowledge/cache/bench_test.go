@@ -98,7 +98,7 @@ func BenchmarkTexts(b *testing.B) {
 		var buf []byte
 		for b.Loop() {
 			for _, r := range records {
-				text, ok := c.Text(r, buf)
+				text, ok := c.Read(r, TextPart, buf)
 				if !ok {
 					b.Fatal()
 				}

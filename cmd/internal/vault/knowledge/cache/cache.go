@@ -144,15 +144,11 @@ func (c *Cache) Find(path string, stamp system.Stamp) (Record, bool) {
 	return Record{c, i}, true
 }
 
-// Text reads the text of a file into buf, which is reused if it is large enough. ok is
-// false if it is not kept, or damaged: then the file has to be read, and put in again.
-func (c *Cache) Text(r Record, buf []byte) (text []byte, ok bool) { return c.read(r, TextPart, buf) }
-
 // Facts returns the facts of a file. ok is false if they are not kept, or damaged.
 func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
-	data, ok := c.read(r, FactsPart, scratch.bytes)
+	data, ok := c.Read(r, FactsPart, scratch.bytes)
 	if !ok {
 		return "", false
 	}
@@ -160,7 +156,9 @@ func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	return string(data), true
 }
 
-func (c *Cache) read(r Record, what Part, buf []byte) (data []byte, ok bool) {
+// Read reads a part of a file into buf, which is reused if it is large enough. ok is false if it is not
+// kept, or damaged: then the file has to be read, and put in again.
+func (c *Cache) Read(r Record, what Part, buf []byte) (data []byte, ok bool) {
 	s := r.entry().spans[what]
 	if !s.isKept() || c.pack == nil || c.pack != r.cache.pack { // or the pack was rewritten
 		return nil, false

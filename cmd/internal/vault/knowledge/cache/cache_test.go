@@ -94,7 +94,7 @@ func (f file) check(t reporter, c *Cache) (text, facts bool) {
 	if !ok {
 		return false, false
 	}
-	got, text := c.Text(r, nil)
+	got, text := c.Read(r, TextPart, nil)
 	if text && string(got) != string(f.text()) {
 		t.Errorf("%s: wrong text %q", f.path, got)
 	}
@@ -210,7 +210,7 @@ func TestFactsAreAddedLater(t *testing.T) {
 	checkAll(t, c2, f)
 	checkAll(t, open(t, dir), f)
 	// A record goes on to be of use in a cache that was made from its own.
-	text, ok := c2.Text(r, nil)
+	text, ok := c2.Read(r, TextPart, nil)
 	assert.That(t, ok && string(text) == string(f.text()), "%q, %v", text, ok)
 }
 
@@ -280,7 +280,7 @@ func TestANilUpdateDoesNothing(t *testing.T) {
 func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir)
-	_, ok := c.Text(Record{}, nil)
+	_, ok := c.Read(Record{}, TextPart, nil)
 	assert.That(t, !ok && !(Record{}).Has(FactsPart) && !(Record{}).Has(TextPart), "the zero record contains something")
 	u := c.Update()
 	u.Keep("a", Record{})
@@ -309,7 +309,7 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	u.Keep("b.md", r) // renamed
 	next := commit(t, u)
 	r, ok := next.Find("b.md", old.stamp)
-	text, _ := next.Text(r, nil)
+	text, _ := next.Read(r, TextPart, nil)
 	assert.That(t, next.Len() == 2 && ok && string(text) == string(old.text()), "%d files, %v, %q", next.Len(), ok, text)
 	if text, facts := f.check(t, next); !text || !facts {
 		t.Errorf("text %v, facts %v", text, facts)
@@ -350,9 +350,9 @@ func TestTheBufferIsUsedAgain(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(f.path, f.stamp)
 	buf := make([]byte, 0, 1000)
-	text, ok := c.Text(r, buf)
+	text, ok := c.Read(r, TextPart, buf)
 	assert.That(t, ok && &text[0] == &buf[:1][0], "it is not")
-	if allocs := testing.AllocsPerRun(100, func() { c.Text(r, buf) }); allocs > 0 {
+	if allocs := testing.AllocsPerRun(100, func() { c.Read(r, TextPart, buf) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
 	}
 }
@@ -394,7 +394,7 @@ func TestAFilterComesBesideWhatIsThere(t *testing.T) {
 	r, _ = next.Find(f.path, f.stamp)
 	assert.That(t, r.Has(FilterPart) && r.Has(FactsPart) && r.Has(TextPart), "something of the note is missing")
 	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[TextPart].at))
-	_, ok := next.Text(r, nil)
+	_, ok := next.Read(r, TextPart, nil)
 	require.That(t, !ok, "a damaged text is answered with")
 	u = next.Update()
 	u.Add(f.path, r, FilterPart, f.filter())

@@ -41,7 +41,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 		require.That(t, u != nil, "%s: no update", what)
 		for i, f := range files {
 			r, ok := c.Find(f.path, f.stamp)
-			if _, sound := c.Text(r, nil); ok && sound && i%2 == 0 {
+			if _, sound := c.Read(r, TextPart, nil); ok && sound && i%2 == 0 {
 				u.Keep(f.path, r)
 				continue
 			}
@@ -157,7 +157,7 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	checkAll(t, c, small...)
 	checkAll(t, old, append(small, large)...)
 	r, _ := old.Find(small[1].path, small[1].stamp)
-	_, ok := c.Text(r, nil)
+	_, ok := c.Read(r, TextPart, nil)
 	assert.That(t, !ok, "a record of another pack is read")
 	u = c.Update()
 	u.Keep(small[0].path, r) // of another pack, and therefore forgotten

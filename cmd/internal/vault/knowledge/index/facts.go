@@ -151,7 +151,32 @@ func read(path disk.Path, text []byte, together bool) Facts {
 		}
 		return Facts(p.packed)
 	case "canvas":
-		return readCanvas(text).Pack()
+		// The links of a canvas: its file nodes, and the links of its text nodes (release notes of 1.12.0). A
+		// canvas that is no JSON has none.
+		var canvas struct {
+			Nodes []struct {
+				Type    string `json:"type"`
+				File    string `json:"file"`
+				Subpath string `json:"subpath"`
+				Text    string `json:"text"`
+			} `json:"nodes"`
+		}
+		found := &Found{}
+		if json.Unmarshal(text, &canvas) != nil {
+			return found.Pack()
+		}
+		for _, node := range canvas.Nodes {
+			switch node.Type {
+			case "file":
+				found.Links = append(found.Links, markdown.Link{
+					Target: node.File + node.Subpath, Path: "/" + node.File, Subpath: node.Subpath, Embed: true,
+				})
+			case "text":
+				text := markdown.Scan([]byte(node.Text))
+				found.Links, found.Bases = append(found.Links, text.Links...), append(found.Bases, text.Bases...)
+			}
+		}
+		return found.Pack()
 	}
 	return ""
 }
@@ -181,35 +206,6 @@ func foundIn(note markdown.Note, text []byte, parse func([]byte) (frontmatter.Pr
 	block := text[note.Frontmatter.Start:note.Frontmatter.End]
 	if properties, err := parse(block); err == nil {
 		found.Properties = properties
-	}
-	return found
-}
-
-// readCanvas finds the links of a canvas: its file nodes, and the links of its text nodes
-// (release notes of 1.12.0). A canvas that is no JSON has none.
-func readCanvas(text []byte) *Found {
-	var canvas struct {
-		Nodes []struct {
-			Type    string `json:"type"`
-			File    string `json:"file"`
-			Subpath string `json:"subpath"`
-			Text    string `json:"text"`
-		} `json:"nodes"`
-	}
-	found := &Found{}
-	if json.Unmarshal(text, &canvas) != nil {
-		return found
-	}
-	for _, node := range canvas.Nodes {
-		switch node.Type {
-		case "file":
-			found.Links = append(found.Links, markdown.Link{
-				Target: node.File + node.Subpath, Path: "/" + node.File, Subpath: node.Subpath, Embed: true,
-			})
-		case "text":
-			text := markdown.Scan([]byte(node.Text))
-			found.Links, found.Bases = append(found.Links, text.Links...), append(found.Bases, text.Bases...)
-		}
 	}
 	return found
 }

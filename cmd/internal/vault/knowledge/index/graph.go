@@ -168,7 +168,7 @@ func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
 				return
 			}
 			// The app lists a missing target by its path as written, without the extension .md. The slash
-			// with which a canvas names a path of the vault was added by readCanvas.
+			// with which a canvas names a path of the vault was added by [Read].
 			key := strings.TrimSuffix(link.Path, ".md")
 			if !strings.HasPrefix(link.Target, "/") {
 				key = strings.TrimPrefix(key, "/")
