@@ -27,12 +27,7 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	if q.Sort != nil {
 		v.Sort = q.Sort
 	}
-	if q.Group != nil {
-		v.Group = q.Group
-	}
-	if q.Limit > 0 {
-		v.Limit = q.Limit
-	}
+	v.Group, v.Limit = cmp.Or(q.Group, v.Group), cmp.Or(max(q.Limit, 0), v.Limit)
 	table := &Table{Columns: r.columns(v)}
 	// The filters are those of the base, of the view and of the query.
 	filters := append(r.base.Filter.statements(), v.Filter.statements()...)

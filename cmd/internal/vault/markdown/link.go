@@ -127,9 +127,11 @@ func (s *scanner) closeBracket(at int, line segment) int {
 		}
 		s.brackets.size = kept
 	}
-	colon := bytes.IndexByte(target, ':')
-	isExternal := colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) }) // it begins with a scheme
-	if len(target) == 0 || isExternal {
+	if len(target) == 0 {
+		return end
+	}
+	colon := bytes.IndexByte(target, ':') // after a scheme
+	if colon >= 1 && isLetter(target[0]) && !slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) }) {
 		return end
 	}
 	link := Link{

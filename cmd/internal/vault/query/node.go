@@ -427,8 +427,11 @@ func (t *tagTerm) match(s *search, in scope) bool {
 			if !(&term{pattern: t.pattern}).foundIn(s, tag.text) {
 				continue
 			}
-		} else if rest, ok := bytes.CutPrefix(foldString(string(tag.text[1:])), t.name); !ok || len(rest) > 0 && len(t.name) > 0 && rest[0] != '/' {
-			continue // neither the wanted tag nor one nested in it
+		} else {
+			rest, ok := bytes.CutPrefix(foldString(string(tag.text[1:])), t.name)
+			if !ok || len(rest) > 0 && len(t.name) > 0 && rest[0] != '/' {
+				continue // neither the wanted tag nor one nested in it
+			}
 		}
 		found = true
 		if tag.at >= 0 {
