@@ -140,34 +140,6 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	assert.That(t, status != 0, "an agent that is defined can be removed, which would end its revocation")
 }
 
-// What "vaultwicket agent" says and does.
-func TestAgentsAreAddedAndListed(t *testing.T) {
-	r := newRig(t)
-	r.Tables = ""
-	r.Save()
-	out, said, status := r.Run("agent", "add", "cursor")
-	if status != 0 || !strings.HasPrefix(out, "vwa_") || !strings.Contains(said, "[agents.cursor] with tier v0") || !strings.Contains(said, "[agents.default]") {
-		t.Fatalf("%d: %s%s", status, out, said)
-	}
-	r.Tables = "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n[agents.old]\nexpires = 2001-01-01\n" // as the file is now: the rig writes it again
-	var list []struct {
-		Name, Tier, State string
-		AllowMutations    bool
-	}
-	err := json.Unmarshal([]byte(r.Must("agent", "list", "--json")), &list)
-	require.That(t, err == nil && len(list) == 2, "%+v, %v", list, err)
-	assert.That(t, list[0].Name == "cursor" && list[0].Tier == "v0" && list[0].State == "active" && !list[0].AllowMutations && list[1].State == "expired", "%+v", list)
-	for _, args := range [][]string{
-		{"agent", "add", "cursor"}, {"agent", "add", "../x"}, {"agent", "add", "Cursor"}, {"agent", "show", "nobody"}, {"agent", "rotate", "nobody"}, {"agent", "revoke", "nobody"},
-		{"agent", "remove", "nobody"}, {"agent"}, {"agent", "ad", "x"}, {"agent", "list", "x"},
-	} {
-		out, _, status := r.Run(args...)
-		assert.That(t, status == 2 && out == "", "%q: %d %q", args, status, out)
-	}
-	r.Must("pause", "--agent=cursor")
-	assert.Contains(t, r.Must("agent", "show", "cursor"), "paused", "show prints")
-}
-
 // An agent has the rights that it had when the server was started, although its first call comes
 // after its table was loosened; what was narrowed meanwhile is taken.
 func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {

@@ -295,26 +295,6 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	}
 }
 
-// The server does not start with half of the settings.
-func TestOAuthNeedsItsSettings(t *testing.T) {
-	r := newRig(t)
-	for _, test := range []struct{ flags, says string }{
-		{"--http=127.0.0.1:0 --oauth-issuer=https://login.example", `"oauth-issuer" requires "public-url"`},
-		{"--http=127.0.0.1:0 --public-url=http://notes.example/mcp", "must have https"},
-		{"--http=127.0.0.1:0 --oauth-issuer=login.example --public-url=https://notes.example/mcp", "is not a URL"},
-		{"--http=127.0.0.1:0 --oauth-claim=", "is empty"},
-		{"--http=127.0.0.1:0 --oauth-client-file=/tmp/x", `"oauth-client-file" requires "oauth-issuer"`},
-		{"--http=127.0.0.1:0 --oauth-client-file=x", "not an absolute path"},
-		{"--http=127.0.0.1:0 --sign-in=passkey", `"sign-in" requires "public-url"`},
-		{"--http=127.0.0.1:0 --sign-in=password", "want passkey"},
-		{"--http=127.0.0.1:0 --sign-in=passkey --oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "cannot be combined"},
-		{"--oauth-issuer=https://login.example --public-url=https://notes.example/mcp", "requires HTTP"},
-	} {
-		_, said, status := r.Run(append([]string{"serve"}, strings.Fields(test.flags)...)...)
-		assert.That(t, status == 2 && strings.Contains(said, test.says), "%s: %d %s", test.flags, status, said)
-	}
-}
-
 // A server where the owner signs in: its pages and addresses are for the names of the server only,
 // no token is one without a grant, and what the terminal says of passkeys.
 func TestAServerWhereTheOwnerSignsIn(t *testing.T) {

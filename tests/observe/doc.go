@@ -1,2 +1,2 @@
-// Package observe tests what the program tells of its calls: metrics and traces.
+// Package observe tests what the program tells of its calls: metrics, traces, and what is exported of the audit log.
 package observe

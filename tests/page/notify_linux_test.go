@@ -84,31 +84,3 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	pages, err := private.Servers(consent.Pages(stateOf(r)))
 	assert.That(t, err == nil && len(pages) == 1, "%v, %v are open", pages, err)
 }
-
-// A server does not start with a program that an agent or another user could write, nor with a
-// secret that an agent could read.
-func TestMessagesNeedAProgramAndASecretOfTheOwner(t *testing.T) {
-	for name, test := range map[string]struct {
-		mode        os.FileMode
-		table, want string
-	}{
-		"program in the vault":     {0o755, "command = [%q]\n", "is inside the vault"},
-		"secret in the vault":      {0o600, "webhook = \"https://hooks.example\"\nwebhook-secret-file = %q\n", "is inside the vault"},
-		"program others can write": {0o777, "command = [%q]\n", "[notify]: the program"},
-		"program that is missing":  {0, "command = [%q]\n", "no such file"},
-	} {
-		r := newRig(t)
-		file := filepath.Join(r.Home, "file")
-		if strings.Contains(name, "vault") {
-			file = filepath.Join(r.Vault, "file")
-		}
-		if test.mode != 0 {
-			if err := os.WriteFile(file, []byte("#!/bin/sh\n#0123456789\n"), 0o600); err != nil || os.Chmod(file, test.mode) != nil {
-				t.Fatal(err)
-			}
-		}
-		r.Tables = "[notify]\n" + fmt.Sprintf(test.table, file)
-		_, said, status := r.Run("serve")
-		assert.That(t, status != 0 && strings.Contains(said, test.want), "%s: %d, %s", name, status, said)
-	}
-}

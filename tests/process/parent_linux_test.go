@@ -2,7 +2,6 @@ package process
 
 import (
 	"bufio"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -114,13 +113,4 @@ func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
 	require.NoError(t, syscall.Kill(h.between, syscall.SIGKILL))
 	h.endsAll(t)
 	assert.That(t, !rig.Gone(h.Process.Process.Pid), "the program itself has ended")
-}
-
-func TestAParentThatIsNotThereIsRefused(t *testing.T) {
-	t.Parallel()
-	dead := exec.Command("true")
-	require.NoError(t, dead.Run())
-	serve := exec.Command(rig.Binary, "serve", "--config=none", fmt.Sprintf("--parent-pid=%d", dead.Process.Pid))
-	out, err := serve.CombinedOutput()
-	assert.That(t, serve.ProcessState.ExitCode() == 2 && strings.Contains(string(out), "no other running process"), "ended with %v and %q", err, out)
 }

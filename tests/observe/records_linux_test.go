@@ -1,4 +1,4 @@
-package records
+package observe
 
 import (
 	"bufio"
@@ -24,23 +24,6 @@ import (
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
-
-// asSigner has this program be a command that signs, with a key of its own.
-const asSigner = "RECORDS_TEST_SIGNER"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asSigner) == "" {
-		rig.Main(m)
-	}
-	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
-	answer := []byte(key.Public().(ed25519.PublicKey))
-	if os.Args[1] == "sign" {
-		text, _ := io.ReadAll(os.Stdin)
-		answer = ed25519.Sign(key, text)
-	}
-	fmt.Println(base64.StdEncoding.EncodeToString(answer))
-	os.Exit(0)
-}
 
 var notes = map[string]string{"Secret Plans/Marker zqx.md": "text zqxmarker ghp_0123456789abcdefghijABCDEFGHIJ012345\n", "Log.md": "\n"}
 
@@ -248,22 +231,5 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			out, _, status := r.Run("audit", "verify", "--json", "--checkpoints="+file)
 			assert.That(t, status == 1 && strings.Contains(out, `"broken": "`), "%d: %s", status, out)
 		})
-	}
-}
-
-// What is wrong with a target or a command is said before a server runs.
-func TestWrongTargets(t *testing.T) {
-	r := newRig(t)
-	r.Save()
-	for flag, want := range map[string]string{
-		"--export=file://" + r.Vault + "/lines": "is inside the vault", "--export=syslog+udp://host:514": "is not an address that begins with",
-		"--checkpoints=" + filepath.Join(r.Vault, "Log.md"): "is ", "--checkpoints=/no/such/command": "no such file",
-	} {
-		_, said, status := r.Run("serve", flag)
-		assert.That(t, status == 2 && strings.Contains(said, want), "%s: %d %s", flag, status, said)
-	}
-	for _, args := range [][]string{{"audit", "verify", "--checkpoints=/no/such/file"}, {"audit", "verify", "--checkpoints=" + filepath.Join(r.Vault, "Log.md")}} {
-		_, said, status := r.Run(args...)
-		assert.That(t, status == 2, "%q: %d %s", args, status, said)
 	}
 }
