@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
@@ -62,8 +63,8 @@ func sizeOf(random *rand.Rand, largest int) int {
 type route struct {
 	name    string
 	largest int // bytes of a text that reaches the gateway at all
-	call    func(t *testing.T, command string, params map[string]string) rig.ToolResult
-	read    func(t *testing.T, path string) (said rig.ToolResult, whole bool)
+	call    func(t *testing.T, command string, params map[string]string) gateway.Result
+	read    func(t *testing.T, path string) (said gateway.Result, whole bool)
 	bytes   func(t *testing.T, path string) string // as they are; nil where there is no way to have them
 }
 
@@ -78,7 +79,7 @@ func throughRun(t *testing.T, vault string) route {
 	}
 	return route{
 		name: "run", largest: 100 << 10,
-		call: func(t *testing.T, command string, params map[string]string) (said rig.ToolResult) {
+		call: func(t *testing.T, command string, params map[string]string) (said gateway.Result) {
 			words := []string{command}
 			for name, value := range params {
 				words = append(words, name+"="+value)
@@ -91,7 +92,7 @@ func throughRun(t *testing.T, vault string) route {
 			}
 			return said
 		},
-		read: func(t *testing.T, path string) (said rig.ToolResult, whole bool) {
+		read: func(t *testing.T, path string) (said gateway.Result, whole bool) {
 			out, err := run([]string{"--json"}, "read", "path="+path)
 			require.That(t, err == nil && json.Unmarshal(out, &said) == nil, "%s: %v", out, err)
 			return said, true
@@ -107,14 +108,14 @@ func throughRun(t *testing.T, vault string) route {
 // throughMCP is one server for all calls.
 func throughMCP(t *testing.T, vault string) route {
 	s := rig.OpenSession(t, vault, t.TempDir())
-	ask := func(t *testing.T, command string, params map[string]string) rig.ToolResult {
+	ask := func(t *testing.T, command string, params map[string]string) gateway.Result {
 		said, err := s.Ask(map[string]any{"command": command, "params": params})
 		require.NoError(t, err)
 		return said
 	}
 	return route{
 		name: "mcp", largest: 1 << 20, call: ask,
-		read: func(t *testing.T, path string) (rig.ToolResult, bool) {
+		read: func(t *testing.T, path string) (gateway.Result, bool) {
 			said := ask(t, "read", map[string]string{"path": path})
 			return said, said.Truncated == nil
 		},
@@ -212,9 +213,9 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 	then := rig.TreeOf(t, j.vault)
 	said := j.route.call(t, trip.command, trip.params)
 	if !said.OK {
-		j.refused[said.Error.Code]++
-		if !j.mayRefuse(trip, text, said.Error.Code) {
-			t.Errorf("%s of %d bytes, %.80q: refused with %q", trip.command, len(text), text, said.Error.Code)
+		j.refused[rig.CodeOf(said)]++
+		if !j.mayRefuse(trip, text, rig.CodeOf(said)) {
+			t.Errorf("%s of %d bytes, %.80q: refused with %q", trip.command, len(text), text, rig.CodeOf(said))
 		}
 		assert.That(t, rig.TreeOf(t, j.vault) == then, "%s of %d bytes, %.80q: refused, and the vault is another", trip.command, len(text), text)
 		return

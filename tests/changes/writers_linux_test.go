@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
@@ -146,7 +147,7 @@ func (w *writer) write() error {
 			return fmt.Errorf("append to the note with the hash %s: %+v", read.Hash, said.Change)
 		case said.OK:
 			w.done = append(w.done, line)
-		case said.Error.Code == "conflict":
+		case rig.CodeOf(said) == "conflict":
 			w.refused = append(w.refused, line)
 		default:
 			return fmt.Errorf("append: %+v", said.Error)
@@ -155,7 +156,7 @@ func (w *writer) write() error {
 }
 
 // read reads the note, which is there at every moment.
-func (w *writer) read() (rig.ToolResult, error) {
+func (w *writer) read() (gateway.Result, error) {
 	said, err := w.through.Ask(map[string]any{"command": "read", "params": map[string]string{"path": "Log.md"}})
 	if err == nil && !said.OK {
 		err = fmt.Errorf("read: %+v", said.Error)

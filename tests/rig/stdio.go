@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/tests/require"
 )
 
@@ -106,17 +107,10 @@ func (s *StdioServer) Exchange(method string, params any) (answer []byte, err er
 }
 
 // Result calls obsidianCli.
-func (s *StdioServer) Result(arguments map[string]any) (result gateway.Result) {
+func (s *StdioServer) Result(arguments map[string]any) gateway.Result {
 	s.T.Helper()
-	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
-	var message Answer
-	if err == nil {
-		err = json.Unmarshal(answer, &message)
-	}
-	if err == nil {
-		err = json.Unmarshal(message.Result.StructuredContent, &result)
-	}
-	require.That(s.T, err == nil, "%v: %.300s: %v", arguments, answer, err)
+	result, err := s.Ask(arguments)
+	require.That(s.T, err == nil, "%v: %v", arguments, err)
 	return result
 }
 
@@ -154,34 +148,22 @@ func serve(flags ...string) *exec.Cmd {
 	return exec.Command(Binary, append([]string{"serve", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
 }
 
-// ToolResult is what is said of a call of obsidianCli.
-type ToolResult struct {
-	OK           bool
-	Stdout, Hash string
-	Error        struct{ Code, Message string }
-
-	Notices   []string
-	Change    *struct{ ID, Before, After string }
-	Truncated *struct{ TotalBytes int64 }
-}
-
-// Ask has the tool called. A message that is sent back as a whole has the code of
-// JSON-RPC.
-func (s *StdioServer) Ask(arguments map[string]any) (said ToolResult, err error) {
+// Ask has the tool called. An answer that is an error of JSON-RPC has its code.
+func (s *StdioServer) Ask(arguments map[string]any) (said gateway.Result, err error) {
 	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
 	if err != nil {
-		return ToolResult{}, err
+		return said, err
 	}
 	var message struct {
-		Result struct{ StructuredContent ToolResult }
-		Error  struct{ Code int }
+		Result struct{ StructuredContent gateway.Result }
+		Error  *struct{ Code int }
 	}
 	if err := json.Unmarshal(answer, &message); err != nil {
-		return ToolResult{}, fmt.Errorf("%.300s: %w", answer, err)
+		return said, fmt.Errorf("%.300s: %w", answer, err)
 	}
 	said = message.Result.StructuredContent
-	if message.Error.Code != 0 {
-		said.Error.Code = fmt.Sprint(message.Error.Code)
+	if message.Error != nil {
+		said.Error = &failure.Error{Code: fmt.Sprint(message.Error.Code)}
 	}
 	return said, nil
 }

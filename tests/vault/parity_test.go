@@ -79,17 +79,12 @@ func TestParityWithTheIndexOfTheApp(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 			}
 			seen := look(startWorker(t, folder), "Note.md")
-			same(t, "headings", seen.headings, test.headings)
-			same(t, "tasks", seen.tasks, test.tasks)
-			same(t, "tags", seen.tags, tally(strings.Fields(test.tags)))
-			same(t, "links", strings.Join(seen.links, " "), test.links)
+			assert.Equal(t, seen.headings, test.headings, "headings")
+			assert.Equal(t, seen.tasks, test.tasks, "tasks")
+			assert.Equal(t, seen.tags, tally(strings.Fields(test.tags)), "tags")
+			assert.Equal(t, strings.Join(seen.links, " "), test.links, "links")
 		})
 	}
-}
-
-func same(t *testing.T, what, got, want string) {
-	t.Helper()
-	assert.That(t, got == want, "%s:\n%s\nwant\n%s", what, got, want)
 }
 
 // seen is what the program says of one note, in the form of the table above.
@@ -99,9 +94,16 @@ type seen struct {
 }
 
 func look(program resident, note string) (s seen) {
-	var headings []refHeadingRow
+	var headings []struct {
+		Level, Line int
+		Heading     string
+	}
 	_ = json.Unmarshal([]byte(program.ask("outline\tpath="+note+"\tformat=json")), &headings) // a sentence is for none
-	s.headings = headingList(headings)
+	var titles []string
+	for _, h := range headings {
+		titles = append(titles, fmt.Sprintf("%d:%d %s", h.Level, h.Line, h.Heading))
+	}
+	s.headings = strings.Join(titles, " ")
 	var tasks []struct{ Status, Line string }
 	_ = json.Unmarshal([]byte(program.ask("tasks\tpath="+note+"\tformat=json")), &tasks)
 	var items []string
@@ -110,27 +112,15 @@ func look(program resident, note string) (s seen) {
 	}
 	s.tasks = strings.Join(items, " ")
 	if tags := program.ask("tags\tpath=" + note + "\tcounts"); tags != "No tags found.\n" {
-		s.tags = foldTally(tags)
+		rows := strings.Split(strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(tags, "\t", " ")), "\n"), "\n")
+		slices.Sort(rows)
+		s.tags = strings.Join(rows, "\n")
 	}
 	if links := program.ask("links\tpath=" + note); links != "No links found.\n" {
 		s.links = strings.Split(strings.TrimSuffix(links, "\n"), "\n")
 		slices.Sort(s.links)
 	}
 	return s
-}
-
-type refHeadingRow struct {
-	Level   int
-	Heading string
-	Line    int
-}
-
-func headingList(rows []refHeadingRow) string {
-	var out []string
-	for _, row := range rows {
-		out = append(out, fmt.Sprintf("%d:%d %s", row.Level, row.Line, row.Heading))
-	}
-	return strings.Join(out, " ")
 }
 
 // tally counts tags: the case does not tell them apart.
@@ -144,123 +134,6 @@ func tally(tags []string) string {
 		out = append(out, fmt.Sprint(tag, " ", counts[tag]))
 	}
 	return strings.Join(out, "\n")
-}
-
-func foldTally(lines string) string {
-	out := strings.Split(strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(lines, "\t", " ")), "\n"), "\n")
-	slices.Sort(out)
-	return strings.Join(out, "\n")
-}
-
-// demoVariable names a copy of the repository obsidian-tasks-group/obsidian-tasks,
-// which has a whole vault with what the app's index said of it:
-//
-//	git clone --depth 1 https://github.com/obsidian-tasks-group/obsidian-tasks
-//
-// It has no prefix of ours, for the program refuses to start with a variable
-// that looks like a setting of its own and is none.
-const demoVariable = "TASKS_DEMO"
-
-func demo(t *testing.T) string {
-	t.Helper()
-	folder := os.Getenv(demoVariable)
-	if folder == "" {
-		t.Skipf("%s names no copy of obsidian-tasks: only the notes of our own were compared", demoVariable)
-	}
-	return folder
-}
-
-// dump is what the app said of one note; lines count from 0.
-type dump struct {
-	FilePath, FileContents string
-	GetAllTags             []string
-	CachedMetadata         struct {
-		Headings []struct {
-			Heading  string
-			Level    int
-			Position position
-		}
-		ListItems []struct {
-			Task     *string
-			Position position
-		}
-	}
-}
-
-type position struct{ Start struct{ Line int } }
-
-// TestParityWithRealDumps compares every dump of a note with what the program
-// says of that note.
-func TestParityWithRealDumps(t *testing.T) {
-	names, err := filepath.Glob(filepath.Join(demo(t), "tests", "Obsidian", "__test_data__", "*.json"))
-	require.That(t, err == nil && len(names) != 0, "no dumps: %v", err)
-	folder, dumps := t.TempDir(), map[string]dump{}
-	for _, name := range names {
-		var d dump
-		text, err := os.ReadFile(name)
-		require.That(t, err == nil && json.Unmarshal(text, &d) == nil && d.FilePath != "", "%s is no dump (%v)", name, err)
-		dumps[d.FilePath] = d
-		full := filepath.Join(folder, filepath.FromSlash(d.FilePath))
-		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
-		require.NoError(t, os.WriteFile(full, []byte(d.FileContents), 0o644))
-	}
-	program := startWorker(t, folder)
-	for _, note := range slices.Sorted(maps.Keys(dumps)) {
-		t.Run(note, func(t *testing.T) { dumps[note].compare(t, look(program, note)) })
-	}
-	t.Logf("%d dumps", len(dumps))
-}
-
-func (d dump) compare(t *testing.T, s seen) {
-	var headings []refHeadingRow
-	for _, h := range d.CachedMetadata.Headings {
-		headings = append(headings, refHeadingRow{h.Level, h.Heading, h.Position.Start.Line + 1})
-	}
-	var tasks []string
-	for _, item := range d.CachedMetadata.ListItems {
-		if item.Task != nil {
-			tasks = append(tasks, fmt.Sprint(item.Position.Start.Line+1, ":", *item.Task))
-		}
-	}
-	same(t, "headings", s.headings, headingList(headings))
-	same(t, "tasks", s.tasks, strings.Join(tasks, " "))
-	same(t, "tags", s.tags, tally(d.GetAllTags))
-}
-
-// edited is how many notes of the vault may have been changed after the app's
-// index was written down: one is known.
-const edited = 1
-
-// TestParityWithTheRealIndex compares the links of a whole vault.
-func TestParityWithTheRealIndex(t *testing.T) {
-	root := demo(t)
-	want := map[string][]string{}
-	for file, remark := range map[string]string{"resolvedLinks.json": "", "unresolvedLinks.json": " (unresolved)"} {
-		text, err := os.ReadFile(filepath.Join(root, "tests", "Obsidian", "__test_data__", "metadataCache", file))
-		require.NoError(t, err)
-		var index map[string]map[string]int
-		require.NoError(t, json.Unmarshal(text, &index))
-		for source, targets := range index {
-			want[source] = append(want[source], nil...)
-			for target := range targets {
-				want[source] = append(want[source], target+remark)
-			}
-		}
-	}
-	folder := filepath.Join(root, "resources", "sample_vaults", "Tasks-Demo")
-	program, odd, compared := startWorker(t, folder), []string{}, 0
-	for _, source := range slices.Sorted(maps.Keys(want)) {
-		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(source))); err != nil || filepath.Ext(source) != ".md" {
-			continue
-		}
-		slices.Sort(want[source])
-		compared++
-		if got := look(program, source).links; !slices.Equal(got, want[source]) {
-			odd = append(odd, fmt.Sprintf("%s: %q, want %q", source, got, want[source]))
-		}
-	}
-	t.Logf("%d notes", compared)
-	assert.That(t, compared != 0 && len(odd) <= edited, "%d of %d notes differ:\n%s", len(odd), compared, strings.Join(odd, "\n"))
 }
 
 // TestHelpShowsWhatAFolderAnswers compares the help of the embedded program with the
