@@ -228,11 +228,7 @@ func lookUp(name string) (command.Command, error) {
 
 // Commands returns the names of all that this program answers, sorted.
 func Commands() []string {
-	var names []string
-	for _, row := range table() {
-		names = append(names, row.Name)
-	}
-	return names
+	return command.Map(table(), func(row command.Command) string { return row.Name })
 }
 
 // respond carries out one request. Every error becomes a reply here.

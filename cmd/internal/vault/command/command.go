@@ -65,6 +65,11 @@ type Values map[string]string
 // Has reports whether the parameter or flag was given, also with an empty value.
 func (p Values) Has(name string) bool { _, ok := p[name]; return ok }
 
+// Given returns those of some parameters that the request has.
+func (p Values) Given(names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !p.Has(name) })
+}
+
 // Syntax is what a command line of one command can carry.
 type Syntax struct {
 	Name       string

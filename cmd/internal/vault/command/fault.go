@@ -76,11 +76,7 @@ func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, quote.Q
 
 // List writes the first of some names out, each as a [Verbatim].
 func List(names []string, most int) string {
-	quoted := make([]string, min(len(names), most))
-	for i := range quoted {
-		quoted[i] = quote.Quoted(names[i])
-	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(Map(names[:min(len(names), most)], quote.Quoted), ", ")
 }
 
 // Exit statuses.
@@ -143,7 +139,7 @@ func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 
 // DidYouMean asks for one of some names, "" if there are none.
 func DidYouMean(names []string) string {
-	all := Map(names, func(name string) string { return quoted(name) })
+	all := Map(names, quoted)
 	switch n := len(all); n {
 	case 0:
 		return ""

@@ -198,9 +198,6 @@ func UnknownCommand(name string) error {
 		return Misuse("Command %q not found. It may require a plugin to be enabled.", Verbatim(name))
 	}
 	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	var names []string
-	for _, m := range near[:min(len(near), suggestions)] {
-		names = append(names, m.name)
-	}
+	names := Map(near[:min(len(near), suggestions)], func(m match) string { return m.name })
 	return Misuse("Command %q not found. Did you mean: %s?", Verbatim(name), strings.Join(names, ", "))
 }

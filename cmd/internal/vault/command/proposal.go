@@ -78,10 +78,7 @@ func (l Links) breaks() string {
 	if l.Count == 0 {
 		return ""
 	}
-	names := make([]string, 0, maxBrokenNamed)
-	for _, note := range l.Notes[:min(len(l.Notes), maxBrokenNamed)] {
-		names = append(names, fmt.Sprint(named(note)))
-	}
+	names := Map(l.Notes[:min(len(l.Notes), maxBrokenNamed)], func(note string) string { return fmt.Sprint(named(note)) })
 	return "breaks " + l.String() + ": " + AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
 }
 

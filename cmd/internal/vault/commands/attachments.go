@@ -188,7 +188,7 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 	switch {
 	case isText(text):
 		return command.FromNote(t.Path, text, string(v.Redact(text))), nil
-	case !slices.Contains(shownTypes, kind):
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
 		return command.FromNote(t.Path, text, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
 	}
 	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
@@ -242,9 +242,6 @@ const other = "other"
 func isAttachment(extension string) bool {
 	return extension != "md" && extension != "canvas" && extension != "base"
 }
-
-// shownTypes are the media types of the images that clients show to a model.
-var shownTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // marks are the bytes with which files of a type begin.
 var marks = []struct {

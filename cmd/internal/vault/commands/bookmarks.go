@@ -38,15 +38,10 @@ type bookmark struct {
 // target is what a bookmark leads to; for one that leads nowhere, such as the
 // graph, its kind.
 func (b bookmark) target() string {
-	switch {
-	case b.Path != "":
+	if b.Path != "" {
 		return b.Path + b.Subpath
-	case b.Query != "":
-		return b.Query
-	case b.URL != "":
-		return b.URL
 	}
-	return b.Type
+	return cmp.Or(b.Query, b.URL, b.Type)
 }
 
 // listBookmarks prints what each bookmark leads to. The layout of the app was
@@ -62,7 +57,7 @@ func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, command.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
 	}
 	all := command.Table{Columns: []string{"type", "title", "target", "group"}}
-	addBookmarks(&all, seenBookmarks(v, file.Items), nil)
+	addBookmarks(v, &all, file.Items, nil)
 	switch {
 	case p.Has("total"):
 		return command.Text(strconv.Itoa(len(all.Rows))), nil
@@ -78,30 +73,18 @@ func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 	return plain.Reply(p["format"]), nil
 }
 
-// seenBookmarks leaves out what leads to a file or folder that is not seen.
-func seenBookmarks(v *command.Vault, items []bookmark) []bookmark {
-	if !v.Hides() {
-		return items
-	}
-	var seen []bookmark
+// addBookmarks adds entries and what is in groups among them, in their order, without
+// those that lead to a file or folder that is not seen. A group itself is no bookmark.
+func addBookmarks(v *command.Vault, r *command.Table, items []bookmark, group []string) {
 	for _, b := range items {
-		b.Items = seenBookmarks(v, b.Items)
-		if b.Path == "" || b.Type == "folder" && v.SeesFolder(b.Path) || b.Type != "folder" && v.Sees(b.Path) {
-			seen = append(seen, b)
+		isFolder := b.Type == "folder"
+		switch {
+		case v.Hides() && b.Path != "" && (isFolder && !v.SeesFolder(b.Path) || !isFolder && !v.Sees(b.Path)):
+		case b.Type == "group":
+			addBookmarks(v, r, b.Items, append(group[:len(group):len(group)], b.Title))
+		default:
+			r.Rows = append(r.Rows, []string{b.Type, b.Title, b.target(), strings.Join(group, "/")})
 		}
-	}
-	return seen
-}
-
-// addBookmarks adds entries and what is in groups among them, in their order.
-// A group itself is no bookmark.
-func addBookmarks(r *command.Table, items []bookmark, group []string) {
-	for _, b := range items {
-		if b.Type == "group" {
-			addBookmarks(r, b.Items, append(group[:len(group):len(group)], b.Title))
-			continue
-		}
-		r.Rows = append(r.Rows, []string{b.Type, b.Title, b.target(), strings.Join(group, "/")})
 	}
 }
 
@@ -143,12 +126,7 @@ func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
 // parseBookmark takes exactly one thing to be led to, which has to be there if it
 // is in the vault.
 func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
-	var kinds []string
-	for _, kind := range []string{"file", "folder", "search", "url"} {
-		if p.Has(kind) {
-			kinds = append(kinds, kind)
-		}
-	}
+	kinds := p.Given("file", "folder", "search", "url")
 	if len(kinds) != 1 {
 		return newBookmark{}, command.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
 	}

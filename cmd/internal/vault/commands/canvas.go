@@ -286,29 +286,24 @@ func parse(text []byte) (*board, error) {
 	b := &board{drawn: file.Edges}
 	byID := map[string]*node{}
 	for i, n := range file.Nodes {
-		if n == nil {
+		if n != nil {
+			n.at, byID[n.ID] = i, n
+		}
+	}
+	nodes := slices.DeleteFunc(file.Nodes, func(n *node) bool { return n == nil })
+	slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }) // in reading order
+	for _, n := range nodes {
+		if n.Type == "group" {
+			b.groups = append(b.groups, n)
 			continue
 		}
-		n.at = i
-		switch {
-		case n.Type == "group":
-			b.groups = append(b.groups, n)
-		default:
-			b.cards = append(b.cards, n)
-		}
-		byID[n.ID] = n
+		b.cards = append(b.cards, n)
+		n.number = len(b.cards)
 	}
 	if len(b.groups)*len(byID) > maxCompared {
 		return nil, errors.New("it has too many groups")
 	}
-	slices.SortStableFunc(b.groups, inReadingOrder)
-	slices.SortStableFunc(b.cards, inReadingOrder)
-	// Each node is in the smallest group around its middle.
-	for i, n := range b.cards {
-		n.number = i + 1
-		n.within = b.around(n)
-	}
-	for _, n := range b.groups {
+	for _, n := range nodes {
 		n.within = b.around(n)
 	}
 	for i, e := range file.Edges {
@@ -319,8 +314,6 @@ func parse(text []byte) (*board, error) {
 	}
 	return b, nil
 }
-
-func inReadingOrder(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }
 
 // around returns the smallest group around the middle of a node.
 func (b *board) around(n *node) (smallest *node) {

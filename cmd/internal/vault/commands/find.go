@@ -29,8 +29,7 @@ import (
 
 // An answer depends on more than the index: settings say which note is that of a day.
 func init() {
-	register(command.Command{Name: "find", Run: findNotes})
-	register(command.Command{Name: "find:send", Run: sendSections})
+	register(command.Command{Name: "find", Run: findNotes}, command.Command{Name: "find:send", Run: sendSections})
 }
 
 // sendSections lets find use the server of vectors on another machine until this process ends. The user was asked: the call

@@ -73,9 +73,7 @@ func move(v *command.Vault, p command.Values) (command.Proposal, error) {
 	} else {
 		var notes []disk.Path
 		notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
-		for _, note := range notes {
-			targets = append(targets, command.Target{Path: note, Typed: note.String()})
-		}
+		targets = command.Map(notes, func(note disk.Path) command.Target { return command.Target{Path: note, Typed: note.String()} })
 	}
 	if err != nil {
 		return command.Proposal{}, err

@@ -16,13 +16,7 @@ import (
 
 // onePart refuses a request that names no part of a note, or several.
 func onePart(p command.Values) error {
-	given := 0
-	for _, way := range []string{"heading", "block", "lines"} {
-		if p.Has(way) {
-			given++
-		}
-	}
-	switch given {
+	switch len(p.Given("heading", "block", "lines")) {
 	case 0:
 		return command.Misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
 	case 1:

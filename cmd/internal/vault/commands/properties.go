@@ -154,10 +154,7 @@ func PropertyNames(v *command.Vault) ([]string, error) {
 // typed returns a copy of uses in the order of listings, with the types that the
 // user set, and with what is always listed.
 func typed(uses []propertyUse, types map[string]string) []*propertyUse {
-	var all []*propertyUse
-	for _, use := range uses {
-		all = append(all, &use)
-	}
+	all := command.Map(uses, func(use propertyUse) *propertyUse { return &use })
 	for name := range ownTypes {
 		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
 			all = append(all, &propertyUse{Name: name})

@@ -29,13 +29,7 @@ var taskChanges = [...]string{"toggle", "done", "todo", "status"}
 // newMark returns the mark that a task shall have, ok is false if the request
 // asks to see it only.
 func newMark(p command.Values, now rune) (mark rune, ok bool, err error) {
-	given := 0
-	for _, change := range taskChanges {
-		if p.Has(change) {
-			given++
-		}
-	}
-	switch {
+	switch given := len(p.Given(taskChanges[:]...)); {
 	case given == 0 && p.Has("date"):
 		return 0, false, command.Misuse("date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.")
 	case given == 0:

@@ -33,8 +33,7 @@ func (f filter) of(all []taskItem) []*taskItem {
 func filterOf(v *command.Vault, p command.Values) (filter, error) {
 	// No task can fit these together.
 	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
-		given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !p.Has(name) })
-		if len(given) > 1 {
+		if given := p.Given(group...); len(given) > 1 {
 			return nil, command.Misuse("Use %s, not several.", strings.Join(given, " or "))
 		}
 	}

@@ -22,9 +22,7 @@ import (
 )
 
 func init() {
-	register(
-		command.Command{Name: "tasks", OfIndex: true, Run: listTasks},
-	)
+	register(command.Command{Name: "tasks", OfIndex: true, Run: listTasks})
 }
 
 // filters are the parameters that the app does not have. With any of them each row names

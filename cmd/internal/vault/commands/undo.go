@@ -70,19 +70,14 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 // named returns the entries that a request names, the newest first, nil if it names
 // none.
 func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.Entry, error) {
-	var name string
-	for _, param := range []string{"id", "batch", "session"} {
-		switch {
-		case !p.Has(param):
-		case name != "":
-			return nil, command.Misuse("Use %s=<id> or %s=<id>, not both.", name, param)
-		default:
-			name = param
-		}
-	}
-	if name == "" {
+	given := p.Given("id", "batch", "session")
+	switch {
+	case len(given) == 0:
 		return nil, nil
+	case len(given) > 1:
+		return nil, command.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
 	}
+	name := given[0]
 	if name == "id" {
 		ids := strings.Split(p[name], ",")
 		if len(ids) > maxTogether {
