@@ -78,21 +78,20 @@ func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gate
 		}
 	}
 	if h.showsApps(ctx) {
-		shown = &view{app: h.App}
-		next := to.Ask
 		// The view shows a question that the client does not ask: it waits for the user on a page or in the terminal.
-		to.Shows, to.Ask = true, func(ctx context.Context, q consent.Question) consent.Reply {
+		v, next := &view{app: h.App}, to.Ask
+		shown, to.Shows, to.Ask = v, true, func(ctx context.Context, q consent.Question) consent.Reply {
 			if next != nil {
 				if reply := next(ctx, q); reply != consent.NoWay {
 					return reply
 				}
 			}
-			shown.lines = q.Lines
+			v.lines = q.Lines
 			page, open := q.OnPage(askModes{far: peer.Caller != ""}.pages()...)
 			if !open {
 				return consent.NoWay
 			}
-			shown.link = page.Link
+			v.link = page.Link
 			return consent.Opened
 		}
 	}

@@ -84,7 +84,7 @@ func BenchmarkFields(b *testing.B) {
 }
 
 func BenchmarkShelf(b *testing.B) {
-	s := NewStore[int](Limits{16, 256, 64 << 20, time.Minute}, nil)
+	s := NewStore[int](Limits{16, 256, 64 << 20, time.Minute}, time.Now)
 	sessions := make([]string, 16)
 	for i := range sessions {
 		sessions[i] = fmt.Sprint("session", i)

@@ -39,11 +39,8 @@ type kept[T any] struct {
 
 func (k *kept[T]) size() int64 { return int64(len(k.text)) + int64(len(k.session)) }
 
-// NewStore makes an empty store. A nil clock is the system's.
+// NewStore makes an empty store. now is its clock.
 func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
-	if now == nil {
-		now = time.Now
-	}
 	return &Store[T]{limits: limits, now: now}
 }
 

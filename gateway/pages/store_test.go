@@ -39,7 +39,7 @@ func has(t *testing.T, s *Store[int], session, id string) bool {
 }
 
 func TestShelfKeepsTextsOfASession(t *testing.T) {
-	s := NewStore[int](Limits{2, 3, 100, time.Minute}, nil)
+	s := NewStore[int](Limits{2, 3, 100, time.Minute}, time.Now)
 	id := put(t, s, "s", "text", 7)
 	text, about, err := s.Get("s", id)
 	assert.That(t, text == "text" && about == 7 && err == nil, "%s, %d, %v", text, about, err)
@@ -100,7 +100,7 @@ func TestShelfMakesRoom(t *testing.T) {
 }
 
 func TestShelfReplacesAText(t *testing.T) {
-	s := NewStore[int](Limits{2, 3, 100, time.Minute}, nil)
+	s := NewStore[int](Limits{2, 3, 100, time.Minute}, time.Now)
 	id, other := put(t, s, "s", "text", 7), put(t, s, "s", strings.Repeat("x", 60), 8)
 	assert.That(t, s.Replace("s", id, "a longer text", 9), "not replaced")
 	text, about, err := s.Get("s", id)
@@ -123,7 +123,7 @@ func TestShelfReplacesAText(t *testing.T) {
 }
 
 func TestShelfDropsASession(t *testing.T) {
-	s := NewStore[int](Limits{9, 9, 99, time.Minute}, nil)
+	s := NewStore[int](Limits{9, 9, 99, time.Minute}, time.Now)
 	a, b := put(t, s, "a", "text", 1), put(t, s, "b", "text", 2)
 	s.Drop("a")
 	assert.That(t, !has(t, s, "a", a) && has(t, s, "b", b) && s.bytes == 5, "%d texts, %d bytes are left", len(s.texts), s.bytes)
@@ -217,7 +217,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 }
 
 func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
-	s := NewStore[int](Limits{3, 5, 200, time.Minute}, nil)
+	s := NewStore[int](Limits{3, 5, 200, time.Minute}, time.Now)
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
