@@ -128,7 +128,8 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "the Host header is not allowed")
 		return
 	}
-	if path, _, _ := strings.Cut(r.RequestURI, "?"); d.SignIn != nil && d.SignIn.Owns(path) {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	if d.SignIn != nil && d.SignIn.Owns(path) {
 		d.SignIn.ServeHTTP(w, r)
 		return
 	}
@@ -142,8 +143,6 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
 		h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate")
 	}
-
-	path, _, _ := strings.Cut(r.RequestURI, "?")
 	switch {
 	case path == healthPath:
 		if allowed(w, r, http.MethodGet, http.MethodHead) {

@@ -140,7 +140,12 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 	case m.Kind == wire.Request:
 		d.postRequest(w, r, by, m, x, own)
 	case m.Cancels != nil:
-		x.ongoing.cancel(m.Cancels)
+		x.ongoing.Range(func(request, _ any) bool { // one, if the client follows the protocol
+			if r := request.(*cancellable); r.id == m.Cancels {
+				r.end()
+			}
+			return true
+		})
 		w.WriteHeader(http.StatusAccepted)
 	case m.Kind == wire.Response && !x.Answer(m.Message) && !empty:
 		refuse(w, http.StatusBadRequest, "No pending sampling request found for the given request ID")
@@ -168,10 +173,12 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 		defer context.AfterFunc(x.ctx, cancel)()
 	}
 	if x != nil && !opens { // a handshake cannot be cancelled
-		defer x.ongoing.begin(m.ID, func() {
+		request := &cancellable{m.ID, func() {
 			answer.dropped.Store(true)
 			cancel()
-		})()
+		}}
+		x.ongoing.Store(request, nil)
+		defer x.ongoing.Delete(request)
 	}
 	listens := m.Method == string(mcp.MethodSubscriptionsListen)
 	if listens {

@@ -62,7 +62,7 @@ type session struct {
 	rested   uint64      // when it became idle, in the count of all
 	turn     int         // of timers: one that was stopped too late must not end it
 	stream   context.CancelFunc
-	ongoing  ongoing
+	ongoing  sync.Map // the requests, each a *cancellable
 }
 
 func newSessions(max int, idle time.Duration) *sessions {
@@ -210,44 +210,11 @@ func (s *sessions) close() {
 	}
 }
 
-// ongoing are the running requests of a session, which a client can cancel by their ids
-// (specification of 2025-11-25, "Cancellation").
-type ongoing struct {
-	mu       sync.Mutex
-	requests []*cancellable
-}
-
+// cancellable is a running request, which the client of its session can cancel by its id (specification of
+// 2025-11-25, "Cancellation").
 type cancellable struct {
 	id  any // string or float64
 	end func()
-}
-
-// begin adds a request that end cancels; done must be called when it is over.
-func (o *ongoing) begin(id any, end func()) (done func()) {
-	r := &cancellable{id, end}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.requests = append(o.requests, r)
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.requests = slices.DeleteFunc(o.requests, func(other *cancellable) bool { return other == r })
-	}
-}
-
-// cancel cancels the requests with an id: one, if the client follows the protocol.
-func (o *ongoing) cancel(id any) {
-	var ends []func()
-	o.mu.Lock()
-	for _, r := range o.requests {
-		if r.id == id {
-			ends = append(ends, r.end)
-		}
-	}
-	o.mu.Unlock()
-	for _, end := range ends {
-		end()
-	}
 }
 
 // callerOf returns a stable, short name for the holder of a secret of a kind, safe for logs and
