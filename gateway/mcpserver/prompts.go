@@ -44,7 +44,7 @@ func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 		})
 	}
 	// The name of an unknown prompt, or of one with an invalid argument, is replaced by an explanation: see
-	// [finder] for the reason. mcp-go then answers with the code of invalid parameters.
+	// [handler.canonical] for the reason. mcp-go then answers with the code of invalid parameters.
 	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, req *mcp.GetPromptRequest) {
 		_, err := guarded(h.Log, "prompt", func() (string, error) {
 			p, err := findPrompt(req.Params.Name)

@@ -94,14 +94,14 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		})
 	}
 	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
-		uri, err := guarded(h.Log, "resource", func() (string, error) { return finder{h, fixed}.canonical(ctx, req.Params.URI), nil })
+		uri, err := guarded(h.Log, "resource", func() (string, error) { return h.canonical(ctx, fixed, req.Params.URI), nil })
 		if err == nil { // otherwise the handler fails in the same way
 			req.Params.URI = uri
 		}
 	})
 }
 
-// readHelp returns the help of the command that [finder.canonical] has looked up.
+// readHelp returns the help of the command that [handler.canonical] has looked up.
 func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	name, ok := segment(req.Params.URI, helpPrefix)
 	if !ok {
@@ -118,30 +118,23 @@ func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp
 // than a tenth of it.
 const maxURI = 512
 
-// errMissing is returned by a handler for a URI that [finder.canonical] should have rejected.
+// errMissing is returned by a handler for a URI that [handler.canonical] should have rejected.
 var errMissing = errors.New("resource not found")
 
-// finder checks that a resource exists before mcp-go looks for a handler. An error of a
-// handler always gets the code of an internal error. mcp-go returns the right code for a
-// missing resource, which differs between the two protocol generations, only for a URI
-// without a handler: so the URI of a missing resource is replaced by such a one.
-type finder struct {
-	handler
-	fixed []fixedResource
-}
-
-// canonical returns the canonical spelling of a URI, or an explanation that is no URI.
-func (f finder) canonical(ctx context.Context, uri string) string {
+// canonical returns the canonical spelling of a URI, or an explanation that is no URI. It is called before mcp-go
+// looks for a handler, whose error always gets the code of an internal error. mcp-go returns the right code for a
+// missing resource, which differs between the two protocol generations, only for a URI without a handler.
+func (h handler) canonical(ctx context.Context, fixed []fixedResource, uri string) string {
 	if len(uri) > maxURI {
 		return missing(uri, "the URI is too long")
 	}
-	for _, r := range f.fixed {
+	for _, r := range fixed {
 		if r.uri == uri {
 			return uri
 		}
 	}
 	switch {
-	case uri == appURI && f.App.Page != nil:
+	case uri == appURI && h.App.Page != nil:
 		return uri
 	case strings.HasPrefix(uri, helpPrefix):
 		// The canonical URI of the help of a command, given plain or percent-encoded.
@@ -162,16 +155,16 @@ func (f finder) canonical(ctx context.Context, uri string) string {
 		if !ok || url.QueryEscape(cursor) != cursor {
 			return missing(uri, "use the cursor exactly as in the result")
 		}
-		if f.Gateway.Admits() != nil {
+		if h.Gateway.Admits() != nil {
 			return uri // the handler returns the reason
 		}
-		if err := f.Gateway.Kept(wire.PeerOf(ctx).Caller, cursor); err != nil {
+		if err := h.Gateway.Kept(wire.PeerOf(ctx).Caller, cursor); err != nil {
 			return missing(uri, visibleError(err).Error())
 		}
 		return uri
 	}
 	names := []string{strings.TrimPrefix(helpURI, scheme), strings.TrimPrefix(outputURI, scheme)}
-	for _, r := range f.fixed {
+	for _, r := range fixed {
 		names = append(names, strings.TrimPrefix(r.uri, scheme))
 	}
 	if name, ours := strings.CutPrefix(uri, scheme); ours {

@@ -245,7 +245,7 @@ func (h handler) server() (*wire.Server, error) {
 			add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
 		}
 	}
-	hooks.AddBeforeCallTool(func(_ context.Context, _ any, req *mcp.CallToolRequest) { // see [finder] for the reason
+	hooks.AddBeforeCallTool(func(_ context.Context, _ any, req *mcp.CallToolRequest) { // see [handler.canonical] for the reason
 		if _, known := tools[req.Params.Name]; !known {
 			req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
 				wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(tools)), ", ")))

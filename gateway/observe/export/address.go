@@ -20,7 +20,7 @@ import (
 // of logs; "syslog+tcp://host:port", "syslog+tls://host:port" and "syslog+unix:///path";
 // "file:///path".
 func Check(address string) error {
-	_, err := parse(address, Config{Getenv: func(string) string { return "" }})
+	_, _, err := parse(address, Config{Getenv: func(string) string { return "" }})
 	return err
 }
 
@@ -40,46 +40,35 @@ func pathOf(u *url.URL) string {
 	return filepath.FromSlash(u.Path)
 }
 
-// parsed is an address that was read. name is without what may be secret.
-type parsed struct {
-	sender
-	name string
-}
-
-func parse(address string, c Config) (parsed, error) {
+// parse reads an address. The name is without what may be secret.
+func parse(address string, c Config) (to sender, name string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return parsed{}, errors.New("is not an address such as https://collector:4318/v1/logs")
+		return nil, "", errors.New("is not an address such as https://collector:4318/v1/logs")
 	}
-	p := parsed{name: (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()}
-	hasPort := func() error {
-		if _, _, err := net.SplitHostPort(u.Host); err != nil || u.Hostname() == "" || u.Path != "" || u.User != nil {
-			return fmt.Errorf("want %s://HOST:PORT", u.Scheme)
-		}
-		return nil
-	}
+	name = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	switch u.Scheme {
 	case "http", "https":
 		logs, err := telemetry.OpenLogs(address, c.Getenv, c.Version)
 		if err != nil {
-			return parsed{}, err
+			return nil, "", err
 		}
-		p.sender = otlp{logs: logs}
-		return p, nil
+		return otlp{logs: logs}, name, nil
 	case "syslog+tcp", "syslog+tls":
-		p.sender = &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}
-		return p, hasPort()
+		if _, _, err := net.SplitHostPort(u.Host); err != nil || u.Hostname() == "" || u.Path != "" || u.User != nil {
+			return nil, "", fmt.Errorf("want %s://HOST:PORT", u.Scheme)
+		}
+		return &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}, name, nil
 	case "syslog+unix", "file":
-		name := pathOf(u)
 		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasSuffix(u.Path, "/") {
-			return parsed{}, fmt.Errorf("want %s:///PATH", u.Scheme)
+			return nil, "", fmt.Errorf("want %s:///PATH", u.Scheme)
 		}
-		if p.sender = (fileSender{name: name}); u.Scheme == "syslog+unix" {
-			p.sender = &syslog{network: "unix", address: name}
+		if u.Scheme == "syslog+unix" {
+			return &syslog{network: "unix", address: pathOf(u)}, name, nil
 		}
-		return p, nil
+		return fileSender{name: pathOf(u)}, name, nil
 	}
-	return parsed{}, errors.New("is not an address that begins with http, https, syslog+tcp, syslog+tls, syslog+unix or file")
+	return nil, "", errors.New("is not an address that begins with http, https, syslog+tcp, syslog+tls, syslog+unix or file")
 }
 
 // otlp sends entries as log records of OpenTelemetry.

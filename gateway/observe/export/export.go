@@ -97,13 +97,13 @@ func Start(c Config) (*Exporter, error) {
 	e := &Exporter{state: c.State, stop: stop, closing: make(chan struct{}), closed: make(chan struct{})}
 	var targets []*target
 	for _, address := range c.To {
-		to, err := parse(address, c)
+		to, name, err := parse(address, c)
 		if err != nil {
 			stop()
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(address))
-		targets = append(targets, &target{sender: to.sender, name: to.name, file: filepath.Join(c.State, "export-"+hex.EncodeToString(sum[:6])), config: c, closed: e.closed})
+		targets = append(targets, &target{sender: to, name: name, file: filepath.Join(c.State, "export-"+hex.EncodeToString(sum[:6])), config: c, closed: e.closed})
 	}
 	for _, t := range targets {
 		e.done.Go(func() { t.run(ctx) })

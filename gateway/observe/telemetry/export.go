@@ -268,7 +268,7 @@ func (sdkErrors) Enabled(_ context.Context, level slog.Level) bool { return leve
 
 // Handle uses the message without its attributes.
 func (s sdkErrors) Handle(_ context.Context, r slog.Record) error {
-	s.lost(0, sdkError(r.Message))
+	s.lost(0, errors.New("OpenTelemetry: "+r.Message))
 	return nil
 }
 
@@ -277,11 +277,6 @@ func (s sdkErrors) WithAttrs([]slog.Attr) slog.Handler { return s }
 
 // WithGroup ignores it.
 func (s sdkErrors) WithGroup(string) slog.Handler { return s }
-
-// sdkError is an error of the SDK of which only the message is known.
-type sdkError string
-
-func (e sdkError) Error() string { return "OpenTelemetry: " + string(e) }
 
 // Logs sends log records to a collector as OTLP over HTTP in JSON. It is used by one goroutine at a
 // time.
