@@ -161,7 +161,7 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 	}
 	t.show(strings.Join(lines, "\n"))
 	if plan.Decision != "deny" {
-		return &demoFailure{"daily:append", plan.Decision, "deny"}
+		return fmt.Errorf(demoFailure, "daily:append", plan.Decision, "deny")
 	}
 	return t.play(c, []demoStep{
 		{"It tries to run code in the app. No setting enables that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
@@ -171,6 +171,9 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 func (t *demoTeller) milk() map[string]any {
 	return map[string]any{"content": "- [ ] buy milk (" + t.now.Format("15:04") + ")"}
 }
+
+// demoFailure is the error for a step with an unexpected result, which is an internal error.
+const demoFailure = "demo: %s ended with %q, want %q"
 
 // demoStep is one call and the code it must fail with, "" for success.
 type demoStep struct {
@@ -200,17 +203,10 @@ func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
 			t.show(strings.TrimSpace("✓ "+result.Path) + "\n" + strings.TrimRight(result.Stdout, "\n"))
 		}
 		if code != s.want {
-			return &demoFailure{s.command, code, s.want}
+			return fmt.Errorf(demoFailure, s.command, code, s.want)
 		}
 	}
 	return nil
-}
-
-// demoFailure is the error for a step with an unexpected result, which is an internal error.
-type demoFailure struct{ command, got, want string }
-
-func (f *demoFailure) Error() string {
-	return fmt.Sprintf("demo: %s ended with %q, want %q", f.command, f.got, f.want)
 }
 
 func (t *demoTeller) say(text string) {

@@ -29,12 +29,7 @@ type jsonMember struct {
 }
 
 func (n *jsonNode) find(key string) int {
-	for i, m := range n.members {
-		if m.key == key {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(n.members, func(m jsonMember) bool { return m.key == key })
 }
 
 // jsonScanner reads a text once. The first error ends it.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
@@ -24,16 +23,6 @@ import (
 
 // byState is the value of checkpoints for a key in the state folder.
 const byState = "state"
-
-func setExport(s *Settings, text string) error {
-	s.Export = names(text)
-	for _, address := range s.Export {
-		if err := export.Check(address); err != nil {
-			return fmt.Errorf("%q: %w", quote.Short(address), err)
-		}
-	}
-	return nil
-}
 
 // startExport starts to send the audit log, nil where the settings name no target and no key. A
 // target or command in a vault is refused: an agent may write there.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/notify"
+	"vaultwicket/gateway/observe/export"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -107,7 +109,12 @@ var table = [...]setting{
 		}
 		return nil
 	}},
-	{name: "shadow", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: setShadow},
+	{name: "shadow", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Shadow }, each(func(name string) error {
+		if !slices.Contains(policy.TextRules(), name) {
+			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.TextRules(), ", "))
+		}
+		return nil
+	}))},
 	{name: "private-property", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: func(s *Settings, text string) error {
 		private, err := access.NewPrivate(nameFields(text), nil)
 		s.Policy.Private.Properties = private.Properties
@@ -141,7 +148,12 @@ var table = [...]setting{
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Calls }, 0, maxRate)},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Mutations }, 0, maxRate)},
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.MutationsHour }, 0, maxRate)},
-	{name: "export", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: setExport},
+	{name: "export", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
+		if err := export.Check(address); err != nil {
+			return fmt.Errorf("%q: %w", quote.Short(address), err)
+		}
+		return nil
+	}))},
 	{name: "checkpoints", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: func(s *Settings, text string) error {
 		if s.Checkpoints = text; text != "" && text != byState && !filepath.IsAbs(text) {
 			return fmt.Errorf("%q is neither %q nor an absolute path", quote.Short(text), byState)
@@ -159,7 +171,12 @@ var table = [...]setting{
 		return err
 	}},
 	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: number(func(s *Settings) *int { return &s.HTTP.MaxSessions }, 1, maxSessions)},
-	{name: "toolsets", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: toolsets}, fixed: true, set: setToolsets},
+	{name: "toolsets", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: toolsets}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Toolsets }, each(func(name string) error {
+		if !slices.Contains(toolsets, name) {
+			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Short(name), strings.Join(toolsets, ", "), quote.DidYouMean(name, toolsets))
+		}
+		return nil
+	}))},
 	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket (default: stdio)", fixed: true, set: func(s *Settings, text string) error {
 		if s.HTTP.Addr = text; text == "" {
 			return nil

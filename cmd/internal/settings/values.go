@@ -17,7 +17,6 @@ import (
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/registry"
-	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
@@ -101,17 +100,6 @@ func commandList(text string) ([]string, error) {
 		}
 	}
 	return list, nil
-}
-
-func setShadow(s *Settings, text string) error {
-	s.Policy.Shadow = nil
-	for _, name := range names(text) {
-		if !slices.Contains(policy.TextRules(), name) {
-			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.TextRules(), ", "))
-		}
-		s.Policy.Shadow = append(s.Policy.Shadow, name)
-	}
-	return nil
 }
 
 // nameFields returns the names in a text that are separated by commas.
@@ -247,17 +235,6 @@ const maxSessions = 100_000
 // themselves, so that a subcommand without a server does not import the server.
 var toolsets = []string{"cli", "batch", "daily", "search", "notes", "tasks", "bases", "all"}
 
-func setToolsets(s *Settings, text string) error {
-	s.Toolsets = nil
-	for _, name := range names(text) {
-		if !slices.Contains(toolsets, name) {
-			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Short(name), strings.Join(toolsets, ", "), quote.DidYouMean(name, toolsets))
-		}
-		s.Toolsets = append(s.Toolsets, name)
-	}
-	return nil
-}
-
 // fromServer says in one line what the server has against a setting.
 func fromServer(err error) error {
 	if wrong, ok := errors.AsType[*streamable.SettingError](err); ok {
@@ -284,7 +261,7 @@ func webAddress(text string) (string, error) {
 	return text, nil
 }
 
-// each returns what reads a list of names that the server checks.
+// each returns what reads a list of names, each of which is checked.
 func each(check func(string) error) func(string) ([]string, error) {
 	return func(text string) ([]string, error) {
 		list := names(text)
