@@ -3,8 +3,6 @@ package vault
 import (
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,8 +67,7 @@ func stateOf(v *command.Vault, line command.Line) string {
 		return ""
 	}
 	day := v.Clock().Add(-v.DayStart).Format(time.DateOnly)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
-	return hex.EncodeToString(sum[:8])
+	return command.Digest(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
 }
 
 var processName = sync.OnceValue(rand.Text)

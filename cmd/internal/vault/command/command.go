@@ -224,15 +224,6 @@ type Kept struct {
 // maxPart is more than an answer has that is kept.
 const maxPart = 16 << 20
 
-func parseKept(args []string) (k Kept, ok bool) {
-	if len(args) != 3 || args[0] == "" {
-		return k, false
-	}
-	from, ok1 := parseSize(args[1])
-	bytes, ok2 := parseSize(args[2])
-	return Kept{args[0], from, bytes}, ok1 && ok2
-}
-
 func parseSize(text string) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && 0 <= n && n <= maxPart

@@ -68,6 +68,22 @@ func ParseLine(args []string) (Line, error) {
 	return l, nil
 }
 
+// valuedSwitch is a switch that is followed by a value of a form of its own, which is not empty.
+type valuedSwitch struct {
+	name string
+	into func(*Line) *string
+	fits func(value string) bool
+	want string
+}
+
+var valuedSwitches = []valuedSwitch{
+	{"--stdin", func(l *Line) *string { return &l.Stdin }, func(value string) bool { return value != "" && !isSwitch(value) }, "the name of a parameter.\n" + Synopsis},
+	{AddressesSwitch, func(l *Line) *string { return &l.Options.Addresses }, func(value string) bool { return value == AddressesAsk || value == AddressesLog }, AddressesAsk + " or " + AddressesLog + "."},
+	{ExpectSwitch, func(l *Line) *string { return &l.Options.Expect }, func(value string) bool { return isHex(value, 16) }, "a hash of 16 hexadecimal digits."},
+	{UnlessSwitch, func(l *Line) *string { return &l.Unless }, func(value string) bool { return isHex(value, 16) }, "a state of 16 hexadecimal digits."},
+	{ApprovedSwitch, func(l *Line) *string { return &l.Options.Approved }, func(value string) bool { return isHex(value, 2*sha256.Size) }, "a digest of 64 hexadecimal digits."},
+}
+
 // takeSwitches reads the switches before the command, and returns the rest.
 func (l *Line) takeSwitches(args []string) ([]string, error) {
 	for len(args) > 0 {
@@ -75,13 +91,15 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 		if len(args) > 1 {
 			value = args[1]
 		}
+		if i := slices.IndexFunc(valuedSwitches, func(s valuedSwitch) bool { return s.name == arg && *s.into(l) == "" }); i >= 0 {
+			if !valuedSwitches[i].fits(value) {
+				return nil, Misuse("%s needs %s", arg, valuedSwitches[i].want)
+			}
+			*valuedSwitches[i].into(l), args = value, args[2:]
+			continue
+		}
 		name, isVault := strings.CutPrefix(arg, "vault=")
 		switch {
-		case arg == "--stdin" && l.Stdin == "":
-			if value == "" || isSwitch(value) {
-				return nil, Misuse("--stdin needs the name of a parameter.\n%s", Synopsis)
-			}
-			l.Stdin, args = value, args[1:]
 		case arg == WorkerSwitch || arg == StatusSwitch:
 			return nil, Misuse("%s must be the only argument after the folder.", arg)
 		case arg == FactsSwitch:
@@ -108,21 +126,6 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			args = args[1:]
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true
-		case arg == AddressesSwitch && l.Options.Addresses == "":
-			if value != AddressesAsk && value != AddressesLog {
-				return nil, Misuse("%s needs %s or %s.", arg, AddressesAsk, AddressesLog)
-			}
-			l.Options.Addresses, args = value, args[1:]
-		case arg == ExpectSwitch && l.Options.Expect == "":
-			if !isHex(value, 16) {
-				return nil, Misuse("%s needs a hash of 16 hexadecimal digits.", arg)
-			}
-			l.Options.Expect, args = value, args[1:]
-		case arg == UnlessSwitch && l.Unless == "":
-			if !isHex(value, 16) {
-				return nil, Misuse("%s needs a state of 16 hexadecimal digits.", arg)
-			}
-			l.Unless, args = value, args[1:]
 		case arg == PartSwitch && l.Part == (Part{}):
 			number, lines := strings.CutPrefix(value, "lines:")
 			size, ok := parseSize(number)
@@ -131,20 +134,17 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.Part, args = Part{Bytes: size, Lines: lines}, args[1:]
 		case arg == KeptSwitch:
-			kept, ok := parseKept(args[1:])
-			if !ok {
-				return nil, Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
+			if len(args) == 4 && value != "" {
+				from, isOffset := parseSize(args[2])
+				bytes, isSize := parseSize(args[3])
+				if l.Kept = (Kept{value, from, bytes}); isOffset && isSize {
+					return nil, nil
+				}
 			}
-			l.Kept = kept
-			return nil, nil
+			return nil, Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
 		case arg == NarrowedSwitch, arg == MarkedSwitch:
 			l.Question = arg
 			return args[1:], nil
-		case arg == ApprovedSwitch && l.Options.Approved == "":
-			if !isHex(value, 2*sha256.Size) {
-				return nil, Misuse("%s needs a digest of 64 hexadecimal digits.", arg)
-			}
-			l.Options.Approved, args = value, args[1:]
 		case isVault && l.Vault == nil:
 			l.Vault = &name
 		default:

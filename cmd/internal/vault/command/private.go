@@ -2,8 +2,6 @@ package command
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"slices"
 	"strings"
@@ -260,6 +258,5 @@ func (v *Vault) ClosedNow(command string) string {
 	}
 	paths := Map(x.Closed, func(f *index.File) string { return f.Path.String() })
 	slices.Sort(paths)
-	sum := sha256.Sum256([]byte(strings.Join(paths, "\n")))
-	return hex.EncodeToString(sum[:8])
+	return Digest([]byte(strings.Join(paths, "\n")))
 }

@@ -170,7 +170,7 @@ func (l *lastByte) endLine() {
 	}
 }
 
-// Digest returns the hash by which a note's bytes are known: the first 16 hex
+// Digest returns a short hash, by which the bytes of a note are known, too: the first 16 hex
 // digits of their SHA-256.
 func Digest(text []byte) string {
 	sum := sha256.Sum256(text)

@@ -3,8 +3,6 @@ package commands
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -227,8 +225,7 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 // the one that was shown before it was approved.
 func (c *canvas) unusedID(what string) string {
 	for n := 0; ; n++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
-		id := hex.EncodeToString(sum[:8])
+		id := command.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
 		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) && !slices.ContainsFunc(c.drawn, func(e edge) bool { return e.ID == id }) {
 			return id
 		}

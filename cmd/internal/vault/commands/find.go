@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"regexp"
@@ -53,8 +51,8 @@ func sendSections(v *command.Vault, p command.Values) (command.Reply, error) {
 // of access rules from another file: none has the paths of notes that are hidden from its callers.
 func (f *finding) meaning() *meaning.Store {
 	if f.Host.Meaning != nil {
-		sum := sha256.Sum256([]byte(f.Host.Env(command.AccessVariable)))
-		f.Host.Meaning.Load(cache.NewExtra(private.CacheFolder(f.Host.Env, f.Path), f.Path, "."+hex.EncodeToString(sum[:8])+".vectors"))
+		of := command.Digest([]byte(f.Host.Env(command.AccessVariable)))
+		f.Host.Meaning.Load(cache.NewExtra(private.CacheFolder(f.Host.Env, f.Path), f.Path, "."+of+".vectors"))
 	}
 	return f.Host.Meaning
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,11 +78,8 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
 	}
 	change, err := task.Mark(one.text, one.Mark, mark, day, settings)
-	if _, ok := errors.AsType[*task.Refusal](err); ok {
-		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
-	}
 	if err != nil {
-		return command.Proposal{}, err
+		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
 	}
 	edited, err := Edit(one.note, func() ([]byte, error) { return edit.SetTask(one.note, one.Line, mark) })
 	if err != nil {
