@@ -117,18 +117,16 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		return Page{q.told(by), Link(a.state, left.Ref, kinds...), left.Ref, func(ctx context.Context) bool { return a.answered(ctx, left.Ref) }}, true
 	}
 	if by.Ask != nil {
-		end, is := a.attention.begin(by.Caller, calls)
-		switch is {
-		case opensDialog:
+		end, dismissed := a.attention.begin(by.Caller, calls)
+		if dismissed {
+			return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; they can be asked again in a minute",
+				"command %q requires user approval, and %d questions were dismissed within a minute", q.Command, maxDismissed)
+		}
+		if end != nil {
 			defer func() { end(reply) }()
 			if reply = by.Ask(ctx, q); onPage.Code != "" && (reply == No || reply == Dismissed || reply == Misfit) {
 				_ = a.store.Withdraw(onPage) // it ends by itself, too
 			}
-		// While a dialog is open, or where the client drops them, the question is left for the
-		// user elsewhere.
-		case dismissedTooOften:
-			return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; they can be asked again in a minute",
-				"command %q requires user approval, and %d questions were dismissed within a minute", q.Command, maxDismissed)
 		}
 	}
 	switch reply {

@@ -63,27 +63,19 @@ func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	return false
 }
 
-// opened says what came of opening a dialog.
-type opened uint8
-
-const (
-	opensDialog  opened = iota
-	dialogIsOpen        // another one of the caller
-	dismissedTooOften
-	droppedTooOften
-)
-
 // begin opens the dialog about a call, which may be recognised by more than one digest. end
 // takes what came of it. Where a client has dropped the dialog about this call, which its
-// answer would have closed, it opens again.
-func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), is opened) {
+// answer would have closed, it opens again. end is nil while another dialog of the caller is open, and
+// where the client drops them: the question is left for the user elsewhere. dismissed says that the user
+// has closed too many.
+func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), dismissed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, isOpen := a.open[caller]
 	switch {
 	case !isOpen || !before.until.IsZero() && !a.now().Before(before.until):
 	case before.until.IsZero() || before.call != calls[0]:
-		return nil, dialogIsOpen
+		return nil, false
 	default:
 		a.dismiss(caller, true)
 	}
@@ -96,9 +88,9 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), i
 	switch {
 	case recent >= maxDismissed && dropped:
 		delete(a.open, caller)
-		return nil, droppedTooOften
+		return nil, false
 	case recent >= maxDismissed:
-		return nil, dismissedTooOften
+		return nil, true
 	}
 	a.open[caller] = openQuestion{call: calls[0]}
 	return func(r Reply) {
@@ -128,7 +120,7 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), i
 				a.declined[declined{caller, call}] = now.Add(declinedFor)
 			}
 		}
-	}, opensDialog
+	}, false
 }
 
 // dismiss notes that a dialog of a caller was closed without an answer.

@@ -66,14 +66,6 @@ func (e *Unsafe) Reason() string {
 	return reasons[e.Problem]
 }
 
-// Remedy returns the command by which the user can fix it, "" for none.
-func (e *Unsafe) Remedy() string {
-	if e.Problem != Accessible {
-		return ""
-	}
-	return e.remedy()
-}
-
 func (e *Unsafe) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason()) }
 
 // Describe returns the path that an error of this package or of the system is about, and what is

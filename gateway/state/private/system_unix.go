@@ -89,8 +89,12 @@ func flock(file *os.File, how int) error {
 	return errors.Join(failed, err)
 }
 
-// remedy is a command that takes the rights of others away.
-func (e *Unsafe) remedy() string {
+// Remedy returns the command by which the user can fix it, "" for none: it takes the rights of others
+// away.
+func (e *Unsafe) Remedy() string {
+	if e.Problem != Accessible {
+		return ""
+	}
 	mode := "600"
 	if info, err := os.Stat(e.Path); err == nil && info.IsDir() {
 		mode = "700"

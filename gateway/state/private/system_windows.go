@@ -103,8 +103,14 @@ func foreignIn(descriptor trust.Descriptor, sids []string) string {
 	return ""
 }
 
-// remedy is a command that leaves rights to this user alone.
-func (e *Unsafe) remedy() string { return trust.Remedy(e.Path, e.Account) }
+// Remedy returns the command by which the user can fix it, "" for none: it leaves rights to this user
+// alone.
+func (e *Unsafe) Remedy() string {
+	if e.Problem != Accessible {
+		return ""
+	}
+	return trust.Remedy(e.Path, e.Account)
+}
 
 // A rename is tried again for half a second while another process has the file open: a
 // reader of ours, or a virus scanner that looks at what is new.
