@@ -26,7 +26,7 @@ func LevelIn(p access.Private, text []byte) access.Level {
 		return access.Delete
 	}
 	level := access.Delete
-	span, body := markdown.Frontmatter(text)
+	span, body, _ := markdown.Frontmatter(text)
 	block, closed := text[span.Start:span.End], true
 	if span == (markdown.Span{}) {
 		block, closed = openBlock(text), false

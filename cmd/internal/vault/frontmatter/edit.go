@@ -49,7 +49,7 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	case !found:
 		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
 		if b.body <= b.front {
-			end := lineBreak(b.text, b.front)
+			end := breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n'))
 			return b.first(value, func(form string) ([]byte, error) {
 				lines := fence + end + withBreaks(writtenKey(key)+":"+form, end) + fence + end
 				return b.checked(splice(b.text, markdown.Span{Start: b.front, End: b.front}, lines), want, 0)
@@ -421,14 +421,6 @@ func (b *note) comment(line markdown.Span, from int) string {
 		}
 	}
 	return ""
-}
-
-// lineBreak returns the break of the line of at.
-func lineBreak(text []byte, at int) string {
-	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-		return breakBefore(text, at+n+1)
-	}
-	return "\n"
 }
 
 // breakBefore returns the line break that ends at at.

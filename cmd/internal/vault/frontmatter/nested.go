@@ -75,7 +75,7 @@ func changed(text []byte, change func(block []byte) ([]byte, error), want func(r
 	block, hasMark := bytes.CutPrefix(text, []byte(mark))
 	end := ""
 	if len(block) > 0 && !bytes.HasSuffix(block, []byte("\n")) {
-		end = lineBreak(block, 0)
+		end = breakBefore(block, 1+bytes.IndexByte(block, '\n'))
 		block = append(bytes.Clone(block), end...)
 	}
 	before, err := ParseDocument(block)

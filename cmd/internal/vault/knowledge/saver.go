@@ -114,12 +114,6 @@ func (s *saver) save() *cache.Cache {
 	return next
 }
 
-func (s *saver) discard() {
-	if s.begun {
-		s.update.Discard()
-	}
-}
-
 // save puts changes since the last write into the cache file. It is called under the lock.
 func (k *Store) save() {
 	k.awaitSaving()

@@ -84,7 +84,7 @@ func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 			_ = w.saver.cache.Close()
 		}
 	case err != nil || from.Ctx.Err() != nil || s.Folder != (disk.Path{}): // not all notes were seen
-		w.saver.discard()
+		w.saver.update.Discard()
 	default:
 		k.mu.Lock()
 		defer k.mu.Unlock()

@@ -254,7 +254,7 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	x, err := index.Build(k.folder, k.last, memory, from.Now(), from.Tally)
 	k.last = x
 	if err != nil {
-		s.discard()
+		s.update.Discard()
 		return nil, err
 	}
 	if s.learned == nil && s.begun {

@@ -160,14 +160,9 @@ func (w *words) save() {
 }
 
 // load returns the index in the cache file, nil if there is none that can be read.
-func (w *words) load() *find.Index {
-	file := w.place.Open()
-	if file == nil {
-		return nil
-	}
-	loaded, err := find.Load(file, file.Size(), BuildID())
-	if err != nil {
-		return nil
+func (w *words) load() (loaded *find.Index) {
+	if file := w.place.Open(); file != nil {
+		loaded, _ = find.Load(file, file.Size(), BuildID()) // it is nil with an error
 	}
 	return loaded
 }

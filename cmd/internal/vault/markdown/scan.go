@@ -91,7 +91,7 @@ func (s *scanner) string(start, end int) string {
 }
 
 func (s *scanner) scan() {
-	block, from, line := frontmatter(s.text)
+	block, from, line := Frontmatter(s.text)
 	if block != (Span{}) {
 		s.note.Body = from
 	}
@@ -152,21 +152,14 @@ func lineEnd(text []byte, at int) (end, next int) {
 // very start, or after a byte order mark, or at 0. The block need not be valid YAML: text
 // put in front of a broken block would hide it for good.
 func BodyStart(text []byte) int {
-	_, body := Frontmatter(text)
+	_, body, _ := Frontmatter(text)
 	return body
 }
 
-// Frontmatter returns the block of properties at the start of a note, without its fences, and where
-// the body begins; the zero Span where there is no block.
-func Frontmatter(text []byte) (block Span, body int) {
-	block, body, _ = frontmatter(text)
-	return block, body
-}
-
-// frontmatter returns the block of properties between its fences, the zero Span if there
-// is none, and where the body begins and on which line. Blanks after the dashes of a fence
-// are allowed.
-func frontmatter(text []byte) (block Span, body, line int) {
+// Frontmatter returns the block of properties at the start of a note between its fences, the
+// zero Span if there is none, and where the body begins and on which line. Blanks after the
+// dashes of a fence are allowed.
+func Frontmatter(text []byte) (block Span, body, line int) {
 	open := len(text) - len(bytes.TrimPrefix(text, []byte(bom)))
 	end, start := lineEnd(text, open)
 	if !isFence(text[open:end]) {
