@@ -88,7 +88,31 @@ func New(c Config) *Runner {
 		keep:   c.MaxKept,
 		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop},
 	}}
-	r.env = r.environments()
+	// The environment of each kind of program is computed once, at its first use.
+	app := sync.OnceValue(func() []string {
+		env := pick(c.Getenv, sharedVariables, appVariables)
+		// Launchers that are scripts look for their tools here.
+		if path := absoluteEntries(c.Getenv("PATH")); len(path) > 0 {
+			env = append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+		}
+		return env
+	})
+	embedded := sync.OnceValue(func() []string {
+		env := append(pick(c.Getenv, sharedVariables, embeddedVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
+		if c.Session != "" {
+			env = append(env, sessionVariable+"="+c.Session)
+		}
+		if c.DayStart > 0 {
+			env = append(env, dayStartVariable+"="+strconv.Itoa(c.DayStart))
+		}
+		return env
+	})
+	r.env = func(b backend) []string {
+		if b == embeddedBackend {
+			return embedded()
+		}
+		return app()
+	}
 	key := sync.OnceValue(func() []byte {
 		if c.SecretsKey == nil {
 			return []byte(rand.Text())
@@ -123,34 +147,6 @@ func (r *Runner) Close() {
 	}
 	r.pool.mu.Unlock()
 	r.pool.lives.Wait()
-}
-
-// environments computes the environment of each kind of program once, at its first use.
-func (r *Runner) environments() func(backend) []string {
-	app := sync.OnceValue(func() []string {
-		env := pick(r.config.Getenv, sharedVariables, appVariables)
-		// Launchers that are scripts look for their tools here.
-		if path := absoluteEntries(r.config.Getenv("PATH")); len(path) > 0 {
-			env = append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
-		}
-		return env
-	})
-	embedded := sync.OnceValue(func() []string {
-		env := append(pick(r.config.Getenv, sharedVariables, embeddedVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
-		if r.config.Session != "" {
-			env = append(env, sessionVariable+"="+r.config.Session)
-		}
-		if r.config.DayStart > 0 {
-			env = append(env, dayStartVariable+"="+strconv.Itoa(r.config.DayStart))
-		}
-		return env
-	})
-	return func(b backend) []string {
-		if b == embeddedBackend {
-			return embedded()
-		}
-		return app()
-	}
 }
 
 // Outcome is the result of a permitted call. With a nil error the call succeeded if Failure is nil,
