@@ -228,7 +228,7 @@ func (s ServerPermit) Args() []string {
 	}
 	p := s.policy
 	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
-		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + map[bool]string{true: "allow", false: "ask"}[p.RemoteLinks], "--shadow=" + strings.Join(p.Shadow, ","), "--exceptions=" + strings.Join(p.Exceptions.Lines(), ","), "--min-cli-version=" + p.MinVersion.String(),
+		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + p.RemoteLinksSetting(), "--shadow=" + strings.Join(p.Shadow, ","), "--exceptions=" + strings.Join(p.Exceptions.Lines(), ","), "--min-cli-version=" + p.MinVersion.String(),
 		"--private-property=" + strings.Join(p.Private.Properties, ","), "--private-tags=" + strings.Join(p.Private.Tags, ","),
 		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
 	for _, list := range []struct {

@@ -278,3 +278,11 @@ func (p Policy) ceiling() tiers.Tier    { return valid(p.Ceiling, tiers.V3) }
 func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) }
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
+
+// RemoteLinksSetting returns the value of the setting remote-links.
+func (p Policy) RemoteLinksSetting() string {
+	if p.RemoteLinks {
+		return "allow"
+	}
+	return "ask"
+}

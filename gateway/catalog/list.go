@@ -193,7 +193,7 @@ func ViewOf(vault string, p policy.Policy) View {
 		{Name: "allow-ui", Value: p.UI},
 		{Name: "secrets", Value: p.Secrets.String()},
 		{Name: "suspicious", Value: p.Suspicious.String()},
-		{Name: "remote-links", Value: map[bool]string{true: "allow", false: "ask"}[p.RemoteLinks]},
+		{Name: "remote-links", Value: p.RemoteLinksSetting()},
 		{Name: "shadow", Value: append([]string{}, p.Shadow...)},
 		{Name: "private-property", Value: append([]string{}, p.Private.Properties...)},
 		{Name: "private-tags", Value: append([]string{}, p.Private.Tags...)},
