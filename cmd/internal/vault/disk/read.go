@@ -36,8 +36,7 @@ func (f *Folder) Open(p Path) (*File, error) {
 	if err != nil || !f.judge.judges(p) {
 		return file, err
 	}
-	long := file.Info.Size() > longNote
-	suspected := !long || f.judge.suspects(file)
+	suspected := file.Info.Size() <= longNote || f.judge.suspects(file)
 	_, err = file.Seek(0, io.SeekStart)
 	if err == nil && suspected {
 		var text []byte

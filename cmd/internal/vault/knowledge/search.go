@@ -51,8 +51,7 @@ func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 // eachWalked looks at the stamp of every note. Texts that had to be read are kept for the
 // next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
-	w := walked{Scope: s, begun: from.Now(), visit: visit}
-	w.judges = from.Folder.Judges()
+	w := walked{Scope: s, begun: from.Now(), visit: visit, judges: from.Folder.Judges()}
 	if k.Resident { // the cache is only read: there the index is saved
 		k.awaitSaving()
 		k.keep.RLock()
