@@ -63,7 +63,22 @@ func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
 		outline := board.outline()
 		return command.FromNote(t.Path, text, outline), uses.Put(int64(len(outline)))
 	}
-	rows := board.rows()
+	rows := make([]canvasItem, 0, len(board.cards)+len(board.groups)+len(board.edges))
+	for _, n := range board.cards {
+		text := n.content()
+		if n.Type == "link" {
+			text = n.URL
+		} else if n.Type == "file" {
+			text = n.File + n.Subpath
+		}
+		rows = append(rows, canvasItem{Kind: "card", ID: n.ID, Type: n.Type, Text: text, Group: n.group()})
+	}
+	for _, n := range board.groups {
+		rows = append(rows, canvasItem{Kind: "group", ID: n.ID, Text: n.Label, Group: n.group()})
+	}
+	for _, e := range board.edges {
+		rows = append(rows, canvasItem{Kind: "edge", ID: e.ID, Text: e.Label, From: e.From, To: e.To, Arrow: e.arrow()})
+	}
 	for _, r := range rows {
 		if err := uses.Put(int64(len(r.Text) + len(r.Group) + len(r.ID))); err != nil {
 			return command.Reply{}, err
@@ -193,27 +208,6 @@ type canvasItem struct {
 	From  string `json:"from,omitempty"`
 	To    string `json:"to,omitempty"`
 	Arrow string `json:"arrow,omitempty"`
-}
-
-// rows are the cards, groups and edges with their ids.
-func (b *board) rows() []canvasItem {
-	rows := make([]canvasItem, 0, len(b.cards)+len(b.groups)+len(b.edges))
-	for _, n := range b.cards {
-		text := n.content()
-		if n.Type == "link" {
-			text = n.URL
-		} else if n.Type == "file" {
-			text = n.File + n.Subpath
-		}
-		rows = append(rows, canvasItem{Kind: "card", ID: n.ID, Type: n.Type, Text: text, Group: n.group()})
-	}
-	for _, n := range b.groups {
-		rows = append(rows, canvasItem{Kind: "group", ID: n.ID, Text: n.Label, Group: n.group()})
-	}
-	for _, e := range b.edges {
-		rows = append(rows, canvasItem{Kind: "edge", ID: e.ID, Text: e.Label, From: e.From, To: e.To, Arrow: e.arrow()})
-	}
-	return rows
 }
 
 // group is the title of the group that a node is in, "" for none.

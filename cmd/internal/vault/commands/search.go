@@ -89,14 +89,18 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 	if len(found.hits) == 0 {
 		return found.nothing(p), nil
 	}
-	text := contextText(found.hits)
-	if p["format"] == command.FormatJSON {
+	var out strings.Builder
+	if p["format"] != command.FormatJSON {
+		for _, h := range found.hits {
+			for _, line := range h.lines {
+				out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
+			}
+		}
+	} else {
 		// It is compact, unlike other JSON of the app. A note that was found by its name alone has no
 		// matches.
-		hits := found.hits
-		var out strings.Builder
 		out.WriteByte('[')
-		for i, h := range hits {
+		for i, h := range found.hits {
 			if i > 0 {
 				out.WriteByte(',')
 			}
@@ -110,10 +114,9 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 			out.WriteString("]}")
 		}
 		out.WriteByte(']')
-		text = out.String()
 	}
-	said := found.reply(text)
-	if text == "" {
+	said := found.reply(out.String())
+	if out.Len() == 0 {
 		// Only names were found, and that form has no lines for them.
 		return command.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", command.Count(len(found.hits), "note")), nil
 	}
@@ -122,16 +125,6 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 		said.Notice = fmt.Sprintf("Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.", maxContext>>10)
 	}
 	return said, nil
-}
-
-func contextText(hits []hit) string {
-	var out strings.Builder
-	for _, h := range hits {
-		for _, line := range h.lines {
-			out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
-		}
-	}
-	return out.String()
 }
 
 // search returns the notes that a query finds, in the order of listings, and
@@ -194,7 +187,10 @@ func search(v *command.Vault, p command.Values, lines bool) (result, error) {
 			return result{}, err
 		}
 	}
-	sorted := found.sorted()
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	found.shorten()
+	sorted := found.all
 	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], len(sorted), q.Reading(), int(notes.Load())}, nil
 }
 
@@ -246,16 +242,8 @@ func (h *hits) add(one hit) {
 	}
 }
 
-// sorted returns the hits in the order of listings.
-func (h *hits) sorted() []hit {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.shorten()
-	return h.all
-}
-
-// shorten drops the lines after the last one that fits the answer. The notes
-// stay: how many are found does not depend on it.
+// shorten puts the hits into the order of listings, and drops the lines after the last one
+// that fits the answer. The notes stay: how many are found does not depend on it.
 func (h *hits) shorten() {
 	slices.SortFunc(h.all, func(a, b hit) int {
 		if a.rank != 0 && b.rank != 0 {

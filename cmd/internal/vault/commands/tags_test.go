@@ -137,8 +137,8 @@ func TestWhatIsRepeatedIsShort(t *testing.T) {
 	if allocs := testing.AllocsPerRun(1, func() { b.outline() }); allocs > 50_000 {
 		t.Errorf("%v allocations", allocs)
 	}
-	for _, r := range b.rows() {
-		require.That(t, r.Kind == "card" || len(r.Group) <= 1000, "the group of a row has %d bytes", len(r.Group))
+	for _, g := range b.groups {
+		require.That(t, len(g.group()) <= 1000, "the group of a row has %d bytes", len(g.group()))
 	}
 }
 
@@ -157,11 +157,18 @@ func TestTheFirstLinesOfASearchAreKept(t *testing.T) {
 			h.add(one)
 			require.That(t, h.size <= 2*maxContext, "%d bytes of lines are kept", h.size)
 		}
-		found := h.sorted()
+		h.shorten()
+		found := h.all
 		if len(found) != notes || found[0].cut || len(found[0].lines) != lines || !found[notes-1].cut || len(found[notes-1].lines) > 0 {
 			t.Fatalf("%d notes, %d lines of the first", len(found), len(found[0].lines))
 		}
-		got := contextText(found)
+		var kept strings.Builder
+		for _, one := range found {
+			for _, line := range one.lines {
+				fmt.Fprintf(&kept, "%s:%d: %s\n", one.path, line.Line, line.Text)
+			}
+		}
+		got := kept.String()
 		assert.That(t, len(got) <= maxContext && len(got) >= maxContext*9/10, "%d bytes", len(got))
 		assert.That(t, want == "" || got == want, "seed %d: other lines are kept", seed)
 		want = got
