@@ -36,7 +36,7 @@ func fillLibrary(t *testing.T, vault string) {
 		opened = append(opened, name)
 		marks = append(marks, map[string]string{"type": "file", "path": name, "title": fmt.Sprintf("a, \"title\" %d", i)})
 	}
-	for day := range 28 {
+	for day := range 6 {
 		put(fmt.Sprintf("Daily/2026-03-%02d.md", day+1), rig.Repeat(60, "what happened in the hour %d\n"))
 	}
 	put(".obsidian/workspace.json", rig.JSON(t, map[string]any{"lastOpenFiles": opened}))
