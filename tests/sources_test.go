@@ -30,8 +30,7 @@ var parseOnce = sync.OnceValues(parseAll)
 // everySource returns every Go file of the module except test data, parsed once.
 func everySource(t *testing.T) []source {
 	t.Helper()
-	all, err := parseOnce()
-	require.NoError(t, err)
+	all := require.Value(parseOnce())(t)
 	return all
 }
 

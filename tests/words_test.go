@@ -180,8 +180,7 @@ func TestRetiredPhrasesAreInNoMessage(t *testing.T) {
 		})
 	}
 	for _, name := range documents(t) {
-		text, err := os.ReadFile("../" + name)
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile("../" + name))(t)
 		see(name, strings.Join(strings.Fields(string(text)), " "))
 	}
 	compare(t, "phrase", found)
@@ -230,8 +229,7 @@ func compare(t *testing.T, kind string, found map[string]string) {
 // rowsOf reads a table. Each row has so many cells, and none of them is empty.
 func rowsOf(t *testing.T, name string, cells int) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(name))(t)
 	for line := range strings.Lines(string(text)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		require.That(t, len(row) == cells && !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)

@@ -20,10 +20,8 @@ import (
 // flowVaults is a gateway for two vaults with one flow rule.
 func flowVaults(t *testing.T, action string, from, to []string, change ...func(*policy.Policy)) (h *rig.Harness, other string) {
 	t.Helper()
-	rule, err := policy.ParseFlow("work", from, to, action)
-	require.NoError(t, err)
-	private, err := access.NewPrivate([]string{"agent"}, nil)
-	require.NoError(t, err)
+	rule := require.Value(policy.ParseFlow("work", from, to, action))(t)
+	private := require.Value(access.NewPrivate([]string{"agent"}, nil))(t)
 	other = t.TempDir()
 	rig.FillVault(t, other)
 	h = rig.NewHarness(t, func(c *gateway.Config) {

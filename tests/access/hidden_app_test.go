@@ -66,8 +66,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 					}
 				}
 			}
-			called, err := os.ReadFile(filepath.Join(folder, "called"))
-			require.NoError(t, err)
+			called := require.Value(os.ReadFile(filepath.Join(folder, "called")))(t)
 			lines := strings.Split(strings.TrimSuffix(string(called), "\n"), "\n")
 			allowed := 0
 			for _, line := range lines {

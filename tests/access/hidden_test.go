@@ -137,8 +137,7 @@ func (h *hiddenVault) ask(req gateway.Request) string {
 		result.DurationMs = 0
 		answer = result
 	}
-	text, err := json.Marshal(answer)
-	require.NoError(h.t, err)
+	text := require.Value(json.Marshal(answer))(h.t)
 	assert.That(h.t, !strings.Contains(strings.ToLower(string(text)), canaryWord), "%s %v tells what is hidden: %s", req.Command, req.Params, text)
 	return string(text)
 }

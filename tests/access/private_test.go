@@ -29,8 +29,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--toolsets=all")...)
 	call := func(arguments map[string]any) string {
 		t.Helper()
-		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
-		require.NoError(t, err)
+		answer := require.Value(s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}))(t)
 		return string(answer)
 	}
 	params := func(words ...any) map[string]any {
@@ -88,8 +87,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 		silent(name, call(map[string]any{"command": name, "params": params()}))
 	}
 	for _, uri := range []string{"vaultwicket://note/zqx.md", "vaultwicket://policy", "vaultwicket://status"} {
-		answer, err := s.Exchange("resources/read", map[string]any{"uri": uri})
-		require.NoError(t, err)
+		answer := require.Value(s.Exchange("resources/read", map[string]any{"uri": uri}))(t)
 		silent(uri, string(answer))
 	}
 	for _, path := range []string{"ZQX.md", "zqx", "Zqx"} { // no name of the disk is told

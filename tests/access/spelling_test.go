@@ -58,8 +58,7 @@ func spelledCall(command string, params ...string) gateway.Request {
 
 func (s *spellings) listed(folder string) (names []string) {
 	s.t.Helper()
-	entries, err := os.ReadDir(filepath.Join(s.dir, folder))
-	require.NoError(s.t, err)
+	entries := require.Value(os.ReadDir(filepath.Join(s.dir, folder)))(s.t)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -84,8 +83,7 @@ func TestEverySpellingIsOneNote(t *testing.T) {
 		batch := s.gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{{ClientID: "a", Request: spelledCall("append", "path="+asked, "content=y")}}})
 		assert.That(t, batch.OK && batch.Results[0].Result.Path == name, "%+q: the batch is %+v", asked, batch)
 	}
-	kept, err := s.gateway.Journal("")
-	require.NoError(t, err)
+	kept := require.Value(s.gateway.Journal(""))(t)
 	entries, _, err := kept.Entries(journal.Filter{Limit: 100})
 	require.That(t, err == nil && len(entries) >= 8, "%d entries, %v", len(entries), err)
 	for _, e := range entries {

@@ -228,8 +228,7 @@ func (c *caller) answer(form, with string) {
 // asked makes a call and returns its answer; form is given the id of each form that comes first.
 func (c *caller) asked(arguments string, form func(id string)) (answer string) {
 	c.T.Helper()
-	response, err := c.Client.Do(c.Request(c.T.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Mcp-Session-Id", c.session))
-	require.NoError(c.T, err)
+	response := require.Value(c.Client.Do(c.Request(c.T.Context(), http.MethodPost, "/mcp", rig.ToolCall(5, arguments), "Mcp-Session-Id", c.session)))(c.T)
 	defer response.Body.Close()
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		var message struct {

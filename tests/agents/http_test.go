@@ -34,8 +34,7 @@ func connected(server *rig.HTTPServer, agent string) *caller {
 // send sends a message, and returns the status and the text of the answer.
 func (c *caller) send(body string, headers ...string) (status int, text string) {
 	c.T.Helper()
-	answer, err := c.Send(c.T.Context(), http.MethodPost, body, append([]string{"Mcp-Session-Id", c.session}, headers...)...)
-	require.NoError(c.T, err)
+	answer := require.Value(c.Send(c.T.Context(), http.MethodPost, body, append([]string{"Mcp-Session-Id", c.session}, headers...)...))(c.T)
 	c.session = cmp.Or(answer.Header.Get("Mcp-Session-Id"), c.session)
 	return answer.Status, answer.Body
 }

@@ -29,8 +29,7 @@ func TestTheFilesOfTheVersionBefore(t *testing.T) {
 		"audit.jsonl": filepath.Join(state, "audit"), "audit.key": filepath.Join(state, "audit"), "head.json": filepath.Join(state, "audit"),
 		"0000000001.lines": journals[0], "config.toml": filepath.Dir(settings),
 	} {
-		text, err := os.ReadFile(filepath.Join(before, from))
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(filepath.Join(before, from)))(t)
 		require.NoError(t, os.MkdirAll(to, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(to, from), []byte(strings.ReplaceAll(string(text), `"FOLDER"`, rig.JSON(t, r.Vault))), 0o600))
 	}

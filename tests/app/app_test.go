@@ -54,8 +54,7 @@ var howNamed = []struct{ name, app, settings string }{
 // newAppVault writes a vault and the files of the app. Nothing is started.
 func newAppVault(t *testing.T, notes map[string]string) *appVault {
 	t.Helper()
-	fake, err := fakeApp()
-	require.NoError(t, err)
+	fake := require.Value(fakeApp())(t)
 	root := t.TempDir()
 	a := &appVault{t: t, dir: filepath.Join(root, "vaults", "My Notes"), home: filepath.Join(root, "home"), client: filepath.Join(root, "bin", "obsidian"), name: "My Notes"}
 	for path, text := range notes {
@@ -84,11 +83,10 @@ func (a *appVault) get(path string) string {
 // tell configures the fake.
 func (a *appVault) tell(finalBreak bool, faults ...appFault) {
 	a.t.Helper()
-	text, err := json.Marshal(map[string]any{
+	text := require.Value(json.Marshal(map[string]any{
 		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
 		"today":  appToday, "finalBreak": finalBreak, "faults": faults,
-	})
-	require.NoError(a.t, err)
+	}))(a.t)
 	rig.WriteFile(a.t, a.client+".json", text)
 }
 

@@ -77,8 +77,7 @@ func serveHTTP(b *testing.B, flags ...string) *httpServer {
 		"serve", "--rate=0", "--http=127.0.0.1:0", "--token-file=" + token,
 	}, flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home, "VAULTWICKET_CONFIG=none")
-	messages, err := cmd.StderrPipe()
-	require.NoError(b, err)
+	messages := require.Value(cmd.StderrPipe())(b)
 	require.NoError(b, cmd.Start())
 	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	s := &httpServer{process: cmd, home: home}

@@ -49,10 +49,8 @@ func write(b *testing.B, name string, text []byte) {
 
 // appendBare adds the line to a file as durably as can be without a journal.
 func appendBare(b *testing.B, name string) {
-	text, err := os.ReadFile(name)
-	require.NoError(b, err)
-	folder, err := os.Open(filepath.Dir(name))
-	require.NoError(b, err)
+	text := require.Value(os.ReadFile(name))(b)
+	folder := require.Value(os.Open(filepath.Dir(name)))(b)
 	defer folder.Close()
 	temp, err := os.OpenFile(name+".tmp", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	require.NoError(b, err)

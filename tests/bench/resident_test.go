@@ -89,8 +89,7 @@ func BenchmarkReadBehindSearch(b *testing.B) {
 // BenchmarkTextRules measures what the rules about texts cost: a note of 5 KB of prose, one of documentation about
 // keys and tokens, and the first page of a listing of 1.5 MB, each with the rules as they are by default and without.
 func BenchmarkTextRules(b *testing.B) {
-	documents, err := os.ReadFile("../../docs/remote.md")
-	require.NoError(b, err)
+	documents := require.Value(os.ReadFile("../../docs/remote.md"))(b)
 	vault := largeVault(b, 10_000)
 	read := func(name, text string) map[string]any {
 		require.NoError(b, os.WriteFile(filepath.Join(vault, name), []byte(text)[:5000], 0o600))

@@ -25,10 +25,8 @@ func start(b *testing.B, path string, args ...string) *session {
 	b.Helper()
 	process := exec.Command(path, args...)
 	process.Stderr = os.Stderr
-	in, err := process.StdinPipe()
-	require.NoError(b, err)
-	out, err := process.StdoutPipe()
-	require.NoError(b, err)
+	in := require.Value(process.StdinPipe())(b)
+	out := require.Value(process.StdoutPipe())(b)
 	require.NoError(b, process.Start())
 	s := &session{b: b, process: process, in: in, out: bufio.NewReaderSize(out, 1<<20)}
 	b.Cleanup(s.stop)
@@ -51,16 +49,14 @@ func (s *session) ask(method string, params any) []byte {
 
 func (s *session) send(method string, params any) {
 	s.id++
-	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": s.id, "method": method, "params": params})
-	require.NoError(s.b, err)
+	line := require.Value(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": s.id, "method": method, "params": params}))(s.b)
 	if _, err := s.in.Write(append(line, '\n')); err != nil {
 		s.b.Fatal(err)
 	}
 }
 
 func (s *session) read() []byte {
-	line, err := s.out.ReadBytes('\n')
-	require.NoError(s.b, err)
+	line := require.Value(s.out.ReadBytes('\n'))(s.b)
 	return line
 }
 

@@ -98,8 +98,7 @@ func throughRun(t *testing.T, vault string) route {
 			return said, true
 		},
 		bytes: func(t *testing.T, path string) string {
-			out, err := run(nil, "read", "path="+path)
-			require.NoError(t, err)
+			out := require.Value(run(nil, "read", "path="+path))(t)
 			return string(out)
 		},
 	}
@@ -109,8 +108,7 @@ func throughRun(t *testing.T, vault string) route {
 func throughMCP(t *testing.T, vault string) route {
 	s := rig.OpenSession(t, vault, t.TempDir())
 	ask := func(t *testing.T, command string, params map[string]string) gateway.Result {
-		said, err := s.Ask(map[string]any{"command": command, "params": params})
-		require.NoError(t, err)
+		said := require.Value(s.Ask(map[string]any{"command": command, "params": params}))(t)
 		return said
 	}
 	return route{

@@ -82,8 +82,7 @@ func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
 // judgeLog counts the lines of the note.
 func judgeLog(t *testing.T, note string, writers []*writer, e *editor) {
 	t.Helper()
-	text, err := os.ReadFile(note)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(note))(t)
 	there := map[string]int{}
 	for line := range strings.Lines(string(text)) {
 		there[strings.TrimSuffix(line, "\n")]++

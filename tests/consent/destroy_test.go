@@ -254,8 +254,7 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 		}
 		break
 	}
-	kept, err := o.Gateway.Journal("")
-	require.NoError(t, err)
+	kept := require.Value(o.Gateway.Journal(""))(t)
 	entries, damage, err := kept.Entries(journal.Filter{Caller: "me"})
 	if err != nil || len(damage) > 0 || len(entries) != len(ids) || len(ids) < 3 || len(ids) > 8 {
 		t.Errorf("%d entries of %d are left, %v, %v", len(entries), len(ids), damage, err)

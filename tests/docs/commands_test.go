@@ -22,8 +22,7 @@ func TestEveryCommandOfTheGuidesRuns(t *testing.T) {
 	for _, page := range pagesThatRun {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-			require.NoError(t, err)
+			text := require.Value(os.ReadFile(filepath.Join("..", "..", "docs", page)))(t)
 			script := scriptOf(string(text))
 			require.That(t, strings.Contains(script, "vaultwicket "), "the page has no command")
 			folder, home := t.TempDir(), t.TempDir()

@@ -34,8 +34,7 @@ func documents(t *testing.T) map[string]string {
 	})
 	require.NoError(t, err)
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(filepath.Join(root, filepath.FromSlash(name))))(t)
 		texts[name] = string(text)
 	}
 	return texts
@@ -129,8 +128,7 @@ func TestTheREADMEIsShort(t *testing.T) {
 }
 
 func TestTheSiteListsEveryPage(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "site", "nav.js"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "docs", "site", "nav.js")))(t)
 	listed := map[string]bool{}
 	for _, entry := range regexp.MustCompile(`\["([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1) {
 		listed["docs/"+entry[1]+".md"] = true

@@ -70,10 +70,8 @@ func mount(t testing.TB, kind Kind) string {
 	cmd := exec.Command("go", append(args, t.TempDir(), point)...)
 	cmd.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	stdin := require.Value(cmd.StdinPipe())(t)
+	stdout := require.Value(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	said, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || strings.TrimSpace(said) != "mounted" {

@@ -14,8 +14,7 @@ import (
 // skipped where it has none.
 func Short(t testing.TB, dir, name string) string {
 	t.Helper()
-	path, err := windows.UTF16PtrFromString(filepath.Join(dir, name))
-	require.NoError(t, err)
+	path := require.Value(windows.UTF16PtrFromString(filepath.Join(dir, name)))(t)
 	buf := make([]uint16, windows.MAX_LONG_PATH)
 	if _, err := windows.GetShortPathName(path, &buf[0], uint32(len(buf))); err != nil {
 		t.Skip("no short names here: ", err)

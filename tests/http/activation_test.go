@@ -25,8 +25,7 @@ func activated(t *testing.T, socket *os.File, addr string) string {
 		rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+t.TempDir(), "--http="+addr)
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+rig.Token)
 	c.ExtraFiles = []*os.File{socket}
-	log, err := c.StderrPipe()
-	require.NoError(t, err)
+	log := require.Value(c.StderrPipe())(t)
 	require.NoError(t, c.Start())
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	line, _ := bufio.NewReader(log).ReadString('\n')
@@ -36,14 +35,11 @@ func activated(t *testing.T, socket *os.File, addr string) string {
 // A client that connects before the server runs waits and is answered.
 func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 	t.Parallel()
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	require.NoError(t, err)
+	l := require.Value(net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))(t)
 	defer l.Close()
-	socket, err := l.File()
-	require.NoError(t, err)
+	socket := require.Value(l.File())(t)
 	defer socket.Close()
-	early, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err)
+	early := require.Value(net.Dial("tcp", l.Addr().String()))(t)
 	defer early.Close()
 	said, want := activated(t, socket, l.Addr().String()), "serving http://"+l.Addr().String()+"/mcp"
 	require.That(t, strings.Contains(said, want), "the server says %q, want %q", said, want)
@@ -57,11 +53,9 @@ func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
 // The settings say who may connect; a socket that is open to more is refused.
 func TestASocketAtAnotherAddressIsRefused(t *testing.T) {
 	t.Parallel()
-	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4zero})
-	require.NoError(t, err)
+	l := require.Value(net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4zero}))(t)
 	defer l.Close()
-	socket, err := l.File()
-	require.NoError(t, err)
+	socket := require.Value(l.File())(t)
 	defer socket.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	said := activated(t, socket, "127.0.0.1:"+port)

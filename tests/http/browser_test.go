@@ -99,8 +99,7 @@ func (v visit) wanted() int {
 // send writes the request as a browser does, byte by byte, and returns the answer.
 func (v visit) send(t *testing.T, addr, body string) *http.Response {
 	t.Helper()
-	conn, err := net.Dial("tcp", addr)
-	require.NoError(t, err)
+	conn := require.Value(net.Dial("tcp", addr))(t)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(rig.Deadline))
 	host := v.host
@@ -137,8 +136,7 @@ func TestWhatAPageOfABrowserReaches(t *testing.T) {
 	t.Parallel()
 	client, starts := countingClient(t)
 	s := rig.ServeHTTP(t, "--backend=obsidian", "--shadow=private", "--cli="+client)
-	a, err := s.Connect(t.Context())
-	require.NoError(t, err)
+	a := require.Value(s.Connect(t.Context()))(t)
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}%s}}`
 	stateless, inSession := fmt.Sprintf(call, ","+rig.ModernMeta), fmt.Sprintf(call, "")
 	tried := 0

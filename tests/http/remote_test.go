@@ -224,11 +224,9 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 		age, left time.Duration
 		warns     bool
 	}{{80 * 24 * time.Hour, 10 * 24 * time.Hour, true}, {60 * 24 * time.Hour, 30 * 24 * time.Hour, false}, {time.Hour, 11 * time.Hour, false}, {11 * time.Hour, time.Hour, true}} {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		require.NoError(t, err)
+		key := require.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-test.age), NotAfter: time.Now().Add(test.left), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-		require.NoError(t, err)
+		der := require.Value(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 		server.StartTLS()

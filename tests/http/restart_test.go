@@ -17,8 +17,7 @@ func TestSessionsEndWithARestart(t *testing.T) {
 	r := rig.New(t, map[string]string{"a.md": "one\n"})
 	flags := []string{"--backend=embedded", "--tier=v1", "--vault=" + r.Vault}
 	first := rig.ServeHTTPIn(t, r.Home, flags...)
-	session, err := first.Connect(t.Context())
-	require.NoError(t, err)
+	session := require.Value(first.Connect(t.Context()))(t)
 	read := map[string]any{"command": "read", "params": map[string]any{"path": "a.md"}}
 	if got, err := session.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
 		t.Fatalf("%+v, %v", got, err)
@@ -31,8 +30,7 @@ func TestSessionsEndWithARestart(t *testing.T) {
 	if err != nil || answer.Status != http.StatusNotFound || !strings.Contains(answer.Body, "send initialize for a new one") {
 		t.Errorf("the session of before: %+v, %v", answer, err)
 	}
-	again, err := second.Connect(t.Context())
-	require.NoError(t, err)
+	again := require.Value(second.Connect(t.Context()))(t)
 	if got, err := again.Call(t.Context(), read); err != nil || got.Stdout != "one\n" {
 		t.Errorf("a new session: %+v, %v", got, err)
 	}

@@ -23,8 +23,7 @@ func TestManySessions(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))
 	open := func() *rig.HTTPSession {
-		a, err := s.Connect(t.Context())
-		require.NoError(t, err)
+		a := require.Value(s.Connect(t.Context()))(t)
 		got, err := a.Call(t.Context(), map[string]any{"command": "random:read"})
 		require.That(t, err == nil && got.OK, "%+v, %v", got.Error, err)
 		return a

@@ -56,8 +56,7 @@ func TestManyClientsOverHTTP(t *testing.T) {
 	var running sync.WaitGroup
 	crowd := make([]*client, clients)
 	for i := range crowd {
-		a, err := s.Connect(t.Context())
-		require.NoError(t, err)
+		a := require.Value(s.Connect(t.Context()))(t)
 		crowd[i] = c.client(i, a)
 		running.Go(func() { crowd[i].act(times, all) })
 	}

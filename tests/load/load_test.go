@@ -118,8 +118,7 @@ func afterwards(t *testing.T) (check func()) {
 // and the pipe by which children see its end.
 func warmUpProcess(t *testing.T) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	l.Close()
 	runner := exec.New(exec.Config{Self: rig.Binary, Resident: true})
 	defer runner.Close()
@@ -388,8 +387,7 @@ func (c *crowd) judge(clients []*client) {
 		want := "I am " + one.name + "\n" + rig.Repeat(one.lines, "- "+one.name+", line %d\n")
 		assert.That(c.t, err == nil && string(text) == want, "%s has written %d lines, and there is %q, %v", one.name, one.lines, text, err)
 	}
-	text, err := os.ReadFile(filepath.Join(c.vault, "Log.md"))
-	require.NoError(c.t, err)
+	text := require.Value(os.ReadFile(filepath.Join(c.vault, "Log.md")))(c.t)
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:]
 	slices.Sort(lines)
 	slices.Sort(c.done)

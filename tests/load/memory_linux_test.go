@@ -188,8 +188,7 @@ func TestASearchInLongLinesTakesLittle(t *testing.T) {
 
 func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
 	t.Helper()
-	a, err := s.Connect(t.Context())
-	require.NoError(t, err)
+	a := require.Value(s.Connect(t.Context()))(t)
 	return a
 }
 

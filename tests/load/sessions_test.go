@@ -72,11 +72,9 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 func held(t *testing.T, s *rig.Endpoint) (*rig.HTTPSession, context.CancelFunc) {
 	t.Helper()
 	for {
-		a, err := s.Connect(t.Context())
-		require.NoError(t, err)
+		a := require.Value(s.Connect(t.Context()))(t)
 		ctx, disconnect := context.WithCancel(t.Context())
-		stream, err := s.Client.Do(s.Request(ctx, http.MethodGet, "/mcp", "", "Mcp-Session-Id", a.Session))
-		require.NoError(t, err)
+		stream := require.Value(s.Client.Do(s.Request(ctx, http.MethodGet, "/mcp", "", "Mcp-Session-Id", a.Session)))(t)
 		if stream.StatusCode == http.StatusOK {
 			return a, func() { disconnect(); stream.Body.Close() }
 		}

@@ -32,8 +32,7 @@ func TestAnImageIsImageContent(t *testing.T) {
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"Private/secret.png"}}`, "Error: File \"Private/secret.png\" not found.\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"},"dryRun":true}`, "", ""},
 	} {
-		answer, err := s.Exchange("tools/call", map[string]any{"name": test.tool, "arguments": json.RawMessage(test.arguments)})
-		require.NoError(t, err)
+		answer := require.Value(s.Exchange("tools/call", map[string]any{"name": test.tool, "arguments": json.RawMessage(test.arguments)}))(t)
 		var got struct {
 			Result struct {
 				StructuredContent struct{ Stdout, Path string }
@@ -71,8 +70,7 @@ func TestABatchShowsItsImages(t *testing.T) {
 			map[string]any{"clientId": name, "command": "attachment:read", "params": map[string]any{"path": name}},
 			map[string]any{"clientId": "after " + name, "command": "create", "params": map[string]any{"path": name + ".md", "content": "x"}})
 	}
-	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}})
-	require.NoError(t, err)
+	answer := require.Value(s.Exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}}))(t)
 	var got struct {
 		Result struct {
 			StructuredContent struct {

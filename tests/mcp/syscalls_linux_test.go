@@ -55,8 +55,7 @@ type systemCalls struct{ reads, writes int }
 
 func systemCallsOf(t *testing.T, account string) (n systemCalls) {
 	t.Helper()
-	text, err := os.ReadFile(account)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(account))(t)
 	var bytesRead, bytesWritten int
 	if _, err := fmt.Sscanf(string(text), "rchar: %d\nwchar: %d\nsyscr: %d\nsyscw: %d\n", &bytesRead, &bytesWritten, &n.reads, &n.writes); err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -152,8 +152,7 @@ func (s *typedServer) schemas() map[string]*jsonschema.Schema {
 	s.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, s.ids))
 	schemas := map[string]*jsonschema.Schema{}
 	for _, tool := range s.next().Result.Tools {
-		published, err := jsonschema.CompileString("schema.json", string(tool.OutputSchema))
-		require.NoError(s.t, err)
+		published := require.Value(jsonschema.CompileString("schema.json", string(tool.OutputSchema)))(s.t)
 		schemas[tool.Name] = published
 	}
 	require.That(s.t, len(schemas) == 12, "there are %d tools", len(schemas))

@@ -133,8 +133,7 @@ func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
 	session := ""
 	post := func(body string, each func(message string) bool) {
 		t.Helper()
-		response, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "Mcp-Session-Id", session))
-		require.NoError(t, err)
+		response := require.Value(s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "Mcp-Session-Id", session)))(t)
 		defer response.Body.Close()
 		session = cmp.Or(response.Header.Get("Mcp-Session-Id"), session)
 		lines = append(lines, fmt.Sprint(response.Status, response.Header.Get("Content-Type")))
@@ -223,8 +222,7 @@ func auditLines(t *testing.T, folder string) (lines []string) {
 	logs, err := filepath.Glob(filepath.Join(folder, "vaultwicket", "audit*", "*.jsonl"))
 	require.NoError(t, err)
 	for _, log := range logs {
-		text, err := os.ReadFile(log)
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(log))(t)
 		lines = append(lines, slices.Collect(strings.Lines(string(text)))...)
 	}
 	require.That(t, len(lines) >= len(wayCalls), "%d lines in %v", len(lines), logs)

@@ -48,8 +48,7 @@ func Folder(t *testing.T) string {
 	if !isFit(place) {
 		return t.TempDir()
 	}
-	folder, err := os.MkdirTemp(place, "memory-")
-	require.NoError(t, err)
+	folder := require.Value(os.MkdirTemp(place, "memory-"))(t)
 	t.Cleanup(func() {
 		assert.NoError(t, os.RemoveAll(folder))
 	})

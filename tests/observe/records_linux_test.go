@@ -118,8 +118,7 @@ func TestSilentCollectorsBlockNothing(t *testing.T) {
 		t.Errorf("a call took %v, the end %v", beside, time.Since(begun))
 	}
 	require.NoError(t, serve(r, nil, "--export=file://"+file).End())
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(file))(t)
 	wantChain(t, linesOf(t, strings.Split(strings.TrimSpace(string(text)), "\n")))
 }
 
@@ -198,8 +197,7 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			flags := []string{"--export=file://" + file}
 			if by == "command" {
 				script := filepath.Join(r.Home, "sign")
-				self, err := os.Executable()
-				require.NoError(t, err)
+				self := require.Value(os.Executable())(t)
 				rig.WriteFile(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
 				require.NoError(t, os.Chmod(script, 0o700))
 				flags = append(flags, "--checkpoints="+script)

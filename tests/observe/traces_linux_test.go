@@ -70,8 +70,7 @@ func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
 	for _, link := range openFiles(t, s.Process.Process.Pid) {
 		assert.That(t, !strings.HasPrefix(link, "socket:"), "the server has %s open", link)
 	}
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	closed := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	for _, endpoint := range []string{"http://" + closed.Addr().String(), "nonsense"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)

@@ -16,8 +16,7 @@ import (
 // instructions are those of the Containerfile, by their first word.
 func instructions(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "container", "Containerfile"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "container", "Containerfile")))(t)
 	found := map[string][]string{}
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
 		if word, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && word != "#" {

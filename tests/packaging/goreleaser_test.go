@@ -18,10 +18,8 @@ import (
 // goreleaserSchema is what "goreleaser jsonschema" of 2.15.0 prints.
 func goreleaserSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "goreleaser.schema.json"))
-	require.NoError(t, err)
-	schema, err := jsonschema.CompileString("schema.json", string(text))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("testdata", "goreleaser.schema.json")))(t)
+	schema := require.Value(jsonschema.CompileString("schema.json", string(text)))(t)
 	return schema
 }
 
@@ -30,8 +28,7 @@ func plain(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var value, same map[string]any
 	require.NoError(t, yaml.Unmarshal(text, &value))
-	encoded, err := json.Marshal(value)
-	require.NoError(t, err)
+	encoded := require.Value(json.Marshal(value))(t)
 	require.NoError(t, json.Unmarshal(encoded, &same))
 	return same
 }
@@ -40,8 +37,7 @@ func plain(t *testing.T, text []byte) map[string]any {
 var retired = []string{"brews", "dockers", "docker_manifests", "furies"}
 
 func TestTheReleaseFileFitsItsSchema(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "goreleaser.yaml"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "goreleaser.yaml")))(t)
 	schema, file := goreleaserSchema(t), plain(t, text)
 	assert.NoError(t, schema.Validate(file))
 	for _, key := range retired {

@@ -28,13 +28,11 @@ func npmRoot(t *testing.T, program string) (launcher string) {
 	modules := filepath.Join(t.TempDir(), "node_modules")
 	launcher = filepath.Join(modules, "vaultwicket", "launcher.js")
 	for _, name := range []string{"launcher.js", "package.json"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "npm", "vaultwicket", name))
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "npm", "vaultwicket", name)))(t)
 		rig.WriteFile(t, filepath.Join(modules, "vaultwicket", name), text)
 	}
 	if program != "" {
-		platform, err := exec.Command("node", "-p", "process.platform + '-' + process.arch").Output()
-		require.NoError(t, err)
+		platform := require.Value(exec.Command("node", "-p", "process.platform + '-' + process.arch").Output())(t)
 		folder := filepath.Join(modules, "@vaultwicket", strings.TrimSpace(string(platform)))
 		rig.WriteFile(t, filepath.Join(folder, "package.json"), []byte(`{"name": "x", "version": "1.0.0"}`))
 		require.NoError(t, os.MkdirAll(filepath.Join(folder, "bin"), 0o755))
@@ -58,8 +56,7 @@ func launch(t *testing.T, launcher, in string, args ...string) (stdout, stderr s
 
 func TestTheLauncherIsTheProgram(t *testing.T) {
 	launcher := npmRoot(t, rig.Binary)
-	direct, err := exec.Command(rig.Binary, "version").Output()
-	require.NoError(t, err)
+	direct := require.Value(exec.Command(rig.Binary, "version").Output())(t)
 	if out, log, status := launch(t, launcher, "", "version"); out != string(direct) || log != "" || status != 0 {
 		t.Errorf("version: %q %q %d, want %q", out, log, status, direct)
 	}
@@ -92,10 +89,8 @@ func script(t *testing.T, text string) string {
 func begin(t *testing.T, program string) (*exec.Cmd, io.Reader) {
 	t.Helper()
 	c := exec.Command("node", npmRoot(t, program))
-	in, err := c.StdinPipe()
-	require.NoError(t, err)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
+	in := require.Value(c.StdinPipe())(t)
+	out := require.Value(c.StdoutPipe())(t)
 	require.NoError(t, c.Start())
 	t.Cleanup(func() { in.Close(); c.Process.Kill(); c.Wait() })
 	ready := make([]byte, len("ready\n"))

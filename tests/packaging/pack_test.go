@@ -38,8 +38,7 @@ var packOnce = sync.OnceValues(func() (string, error) {
 // pack runs the tool of a release at the root of the repository.
 func pack(t *testing.T, args ...string) (stderr string, status int) {
 	t.Helper()
-	file, err := packOnce()
-	require.NoError(t, err)
+	file := require.Value(packOnce())(t)
 	c := exec.Command(file, args...)
 	c.Dir = filepath.Join("..", "..")
 	var log bytes.Buffer
@@ -81,8 +80,7 @@ func macProgram(name string) (head []byte) {
 
 func decode(t *testing.T, file string) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(file))(t)
 	var value map[string]any
 	if err := json.Unmarshal(text, &value); err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -102,8 +100,7 @@ func TestTheSBOMNamesEveryModule(t *testing.T) {
 	b, _ := os.ReadFile(second)
 	assert.That(t, len(a) != 0 && bytes.Equal(a, b), "two lists of one program differ")
 	bill := decode(t, first)
-	modules, err := exec.Command("go", "version", "-m", rig.Binary).Output()
-	require.NoError(t, err)
+	modules := require.Value(exec.Command("go", "version", "-m", rig.Binary).Output())(t)
 	components, _ := bill["components"].([]any)
 	if want := strings.Count(string(modules), "\tdep\t") + 1; len(components) != want { // and the standard library
 		t.Errorf("%d components, want %d", len(components), want)
@@ -129,8 +126,7 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 	a, _ := os.ReadFile(first)
 	b, _ := os.ReadFile(second)
 	assert.That(t, bytes.Equal(a, b), "two bundles of one release differ")
-	z, err := zip.NewReader(bytes.NewReader(a), int64(len(a)))
-	require.NoError(t, err)
+	z := require.Value(zip.NewReader(bytes.NewReader(a), int64(len(a))))(t)
 	there := map[string]bool{}
 	for _, f := range z.File {
 		there[f.Name] = true
@@ -223,10 +219,8 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 // serverSchema is the schema of the MCP registry for server.json.
 func serverSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "server.schema.json"))
-	require.NoError(t, err)
-	schema, err := jsonschema.CompileString("schema.json", string(text))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("testdata", "server.schema.json")))(t)
+	schema := require.Value(jsonschema.CompileString("schema.json", string(text)))(t)
 	return schema
 }
 

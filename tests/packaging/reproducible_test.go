@@ -40,8 +40,7 @@ func built(t *testing.T, folder string) []byte {
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	program, err := os.ReadFile(filepath.Join(folder, "program"))
-	require.NoError(t, err)
+	program := require.Value(os.ReadFile(filepath.Join(folder, "program")))(t)
 	assert.That(t, !bytes.Contains(program, []byte(folder)), "the program contains the name of the folder %s", folder)
 	said, err := osexec.Command(filepath.Join(folder, "program"), "version").Output()
 	assert.That(t, err == nil && strings.Contains(string(said), "\ncommit 0123abcd\n") && strings.Contains(string(said), "-trimpath=true"), "%v, %q", err, said)

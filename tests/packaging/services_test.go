@@ -18,8 +18,7 @@ import (
 // unit reads a unit of systemd: the values of each key, by section.
 func unit(t *testing.T, name string) map[string]map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "systemd", name))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "systemd", name)))(t)
 	sections, section := map[string]map[string][]string{}, ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -132,8 +131,7 @@ func TestWorkflowsPinTheirActions(t *testing.T) {
 	require.NoError(t, err)
 	pinned, versions := regexp.MustCompile(`^([\w.-]+/[\w./-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$`), map[string]string{}
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(filepath.Join(folder, e.Name())))(t)
 		for _, use := range uses.FindAllStringSubmatch(string(text), -1) {
 			found := pinned.FindStringSubmatch(use[1])
 			if found == nil {

@@ -19,8 +19,7 @@ import (
 // skill returns the keys before the text of the skill, and the text.
 func skill(t *testing.T) (keys map[string]string, body string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "skills", "vaultwicket", "SKILL.md"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "skills", "vaultwicket", "SKILL.md")))(t)
 	head, body, found := strings.Cut(strings.TrimPrefix(string(text), "---\n"), "\n---\n")
 	require.That(t, found, "there is no frontmatter")
 	keys = map[string]string{}
@@ -89,8 +88,7 @@ func TestTheSkillNamesRealCommands(t *testing.T) {
 // version is that of the program, read from its source.
 func version(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "cmd", "internal", "release", "version.go"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "..", "cmd", "internal", "release", "version.go")))(t)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
 	require.That(t, found != nil, "the source names no version")
 	return string(found[1])
@@ -102,8 +100,7 @@ func TestManifests(t *testing.T) {
 		".claude-plugin/marketplace.json":        {"metadata", "version"},
 		"packaging/gemini/gemini-extension.json": {"version"},
 	} {
-		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name))))(t)
 		var value map[string]any
 		if err := json.Unmarshal(text, &value); err != nil {
 			t.Errorf("%s: %v", name, err)

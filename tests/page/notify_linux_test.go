@@ -66,10 +66,8 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	// A browser that is signed in gets to the question, and with a forged name to all of them.
 	v.Client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for path, want := range map[string]string{"question/" + name: "approvals#q-" + code, "question/" + name + "x": "approvals", "question/": "approvals", "question/" + code: "approvals"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.Base+path, nil)
-		require.NoError(t, err)
-		answer, err := v.Client.Do(request)
-		require.NoError(t, err)
+		request := require.Value(http.NewRequestWithContext(t.Context(), http.MethodGet, v.Base+path, nil))(t)
+		answer := require.Value(v.Client.Do(request))(t)
 		answer.Body.Close()
 		got := answer.Header.Get("Location")
 		assert.That(t, strings.HasSuffix(v.Base+want, got) && strings.HasSuffix(got, "/"+want), "%s leads to %q, want %s", path, got, want)

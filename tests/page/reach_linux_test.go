@@ -29,12 +29,10 @@ func TestTheAddressAloneReachesNothing(t *testing.T) {
 	answers := map[string]bool{}
 	for _, method := range []string{"GET", "HEAD", "POST"} {
 		for _, address := range []string{root, root + "activity", root + "mcp", root + "favicon.ico", base, base + "approvals", base + "events", base + "assets/page.js", base + "pause/pause", base + "open/", base + "open/AAAAAAAAAAAAAAAAAAAAAA"} {
-			request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("token=x"))
-			require.NoError(t, err)
+			request := require.Value(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("token=x")))(t)
 			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			request.Header.Set("Cookie", "vaultwicket=AAAAAAAAAAAAAAAAAAAAAA")
-			answer, err := http.DefaultClient.Do(request)
-			require.NoError(t, err)
+			answer := require.Value(http.DefaultClient.Do(request))(t)
 			body, _ := io.ReadAll(answer.Body)
 			answer.Body.Close()
 			assert.That(t, answer.StatusCode == http.StatusForbidden && len(answer.Cookies()) == 0, "%s %s: %d", method, address, answer.StatusCode)
@@ -51,8 +49,7 @@ func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
 	r := newRig(t)
 	s := r.OverHTTP()
 	for _, path := range []string{"/", "/open/x", "/activity", "/assets/page.css"} {
-		answer, err := http.DefaultClient.Do(s.Request(t.Context(), http.MethodGet, path, ""))
-		require.NoError(t, err)
+		answer := require.Value(http.DefaultClient.Do(s.Request(t.Context(), http.MethodGet, path, "")))(t)
 		answer.Body.Close()
 		assert.Equal(t, answer.StatusCode, http.StatusNotFound, "%s", path)
 	}

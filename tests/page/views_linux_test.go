@@ -212,8 +212,7 @@ func TestNotesByName(t *testing.T) {
 		lacks(t, strings.ReplaceAll(v.See(path), "search: diary", ""), "Diary.md", "Private")
 	}
 	has(t, v.See("activity?q=diary"), "No call matches")
-	text, err := os.ReadFile(filepath.Join(stateOf(r), "audit-calls", "audit.jsonl"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join(stateOf(r), "audit-calls", "audit.jsonl")))(t)
 	lacks(t, string(text), "Bread", "Plan")
 }
 

@@ -49,8 +49,7 @@ func TestEveryPairHasATestOrAReason(t *testing.T) {
 // rowsIn reads a table. Each row has so many cells, and none of them is empty.
 func rowsIn(t *testing.T, name string, cells int) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(name))(t)
 	for line := range strings.Lines(string(text)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		require.That(t, len(row) == cells && !slices.Contains(row, ""), "%s: %q has not %d cells", name, line, cells)

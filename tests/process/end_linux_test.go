@@ -79,8 +79,7 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 	// are ended by the server, in order.
 	groups := map[int]bool{}
 	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
-		group, err := syscall.Getpgid(pid)
-		require.NoError(t, err)
+		group := require.Value(syscall.Getpgid(pid))(t)
 		groups[group] = true
 	}
 	assert.Equal(t, len(groups), 3, "groups of the processes")
@@ -96,8 +95,7 @@ const (
 // shortFolder is for sockets, whose paths have to be short.
 func shortFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "vw")
-	require.NoError(t, err)
+	folder := require.Value(os.MkdirTemp("", "vw"))(t)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	return folder
 }
@@ -144,8 +142,7 @@ func (h *busyServer) ends() int {
 // naming returns the command lines of the processes that name a folder.
 func naming(t *testing.T, folder string) (left []string) {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
+	all := require.Value(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
 	for _, name := range all {
 		line, _ := os.ReadFile(name) // it may have ended meanwhile
 		if strings.Contains(string(line), folder) && !strings.Contains(string(line), "-test.") {
@@ -336,8 +333,7 @@ func (h *busyServer) allLeft() bool {
 // minutes to come in.
 func askUnread(s *rig.HTTPServer, arguments string) *http.Response {
 	s.T.Helper()
-	conn, err := net.Dial(s.Network, s.Addr)
-	require.NoError(s.T, err)
+	conn := require.Value(net.Dial(s.Network, s.Addr))(s.T)
 	s.T.Cleanup(func() { conn.Close() })
 	require.NoError(s.T, conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256<<10))
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, rig.ModernMeta)

@@ -23,8 +23,7 @@ func Program(t testing.TB, original, folder, name string) string {
 	if runtime.GOOS != "windows" && os.Symlink(original, path) == nil {
 		return path
 	}
-	content, err := os.ReadFile(original)
-	require.NoError(t, err)
+	content := require.Value(os.ReadFile(original))(t)
 	require.NoError(t, os.WriteFile(path, content, 0o755))
 	return path
 }
@@ -41,8 +40,7 @@ func File(name string) string {
 // Self is [Program] for the test binary.
 func Self(t testing.TB, folder, name string) string {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.Value(os.Executable())(t)
 	return Program(t, self, folder, name)
 }
 

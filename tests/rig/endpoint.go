@@ -137,8 +137,7 @@ func ServeHTTPIn(t *testing.T, home string, flags ...string) *HTTPServer {
 // start starts the process and waits until it listens.
 func (s *HTTPServer) start(t *testing.T) {
 	t.Helper()
-	messages, err := s.Process.StderrPipe()
-	require.NoError(t, err)
+	messages := require.Value(s.Process.StderrPipe())(t)
 	require.NoError(t, s.Process.Start())
 	urls, read := make(chan string, 1), make(chan struct{})
 	go func() { defer close(read); s.listen(messages, urls) }()

@@ -62,8 +62,7 @@ func Repeat(n int, format string) string {
 
 func JSON(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
+	text := require.Value(json.Marshal(v))(t)
 	return string(text)
 }
 

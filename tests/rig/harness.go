@@ -77,8 +77,7 @@ func FillVault(t *testing.T, folder string) {
 // Rules are access rules of levels.
 func Rules(t testing.TB, levels map[string]access.Level) access.Rules {
 	t.Helper()
-	rules, err := access.New(levels)
-	require.NoError(t, err)
+	rules := require.Value(access.New(levels))(t)
 	return rules
 }
 

@@ -178,15 +178,12 @@ func (k SigningKey) Sign(t *testing.T, claims any, header map[jose.HeaderKey]any
 	if k.ID != "" {
 		secret = jose.JSONWebKey{Key: k.Secret, KeyID: k.ID}
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.Alg, Key: secret}, options)
-	require.NoError(t, err)
+	signer := require.Value(jose.NewSigner(jose.SigningKey{Algorithm: k.Alg, Key: secret}, options))(t)
 	text, isText := claims.(string)
 	if !isText {
 		text = strings.TrimSpace(JSON(t, claims))
 	}
-	signed, err := signer.Sign([]byte(text))
-	require.NoError(t, err)
-	compact, err := signed.CompactSerialize()
-	require.NoError(t, err)
+	signed := require.Value(signer.Sign([]byte(text)))(t)
+	compact := require.Value(signed.CompactSerialize())(t)
 	return compact
 }

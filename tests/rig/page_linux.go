@@ -48,8 +48,7 @@ func (r *Rig) StartPage(flags ...string) (link string) {
 func (r *Rig) OpenPage(flags ...string) *Page {
 	r.T.Helper()
 	link := r.StartPage(flags...)
-	jar, err := cookiejar.New(nil)
-	require.NoError(r.T, err)
+	jar := require.Value(cookiejar.New(nil))(r.T)
 	p := &Page{r.T, link[:strings.Index(link, "open/")], &http.Client{Jar: jar}}
 	status, body := p.Fetch(http.MethodGet, link, nil)
 	require.That(r.T, status == http.StatusOK, "the link answers %d: %s", status, body)
@@ -59,18 +58,15 @@ func (r *Rig) OpenPage(flags ...string) *Page {
 // Fetch sends a request as a browser would.
 func (p *Page) Fetch(method, address string, form url.Values) (status int, body string) {
 	p.T.Helper()
-	request, err := http.NewRequestWithContext(p.T.Context(), method, address, strings.NewReader(form.Encode()))
-	require.NoError(p.T, err)
+	request := require.Value(http.NewRequestWithContext(p.T.Context(), method, address, strings.NewReader(form.Encode())))(p.T)
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	if form != nil {
 		request.Header.Set("Origin", "http://"+request.URL.Host)
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	answer, err := p.Client.Do(request)
-	require.NoError(p.T, err)
+	answer := require.Value(p.Client.Do(request))(p.T)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(p.T, err)
+	text := require.Value(io.ReadAll(answer.Body))(p.T)
 	return answer.StatusCode, string(text)
 }
 

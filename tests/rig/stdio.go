@@ -37,8 +37,7 @@ func StartStdio(t *testing.T, program *exec.Cmd) *StdioServer {
 	var err error
 	s.In, err = program.StdinPipe()
 	require.NoError(t, err)
-	out, err := program.StdoutPipe()
-	require.NoError(t, err)
+	out := require.Value(program.StdoutPipe())(t)
 	s.Out, s.Stdout = bufio.NewReader(out), out
 	require.NoError(t, program.Start())
 	t.Cleanup(func() { program.Process.Kill(); program.Wait() })

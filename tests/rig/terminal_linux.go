@@ -26,10 +26,8 @@ func StartAtTerminal(t *testing.T, program *osexec.Cmd) (user *os.File) {
 	}
 	t.Cleanup(func() { user.Close() })
 	require.NoError(t, unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0))
-	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
+	number := require.Value(unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN))(t)
+	terminal := require.Value(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	defer terminal.Close()
 	program.Stdin = terminal
 	program.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input

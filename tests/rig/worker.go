@@ -57,8 +57,7 @@ func (w *Worker) Ask(words []string, take func(part []byte)) uint8 {
 		f, err := w.hear.Next()
 		require.NoError(w.T, err)
 		if f.Kind == frame.KindEnd {
-			end, err := frame.ParseEnd(f)
-			require.NoError(w.T, err)
+			end := require.Value(frame.ParseEnd(f))(w.T)
 			return end.Status
 		}
 		take(f.Payload)

@@ -21,8 +21,7 @@ func RunnerOf(t *testing.T, folder string, resident bool) (*exec.Runner, exec.Pr
 	t.Helper()
 	r := exec.New(exec.Config{Self: Binary, Resident: resident})
 	t.Cleanup(r.Close)
-	p, err := r.Embedded(folder)
-	require.NoError(t, err)
+	p := require.Value(r.Embedded(folder))(t)
 	return r, p
 }
 
@@ -32,8 +31,7 @@ func PermitFor(t *testing.T, name string, params map[string]string) policy.Permi
 	for key, value := range params {
 		given[key] = allowlist.Text(value)
 	}
-	call, err := allowlist.Parse(name, given)
-	require.NoError(t, err)
+	call := require.Value(allowlist.Parse(name, given))(t)
 	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}.Decide(call).Permit()
 	require.NoError(t, err)
 	return permit
@@ -76,8 +74,7 @@ func MemoryKiB(t *testing.T, pid int) int { return StatusKiB(t, pid, "VmRSS") }
 // StatusKiB is a line of the status of a process, in KiB.
 func StatusKiB(t *testing.T, pid int, line string) (kib int) {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	_, rest, _ := strings.Cut(string(text), "\n"+line+":")
 	fmt.Sscan(rest, &kib)
 	return kib

@@ -12,10 +12,8 @@ import (
 // entries in the text form of access lists, such as (A;;FR;;;WD). Nothing is inherited.
 func Allow(t testing.TB, name, entries string) {
 	t.Helper()
-	user, err := windows.GetCurrentProcessToken().GetTokenUser()
-	require.NoError(t, err)
-	descriptor, err := windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + user.User.Sid.String() + ")" + entries)
-	require.NoError(t, err)
+	user := require.Value(windows.GetCurrentProcessToken().GetTokenUser())(t)
+	descriptor := require.Value(windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + user.User.Sid.String() + ")" + entries))(t)
 	list, _, err := descriptor.DACL()
 	require.NoError(t, err)
 	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION

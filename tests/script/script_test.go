@@ -139,8 +139,7 @@ func TestEveryCommandHasAScript(t *testing.T) {
 		names, err := filepath.Glob(pattern)
 		require.That(t, err == nil && len(names) != 0, "%s: %v, %v", pattern, names, err)
 		for _, name := range names {
-			text, err := os.ReadFile(name)
-			require.NoError(t, err)
+			text := require.Value(os.ReadFile(name))(t)
 			for line := range strings.Lines(string(text)) {
 				if step, found := strings.CutPrefix(line, "$ "); found {
 					run[strings.Fields(step)[0]] = true

@@ -20,8 +20,7 @@ func TestOverlayFitsTheStandardLibrary(t *testing.T) {
 	goroot, err := setting("GOROOT")
 	require.NoError(t, err)
 	for arch := range traps {
-		name, err := writeOverlay(goroot, arch, t.TempDir())
-		require.NoError(t, err)
+		name := require.Value(writeOverlay(goroot, arch, t.TempDir()))(t)
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		var overlay struct{ Replace map[string]string }

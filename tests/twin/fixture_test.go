@@ -26,8 +26,7 @@ const (
 // fixture is the one vault of all scripts.
 func fixture(t testing.TB) []txtar.File {
 	t.Helper()
-	archive, err := txtar.ParseFile("testdata/fixture.txtar")
-	require.NoError(t, err)
+	archive := require.Value(txtar.ParseFile("testdata/fixture.txtar"))(t)
 	return archive.Files
 }
 

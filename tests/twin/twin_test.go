@@ -207,8 +207,7 @@ func fakeApp(program string) int {
 func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "Twin")
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := require.Value(os.Executable())(t)
 	twin := app(self, folder, fakeVariable+"="+rig.Binary, vaultVariable+"="+folder, stillClock)
 	require.NoError(t, twin.ready(t))
 	require.NoError(t, twin.ready(t)) // a second run finds its own fixture

@@ -171,8 +171,7 @@ func TestEveryViewInFirefox(t *testing.T) {
 		f := w.openFox(scheme)
 		source := ""
 		if *axe != "" {
-			text, err := os.ReadFile(*axe)
-			require.NoError(t, err)
+			text := require.Value(os.ReadFile(*axe))(t)
 			source = string(text)
 		}
 		for _, width := range []int{360, 800, 1280} {

@@ -75,8 +75,7 @@ func writeCalls(t *testing.T, state string) {
 // memoryOf is what a process has in memory.
 func memoryOf(t *testing.T, pid int) string {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	require.NoError(t, err)
+	status := require.Value(os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)))(t)
 	var found []string
 	for line := range strings.Lines(string(status)) {
 		if strings.HasPrefix(line, "VmRSS") || strings.HasPrefix(line, "RssAnon") || strings.HasPrefix(line, "VmHWM") {

@@ -126,8 +126,7 @@ func (w *world) startPage() {
 // link returns the link that was printed.
 func (w *world) link() string {
 	w.t.Helper()
-	line, err := w.links.ReadString('\n')
-	require.NoError(w.t, err)
+	line := require.Value(w.links.ReadString('\n'))(w.t)
 	return strings.TrimSpace(line)
 }
 
@@ -187,8 +186,7 @@ func get[T any](b *tab, action chromedp.Action[T]) T {
 	b.w.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	v, err := chromedp.Run(ctx, action)
-	require.NoError(b.w.t, err)
+	v := require.Value(chromedp.Run(ctx, action))(b.w.t)
 	return v
 }
 

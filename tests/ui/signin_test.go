@@ -85,8 +85,7 @@ func (s *passkeySite) call(token, can, more string, arguments any) (status int, 
 	request := s.server.Request(s.t.Context(), http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+rig.JSON(s.t, arguments)+more+`,"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":`+can+`}}}`,
 		"Authorization", "Bearer "+token, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(s.t, err)
+	response := require.Value(http.DefaultClient.Do(request))(s.t)
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
 	return response.StatusCode, response.Header, string(text)
@@ -210,8 +209,7 @@ func TestTheOwnerSignsInWithAPasskey(t *testing.T) {
 	}
 
 	post := func(path, kind, body string) (answer map[string]any) {
-		response, err := http.Post(origin+path, kind, strings.NewReader(body))
-		require.NoError(t, err)
+		response := require.Value(http.Post(origin+path, kind, strings.NewReader(body)))(t)
 		defer response.Body.Close()
 		require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
 		return answer

@@ -53,8 +53,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 	b := w.open()
 	source := ""
 	if *axe != "" {
-		text, err := os.ReadFile(*axe)
-		require.NoError(t, err)
+		text := require.Value(os.ReadFile(*axe))(t)
 		source = string(text)
 	}
 	checked := 0

@@ -43,8 +43,7 @@ func TestWire(t *testing.T) {
 // vault, and returns the session with what that really answered.
 func playWire(t *testing.T, name string, play func(t *testing.T, vault string, flags []string, session string) string) {
 	t.Helper()
-	archive, err := txtar.ParseFile(name)
-	require.NoError(t, err)
+	archive := require.Value(txtar.ParseFile(name))(t)
 	vault := filepath.Join(t.TempDir(), "Vault")
 	require.NoError(t, os.Mkdir(vault, 0o700))
 	session, flags := -1, []string{}

@@ -105,10 +105,8 @@ func tokensOf(text []byte) int { return len(text) / 4 }
 // wanted, or it is a surprise.
 func (d *doing) ask(tool string, arguments map[string]any, wanted ...string) string {
 	d.t.Helper()
-	sent, err := json.Marshal(arguments)
-	require.NoError(d.t, err)
-	answer, err := d.session.Exchange("tools/call", map[string]any{"name": tool, "arguments": arguments})
-	require.NoError(d.t, err)
+	sent := require.Value(json.Marshal(arguments))(d.t)
+	answer := require.Value(d.session.Exchange("tools/call", map[string]any{"name": tool, "arguments": arguments}))(d.t)
 	var message struct {
 		Result struct {
 			Content []struct{ Text string }
@@ -335,8 +333,7 @@ func TestTheListsOfTools(t *testing.T) {
 		{"--tier=v2 --allow-mutations --result-format=text", 1600},
 	} {
 		s := rig.StartSession(t, t.TempDir(), append([]string{"--config=none", "--backend=embedded", "--vault=" + folder}, strings.Fields(list.flags)...)...)
-		answer, err := s.Exchange("tools/list", map[string]any{})
-		require.NoError(t, err)
+		answer := require.Value(s.Exchange("tools/list", map[string]any{}))(t)
 		t.Logf("%-50s %5d tokens", list.flags, tokensOf(answer))
 		got := tokensOf(answer)
 		assert.That(t, got <= list.tokens, "%q: about %d tokens, want at most %d", list.flags, got, list.tokens)

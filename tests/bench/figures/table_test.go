@@ -20,10 +20,8 @@ const (
 
 // The page shows the table of the last measurement.
 func TestThePageIsFresh(t *testing.T) {
-	kept, err := readTable(figuresFile)
-	require.NoError(t, err)
-	content, err := os.ReadFile(pageFile)
-	require.NoError(t, err)
+	kept := require.Value(readTable(figuresFile))(t)
+	content := require.Value(os.ReadFile(pageFile))(t)
 	begin, end := "<!-- figures -->\n", "<!-- /figures -->"
 	before, rest, ok := strings.Cut(string(content), begin)
 	_, after, closed := strings.Cut(rest, end)
@@ -38,8 +36,7 @@ func TestThePageIsFresh(t *testing.T) {
 
 // What was measured last are the rows that there are, so none is kept that is not measured.
 func TestTheLastMeasurementHasEveryRow(t *testing.T) {
-	kept, err := readTable(figuresFile)
-	require.NoError(t, err)
+	kept := require.Value(readTable(figuresFile))(t)
 	for i, want := range newTable(nil, "").Rows {
 		if i >= len(kept.Rows) || kept.Rows[i].What != want.What || kept.Rows[i].Unit != want.Unit || kept.Rows[i].Aim != want.Aim {
 			t.Fatalf("row %d, %q, was not measured: go run ./tests/bench/figures", i, want.What)
