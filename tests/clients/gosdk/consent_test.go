@@ -57,9 +57,7 @@ func call(t *testing.T, session *mcp.ClientSession, command string, params map[s
 func use(t *testing.T, session *mcp.ClientSession, tool string, arguments map[string]any) (r result) {
 	t.Helper()
 	got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	content, err := json.Marshal(got.StructuredContent)
 	if err == nil {
 		err = json.Unmarshal(content, &r)
@@ -77,9 +75,7 @@ func use(t *testing.T, session *mcp.ClientSession, tool string, arguments map[st
 func (s server) note(t *testing.T) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(s.vault, "Note.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(content)
 }
 

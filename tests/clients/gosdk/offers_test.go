@@ -19,9 +19,7 @@ func TestToolsAreListedAndTyped(t *testing.T) {
 		session := s.connect(t, version, nil)
 		var names []string
 		for tool, err := range session.Tools(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			names = append(names, tool.Name)
 			if tool.Description == "" || tool.OutputSchema == nil || tool.Annotations == nil || !tool.Annotations.ReadOnlyHint {
 				t.Errorf("%s lacks something: %+v", tool.Name, tool.Annotations)
@@ -48,18 +46,14 @@ func TestResources(t *testing.T) {
 	everywhere(t, everything, func(t *testing.T, s server, version string) {
 		session := s.connect(t, version, nil)
 		for resource, err := range session.Resources(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if text := read(t, session, resource.URI); resource.MIMEType == "application/json" && !json.Valid([]byte(text)) {
 				t.Errorf("%s is %q", resource.URI, text)
 			}
 		}
 		var templates []string
 		for template, err := range session.ResourceTemplates(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			templates = append(templates, template.URITemplate)
 		}
 		if !slices.Equal(templates, []string{"vaultwicket://help/{command}", "vaultwicket://output/{id}"}) {
@@ -96,9 +90,7 @@ func TestPrompts(t *testing.T) {
 		session := s.connect(t, version, nil)
 		count := 0
 		for prompt, err := range session.Prompts(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			count++
 			got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: prompt.Name})
 			if err != nil || len(got.Messages) == 0 {
@@ -109,9 +101,7 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%d prompts", count)
 		}
 		got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "surprise-me", Arguments: map[string]string{"count": "7"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if text, ok := got.Messages[0].Content.(*mcp.TextContent); !ok || !strings.Contains(text.Text, `"count":7`) {
 			t.Errorf("%v", got.Messages[0].Content)
 		}

@@ -60,9 +60,7 @@ func TestALongNoteIsPagedToItsEnd(t *testing.T) {
 		got := first.Stdout
 		for uri := "vaultwicket://output/" + first.Truncated.Cursor; uri != ""; {
 			page, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			got += page.Contents[0].Text
 			uri, _ = page.Contents[0].Meta["vaultwicket/next"].(string)
 		}

@@ -18,6 +18,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// noError ends the test at an error.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // patience is how long a whole session may take.
 const patience = 30 * time.Second
 
@@ -56,9 +64,7 @@ func (s server) connect(t *testing.T, version string, options *mcp.ClientOptions
 	t.Cleanup(stop)
 	client := mcp.NewClient(&mcp.Implementation{Name: "gosdk", Version: "1"}, options)
 	session, err := client.Connect(ctx, s.transport(t), &mcp.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := session.Close(); err != nil {
 			t.Errorf("the session ended with %v", err)
@@ -88,9 +94,7 @@ func overHTTP(t *testing.T, flags ...string) server {
 	cmd := serve(t, home, vault, append(flags, "--http=127.0.0.1:0", "--token-file="+token)...)
 	url := listen(t, cmd)
 	secret, err := os.ReadFile(token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	client := &http.Client{Transport: bearer{strings.TrimSpace(string(secret))}}
 	return server{home, vault, func(*testing.T) mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client, MaxRetries: -1}
@@ -124,12 +128,8 @@ var endpoint = regexp.MustCompile(`http://\S+/mcp`)
 func listen(t *testing.T, cmd *exec.Cmd) (url string) {
 	t.Helper()
 	messages, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	lines := bufio.NewReader(messages)
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -157,12 +157,8 @@ func newVault(t *testing.T) string {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	noError(t, os.WriteFile(file, []byte(text), 0o755))
 }
 
 // bearer sends the token with each request.

@@ -39,12 +39,8 @@ func newOwner(t *testing.T) *owner {
 	t.Helper()
 	home := t.TempDir()
 	settings := filepath.Join(home, "config.toml")
-	if err := os.Chmod(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(settings, []byte("tier = \"v1\"\nallow-mutations = true\n[agents.phone]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(home, 0o700))
+	noError(t, os.WriteFile(settings, []byte("tier = \"v1\"\nallow-mutations = true\n[agents.phone]\n"), 0o600))
 	front := httptest.NewUnstartedServer(nil)
 	o := &owner{t: t, origin: "http://localhost:" + strings.TrimPrefix(front.Listener.Addr().String(), "127.0.0.1:")}
 	o.rp = virtualwebauthn.RelyingParty{ID: "localhost", Name: "vaultwicket", Origin: o.origin}
@@ -52,9 +48,7 @@ func newOwner(t *testing.T) *owner {
 	cmd := serve(t, home, newVault(t), "--http=127.0.0.1:0", "--token-file="+filepath.Join(home, "token"), "--sign-in=passkey", public)
 	cmd.Args[2] = "--config=" + settings
 	at, err := url.Parse(listen(t, cmd))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	front.Config.Handler = &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) {
 		p.SetURL(&url.URL{Scheme: "http", Host: at.Host})
 		p.Out.Host = p.In.Host
@@ -75,19 +69,13 @@ func newOwner(t *testing.T) *owner {
 	add := exec.Command(cmd.Path, "passkey", "add", "--config="+settings, public)
 	add.Env = cmd.Env
 	link, err := add.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, code, _ := strings.Cut(strings.TrimSpace(string(link)), "#")
 	begun := o.post("setup/begin", map[string]any{"code": code})
 	options, err := virtualwebauthn.ParseAttestationOptions(string(begun.Options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var user struct{ User struct{ ID string } }
-	if err := json.Unmarshal(begun.Options, &user); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(begun.Options, &user))
 	handle, _ := base64.RawURLEncoding.DecodeString(user.User.ID)
 	o.device = virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: handle})
 	for o.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(o.key.Key.AttestationData()) < 77; {
@@ -112,9 +100,7 @@ func (o *owner) post(path string, body any) (p page) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Origin", o.origin)
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	noError(o.t, err)
 	defer answer.Body.Close()
 	text, _ = io.ReadAll(answer.Body)
 	if err := json.Unmarshal(text, &p); err != nil || answer.StatusCode != http.StatusOK {
@@ -133,9 +119,7 @@ func (o *owner) allow(address string) *url.URL {
 	}
 	begun := o.post("begin", map[string]any{})
 	options, err := virtualwebauthn.ParseAssertionOptions(string(begun.Options))
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	noError(o.t, err)
 	wanted := o.post("finish", map[string]any{"ticket": begun.Ticket, "query": "?" + asked.RawQuery, "credential": json.RawMessage(virtualwebauthn.CreateAssertionResponse(o.rp, o.device, o.key, *options))})
 	if wanted.Ticket == "" {
 		o.t.Fatalf("%s is refused: %s", address, wanted.Location)
@@ -161,9 +145,7 @@ func TestSignInOfTheGoSDK(t *testing.T) {
 			return &auth.AuthorizationResult{Code: back.Get("code"), State: back.Get("state"), Iss: back.Get("iss")}, nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, version := range eras {
 		s := server{transport: func(*testing.T) mcp.Transport {
 			return &mcp.StreamableClientTransport{Endpoint: o.origin + "/mcp", OAuthHandler: handler, MaxRetries: -1}
@@ -207,17 +189,11 @@ func TestSignInOfClaudeCode(t *testing.T) {
 	}
 	login := run("script", "-qec", "stty cols 4000; exec '"+program+"' mcp login --no-browser web", "/dev/null") // it wants a terminal
 	in, err := login.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := login.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	login.Stderr = login.Stdout
-	if err := login.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, login.Start())
 	place := regexp.MustCompile(regexp.QuoteMeta(o.origin) + `/oauth/authorize\?[!-~]+`)
 	var told strings.Builder
 	for lines := bufio.NewScanner(out); lines.Scan(); {

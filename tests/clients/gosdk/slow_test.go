@@ -70,13 +70,9 @@ func TestCancellation(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		text, err := os.ReadFile(filepath.Join(s.home, "pid"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		awaitEnd(t, pid)
 		if got := call(t, session, "help", map[string]any{"command": "daily:read"}); !got.OK {
 			t.Errorf("the next call: %+v", got)
