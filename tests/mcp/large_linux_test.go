@@ -21,7 +21,7 @@ func TestAttachmentsOfEightMiB(t *testing.T) {
 	r := rig.New(t, map[string]string{"a.md": ""}).Set("confirm", `"never"`).Set("max-parallel", "64")
 	server := r.OverHTTP()
 	stdio := rig.StartSession(t, t.TempDir(), rig.EverythingEnabled(r.Vault)...)
-	for n, ask := range []func(string, map[string]any) rig.Answer{r.Stdio(false, "").Ask, r.Session(server).Ask, r.Stateless(server).Ask} {
+	for n, ask := range []func(string, map[string]any) rig.Answer{r.Stdio(false, "").Ask, r.Stateless(server).Ask} {
 		e := &rig.Client{Rig: r, Name: fmt.Sprint(n), Ask: ask}
 		for size, want := range map[int]string{8 << 20: "", 8<<20 + 1: "bad_value"} {
 			if n > 0 && want != "" {
