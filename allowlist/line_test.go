@@ -95,9 +95,8 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 	}
 	// Quotes around each item and a blank after it count too.
 	for units, fits := range map[int]bool{29_999: true, 30_000: true, 30_001: false} {
-		if reason, _ := ToEmbedded("windows").tooLong([]string{strings.Repeat("x", 15_000-3), strings.Repeat(`"`, 5000) + strings.Repeat("x", units-25_003)}); (reason == "") != fits {
-			t.Errorf("%d units: %q", units, reason)
-		}
+		reason, _ := ToEmbedded("windows").tooLong([]string{strings.Repeat("x", 15_000-3), strings.Repeat(`"`, 5000) + strings.Repeat("x", units-25_003)})
+		assert.Equal(t, (reason == ""), fits, "%d units: %q", units, reason)
 	}
 }
 
@@ -216,9 +215,7 @@ func TestAVaultNameIsNotRewritten(t *testing.T) {
 func TestAnExtensionNeverReachesTheApp(t *testing.T) {
 	plain := mustParse(t, "template:insert", Params{"name": Text("A")})
 	extended := mustParse(t, "template:insert", Params{"name": Text("A"), "path": Text("B.md")})
-	if plain.EmbeddedOnly() || !extended.EmbeddedOnly() {
-		t.Errorf("ours: %v without and %v with path", plain.EmbeddedOnly(), extended.EmbeddedOnly())
-	}
+	assert.That(t, !plain.EmbeddedOnly() && extended.EmbeddedOnly(), "ours: %v without and %v with path", plain.EmbeddedOnly(), extended.EmbeddedOnly())
 	for name, carrier := range carriers {
 		line, err := extended.Line(carrier)
 		if carrier.embedded && (err != nil || !slices.Equal(line.Argv, []string{"template:insert", "name=A", "path=B.md"})) {

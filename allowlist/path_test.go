@@ -108,9 +108,7 @@ func TestPathVectorsThroughParse(t *testing.T) {
 			params[name] = other
 		}
 		call, err := Parse(parser.command, params)
-		if (err == nil) != (v.Kind == "ok") || err != nil && code(err) != CodeBadValue {
-			t.Errorf("%s %q: got %v, want %s", v.As, value, err, v.Kind)
-		}
+		assert.That(t, (err == nil) == (v.Kind == "ok") && (err == nil || code(err) == CodeBadValue), "%s %q: got %v, want %s", v.As, value, err, v.Kind)
 		if err != nil {
 			continue
 		}

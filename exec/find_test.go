@@ -186,9 +186,8 @@ func TestSearch(t *testing.T) {
 			r := New(Config{CLI: tt.cli, Getenv: func(name string) string { return set[name] }})
 			p, err := r.App()
 			assert.That(t, p.path == tt.want && codeOf(err) == tt.code, "%q, %v; want %q, %q", p.path, err, tt.want, tt.code)
-			if again, errAgain := r.App(); again != p || (err == nil) != (errAgain == nil) {
-				t.Errorf("the second time %q, %v", again.path, errAgain)
-			}
+			again, errAgain := r.App()
+			assert.That(t, again == p && (err == nil) == (errAgain == nil), "the second time %q, %v", again.path, errAgain)
 			if err != nil && (p.Backend() != "" || hintOf(err) == "") {
 				t.Errorf("backend %q, hint %q", p.Backend(), hintOf(err))
 			}

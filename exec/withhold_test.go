@@ -228,9 +228,8 @@ func TestMoreOfAnAnswer(t *testing.T) {
 		{0, 2, "one", nil}, {8, 5, "three ", nil}, {8, 1 << 40, keptAnswer[8:], nil}, {len(keptAnswer) - 1, 1, "\n", nil},
 		{0, len(keptAnswer), "", ErrNotKept}, // it sends less
 	} {
-		if got, err := kept.More(t.Context(), tt.from, tt.atLeast); got != tt.want || !errors.Is(err, tt.err) {
-			t.Errorf("%d bytes from %d: %q, %v; want %q, %v", tt.atLeast, tt.from, got, err, tt.want, tt.err)
-		}
+		got, err := kept.More(t.Context(), tt.from, tt.atLeast)
+		assert.That(t, got == tt.want && errors.Is(err, tt.err), "%d bytes from %d: %q, %v; want %q, %v", tt.atLeast, tt.from, got, err, tt.want, tt.err)
 	}
 	got, err := keptBy(t, r, p, "kept/wrong.md").More(t.Context(), 0, 1)
 	assert.That(t, got == "" && errors.Is(err, ErrNotKept), "of an answer that is not kept any more: %q, %v", got, err)

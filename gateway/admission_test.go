@@ -91,9 +91,7 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 		for _, g := range []*Gateway{f.gateway, other, New(f.config)} {
 			assert.Equal(t, code(g.Do(context.Background(), Request{Command: "daily:path"})), want, "Do")
 			plan := g.DryRun(context.Background(), Request{Command: "daily:path"})
-			if (plan.Error == nil) != (want == "") || plan.Error != nil && plan.Error.Code != want {
-				t.Errorf("DryRun: %+v, want %q", plan.Error, want)
-			}
+			assert.That(t, (plan.Error == nil) == (want == "") && (plan.Error == nil || plan.Error.Code == want), "DryRun: %+v, want %q", plan.Error, want)
 			codes := g.DoBatch(context.Background(), batch).Failures()
 			assert.That(t, (len(codes) == 0) == (want == "") && (len(codes) == 0 || codes[0] == want), "DoBatch: %q, want %q", codes, want)
 		}

@@ -177,9 +177,8 @@ func TestABatch(t *testing.T) {
 			f := newFixture(t, test.change).embedded(test.embedded...).app(versionLine)
 			got := f.gateway.DoBatch(context.Background(), test.batch)
 			assert.That(t, outcome(got) == test.want, "got %s, want %s\n%+v", outcome(got), test.want, got.Error)
-			if ok := got.Error == nil && got.Summary.OK == len(test.batch.Operations); got.OK != ok || (len(got.Failures()) == 0) != ok {
-				t.Errorf("ok %v with %s", got.OK, outcome(got))
-			}
+			ok := got.Error == nil && got.Summary.OK == len(test.batch.Operations)
+			assert.That(t, got.OK == ok && (len(got.Failures()) == 0) == ok, "ok %v with %s", got.OK, outcome(got))
 			if _, own := f.called(); test.called != nil && !slices.Equal(own, test.called) || got.Error != nil && len(own) > 0 {
 				t.Errorf("called %q, want %q", own, test.called)
 			}

@@ -122,9 +122,8 @@ func TestAChangedSourceIsTold(t *testing.T) {
 	got := f.gateway.Do(context.Background(), next)
 	assert.That(t, got.OK && strings.Contains(whole, got.Stdout) && len(got.Notices) == 1 && strings.Contains(got.Notices[0], "has changed since its first page"), "got %+v", got)
 	f.embedded(`--facts vault=Work files => exit 1 Error: Folder not found\n`)
-	if got := f.gateway.Do(context.Background(), next); got.OK || got.Stdout != "" && strings.Contains(got.Stdout, "Note") {
-		t.Errorf("the answer cannot be had any more, and its page can: %+v", got)
-	}
+	got = f.gateway.Do(context.Background(), next)
+	assert.That(t, !got.OK && (got.Stdout == "" || !strings.Contains(got.Stdout, "Note")), "the answer cannot be had any more, and its page can: %+v", got)
 }
 
 // Of a listing in JSON another text is kept than the one that tells whether it has changed.

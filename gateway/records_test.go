@@ -331,9 +331,8 @@ func TestAPeriodEndsByItself(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if line := <-written; len(written) != 0 || line.Count != 9 || line.Client != "c" || line.DurationMs != audit.LimitedPeriod.Milliseconds() {
-			t.Errorf("%+v", line)
-		}
+		line := <-written
+		assert.That(t, len(written) == 0 && line.Count == 9 && line.Client == "c" && line.DurationMs == audit.LimitedPeriod.Milliseconds(), "%+v", line)
 		l.First(audit.Line{Client: "c"})
 		time.Sleep(audit.LimitedPeriod)
 		synctest.Wait()

@@ -27,9 +27,8 @@ func TestTierNames(t *testing.T) {
 	} {
 		assert.That(t, tier.String() == name, "%d is called %q", tier, tier)
 		got, err := tiers.ParseTier(name)
-		if ceiling := tier >= tiers.V0 && tier <= tiers.V3; ceiling && (got != tier || err != nil) || !ceiling && (got != tiers.None || err == nil) {
-			t.Errorf("%q is read as %v, %v", name, got, err)
-		}
+		ceiling := tier >= tiers.V0 && tier <= tiers.V3
+		assert.That(t, (!ceiling || (got == tier && err == nil)) && (ceiling || (got == tiers.None && err != nil)), "%q is read as %v, %v", name, got, err)
 	}
 	for _, bad := range []string{"", " v0", "v0 ", "v4", "0", "all", "v０"} {
 		got, err := tiers.ParseTier(bad)

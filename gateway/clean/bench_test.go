@@ -3,10 +3,9 @@ package clean
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
-// benchTexts are repeated up to a megabyte; valid UTF-8 is the yardstick.
+// benchTexts are repeated up to a megabyte.
 var benchTexts = []struct{ name, text string }{
 	{"ascii", "A line of an ordinary note, about as long as lines are wont to be.\n"},
 	{"crlf", "A line of an ordinary note, about as long as lines are wont to be.\r\n"},
@@ -30,29 +29,6 @@ func BenchmarkText(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				Text(text)
-			}
-		})
-	}
-}
-
-func BenchmarkValidString(b *testing.B) {
-	for _, bench := range benchTexts {
-		b.Run(bench.name, func(b *testing.B) {
-			text := megabyte(bench.text)
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				utf8.ValidString(text)
-			}
-		})
-	}
-}
-
-func BenchmarkLine(b *testing.B) {
-	for _, line := range []string{"daily:append: the note \"Inbox/Plan.md\" is not there", "Заметки/день.md", "a\x1b[31mb\u202ec"} {
-		b.Run(Line(line), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				Line(line)
 			}
 		})
 	}

@@ -349,15 +349,6 @@ func TestNothingOfTheCallIsInAState(t *testing.T) {
 	}
 }
 
-func BenchmarkSealAndOpen(b *testing.B) {
-	s, c := newSealer(b)
-	for b.Loop() {
-		c.pass(time.Second)
-		state := seal(b, s, bound)
-		require.NoError(b, s.Open(state, bound))
-	}
-}
-
 func TestTheStopwatchRunsForwardOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()

@@ -548,28 +548,3 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 		})
 	})
 }
-
-func BenchmarkAskApproveRedeem(b *testing.B) {
-	d, _ := newStore(b)
-	for n := 0; b.Loop(); n++ {
-		q := about(1)
-		q.Session = fmt.Sprint("session-", n)
-		asked := ask(b, d, q)
-		_, err := d.Approve(asked.Code)
-		require.NoError(b, err)
-		_, err = redeem(d, asked)
-		require.NoError(b, err)
-	}
-}
-
-func BenchmarkRedeemFromAFullStore(b *testing.B) {
-	d, _ := newStore(b)
-	for n := range maxPending {
-		q := about(byte(n + 1))
-		q.Text = strings.Repeat("a line of the question\n", maxText/23)
-		ask(b, d, q)
-	}
-	for b.Loop() {
-		wantUngranted(b, d, about(200), Unasked)
-	}
-}

@@ -122,9 +122,8 @@ func TestFit(t *testing.T) {
 	got := Fit([]Change{repeated, other}, Extent{Rows: 6, Bytes: 1000, Line: 100})
 	assert.That(t, slices.Equal(texts(got[0]), ([]string{"-x 1", "+y", "-x 2", "+y"})), "the first shows %q", texts(got[0]))
 	assert.That(t, slices.Equal(texts(got[1]), ([]string{"-two", "+2"})), "the second shows %q", texts(got[1]))
-	if got := Fit([]Change{other}, Extent{Rows: 3, Bytes: 1000, Line: 100}); len(got[0].Lines) != 3 {
-		t.Errorf("with room for one more: %q", texts(got[0]))
-	}
+	got = Fit([]Change{other}, Extent{Rows: 3, Bytes: 1000, Line: 100})
+	assert.Equal(t, len(got[0].Lines), 3, "with room for one more: %q", texts(got[0]))
 	assert.EqualSlices(t, texts(Fit([]Change{other}, Extent{Rows: 1, Bytes: 1000, Line: 100})[0]), []string{"-two"}, "with room for one")
 }
 

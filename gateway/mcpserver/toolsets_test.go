@@ -177,9 +177,8 @@ func TestTypedToolsFollowThePolicy(t *testing.T) {
 					want[tool] = true
 				}
 			}
-			if got := slices.Sorted(maps.Keys(tools)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
-				t.Fatalf("%s, %s: %v, want %v", name, toolset, got, slices.Sorted(maps.Keys(want)))
-			}
+			got := slices.Sorted(maps.Keys(tools))
+			require.That(t, slices.Equal(got, slices.Sorted(maps.Keys(want))), "%s, %s: %v, want %v", name, toolset, got, slices.Sorted(maps.Keys(want)))
 			for tool, s := range statements {
 				if described, ok := tools[tool]; ok {
 					hinted(t, name+", "+tool, described.Annotations, s.changes && p.Mutations, false, false)

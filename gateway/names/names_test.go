@@ -299,15 +299,3 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, filepath.Base(Identity(filepath.Join(dir, "missing"))), "missing", "a folder that is not there")
 	assert.Equal(t, filepath.Base(Identity(string(filepath.Separator))), string(filepath.Separator), "the root")
 }
-
-func BenchmarkName(b *testing.B) {
-	dir := b.TempDir()
-	require.NoError(b, os.MkdirAll(filepath.Join(dir, "Work", "Sub"), 0o700))
-	require.NoError(b, os.WriteFile(filepath.Join(dir, "Work", "Sub", "Note.md"), nil, 0o600))
-	folder := In(func() (*os.Root, error) { return os.OpenRoot(dir) })
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := folder.Name("Work/Sub/Note.md")
-		require.NoError(b, err)
-	}
-}

@@ -100,14 +100,3 @@ func FuzzWalk(f *testing.F) {
 	f.Add(strings.Join(tokens, ","))
 	f.Fuzz(func(t *testing.T, text string) { checkWalk(t, text) })
 }
-
-func BenchmarkCompact(b *testing.B) {
-	text := wholes[8].whole()[:2<<20]
-	text = "[\n  " + text[1:strings.LastIndex(text, ",\n{")] + "\n]\n"
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, rows := Compact(text)
-		require.That(b, rows.isArray, "no array")
-	}
-}

@@ -187,14 +187,6 @@ func TestPatternsHideEverySpelling(t *testing.T) {
 	}
 }
 
-func BenchmarkHides(b *testing.B) {
-	l := ParseIgnored("*.draft.md\nPrivate/\n/Journal/**/secret.md\n!keep.md\n[Tt]emp*\n*.tmp\nArchive/\n")
-	b.ReportAllocs()
-	for b.Loop() {
-		l.Hides("Work/Projects/2026/A note about something.md", false)
-	}
-}
-
 func TestTheReason(t *testing.T) {
 	list := ParseIgnored("\ufeff# private\n\nDiary/\n*.tmp.md\r\n!keep.tmp.md\nWork/**/Draft*.md  \n")
 	for _, test := range []struct {

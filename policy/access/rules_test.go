@@ -218,14 +218,6 @@ func TestRulesKeepTheirMeaning(t *testing.T) {
 	})
 }
 
-func BenchmarkLevel(b *testing.B) {
-	rules := mustRules(b, "/", "r", "Work", "rwd", "Private", "none")
-	b.ReportAllocs()
-	for b.Loop() {
-		rules.Level("Work/Projects/2026/A note about something.md")
-	}
-}
-
 func TestLevelsHaveNames(t *testing.T) {
 	for level, name := range map[Level]string{None: "none", Read: "r", Write: "rw", Delete: "rwd", 4: "level(4)", 255: "level(255)"} {
 		assert.Equal(t, level.String(), name, "%d is called", level)

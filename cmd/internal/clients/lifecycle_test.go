@@ -116,9 +116,8 @@ func installAndUninstall(t *testing.T, m machine, c Client, scope Scope, name, l
 	for _, entry := range order {
 		m.uninstall(t, c, scope, entry)
 	}
-	if after := read(t, name); !same(before, after) {
-		t.Errorf("%s, %s: after install and uninstall it is\n%s\nwant\n%s", c.ID, label, show(after), show(before))
-	}
+	after := read(t, name)
+	assert.That(t, same(before, after), "%s, %s: after install and uninstall it is\n%s\nwant\n%s", c.ID, label, show(after), show(before))
 }
 
 // forbidden are the settings by which clients allow tools without asking.

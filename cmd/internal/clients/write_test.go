@@ -90,9 +90,8 @@ func TestAChangeInBetweenIsKept(t *testing.T) {
 		wantError(t, err, terminal.ExitFailed, "changed by another program")
 		// The same between the copy and the last look.
 		assert.That(t, change.before.replace(change.after, 0o600) != nil, "the file was replaced")
-		if got := read(t, name); !same(got, test.between) {
-			t.Errorf("the file is %s", show(got))
-		}
+		got := read(t, name)
+		assert.That(t, same(got, test.between), "the file is %s", show(got))
 	}
 }
 
@@ -120,13 +119,11 @@ func TestALinkStaysALink(t *testing.T) {
 		m.install(t, c, User, server("vaultwicket"))
 		info, err := os.Lstat(name)
 		assert.That(t, err == nil && info.Mode()&os.ModeSymlink != 0, "the link is %v, %v", info, err)
-		if got := read(t, target); got == nil || !strings.Contains(*got, "vaultwicket") {
-			t.Errorf("the target is %s", show(got))
-		}
+		got := read(t, target)
+		assert.That(t, got != nil && strings.Contains(*got, "vaultwicket"), "the target is %s", show(got))
 		m.uninstall(t, c, User, "vaultwicket")
-		if got := read(t, target); !same(before, got) {
-			t.Errorf("in the end the target is %s", show(got))
-		}
+		got = read(t, target)
+		assert.That(t, same(before, got), "in the end the target is %s", show(got))
 	}
 }
 

@@ -381,8 +381,7 @@ func TestFlowRules(t *testing.T) {
 		"[[flow]]\nname = \"x\"\nfrom = [\"A\"]\nallow = true\n": "unknown key", "[[flow]]\nname = \"x\"\nfrom = \"A\"\n": "from", "flow = true\n": "want tables [[flow]]",
 		"[[flow]]\nname = \"x\"\nfrom = [\"A\"]\nto = [\"A/*\"]\n": "pattern", "[agents.a]\n[[agents.a.flow]]\nname = \"\"\nfrom = [\"A\"]\n": `name ""`,
 	} {
-		if _, err := loadFor(t, "run", false, text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line ") {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
+		_, err := loadFor(t, "run", false, text)
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "line "), "%q: %v, want %s", text, err, want)
 	}
 }

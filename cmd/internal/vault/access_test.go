@@ -61,9 +61,8 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x"})
 	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
 		h.env[command.AccessVariable] = rules
-		if status, stdout, _ := h.run("read", "path=a.md"); status == command.ExitDone || !strings.Contains(stdout, "nothing is answered") {
-			t.Errorf("with the rules %q: %d, %q", rules, status, stdout)
-		}
+		status, stdout, _ := h.run("read", "path=a.md")
+		assert.That(t, status != command.ExitDone && strings.Contains(stdout, "nothing is answered"), "with the rules %q: %d, %q", rules, status, stdout)
 	}
 }
 

@@ -100,9 +100,8 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 		"undo\x00id=" + mimic: frame.CodeBadValue,
 	} {
 		_, _, stderr := h.run(append([]string{command.FactsSwitch}, strings.Split(line, "\x00")...)...)
-		if rest, _, failure := frame.CutReport(stderr); rest != "" || failure.Code != want || strings.Contains(failure.Reason, "\n") {
-			t.Errorf("%q: %q, %+v, want %s", line, rest, failure, want)
-		}
+		rest, _, failure := frame.CutReport(stderr)
+		assert.That(t, rest == "" && failure.Code == want && !strings.Contains(failure.Reason, "\n"), "%q: %q, %+v, want %s", line, rest, failure, want)
 	}
 }
 

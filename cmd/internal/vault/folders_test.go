@@ -321,7 +321,5 @@ func TestWhatElseIsInAFolder(t *testing.T) {
 	h.expect(command.ExitDone, "Moved: E -> A/B/E (1 file)\n", "folder:move", "path=E", "to=A/B/")
 	h.run("undo")
 	h.run("undo")
-	if h.exists(h.file("A")) || !h.exists(h.file("E/x/y.md")) {
-		t.Errorf("undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))
-	}
+	assert.That(t, !h.exists(h.file("A")) && h.exists(h.file("E/x/y.md")), "undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))
 }

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -426,19 +425,4 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	w.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: 3}))
 	rest := w.answers(1)[3]
 	assert.Equal(t, rest.stdout, "", "%d bytes after the cancel", len(rest.stdout))
-}
-
-// BenchmarkPerform is one read on an opened vault: what a worker does between
-// its two pipes.
-func BenchmarkPerform(b *testing.B) {
-	h := build(b, map[string]string{"Tides.md": strings.Repeat("Two high waters a day.\n", 50)})
-	at := command.NewHost(func(name string) string { return h.env[name] }, nil)
-	defer at.Close()
-	out := bufio.NewWriterSize(io.Discard, 64<<10)
-	b.ReportAllocs()
-	for b.Loop() {
-		require.That(b, !at.FolderMoved(), "it moved")
-		status := perform(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=Tides.md"}, Stdin: nil, Stdout: out, Stderr: io.Discard})
-		require.That(b, status == command.ExitDone, "%v", status)
-	}
 }

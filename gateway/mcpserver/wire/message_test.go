@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -127,18 +126,6 @@ func TestClip(t *testing.T) {
 	assert.That(t, !strings.ContainsAny(got, "\x1b\n"), "%q", got)
 	got = Clip(strings.Repeat("é", 300))
 	assert.That(t, len(got) <= quote.Limit+len("…"), "%d bytes", len(got))
-}
-
-func BenchmarkDecodeMessage(b *testing.B) {
-	for _, size := range []int{100, 10_000, 1_000_000} {
-		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:append","params":{"content":%q}}}}`, strings.Repeat("x", size))
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			for b.Loop() {
-				_, err := Decode(line)
-				require.NoError(b, err)
-			}
-		})
-	}
 }
 
 // FuzzDecodeMessage: what is accepted means the same to mcp-go, whose reading is

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -466,30 +465,4 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	c.mu.Unlock()
 	k.Send(listenFor(0, `"toolsListChanged":true`))
 	require.Equal(t, k.Next().Method, mcp.MethodNotificationSubscriptionsAcknowledged)
-}
-
-// BenchmarkStdioCall is one call through the transport, on either way.
-func BenchmarkStdioCall(b *testing.B) {
-	for _, p := range []path{plain, overMCPGo} {
-		for _, size := range []int{10, 10_000} {
-			b.Run(fmt.Sprintf("%s/%d", p, size), func(b *testing.B) { p.benchmark(b, size) })
-		}
-	}
-}
-
-func (p path) benchmark(b *testing.B, size int) {
-	text := strings.Repeat("x", size)
-	inReader, in := io.Pipe()
-	outReader, out := io.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- Serve(b.Context(), p.toy(io.Discard, echo), inReader, out, talk.Patience) }()
-	answers := bufio.NewReader(outReader)
-	b.ReportAllocs()
-	for b.Loop() {
-		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`+"\n", text)
-		_, err := answers.ReadString('\n')
-		require.NoError(b, err)
-	}
-	in.Close()
-	require.NoError(b, <-done)
 }

@@ -49,9 +49,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		c := newCollector(t, tt.answers...)
 		e, waited, _ := exporterTo(t, c)
 		err := e.deliver(t.Context(), []byte("{}"))
-		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%s: %v, want %q", tt.name, err, tt.err)
-		}
+		assert.That(t, (err == nil) == (tt.err == "") && (err == nil || strings.Contains(err.Error(), tt.err)), "%s: %v, want %q", tt.name, err, tt.err)
 		if len(c.sent()) != tt.tries || len(*waited) != tt.tries-1 || !slices.IsSorted(*waited) {
 			t.Errorf("%s: %d tries with pauses of %v, want %d", tt.name, len(c.sent()), *waited, tt.tries)
 		}

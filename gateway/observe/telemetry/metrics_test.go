@@ -147,25 +147,6 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 	assert.That(t, total == 4000 && got == 4000, "%v calls and %d durations", total, got)
 }
 
-func BenchmarkOneCall(b *testing.B) {
-	m := NewMetrics("1")
-	b.ReportAllocs()
-	for b.Loop() {
-		_, call := m.Begin(context.Background(), observe.CallStart{Command: "read", Surface: "mcp"})
-		call.Decided(observe.Decision{Decision: "allow"})
-		call.End(observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: time.Millisecond})
-	}
-}
-
-func BenchmarkScrape(b *testing.B) {
-	m := NewMetrics("1")
-	var out bytes.Buffer
-	for b.Loop() {
-		out.Reset()
-		m.WritePrometheus(&out)
-	}
-}
-
 // TestWhatRulesAboutTextsFoundIsCounted counts by rule, kind and shadow, and not what was not searched.
 func TestWhatRulesAboutTextsFoundIsCounted(t *testing.T) {
 	m := NewMetrics("1.2.3")

@@ -200,16 +200,3 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	got := log.String()
 	assert.That(t, strings.Count(got, "\n") == 1 && strings.Contains(got, "traces cannot be sent"), "the log contains %q", got)
 }
-
-func BenchmarkTracedCall(b *testing.B) {
-	tr, err := OpenTracing(TracingConfig{Getenv: func(name string) string {
-		return map[string]string{endpointVariable: "http://127.0.0.1:1"}[name]
-	}})
-	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		oneCall(tr, context.Background(), "ok")
-	}
-	b.StopTimer()
-	tr.Close()
-}

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,26 +54,5 @@ func TestAnUnsafeFileHasNoTokens(t *testing.T) {
 		assert.That(t, err != nil, "%s: it is listed", what)
 		require.NoError(t, os.Remove(name))
 		token = set(t, s, "ann")
-	}
-}
-
-// The time of a comparison does not depend on which token it is, or on whether there is one.
-func BenchmarkAgentOf(b *testing.B) {
-	s := Open(filepath.Join(b.TempDir(), "state"))
-	var first, last string
-	for i := range 200 {
-		token := require.Value(s.Set(fmt.Sprintf("agent-%d", i), time.Now()))(b)
-		if first == "" {
-			first = token
-		}
-		last = token
-	}
-	for name, token := range map[string]string{"first": first, "last": last, "none": "x"} {
-		digest := sha256.Sum256([]byte(token))
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				s.AgentOf(digest)
-			}
-		})
 	}
 }

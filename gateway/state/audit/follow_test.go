@@ -62,9 +62,7 @@ func TestTheFirstLookIsBounded(t *testing.T) {
 		for _, place := range places {
 			size += int64(place.Length)
 		}
-		if size > limit || len(seqs) > 0 && seqs[len(seqs)-1] != 50 || limit-size > 400 {
-			t.Errorf("limit %d: %d bytes, lines %d", limit, size, seqs)
-		}
+		assert.That(t, size <= limit && (len(seqs) == 0 || seqs[len(seqs)-1] == 50) && limit-size <= 400, "limit %d: %d bytes, lines %d", limit, size, seqs)
 	}
 }
 

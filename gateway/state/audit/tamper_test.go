@@ -112,9 +112,8 @@ func fourFiles(t *testing.T) *Log {
 	writeAll(t, l, 1, 20)
 	wantWhole(t, l, 20)
 	for _, name := range []string{older1, older2, older3, currentFile} {
-		if n := len(linesOf(t, l, name)); n != 5 {
-			t.Fatalf("%s has %d lines, want 5 (%d bytes)", name, n, len(readFile(t, l, name)))
-		}
+		n := len(linesOf(t, l, name))
+		require.That(t, n == 5, "%s has %d lines, want 5 (%d bytes)", name, n, len(readFile(t, l, name)))
 	}
 	return l
 }

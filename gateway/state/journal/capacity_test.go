@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
+
+	"pgregory.net/rapid"
 )
 
 // A note is wiped and then made long, a megabyte at a time: what it was before can
@@ -222,4 +224,45 @@ func TestATextIsItsDifferences(t *testing.T) {
 		_, ok := (object{Prefix: len(text) + 1, Raw: true}).Over(parts)
 		require.That(t, !ok, "more than there is")
 	})
+}
+
+// prose is a text that is compressed about as well as notes are.
+func prose(size int) string {
+	words := strings.Fields("the note of a meeting with people who had questions about plans and tasks for the next week")
+	noise := random(size)
+	var text strings.Builder
+	for i := 0; text.Len() < size; i++ {
+		fmt.Fprintf(&text, "%s %x ", words[int(noise[i])%len(words)], noise[i+1:i+3])
+		if i%12 == 11 {
+			text.WriteByte('\n')
+		}
+	}
+	return text.String()[:size]
+}
+
+func TestTenThousandAppendsTakeLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	t.Parallel()
+	j := newJournal(t, Limits{})
+	text := prose(200_000)
+	total, count := int64(0), long.Count(1_000, 10_000)
+	for i := range count {
+		before := text[:20*(i+1)]
+		total += int64(len(before))
+		e, content := change("daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
+		require.NoError(t, j.Begin(e, content))
+		require.NoError(t, j.End(e.ID, Done, nil, ""))
+	}
+	use := diskUse(t, j.folder.dir)
+	t.Logf("%d bytes of notes take %d on the disk", total, use)
+	assert.That(t, use <= 100<<20*int64(count)/10_000, "%d bytes on the disk", use)
+	list, damage, err := j.Entries(Filter{Limit: 20_000})
+	require.NoError(t, err)
+	assert.That(t, len(list) == count && len(damage) == 0, "%d entries, %v", len(list), damage)
+	for i := 0; i < len(list); i += 97 {
+		got, err := j.Object(list[i].Steps[0].Before.Hash)
+		require.That(t, err == nil && string(got) == text[:20*(count-i)], "%d: %d bytes, %v", i, len(got), err)
+	}
 }

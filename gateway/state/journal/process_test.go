@@ -162,9 +162,8 @@ func TestInterrupted(t *testing.T) {
 	defer unlock()
 	expect := func(when string, want bool) {
 		t.Helper()
-		if since, killed := j.Interrupted(); killed != want || killed == since.IsZero() || killed && time.Since(since) > time.Hour {
-			t.Errorf("%s: %v since %v", when, killed, since)
-		}
+		since, killed := j.Interrupted()
+		assert.That(t, killed == want && killed != since.IsZero() && (!killed || time.Since(since) <= time.Hour), "%s: %v since %v", when, killed, since)
 	}
 	expect("before anything was written", false)
 	written := j.Writing()

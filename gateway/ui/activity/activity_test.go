@@ -2,7 +2,6 @@ package activity
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -196,37 +195,6 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	_, lines, _ := c.One(p.Calls[0].ID)
 	assert.That(t, len(lines) == 1 && lines[0].Client == newest, "the lines of the newest call are %+v", lines)
 	assert.That(t, p.Dropped, "nothing says that older calls are missing")
-}
-
-// What 100,000 lines take, and how long the first and a later look at them are.
-func BenchmarkHundredThousandLines(b *testing.B) {
-	w := newWriter(b)
-	for i := range 50_000 {
-		w.call([]string{"read", "search", "append"}[i%3], "Claude Code", time.Duration(i)*time.Second, int64(i%500), "allow", "")
-	}
-	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		c := Open(w.state)
-		began := time.Now()
-		update(b, c)
-		b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/first")
-		began = time.Now()
-		p := c.Page(Filter{Text: "search", Outcome: "allowed"}, 0, 100)
-		require.That(b, p.Total != 0, "no calls")
-		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/search")
-		began = time.Now()
-		c.Figures(Filter{}, begun.Add(20*time.Hour))
-		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/figures")
-		began = time.Now()
-		update(b, c)
-		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/later")
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
-		runtime.KeepAlive(c)
-	}
 }
 
 // Reads and changes come from two parts of the log, and what is read of them together is in

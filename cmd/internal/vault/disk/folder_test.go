@@ -28,9 +28,8 @@ func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	got, err := unlessReplaced(sub, info("a"), "a")
 	assert.That(t, got == sub && err == nil, "the same folder: %v, %v", got, err)
 	var refusal *Refusal
-	if got, err := unlessReplaced(sub, info("b"), "a"); got != nil || !errors.As(err, &refusal) || err.Error() != `"a" was replaced while it was opened` {
-		t.Errorf("another folder: %v, %v", got, err)
-	}
+	got, err = unlessReplaced(sub, info("b"), "a")
+	assert.That(t, got == nil && errors.As(err, &refusal) && err.Error() == `"a" was replaced while it was opened`, "another folder: %v, %v", got, err)
 	_, err = sub.Stat(".")
 	assert.ErrorIs(t, err, fs.ErrClosed, "another folder is still open")
 	got, err = unlessReplaced(sub, info("a"), "a")

@@ -51,9 +51,8 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 			assert.That(t, !wrong(err, reason), "%s: stamp of %s: %v", kind, name, err)
 			_, err = at.info(name)
 			assert.That(t, !wrong(err, reason), "%s: info of %s: %v", kind, name, err)
-			if text, state, err := at.read(name, nil); wrong(err, reason) || text != nil || state != (system.Stamp{}) {
-				t.Errorf("%s: read of %s: %q, %+v, %v", kind, name, text, state, err)
-			}
+			text, state, err := at.read(name, nil)
+			assert.That(t, !wrong(err, reason) && text == nil && state == (system.Stamp{}), "%s: read of %s: %q, %+v, %v", kind, name, text, state, err)
 			if name == "folder.md" {
 				continue
 			}
@@ -122,16 +121,15 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 		a.close() // b is open for itself
 		text, stamp, err := b.read("n.md", nil)
 		assert.That(t, string(text) == "text" && stamp.Size == 4 && err == nil, "%s: %q, %+v, %v", kind, text, stamp, err)
-		if found, err := b.list(); err != nil || len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })) != 1 {
-			t.Errorf("%s: %v, %v", kind, found, err)
-		}
+		found, err := b.list()
+		assert.That(t, err == nil && len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })) == 1, "%s: %v, %v", kind, found, err)
 		b.close()
 		if kind == "native" {
 			continue // its number can be that of another file by now
 		}
 		_, err = a.step("b")
 		assert.That(t, err != nil, "%s: a step from a place that is closed", kind)
-		found, err := b.list()
+		found, err = b.list()
 		assert.That(t, errors.Is(err, fs.ErrClosed) && len(found) == 0, "%s: a place that is closed lists %v", kind, found)
 		_, err = b.info("n.md")
 		assert.That(t, err != nil, "%s: a place that is closed knows a file", kind)

@@ -167,39 +167,3 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 		require.That(t, ok == (err == nil) && (!ok || got == want), "%q in %q: %q, %v; parsed %q, %v", name, at, got, ok, want, err)
 	})
 }
-
-func BenchmarkWalk(b *testing.B) {
-	var files []string
-	for i := range 10_000 {
-		files = append(files, fmt.Sprintf("%02d/%d/note %d.md", i%50, i%7, i))
-	}
-	folder := tree(b, files...)
-	for _, kind := range []struct {
-		name string
-		walk func(*Folder, Path, func(Entry)) error
-	}{{"one by one", (*Folder).Walk}, {"parallel", (*Folder).WalkParallel}} {
-		b.Run(kind.name+"/list", func(b *testing.B) {
-			for b.Loop() {
-				kind.walk(folder, Path{}, func(Entry) {})
-			}
-		})
-		b.Run(kind.name+"/stat", func(b *testing.B) {
-			for b.Loop() {
-				kind.walk(folder, Path{}, func(e Entry) { e.Stamp() })
-			}
-		})
-		b.Run(kind.name+"/read", func(b *testing.B) {
-			buffers := sync.Pool{New: func() any { return new([]byte) }}
-			for b.Loop() {
-				kind.walk(folder, Path{}, func(e Entry) {
-					if e.IsDir {
-						return
-					}
-					buf := buffers.Get().(*[]byte)
-					*buf, _, _ = e.ReadInto(*buf)
-					buffers.Put(buf)
-				})
-			}
-		})
-	}
-}

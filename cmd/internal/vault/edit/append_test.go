@@ -233,11 +233,3 @@ func TestBody(t *testing.T) {
 		assert.Equal(t, string(Body([]byte(text))), want, "%q", text)
 	}
 }
-
-func BenchmarkCount(b *testing.B) {
-	before := []byte(strings.Repeat("a line of a note\n", 50_000))
-	after := append([]byte("another\n"), before...)
-	for b.Loop() {
-		CountLines(before, after)
-	}
-}

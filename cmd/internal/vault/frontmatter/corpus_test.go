@@ -423,13 +423,3 @@ func FuzzFrontmatter(f *testing.F) {
 	f.Add([]byte("tags: [a, b]\naliases:\n  - c\nup: \"[[d]]\"\n"))
 	f.Fuzz(func(t *testing.T, block []byte) { sound(t, block) })
 }
-
-func BenchmarkParse(b *testing.B) {
-	block := []byte("tags: [project, work/plan]\naliases:\n  - The plan\ncreated: 2026-11-21\nup: \"[[Index]]\"\ndone: false\nrating: 4.5\n")
-	b.SetBytes(int64(len(block)))
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := Parse(block)
-		require.NoError(b, err)
-	}
-}

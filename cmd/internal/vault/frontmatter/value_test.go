@@ -229,9 +229,7 @@ func TestUnion(t *testing.T) {
 		p := require.Value(Parse([]byte(test.block + "\n")))(t)
 		before := p[0].Value.JSON()
 		got, ok := p[0].Value.Union(p[1].Value)
-		if ok != (test.want != "") || ok && squeezed(got.JSON()) != test.want {
-			t.Errorf("%s: %v, %s", test.name, ok, got.JSON())
-		}
+		assert.That(t, ok == (test.want != "") && (!ok || squeezed(got.JSON()) == test.want), "%s: %v, %s", test.name, ok, got.JSON())
 		assert.That(t, p[0].Value.JSON() == before, "%s: the first list was changed", test.name)
 	}
 }

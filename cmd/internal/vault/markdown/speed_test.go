@@ -92,23 +92,6 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-func BenchmarkScanShortNote(b *testing.B) {
-	text := []byte("---\ntags: a\n---\n# A note\n\nWith a [[link]] and a #tag.\n\n- [ ] and a task\n")
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Scan(text)
-	}
-}
-
-func BenchmarkWordCount(b *testing.B) {
-	text := realistic()
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		WordCount(text)
-	}
-}
-
 func TestCopiesStayWhatTheyAre(t *testing.T) {
 	var a Arena
 	var got, want []string

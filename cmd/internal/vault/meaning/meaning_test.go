@@ -357,9 +357,7 @@ func TestAnotherMachineIsSentWhatWasApproved(t *testing.T) {
 	for _, test := range []struct{ allowed, sent int }{{2, 1}, {100, 4}} {
 		require.NoError(t, s.Allow("192.168.1.20", "concepts", test.allowed))
 		learn()
-		if len(sent()) != test.sent || s.Asks() != (test.sent < 4) {
-			t.Errorf("%d sections are allowed, and these are sent: %q", test.allowed, sent())
-		}
+		assert.That(t, len(sent()) == test.sent && s.Asks() == (test.sent < 4), "%d sections are allowed, and these are sent: %q", test.allowed, sent())
 	}
 	got, err := s.Nearest(t.Context(), "borrowed", everything, 1)
 	assert.That(t, err == nil && len(got) == 1 && got[0].Path == "Money.md", "%v, %v", got, err)

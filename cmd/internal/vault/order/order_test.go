@@ -3,7 +3,6 @@ package order
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -93,14 +92,4 @@ func sign(n int) int {
 		return 1
 	}
 	return 0
-}
-
-func BenchmarkSort(b *testing.B) {
-	var names []string
-	for i := range 10_000 {
-		names = append(names, "Projects/Area "+strconv.Itoa(i%100)+"/Note "+strconv.Itoa(i*7919%10_000)+".md")
-	}
-	for b.Loop() {
-		Sort(slices.Clone(names))
-	}
 }

@@ -286,17 +286,3 @@ func FuzzRewrite(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkRewrite(b *testing.B) {
-	var many []string
-	for i := range 5000 {
-		many = append(many, strings.Repeat("f", i%40)+"/note"+string(rune('a'+i%26))+strings.Repeat("x", i/26)+".md")
-	}
-	many = append(many, "Old.md")
-	m := moved(many, "Old.md", "g/New.md", "")
-	text := []byte(strings.Repeat("plain text of a note without anything in it\n[[notea]] and [[Old#h|x]]\n", 100))
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		m.Rewrite(text, "A.md")
-	}
-}

@@ -61,9 +61,7 @@ func TestEveryFieldInBothFormats(t *testing.T) {
 	} {
 		for i, text := range []string{"#task Has it " + test.signs, "#task Has it  " + test.brackets, "x " + test.signs + " #tag ^block", "x " + test.brackets + ", #tag"} {
 			got := fieldsOf(text)
-			if got != test.want && (test.want != "due=" || !strings.HasPrefix(got, "due=2023-0")) {
-				t.Errorf("%d %q: %q, want %q", i, text, got, test.want)
-			}
+			assert.That(t, got == test.want || (test.want == "due=" && strings.HasPrefix(got, "due=2023-0")), "%d %q: %q, want %q", i, text, got, test.want)
 		}
 	}
 }

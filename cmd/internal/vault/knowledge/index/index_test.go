@@ -128,9 +128,8 @@ func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 			files[i] = newFile(path, system.Stamp{}, "", true)
 		}
 		want := slices.SortedStableFunc(slices.Values(files), inOrder)
-		if sortFiles(files); !slices.EqualFunc(files, want, func(a, b *File) bool { return a.Path == b.Path }) {
-			t.Errorf("%d files are not in the order of listings", size)
-		}
+		sortFiles(files)
+		assert.That(t, slices.EqualFunc(files, want, func(a, b *File) bool { return a.Path == b.Path }), "%d files are not in the order of listings", size)
 	}
 }
 
@@ -182,39 +181,6 @@ func TestTheVaultThatIsGone(t *testing.T) {
 	assert.That(t, err != nil, "a closed folder was indexed")
 }
 
-func BenchmarkBuild(b *testing.B) {
-	files := map[string]string{}
-	for i := range 5000 {
-		files[fmt.Sprintf("%d/note %d.md", i%40, i)] = fmt.Sprintf("---\ntags: [a, b]\n---\n# Title %d\n\n%s\n[[note %d]] and #tag%d\n- [ ] task\n",
-			i, strings.Repeat("plain text of a note without anything in it\n", 30), (i*7)%5000, i%50)
-	}
-	v := newVault(b, files)
-	b.Run("first", func(b *testing.B) {
-		for b.Loop() {
-			v.build(nil)
-		}
-	})
-	old := v.build(nil)
-	b.Run("again", func(b *testing.B) {
-		for b.Loop() {
-			v.build(old)
-		}
-	})
-	b.Run("graph", func(b *testing.B) {
-		for b.Loop() {
-			newIndex(old.Files, nil, nil).Graph()
-		}
-	})
-	old.Graph()
-	v.put("new.md", "[[note 1]]")
-	x := v.updated(old, "new.md")
-	b.Run("graph after a new note", func(b *testing.B) {
-		for b.Loop() {
-			newIndex(x.Files, nil, old).Graph()
-		}
-	})
-}
-
 var samples = []string{
 	"", "plain", "---\ntags: [a, \"#b\"]\nup: \"[[X]]\"\nn: 1.5\nyes: true\nnone:\ndeep: {a: [1, {b: c}]}\n---\n# H\n\n[[A#x|y]] ![b](c.png) #t/u ^id\n- [ ] do\n- [x] done\n",
 	"---\nbroken: [\n---\n#x", "\xff\x00 #a [[\xfe]]", "Setext\n===\n\ntext ^block\n",
@@ -234,9 +200,7 @@ func TestFactsSayWhatWasFound(t *testing.T) {
 		for _, tag := range want.Tags {
 			tags = append(tags, tag.Text)
 		}
-		if len(got.Links()) < len(want.Links) || !slices.Equal(got.Tags(), tags) {
-			t.Errorf("%q: links %+v, tags %+v", text, got.Links(), got.Tags())
-		}
+		assert.That(t, len(got.Links()) >= len(want.Links) && slices.Equal(got.Tags(), tags), "%q: links %+v, tags %+v", text, got.Links(), got.Tags())
 	}
 	picture, _ := disk.ParsePath("a.png")
 	assert.That(t, Read(picture, []byte("[[x]]")) == "" && !IsRead(picture) && IsRead(note), "a picture has facts")

@@ -2,7 +2,6 @@ package trigram
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -141,18 +140,5 @@ func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 			most := max(wordSize, len(want)*4)
 			assert.That(t, len(filter) <= most, "%d trigrams of %q are a filter of %d bytes", len(want), unit, len(filter))
 		}
-	}
-}
-
-func BenchmarkOf(b *testing.B) {
-	for _, words := range []int{30, 700, 10_000} {
-		text := random(5, words)
-		b.Run(fmt.Sprint(len(text)), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				Of(text)
-			}
-		})
 	}
 }
