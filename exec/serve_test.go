@@ -30,8 +30,7 @@ func serverRunner(t *testing.T, do string, exit int) (*Runner, policy.ServerPerm
 func TestServe(t *testing.T) {
 	r, permit, _ := serverRunner(t, "server", 0)
 	p := require.Value(r.Serve(t.Context(), permit))(t)
-	_, err := io.WriteString(p.In, "hello\n")
-	require.NoError(t, err)
+	require.Value(io.WriteString(p.In, "hello\n"))(t)
 	line, err := bufio.NewReader(p.Out).ReadString('\n')
 	assert.That(t, err == nil && line == "hello\n", "%q, %v", line, err)
 	p.In.Close()

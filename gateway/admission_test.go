@@ -116,8 +116,7 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if change {
 			place, req = f.gateway.vaults[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
 		}
-		_, err := place.Acquire(t.Context(), "else")
-		require.NoError(t, err)
+		require.Value(place.Acquire(t.Context(), "else"))(t)
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(context.Background(), req) }()
 		for f.gateway.Load().Waiting == 0 {

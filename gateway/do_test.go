@@ -272,8 +272,7 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"daily:path", "daily:append"} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
-		_, err := f.gateway.running.Acquire(t.Context(), "else")
-		require.NoError(t, err)
+		require.Value(f.gateway.running.Acquire(t.Context(), "else"))(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		got := f.gateway.Do(ctx, Request{Command: command, Params: contentFor(command)})
@@ -284,8 +283,7 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	_, err := f.gateway.vaults[0].writing.Acquire(t.Context(), "else")
-	require.NoError(t, err)
+	require.Value(f.gateway.vaults[0].writing.Acquire(t.Context(), "else"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	assert.Equal(t, code(f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")})), "cancelled", "code")

@@ -338,8 +338,7 @@ func TestOtherTexts(t *testing.T) {
 	assert.EqualSlices(t, commandsIn("Commands:\r\n  files   List\r\n  read\r\n"), []string{"files", "read"}, "with CRLF")
 	folder := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"XDG_CACHE_HOME": folder, "HOME": folder}[name] }
-	_, err := checkDrift(t.Context(), getenv, &fakeApp{version: "1", help: obsidianHelp("a")})
-	require.NoError(t, err)
+	require.Value(checkDrift(t.Context(), getenv, &fakeApp{version: "1", help: obsidianHelp("a")}))(t)
 	for _, text := range []string{"", "{", `{"version":"1","new":["\u001b[2J"]}`, `{"version":"","new":[]}`} {
 		require.NoError(t, os.WriteFile(driftFile(getenv), []byte(text), 0o600))
 		d, ok := knownDrift(getenv)

@@ -65,8 +65,7 @@ func serveProcess(t *testing.T, args ...string) *process {
 
 func (p *process) ask(message string) json.RawMessage {
 	p.t.Helper()
-	_, err := io.WriteString(p.in, message+"\n")
-	require.NoError(p.t, err)
+	require.Value(io.WriteString(p.in, message+"\n"))(p.t)
 	line := require.Value(p.out.ReadBytes('\n'))(p.t)
 	var answer struct {
 		Result struct{ StructuredContent json.RawMessage }

@@ -44,8 +44,7 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 		typed string
 		want  consent.Reply
 	}{{"yes\n", consent.Yes}, {"no\n", consent.No}, {"folder\n", consent.No}, {"\x04", consent.No}, {"y\n", consent.Yes}} {
-		_, err := person.WriteString(test.typed)
-		require.NoError(t, err)
+		require.Value(person.WriteString(test.typed))(t)
 		assert.Equal(t, ask(t.Context(), consent.Question{Text: "Allow it?"}), test.want, "%q is answered with", test.typed)
 	}
 }

@@ -263,8 +263,7 @@ func TestFlushBeginsAnotherText(t *testing.T) {
 	var got strings.Builder
 	stream := NewStream(&got)
 	for _, text := range []string{"\ufeffa\r", "\ufeffb\xe2"} {
-		_, err := stream.Write([]byte(text))
-		require.NoError(t, err)
+		require.Value(stream.Write([]byte(text)))(t)
 		require.NoError(t, stream.Flush())
 	}
 	want := Report{BOM: 2, Controls: 1, Invalid: 1}

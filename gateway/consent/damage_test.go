@@ -30,8 +30,7 @@ func approved(t *testing.T) (d *Store, q StoredQuestion, path string, data []byt
 	t.Helper()
 	d, _ = newStore(t)
 	q = ask(t, d, about(1))
-	_, err := d.Approve(q.Code)
-	require.NoError(t, err)
+	require.Value(d.Approve(q.Code))(t)
 	path, data = fileOf(t, d, q)
 	return d, q, path, data
 }
@@ -141,8 +140,7 @@ func TestARecordOfNoCodeIsDamaged(t *testing.T) {
 func TestACopyIsNoSecondYes(t *testing.T) {
 	d, q, _, data := approved(t)
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222.json"), data, 0o600))
-	_, err := redeem(d, q)
-	require.NoError(t, err)
+	require.Value(redeem(d, q))(t)
 	wantUngranted(t, d, q, Unasked)
 }
 
@@ -154,8 +152,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "22222222"+temporarySuffix), data, 0o600))
 	list, damaged := listed(t, d)
 	assert.That(t, len(list) == 1 && len(damaged) == 0, "%v, %v", list, damaged)
-	_, err := redeem(d, q)
-	require.NoError(t, err)
+	require.Value(redeem(d, q))(t)
 	entries := require.Value(os.ReadDir(d.dir))(t)
 	var names []string
 	for _, entry := range entries {
@@ -183,8 +180,7 @@ func storeCalls(t *testing.T, answer func(*Store, string) (StoredQuestion, error
 	counted := &faults.System{}
 	d.system = counted
 	q := ask(t, d, about(1))
-	_, err := answer(d, q.Code)
-	require.NoError(t, err)
+	require.Value(answer(d, q.Code))(t)
 	_, _ = redeem(d, q)
 	return counted.Calls
 }
@@ -324,8 +320,7 @@ func FuzzQuestion(f *testing.F) {
 	for n, act := range []func(string) (StoredQuestion, error){d.Approve, d.Deny, nil} {
 		q := ask(f, d, about(byte(n+1)))
 		if act != nil {
-			_, err := act(q.Code)
-			require.NoError(f, err)
+			require.Value(act(q.Code))(f)
 		}
 		path, data := fileOf(f, d, q)
 		code, _ := parseCode(q.Code)

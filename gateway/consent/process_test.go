@@ -174,8 +174,7 @@ func TestALockEndsWithItsProcess(t *testing.T) {
 	h := startHelper(t, d.dir)
 	require.Equal(t, h.do("hold"), "held")
 	h.kill()
-	_, err := redeem(d, about(1))
-	require.NoError(t, err)
+	require.Value(redeem(d, about(1)))(t)
 }
 
 // A process that works on the store is killed before each of its calls to the
@@ -210,10 +209,8 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 		wantUngrantedNow(t, d, n)
 		// And it goes on from there.
 		q := ask(t, d, by(2)) // the session may still have its first one open
-		_, err = d.Approve(q.Code)
-		require.NoError(t, err)
-		_, err = redeem(d, q)
-		require.NoError(t, err)
+		require.Value(d.Approve(q.Code))(t)
+		require.Value(redeem(d, q))(t)
 	}
 	for _, stage := range []string{"asking", "approving", "redeeming", "over"} {
 		assert.That(t, stages[stage] != 0, "never killed while %s: %v", stage, stages)

@@ -71,8 +71,7 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		store := OpenStore(Folder(state), time.Now)
 		q, err := store.Ask(StoredQuestion{Session: "s1", Client: "agent", Vault: "Notes", Command: "delete", Text: "Allow?", Digest: Digest{1}})
 		require.NoError(t, err)
-		_, err = Decide(state, Answer{Code: q.Code, Approve: approve, By: "page", Session: "p1"})
-		require.NoError(t, err)
+		require.Value(Decide(state, Answer{Code: q.Code, Approve: approve, By: "page", Session: "p1"}))(t)
 		want := audit.Line{Kind: "approval", Decision: "deny", By: "page", Session: "p1", Client: "agent", Vault: "Notes", Command: "delete"}
 		state2 := Denied
 		if approve {

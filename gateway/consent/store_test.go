@@ -71,10 +71,9 @@ func TestAnAnswerIsGivenOnce(t *testing.T) {
 		{d.Deny, d.Approve, Denied}, {d.Deny, d.Deny, Denied},
 	} {
 		q := ask(t, d, about(byte(n+1)))
-		_, err := test.first(q.Code)
-		require.NoError(t, err)
+		require.Value(test.first(q.Code))(t)
 		var answered *Answered
-		_, err = test.then(q.Code)
+		_, err := test.then(q.Code)
 		assert.That(t, errors.As(err, &answered) && answered.State == test.want, "%d: %v", n, err)
 	}
 }
@@ -98,8 +97,7 @@ func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 func TestAYesIsForOneCallOnly(t *testing.T) {
 	d, _ := newStore(t)
 	q := ask(t, d, about(1))
-	_, err := d.Approve(q.Code)
-	require.NoError(t, err)
+	require.Value(d.Approve(q.Code))(t)
 	for name, change := range map[string]func(*StoredQuestion){
 		"another vault":   func(q *StoredQuestion) { q.Vault = "notes" },
 		"another call":    func(q *StoredQuestion) { q.Digest[31] ^= 1 },
@@ -117,8 +115,7 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 		grant, err := d.Redeem(bad.Vault, bad.Digest, bad.Caller)
 		assert.That(t, grant.State != Approved && errors.As(err, &invalid), "%s: %v", name, err)
 	}
-	_, err = redeem(d, q)
-	require.NoError(t, err)
+	require.Value(redeem(d, q))(t)
 }
 
 func TestAQuestionExpires(t *testing.T) {
@@ -130,16 +127,14 @@ func TestAQuestionExpires(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, c := newStore(t)
 			q := ask(t, d, about(1))
-			_, err := answer(d, q.Code)
-			require.NoError(t, err)
+			require.Value(answer(d, q.Code))(t)
 			c.pass(defaultLife)
 			var unknown *Unknown
-			_, err = d.Approve(q.Code)
+			_, err := d.Approve(q.Code)
 			assert.That(t, errors.As(err, &unknown), "approved late: %v", err)
 			wantUngranted(t, d, q, Unasked) // dropped by the try to approve it
 			q = ask(t, d, about(1))
-			_, err = answer(d, q.Code)
-			require.NoError(t, err)
+			require.Value(answer(d, q.Code))(t)
 			c.pass(defaultLife)
 			wantUngranted(t, d, q, Expired)
 			ask(t, d, about(1))
@@ -155,15 +150,13 @@ func TestAQuestionExpires(t *testing.T) {
 func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
-	_, err := d.Approve(q.Code)
-	require.NoError(t, err)
+	require.Value(d.Approve(q.Code))(t)
 	path, data := fileOf(t, d, q)
 	c.pass(-setBack)
 	wantUngranted(t, d, q, Expired)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	c.pass(1) // as much as time services do
-	_, err = redeem(d, q)
-	require.NoError(t, err)
+	require.Value(redeem(d, q))(t)
 }
 
 func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
@@ -176,8 +169,7 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 		func(code string) string { return code[:2] + "-" + code[2:] },
 	} {
 		q := ask(t, d, about(byte(n+1)))
-		_, err := d.Approve(spell(q.Code))
-		require.NoError(t, err)
+		require.Value(d.Approve(spell(q.Code)))(t)
 	}
 	q := ask(t, d, about(100))
 	other := "2222-2222"
@@ -237,8 +229,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	_, err := d.Ask(by(200))
 	assert.That(t, errors.As(err, &full), "one more: %v", err)
 	assert.Equal(t, ask(t, d, by(1)).Code, first.Code, "one that is there")
-	_, err = d.Deny(first.Code)
-	require.NoError(t, err)
+	require.Value(d.Deny(first.Code))(t)
 	ask(t, d, by(200)) // the user has made room
 	c.pass(defaultLife)
 	ask(t, d, by(201))
@@ -267,8 +258,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	ask(t, d, other)
 	assert.Equal(t, ask(t, d, about(1)).Code, first.Code, "the same call")
 	for _, answer := range []func(string) (StoredQuestion, error){d.Approve, d.Deny} {
-		_, err := answer(first.Code)
-		require.NoError(t, err)
+		require.Value(answer(first.Code))(t)
 		first = ask(t, d, about(30)) // an answered one is not open
 	}
 	last := ask(t, d, about(31))
@@ -325,8 +315,7 @@ func TestANoIsForTheCall(t *testing.T) {
 	code := ask(t, d, q).Code
 	assert.That(t, !denied(q.Vault, q.Call, q.Session), "asked, and denied")
 	c.pass(defaultLife - time.Second)
-	_, err := d.Deny(code)
-	require.NoError(t, err)
+	require.Value(d.Deny(code))(t)
 	c.pass(defaultLife - time.Second)
 	assert.That(t, denied(q.Vault, q.Call, q.Session), "denied, and not known")
 	for i, got := range []bool{denied("other", q.Call, q.Session), denied(q.Vault, Digest{8}, q.Session), denied(q.Vault, Digest{}, q.Session), denied(q.Vault, q.Call, "other")} {
@@ -456,8 +445,7 @@ func TestQuestionsAreListedByAge(t *testing.T) {
 func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 	d, c := newStore(t)
 	q := ask(t, d, about(1))
-	_, err := d.Approve(q.Code)
-	require.NoError(t, err)
+	require.Value(d.Approve(q.Code))(t)
 	var granted, unasked atomic.Int32
 	var done sync.WaitGroup
 	for n := range 100 {

@@ -55,8 +55,7 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 		}
 		id := b.reply(q, `{"action":"accept"}`)
 		assert.Equal(t, b.result(b.tool("obsidianRead", reading, "")).Code, "", "%s: a read with an open page", e)
-		_, err := b.approvals.Approve(waiting[0].Code)
-		require.NoError(t, err)
+		require.Value(b.approvals.Approve(waiting[0].Code))(t)
 		approved := time.Now()
 		if e == legacyEra {
 			m := b.Next()

@@ -394,8 +394,7 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 	list, _, err := b.approvals.List()
 	require.That(t, err == nil && len(list) == 2, "%d questions wait, %v", len(list), err)
 	for i, call := range []string{removal, addition} {
-		_, err := b.approvals.Approve(list[i].Code)
-		require.NoError(t, err)
+		require.Value(b.approvals.Approve(list[i].Code))(t)
 		b.runs("approved elsewhere", b.result(b.tool("obsidianCli", call, "")), []string{removed, "vault=Work append content=x path=In/a.md"}[:i+1]...)
 	}
 	got := b.answer(dropped, accepted)

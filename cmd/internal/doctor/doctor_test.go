@@ -111,8 +111,7 @@ func (p *patient) install(program, vault string) {
 	require.That(p.t, known, "there is no such client")
 	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false, ""), System: p.OS}, true)
 	require.NoError(p.t, err)
-	_, err = change.Write(context.Background())
-	require.NoError(p.t, err)
+	require.Value(change.Write(context.Background()))(p.t)
 	p.clientsFile = p.Clients.System.File(c, clients.User)
 }
 

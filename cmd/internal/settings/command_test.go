@@ -63,8 +63,7 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 	file := writeSettings(t, b.String())
 	f := NewFlags("run")
 	require.NoError(t, f.parse([]string{"--config=" + file}))
-	_, err := f.read(world(nil))
-	require.NoError(t, err)
+	require.Value(f.read(world(nil)))(t)
 	for i, row := range table {
 		if f.raws[i].origin != "file "+file || f.raws[i].text != row.fallback {
 			t.Errorf("%s is %q from %s, want its default from the file", row.name, f.raws[i].text, f.raws[i].origin)

@@ -86,8 +86,7 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 		time.Sleep(progressInterval + time.Millisecond)
 		synctest.Wait()
 		out.Reset()
-		_, err = messages.Write([]byte("vaultwicket: warning: x\n"))
-		require.NoError(t, err)
+		require.Value(messages.Write([]byte("vaultwicket: warning: x\n")))(t)
 		time.Sleep(progressInterval)
 		synctest.Wait()
 		want := "\r" + strings.Repeat(" ", 19) + "\rvaultwicket: warning: x\n\rvaultwicket: searc…"

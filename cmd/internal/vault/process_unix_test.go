@@ -79,8 +79,7 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 func TestACutLifelineEndsTheProcess(t *testing.T) {
 	h := build(t, nil)
 	c := start(t, "3", h.dir, "--write", "--stdin", "content", "daily:append")
-	_, err := c.stdin.WriteString("half a sentence")
-	require.NoError(t, err)
+	require.Value(c.stdin.WriteString("half a sentence"))(t)
 	c.lifeline.Close() // standard input stays open: only this can end it
 	status, out := c.wait(t)
 	assert.That(t, status == command.ExitFailed && out == "", "status %d, %q", status, out)
@@ -95,8 +94,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		children[number] = start(t, number, vaults[number].dir, "--write", "--stdin", "content", "daily:append")
 	}
 	for number, c := range children {
-		_, err := c.stdin.WriteString("text")
-		require.NoError(t, err)
+		require.Value(c.stdin.WriteString("text"))(t)
 		c.stdin.Close()
 		defer func() {
 			status, out := c.wait(t)

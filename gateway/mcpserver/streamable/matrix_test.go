@@ -127,8 +127,7 @@ func serveRaw(t *testing.T, r *running, text string) *http.Response {
 	t.Helper()
 	c := r.dial()
 	defer c.Close()
-	_, err := io.WriteString(c, text)
-	require.NoError(t, err)
+	require.Value(io.WriteString(c, text))(t)
 	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.That(t, err == nil, "%q: %v", text, err)
 	return answer

@@ -134,14 +134,12 @@ func TestASessionInUseDoesNotEndForTheNext(t *testing.T) {
 	s := newSessions(most, time.Hour)
 	defer s.close()
 	for range most / 2 {
-		_, err := s.begin(owner{}, client{name: "a"}, "")
-		require.NoError(t, err)
+		require.Value(s.begin(owner{}, client{name: "a"}, ""))(t)
 	}
 	_, err := s.begin(owner{}, client{name: "a"}, "")
 	assert.ErrorIs(t, err, errFull, "more than half for one client")
 	for range most / 2 {
-		_, err := s.begin(owner{}, client{name: "b"}, "")
-		require.NoError(t, err)
+		require.Value(s.begin(owner{}, client{name: "b"}, ""))(t)
 	}
 	_, err = s.begin(owner{}, client{name: "c"}, "")
 	assert.That(t, errors.Is(err, errFull) && len(s.byID) == most, "all are in use: %v", err)

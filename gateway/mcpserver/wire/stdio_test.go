@@ -322,13 +322,11 @@ func TestOutputIsClosed(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- Serve(t.Context(), plain.toy(t.Output(), g.call), reader, out, talk.Patience) }()
 	for _, line := range []string{call(1), call(2)} {
-		_, err := io.WriteString(in, line+"\n")
-		require.NoError(t, err)
+		require.Value(io.WriteString(in, line+"\n"))(t)
 		talk.Receive(t, g.started)
 	}
-	_, err := io.WriteString(in, ping(3)+"\n")
-	require.NoError(t, err)
-	err = talk.Receive(t, done)
+	require.Value(io.WriteString(in, ping(3)+"\n"))(t)
+	err := talk.Receive(t, done)
 	assert.That(t, errors.Is(err, errOutputClosed) && errors.Is(err, syscall.EPIPE), "error %v, want %v", err, errOutputClosed)
 	talk.Receive(t, g.cancelled)
 	talk.Receive(t, g.cancelled)

@@ -301,8 +301,7 @@ func forgetLine(t *testing.T, l *Log) {
 	writeAll(t, other, 90, 90)
 	require.NoError(t, other.Close())
 	head := require.Value(os.OpenFile(l.folder.file(headFile), os.O_WRONLY, 0))(t)
-	_, err := head.Write(text)
-	require.NoError(t, err)
+	require.Value(head.Write(text))(t)
 	require.NoError(t, head.Close())
 }
 

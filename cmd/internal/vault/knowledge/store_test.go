@@ -36,8 +36,7 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 		return map[string]string{"XDG_CACHE_HOME": caches, "LOCALAPPDATA": caches, "HOME": caches}[name]
 	}
 	from := View{Ctx: t.Context(), Folder: folder, Path: dir, Env: env, Now: func() time.Time { return time.Now().Add(time.Hour) }}
-	_, err := k.Index(from)
-	require.NoError(t, err)
+	require.Value(k.Index(from))(t)
 	k.awaitSaving()
 	return k, from
 }
@@ -129,8 +128,7 @@ func lookAgain(t *testing.T, k *Store, from View) {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	_, err := k.lookAtAll(from)
-	require.NoError(t, err)
+	require.Value(k.lookAtAll(from))(t)
 }
 
 // readFromVault searches for a text and returns the notes that have it, and how many had to

@@ -64,8 +64,7 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	w := New(at, func(Call) int { return command.ExitDone }, t.TempDir(), closedPipe{})
 	go w.listen(frame.NewReader(stdin))
 	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
-	_, err := in.Write(b)
-	require.NoError(t, err)
+	require.Value(in.Write(b))(t)
 	select {
 	case status := <-w.exitStatus:
 		assert.Equal(t, status, command.ExitFailed, "status")

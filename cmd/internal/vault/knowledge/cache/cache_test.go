@@ -409,9 +409,7 @@ func flip(t *testing.T, name string, at int64) {
 	file := require.Value(os.OpenFile(name, os.O_RDWR, 0))(t)
 	defer file.Close()
 	b := make([]byte, 1)
-	_, err := file.ReadAt(b, at)
-	require.NoError(t, err)
+	require.Value(file.ReadAt(b, at))(t)
 	b[0] ^= 1
-	_, err = file.WriteAt(b, at)
-	require.NoError(t, err)
+	require.Value(file.WriteAt(b, at))(t)
 }

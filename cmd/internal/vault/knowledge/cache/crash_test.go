@@ -134,8 +134,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 func appendTo(t *testing.T, name string, data []byte) {
 	t.Helper()
 	file := require.Value(os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0))(t)
-	_, err := file.Write(data)
-	require.NoError(t, err)
+	require.Value(file.Write(data))(t)
 	file.Close()
 }
 
@@ -180,8 +179,7 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	r, _ := c.Find(small[5].path, small[5].stamp)
 	file := require.Value(os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0))(t)
 	defer file.Close()
-	_, err := file.WriteAt([]byte("\xff"), int64(r.entry().spans[TextPart].at))
-	require.NoError(t, err)
+	require.Value(file.WriteAt([]byte("\xff"), int64(r.entry().spans[TextPart].at)))(t)
 	u := c.Update()
 	for _, f := range small {
 		r, _ := c.Find(f.path, f.stamp)
