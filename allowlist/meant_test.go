@@ -16,8 +16,7 @@ import (
 func TestOtherNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, row := range otherNamesOf {
-		r := find(row.command)
-		assert.That(t, r != nil, "%s is no command", row.command)
+		assert.That(t, find(row.command) != nil, "%s is no command", row.command)
 		for other := range strings.SplitSeq(row.others, "; ") {
 			words := strings.Fields(other)
 			if !slices.IsSorted(words) || seen[other] != "" || strings.Join(words, " ") != other {

@@ -54,8 +54,7 @@ type pathVector struct {
 
 func (v pathVector) text(t *testing.T) string {
 	if v.Hex != "" {
-		text := require.Value(hex.DecodeString(v.Hex))(t)
-		return string(text)
+		return string(require.Value(hex.DecodeString(v.Hex))(t))
 	}
 	return strings.Repeat(v.Value, max(v.Repeat, 1)) + v.Then
 }

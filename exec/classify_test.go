@@ -16,8 +16,7 @@ import (
 func asked(t testing.TB, name string, given params) question {
 	t.Helper()
 	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
-	permit := require.Value(everything.Decide(call).Permit())(t)
-	return questionOf(permit, Program{backend: appBackend})
+	return questionOf(require.Value(everything.Decide(call).Permit())(t), Program{backend: appBackend})
 }
 
 func wordsOf(given params) allowlist.Params {

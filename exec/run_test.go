@@ -39,8 +39,7 @@ func runnerFor(t testing.TB, c Config, path string) (*Runner, Program) {
 	t.Helper()
 	c.CLI = path
 	r := New(c)
-	p := require.Value(r.App())(t)
-	return r, p
+	return r, require.Value(r.App())(t)
 }
 
 // embeddedRunner does the same for the embedded program, which is asked for version
@@ -53,8 +52,7 @@ func embeddedRunner(t testing.TB, c Config, s script) (*Runner, Program, string)
 	}
 	c.Self = fake(t, "vaultwicket", s)
 	r := New(c)
-	p := require.Value(r.Embedded(folder))(t)
-	return r, p, c.Self
+	return r, require.Value(r.Embedded(folder))(t), c.Self
 }
 
 func codeOf(err error) string {
@@ -160,8 +158,7 @@ func TestProbeIsAskedAgain(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			t.Skip("the client is a shell script")
 		}
-		dir := t.TempDir()
-		path := filepath.Join(dir, "obsidian")
+		path := filepath.Join(t.TempDir(), "obsidian")
 		write := func(version string) {
 			writeProgram(t, path, "#!/bin/sh\n[ $1 = version ] && echo '"+version+"' || echo x\n")
 		}

@@ -24,8 +24,7 @@ func guarded(t testing.TB, name string, given params) policy.Permit {
 	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
 	p := everything
 	p.Access = rules
-	permit := require.Value(p.Decide(call).Permit())(t)
-	return permit
+	return require.Value(p.Decide(call).Permit())(t)
 }
 
 // anyAppRunner is appRunner with parts that are played any number of times.

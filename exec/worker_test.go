@@ -230,8 +230,7 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	cancel()
 	got := <-hung
 	assert.That(t, codeOf(got.err) == CodeCancelled && !gone(pid), "the call that was cancelled: %v, the worker is gone: %v", got.err, gone(pid))
-	again := pidOf(t, r, p)
-	assert.That(t, again != pid, "the next call is asked of the same worker")
+	assert.That(t, pidOf(t, r, p) != pid, "the next call is asked of the same worker")
 	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
 	got = <-written
 	assert.That(t, got.err == nil && got.Stdout == "written\n", "the change: %q, %v", got.Stdout, got.err)
@@ -284,8 +283,7 @@ func TestAWorkerThatDoesNotRead(t *testing.T) {
 	_, err := r.Run(t.Context(), mustPermit("append", params{"path": "deaf.md", "content": content}), p)
 	took := time.Since(begun)
 	assert.That(t, codeOf(err) == CodeTimeout && took <= faultLimit+promise+busyness, "%v after %v", err, took)
-	pid := marked(t, path)
-	assert.That(t, gone(pid), "the worker lives on")
+	assert.That(t, gone(marked(t, path)), "the worker lives on")
 }
 
 func TestAFloodOfAWorkerIsCut(t *testing.T) {

@@ -145,8 +145,7 @@ func TestApprovalsThatFailApproveNothing(t *testing.T) {
 // TestTheDigestTellsEverythingApart changes one thing after the other.
 func TestTheDigestTellsEverythingApart(t *testing.T) {
 	t.Parallel()
-	f := openAsking(t, nil)
-	d := f.gateway.vaults[0]
+	d := openAsking(t, nil).gateway.vaults[0]
 	plan := func(req Request) Plan {
 		p, err := d.Plan(req)
 		require.That(t, err == nil || needsApproval(err), "%v", err)

@@ -92,8 +92,7 @@ func TestADryRunForAnAgentShowsNoProgram(t *testing.T) {
 		{"daily notes of a closed tier", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"}, ""},
 		{"mutations are off", func(c *Config) { c.Policy.Mutations = false }, Request{Command: "create", Params: params("path", "a.md")}, ""},
 	} {
-		f := newFixture(t, test.change)
-		got := f.gateway.DryRun(t.Context(), test.request)
+		got := newFixture(t, test.change).gateway.DryRun(t.Context(), test.request)
 		if got.Program != "" || got.Shell != "" || strings.Join(got.Argv, " ") != test.argv {
 			t.Errorf("%s: program %q, shell %q, argv %q", test.name, got.Program, got.Shell, got.Argv)
 		}
@@ -112,8 +111,7 @@ func TestALineToPasteIsOneLine(t *testing.T) {
 
 func TestADryRunGoesOnWithNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, nil)
-	plan := f.gateway.DryRun(context.Background(), Request{Command: "files", Cursor: "x"})
+	plan := newFixture(t, nil).gateway.DryRun(context.Background(), Request{Command: "files", Cursor: "x"})
 	assert.That(t, !plan.OK && plan.Decision == "deny" && plan.Error != nil && plan.Error.Code == "bad_request", "got %+v", plan)
 }
 

@@ -187,8 +187,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
 	t.Parallel()
 	var first, second notebook
-	both := observe.All(nil, &first, &second)
-	ctx, call := both.Begin(context.Background(), observe.CallStart{Command: "read"})
+	ctx, call := observe.All(nil, &first, &second).Begin(context.Background(), observe.CallStart{Command: "read"})
 	call.Decided(observe.Decision{Decision: "allow"})
 	call.End(observe.CallEnd{Code: "ok"})
 	if ctx.Value(notebookKey{}) != "read" || first.told() != second.told() || len(first.ends) != 1 {

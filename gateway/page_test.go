@@ -83,8 +83,7 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 	second := f.gateway.Do(context.Background(), following(t, req, first))
 	assert.That(t, second.OK && second.Stdout == `[{"tag":"#c"}]` && len(second.Notices) == 0, "got %q, %+v", second.Stdout, second)
 	req.Limit = 1
-	third := f.gateway.Do(context.Background(), req)
-	without := following(t, req, third)
+	without := following(t, req, f.gateway.Do(context.Background(), req))
 	without.Limit = 0
 	next := f.gateway.Do(context.Background(), without)
 	assert.That(t, strings.ReplaceAll(next.Stdout, "\n", "") == `[{"tag":"#b"}]`, "the limit is forgotten: %q", next.Stdout)
@@ -240,8 +239,7 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, admission.Limits{Calls: 3} }).embedded(answer)
 	req := paged("files")
-	first := f.gateway.Do(context.Background(), req)
-	next := following(t, req, first)
+	next := following(t, req, f.gateway.Do(context.Background(), req))
 	for range 2 {
 		got := f.gateway.Do(context.Background(), next)
 		require.That(t, got.OK, "got %+v", got.Error)

@@ -23,8 +23,7 @@ import (
 
 func mustParse(t *testing.T, name string, p allowlist.Params) allowlist.Call {
 	t.Helper()
-	call := require.Value(allowlist.Parse(name, p))(t)
-	return call
+	return require.Value(allowlist.Parse(name, p))(t)
 }
 
 func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {

@@ -98,8 +98,7 @@ func mustDecide(t *testing.T, p policy.Policy, line string) policy.Permit {
 	t.Helper()
 	words := strings.Fields(line)
 	call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
-	permit := require.Value(p.Decide(call).Permit())(t)
-	return permit
+	return require.Value(p.Decide(call).Permit())(t)
 }
 
 // code returns the code of a denial, "" for no error and "?" for an error of

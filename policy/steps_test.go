@@ -67,8 +67,7 @@ func isNamed(call allowlist.Call) bool { _, ok := call.Named(); return ok }
 func nameIn(call allowlist.Call) string { name, _ := call.Named(); return name }
 
 func TestStepsWithoutAVault(t *testing.T) {
-	permit := mustDecide(t, widest(), "daily:read")
-	assert.Equal(t, permit.DailyPath().Call().String(), "daily:path")
+	assert.Equal(t, mustDecide(t, widest(), "daily:read").DailyPath().Call().String(), "daily:path")
 }
 
 // The questions about the program and about the vault have to do with no note:

@@ -52,8 +52,7 @@ func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 
 func page(t *testing.T, name string) string {
 	t.Helper()
-	content := require.Value(os.ReadFile(filepath.Join(docs, name)))(t)
-	return string(content)
+	return string(require.Value(os.ReadFile(filepath.Join(docs, name)))(t))
 }
 
 // TestDocsNameEveryCommand reads the page of commands as a reader does: each

@@ -132,8 +132,7 @@ func TestManualPages(t *testing.T) {
 
 func fileText(t *testing.T, name string) string {
 	t.Helper()
-	content := require.Value(os.ReadFile(name))(t)
-	return string(content)
+	return string(require.Value(os.ReadFile(name))(t))
 }
 
 func plainHelp(env ...string) terminal.Screen {

@@ -48,8 +48,7 @@ func about(n byte) StoredQuestion {
 
 func ask(t testing.TB, d *Store, q StoredQuestion) StoredQuestion {
 	t.Helper()
-	asked := require.Value(d.Ask(q))(t)
-	return asked
+	return require.Value(d.Ask(q))(t)
 }
 
 func redeem(d *Store, q StoredQuestion) (StoredQuestion, error) {

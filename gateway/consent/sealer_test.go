@@ -24,14 +24,12 @@ var bound = Bound{Vault: "Notes", Digest: Digest{1}, Caller: "session-1"}
 func newSealer(t testing.TB) (*Sealer, *clock) {
 	t.Helper()
 	c := newClock()
-	s := require.Value(NewSealer(nil, c.now))(t)
-	return s, c
+	return require.Value(NewSealer(nil, c.now))(t), c
 }
 
 func seal(t testing.TB, s *Sealer, b Bound) string {
 	t.Helper()
-	state := require.Value(s.Seal(b, time.Minute))(t)
-	return state
+	return require.Value(s.Seal(b, time.Minute))(t)
 }
 
 func TestAYesWorksOnce(t *testing.T) {
@@ -57,8 +55,7 @@ func TestAStateIsShortAndSafeInAnAddress(t *testing.T) {
 	state := seal(t, s, long)
 	assert.That(t, len(state) < 256 && strings.Trim(state, safe) == "", "%d bytes: %q", len(state), state)
 	wantReason(t, s.Open(state, long), nil)
-	again := seal(t, s, long)
-	assert.That(t, again != state, "two states are the same")
+	assert.That(t, seal(t, s, long) != state, "two states are the same")
 }
 
 func TestAStateIsForOneCallOnly(t *testing.T) {

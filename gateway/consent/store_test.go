@@ -88,8 +88,7 @@ func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 	again := ask(t, d, longer)
 	assert.That(t, reflect.DeepEqual(again, first), "%+v, want %+v", again, first)
 	c.pass(1)
-	next := ask(t, d, about(1))
-	assert.That(t, next.Code != first.Code, "it lived longer than it was to")
+	assert.That(t, ask(t, d, about(1)).Code != first.Code, "it lived longer than it was to")
 	list, _ := listed(t, d)
 	assert.That(t, len(list) == 1, "%d questions", len(list))
 }
@@ -168,8 +167,7 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 		func(code string) string { return strings.ToLower(strings.ReplaceAll(code, "-", "")) },
 		func(code string) string { return code[:2] + "-" + code[2:] },
 	} {
-		q := ask(t, d, about(byte(n+1)))
-		require.Value(d.Approve(spell(q.Code)))(t)
+		require.Value(d.Approve(spell(ask(t, d, about(byte(n+1))).Code)))(t)
 	}
 	q := ask(t, d, about(100))
 	other := "2222-2222"
@@ -309,8 +307,7 @@ func TestANoIsForTheCall(t *testing.T) {
 	q.Call = Digest{9}
 	denied := func(vault string, call Digest, session string) bool {
 		t.Helper()
-		denied := require.Value(d.IsDenied(vault, call, session))(t)
-		return denied
+		return require.Value(d.IsDenied(vault, call, session))(t)
 	}
 	code := ask(t, d, q).Code
 	assert.That(t, !denied(q.Vault, q.Call, q.Session), "asked, and denied")

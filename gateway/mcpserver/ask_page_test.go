@@ -153,8 +153,7 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 				b.openPage()
 				q := b.ask(removal)
 				id := fmt.Sprintf("%s, %s", e, name)
-				got := attack(b, q)
-				b.refused(id, got)
+				b.refused(id, attack(b, q))
 				assert.That(t, len(b.ran()) == 0, "%s: %q ran", id, b.ran())
 				if left := len(b.pending()); (name == "declined" || name == "dismissed" || name == "another word" && e == legacyEra) && left != 0 {
 					t.Errorf("%s: %d questions are left on the page", id, left)

@@ -494,8 +494,7 @@ func TestADenialStands(t *testing.T) {
 func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
 	b := openBooth(t, legacyEra, formsOnly, func(s *sealers) { s.wait = 30 * time.Millisecond })
 	q := b.ask(removal)
-	first := b.result(q.call)
-	b.refused("nobody answered", first)
+	b.refused("nobody answered", b.result(q.call))
 	b.respond(q.id, accepted)
 	b.idle("an answer that comes too late")
 	b.approve()
@@ -525,8 +524,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b.idle("cancelled while the person was asked")
 
 	q = b.ask(removal)
-	waiting := b.tool("obsidianCli", addition, "")
-	b.Send(cancel(waiting))
+	b.Send(cancel(b.tool("obsidianCli", addition, "")))
 	b.refused("the one before a cancelled one", b.answer(q, declined))
 
 	q = b.ask(removalOf("other")) // whichever comes first, the next one gets its turn
@@ -638,8 +636,7 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 		"a state of a list":  fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":[%q]`, accepted, q.state),
 		"a list of answers":  fmt.Sprintf(`,"inputResponses":[%s],"requestState":%q`, accepted, q.state),
 	} {
-		got := b.result(b.tool("obsidianCli", removal, more))
-		assert.That(t, got.Code != "", "%s: it was run", what)
+		assert.That(t, b.result(b.tool("obsidianCli", removal, more)).Code != "", "%s: it was run", what)
 		b.idle(what)
 	}
 }

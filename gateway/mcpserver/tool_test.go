@@ -48,8 +48,7 @@ var disabledCount = regexp.MustCompile(`\d+ more are disabled`)
 // TestTheToolAsClientsSeeIt compares the whole description with a golden file.
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
-		described := tool(toolViewOf(gatewayWith(t, p)))
-		got := require.Value(json.MarshalIndent(described, "", "  "))(t)
+		got := require.Value(json.MarshalIndent(tool(toolViewOf(gatewayWith(t, p))), "", "  "))(t)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
 		golden := filepath.Join("testdata", name+".json")
 		if *update {
@@ -73,8 +72,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 		{"addresses can be opened", policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true}, hints{true, false, true, true}},
 	}
 	for _, tt := range tests {
-		described := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		a := described.Annotations
+		a := tool(toolViewOf(gatewayWith(t, tt.policy))).Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Fatalf("%s: a hint is left to the client", tt.name)
 		}
@@ -91,8 +89,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		policy policy.Policy
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1750}} {
-		described := tool(toolViewOf(gatewayWith(t, tt.policy)))
-		encoded := require.Value(json.Marshal(described))(t)
+		encoded := require.Value(json.Marshal(tool(toolViewOf(gatewayWith(t, tt.policy)))))(t)
 		got := len(encoded) / 4
 		assert.That(t, got <= tt.tokens, "%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
 	}
@@ -144,8 +141,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 // TestTheInputSchemaTakesWhatTheDecoderTakes checks both with the same
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
-	described := tool(toolViewOf(gatewayWith(t, readOnly)))
-	published := schema(t, described.RawInputSchema)
+	published := schema(t, tool(toolViewOf(gatewayWith(t, readOnly))).RawInputSchema)
 	for raw, want := range map[string]bool{
 		`{"command":"daily:read"}`:                                    true,
 		`{"command":"random:read","params":{"folder":"a"}}`:           true,

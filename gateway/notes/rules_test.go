@@ -57,13 +57,11 @@ func call(t *testing.T, name string, params map[string]string) allowlist.Call {
 	for key, value := range params {
 		texts[key] = allowlist.Text(value)
 	}
-	c := require.Value(allowlist.Parse(name, texts))(t)
-	return c
+	return require.Value(allowlist.Parse(name, texts))(t)
 }
 
 func TestVisibleIsWhatNeitherRuleNorPatternHides(t *testing.T) {
-	dir := vault(t, "*.draft.md\nOld/\n", "a.md")
-	visible := rulesFor(t, dir, privateHidden).Visible()
+	visible := rulesFor(t, vault(t, "*.draft.md\nOld/\n", "a.md"), privateHidden).Visible()
 	for path, want := range map[string]bool{
 		"a.md": true, "Sub/a.md": true, "Log.md": true, "Private/a.md": false, "private/a.md": false, "Private": false,
 		"a.draft.md": false, "Sub/a.draft.md": false, "Old/a.md": false, "Sub/Old/a.md": false, "Older/a.md": true,
@@ -107,8 +105,7 @@ func TestHiddenByNamesTheRuleForThePathOrTheName(t *testing.T) {
 		{"move", map[string]string{"path": "a.md", "to": "Private/"}, "access", ""},
 		{"tags", nil, "", ""},
 	} {
-		c := call(t, test.command, test.params)
-		rule, ofName := r.HiddenBy(c, r.Policy())
+		rule, ofName := r.HiddenBy(call(t, test.command, test.params), r.Policy())
 		assert.That(t, rule == test.rule && ofName == test.ofName, "%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
 	}
 	rule, ofName := r.HiddenBy(allowlist.Call{}, r.Policy())

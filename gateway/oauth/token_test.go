@@ -93,8 +93,7 @@ func TestATokenSaysWhoseItIs(t *testing.T) {
 		assert.That(t, err == nil && slices.Equal(token.Subjects, test.subjects) && slices.Equal(token.Scopes, test.scopes), "%s: %+v, %v", test.what, token, err)
 	}
 	holder := func(changes map[string]any) [32]byte {
-		token := require.Value(p.Verify(t.Context(), p.token(changes)))(t)
-		return token.Holder
+		return require.Value(p.Verify(t.Context(), p.token(changes)))(t).Holder
 	}
 	if holder(nil) != holder(map[string]any{"scope": "vault:write"}) || holder(nil) == holder(map[string]any{"sub": "bob"}) || holder(nil) != holder(map[string]any{"client_id": "x"}) {
 		t.Error("a holder is not a user")
@@ -187,8 +186,7 @@ func cut(token string) (head, body, sum string) {
 func embedded(t *testing.T, key rig.SigningKey, claims any) string {
 	signer := require.Value(jose.NewSigner(jose.SigningKey{Algorithm: key.Alg, Key: key.Secret}, &jose.SignerOptions{EmbedJWK: true}))(t)
 	signed := require.Value(signer.Sign([]byte(rig.JSON(t, claims))))(t)
-	text := require.Value(signed.CompactSerialize())(t)
-	return text
+	return require.Value(signed.CompactSerialize())(t)
 }
 
 func TestAVerifiedTokenExpires(t *testing.T) {

@@ -123,8 +123,7 @@ func checkCSV(t require.T, all []Page, whole string) {
 
 // elementsOf is what encoding/json says the rows are.
 func elementsOf(whole string) (elements []json.RawMessage, isArray bool) {
-	err := json.Unmarshal([]byte(whole), &elements)
-	return elements, err == nil && elements != nil
+	return elements, json.Unmarshal([]byte(whole), &elements) == nil && elements != nil
 }
 
 // checkArray compares the rows of the pages with those of encoding/json.

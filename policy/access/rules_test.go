@@ -18,8 +18,7 @@ func mustRules(t testing.TB, pairs ...string) Rules {
 		level := require.Value(ParseLevel(pairs[i+1]))(t)
 		levels[pairs[i]] = level
 	}
-	rules := require.Value(New(levels))(t)
-	return rules
+	return require.Value(New(levels))(t)
 }
 
 func TestLevelOfThePath(t *testing.T) {
@@ -196,8 +195,7 @@ var paths = rapid.Custom(func(t *rapid.T) string {
 
 var someRules = rapid.Custom(func(t *rapid.T) Rules {
 	levels := rapid.MapOfN(rapid.OneOf(paths, rapid.Just("/")), rapid.Map(rapid.IntRange(0, 3), func(n int) Level { return Level(n) }), 0, 5).Draw(t, "levels")
-	rules := require.Value(New(levels))(t)
-	return rules
+	return require.Value(New(levels))(t)
 })
 
 func TestRulesKeepTheirMeaning(t *testing.T) {

@@ -180,8 +180,7 @@ func TestPathsThatClientsOrLinksTurn(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	file := filepath.Join(m.System.Project, ".mcp.json")
-	require.NoError(t, os.Symlink("missing/../.mcp.json", file))
+	require.NoError(t, os.Symlink("missing/../.mcp.json", filepath.Join(m.System.Project, ".mcp.json")))
 	_, err = m.Install(client(t, "claude-code"), Project, server("vaultwicket"), false)
 	assert.That(t, err != nil && strings.Contains(err.Error(), "too many levels of symbolic links"), "a link to itself: %v", err)
 }

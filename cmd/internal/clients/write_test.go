@@ -59,8 +59,7 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	backup, err := change.Write(context.Background())
 	assert.That(t, err == nil && *read(t, backup) == text, "the backup is %q, %v", backup, err)
 	mode := func(name string) os.FileMode {
-		info := require.Value(os.Stat(name))(t)
-		return info.Mode().Perm()
+		return require.Value(os.Stat(name))(t).Mode().Perm()
 	}
 	assert.Equal(t, mode(name), 0o640, "the file has mode")
 	assert.Equal(t, mode(backup), 0o600, "the backup has mode")
@@ -144,8 +143,7 @@ func TestAProjectCannotReachOut(t *testing.T) {
 	inside := filepath.Join(m.System.Project, "dotfiles.json")
 	write(t, inside, &text)
 	require.NoError(t, errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)))
-	change := m.install(t, c, Project, server("vaultwicket"))
-	assert.Contains(t, change.Diff(), name+" -> "+inside, "the target is missing in")
+	assert.Contains(t, m.install(t, c, Project, server("vaultwicket")).Diff(), name+" -> "+inside, "the target is missing in")
 }
 
 func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
@@ -196,8 +194,7 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	m, c := newMachine(t, "linux"), client(t, "cursor")
-	name := m.System.File(c, User)
-	require.NoError(t, os.MkdirAll(name, 0o755))
+	require.NoError(t, os.MkdirAll(m.System.File(c, User), 0o755))
 	_, err := m.Install(c, User, server("vaultwicket"), false)
 	wantError(t, err, terminal.ExitNotReady, "not a regular file")
 	for _, bad := range []string{"", "A", "a b", "-a", "a_b", strings.Repeat("a", 33), "../x"} {

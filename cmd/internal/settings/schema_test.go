@@ -231,8 +231,7 @@ func TestThePageHoldsTheSettings(t *testing.T) {
 
 func readPage(t *testing.T, file string) string {
 	t.Helper()
-	content := require.Value(os.ReadFile(file))(t)
-	return string(content)
+	return string(require.Value(os.ReadFile(file))(t))
 }
 
 func TestDocsNameEverySetting(t *testing.T) {

@@ -76,8 +76,7 @@ func mustRules(t interface {
 		level := require.Value(access.ParseLevel(name))(t)
 		table[path] = level
 	}
-	rules := require.Value(access.New(table))(t)
-	return rules
+	return require.Value(access.New(table))(t)
 }
 
 // In the tests below a vault has a part that may be seen and a part that may
@@ -617,8 +616,7 @@ func (s *site) overlook() {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
 	open[command.AccessVariable] = ""
-	patterns := filepath.Join(s.dir, ".vaultwicketignore")
-	s.must(os.Remove(patterns))
+	s.must(os.Remove(filepath.Join(s.dir, ".vaultwicketignore")))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
 		at := command.NewHost(func(name string) string { return open[name] }, nil)
 		at.Tally = nil

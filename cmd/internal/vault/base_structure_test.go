@@ -303,8 +303,7 @@ func TestCanvasChanges(t *testing.T) {
 		{"no group, and what is in it stays", "canvas:remove|file=B|id=g1", "Removed: group g1 with 0 edges from B.canvas", line("g1") + "\n", ""},
 	} {
 		h := build(t, map[string]string{"B.canvas": drawn, "Plan.md": "# Costs", "Areas/Garden.md": ""})
-		words := strings.Split(c.call, "|")
-		status, said, _ := h.run(words...)
+		status, said, _ := h.run(strings.Split(c.call, "|")...)
 		got := h.get("B.canvas")
 		id := ""
 		if _, rest, added := strings.Cut(c.said, "ID"); added {

@@ -238,8 +238,7 @@ func TestAPartHasTheHashOfItsNote(t *testing.T) {
 // A listing in JSON has no space between its tokens where the gateway asks for that; the
 // tokens, and every other answer, are the same.
 func TestCompactJSONHasTheSameTokens(t *testing.T) {
-	h := sample(t)
-	w := h.worker()
+	w := sample(t).worker()
 	for _, words := range [][]string{{"tags", "counts", "format=json"}, {"files", "format=json"}, {"tasks", "format=json"}, {"links", "path=Moon.md", "format=json"}, {"tags", "counts"}, {"read", "path=Moon.md"}} {
 		spaced := w.ask(nil, append([]string{"--facts"}, words...)...)
 		compact := w.ask(nil, append([]string{"--compact", "--facts"}, words...)...)

@@ -124,8 +124,7 @@ func TestTheCacheFollowsTheVault(t *testing.T) {
 	h.answers()
 	note := h.file("Sub/Note 3.md")
 	before := require.Value(os.Stat(note))(t)
-	text := h.get("Sub/Note 3.md")
-	h.put("Sub/Note 3.md", strings.Replace(text, "zebra", "horse", 1))
+	h.put("Sub/Note 3.md", strings.Replace(h.get("Sub/Note 3.md"), "zebra", "horse", 1))
 	require.NoError(t, os.Chtimes(note, time.Time{}, before.ModTime()))
 	require.NoError(t, os.Remove(h.file("Sub/Note 5.md")))
 	require.NoError(t, os.Rename(h.file("Sub"), h.file("Moved")))
@@ -224,8 +223,7 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 
 // A change that came through the worker itself is seen at the next call.
 func TestAWorkerSeesItsOwnChangesAtOnce(t *testing.T) {
-	h := library(t)
-	w := h.worker()
+	w := library(t).worker()
 	w.everything()
 	for i := range 50 {
 		w.ask(nil, "daily:append", fmt.Sprintf("content=#own%d", i))

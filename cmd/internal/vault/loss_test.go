@@ -139,8 +139,7 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
 	got := h.tree()
 	require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
-	back := h.changes()[6]
-	run("--caller a undo " + back)
+	run("--caller a undo " + h.changes()[6])
 	got = h.tree()
 	require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])

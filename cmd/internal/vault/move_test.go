@@ -239,8 +239,7 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 		"delete|path=f/Old.md":                     `the change breaks 3 links in 2 notes: "a.md", "b.md"`,
 		"rename|path=c.md|name=New":                "",
 	} {
-		h := build(t, files)
-		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
+		status, _, stderr := build(t, files).run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
 		_, facts, _ := frame.CutReport(stderr)
 		assert.That(t, status == command.ExitDone && facts.Notice == want, "%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
 	}

@@ -245,8 +245,7 @@ func TestAnAnswerWithoutAStateIsNotDivided(t *testing.T) {
 	for n := range 200 {
 		h.put(fmt.Sprintf("A folder among others %03d/Note.md", n), "")
 	}
-	w := h.worker()
-	got := w.ask(nil, "--part", "lines:10", "--facts", "folders")
+	got := h.worker().ask(nil, "--part", "lines:10", "--facts", "folders")
 	facts := factsOf(t, got)
 	assert.That(t, facts.Whole == nil && strings.Count(got.stdout, "\n") >= 200, "%d bytes, and the facts %+v", len(got.stdout), facts)
 }

@@ -321,8 +321,7 @@ func TestANoteIsPrivateFromTheCallOnAfterItWasWritten(t *testing.T) {
 		for k := range call {
 			call[k] = strings.ReplaceAll(call[k], "n%", fmt.Sprintf("n%d", i))
 		}
-		full := filepath.Join(w.dir, at)
-		require.NoError(t, os.WriteFile(full, []byte("#private [[Plan]] #tag words\n"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, at), []byte("#private [[Plan]] #tag words\n"), 0o644))
 		said := w.on(w.worker, call...)
 		if call[0] == "tags" {
 			want := fmt.Sprintf("#tag\t%d", 39-i)
@@ -376,8 +375,7 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 	}
 	calls = append(calls, []string{"tag:rename", "name=work", "to=private"}, []string{"tag:rename", "name=private", "to=work"}, []string{"property:rename", "name=agent", "to=was"}, []string{"property:rename", "name=other", "to=private"}, []string{"property:rename", "name=private", "to=was"},
 		[]string{"folder:rename", "path=In", "name=Out"}, []string{"folder:move", "path=In", "to=Out"}, []string{"folder:copy", "path=In", "to=Out"}, []string{"folder:delete", "path=In"}, []string{"daily:append", "content=x"}, []string{"daily:ensure"}, []string{"unique"}, []string{"undo"})
-	r := rand.New(rand.NewPCG(29, 11))
-	r.Shuffle(len(calls), func(i, k int) { calls[i], calls[k] = calls[k], calls[i] })
+	rand.New(rand.NewPCG(29, 11)).Shuffle(len(calls), func(i, k int) { calls[i], calls[k] = calls[k], calls[i] })
 	if testing.Short() {
 		calls = calls[:300]
 	}

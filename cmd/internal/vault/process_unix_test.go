@@ -72,8 +72,7 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 	var out bytes.Buffer
 	_, err := io.Copy(&out, c.stdout)
 	assert.NoError(t, err)
-	state := require.Value(c.process.Wait())(t)
-	return state.ExitCode(), out.String()
+	return require.Value(c.process.Wait())(t).ExitCode(), out.String()
 }
 
 func TestACutLifelineEndsTheProcess(t *testing.T) {

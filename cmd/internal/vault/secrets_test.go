@@ -114,8 +114,7 @@ func secretFiles(r *rand.Rand) (files map[string]string, tokens []string) {
 // TestReadsDoNotTellSecrets runs every reading command on every file, in every form, and
 // searches for parts of secrets.
 func TestReadsDoNotTellSecrets(t *testing.T) {
-	r := rand.New(rand.NewPCG(29, 3))
-	files, tokens := secretFiles(r)
+	files, tokens := secretFiles(rand.New(rand.NewPCG(29, 3)))
 	w := newTwins(t, files)
 	w.do("append", "path=A.md", "content=more") // so that there is a version
 	calls := 0

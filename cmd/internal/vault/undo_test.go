@@ -24,8 +24,7 @@ import (
 func (h *testVault) journal() *journal.Journal {
 	v := require.Value(h.host().Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
 	defer v.Disk.Close()
-	j := require.Value(v.Journal())(h.t)
-	return j
+	return require.Value(v.Journal())(h.t)
 }
 
 // changes returns the ids of the changes in the journal, oldest first.
@@ -100,8 +99,7 @@ func TestUndo(t *testing.T) {
 // redone returns the note that taking a change back is about.
 func redone(t *testing.T, h *testVault, id string) string {
 	t.Helper()
-	e := require.Value(h.journal().Entry(id))(t)
-	return e.Steps[0].Source()
+	return require.Value(h.journal().Entry(id))(t).Steps[0].Source()
 }
 
 func TestUndoGoesBackStepByStep(t *testing.T) {
@@ -260,8 +258,7 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 
 func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text\n"})
-	state := h.env["XDG_STATE_HOME"]
-	folder := filepath.Join(state, "vaultwicket")
+	folder := filepath.Join(h.env["XDG_STATE_HOME"], "vaultwicket")
 	require.NoError(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)))
 	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
 	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {

@@ -78,8 +78,7 @@ func (w *talk) send(frames []byte) {
 
 func (w *talk) next() frame.Frame {
 	w.t.Helper()
-	f := require.Value(w.hear.Next())(w.t)
-	return f
+	return require.Value(w.hear.Next())(w.t)
 }
 
 // ends waits for the end of the worker.
@@ -291,8 +290,7 @@ func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
 		"a second greeting, in vain": func() []byte { b, _ := frame.AppendHello(nil, frame.Hello{}); return b }(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := sample(t)
-			w := h.worker()
+			w := sample(t).worker()
 			w.t = t
 			w.send(sent)
 			w.in.Close()
@@ -396,8 +394,7 @@ func FuzzWorkerInput(f *testing.F) {
 // A long answer stops at the window until the gateway asks for the rest, and contains
 // up no other one.
 func TestALongAnswerWaitsForRoom(t *testing.T) {
-	h := sample(t)
-	w := h.worker()
+	w := sample(t).worker()
 	request := func(id uint32, words ...string) {
 		b, _ := frame.AppendRequest(nil, id, frame.Request{Words: words})
 		w.send(b)

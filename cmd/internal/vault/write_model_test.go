@@ -146,8 +146,7 @@ func TestWritesAgainstAModel(t *testing.T) {
 		run := func(call []string) (int, string) {
 			var out, messages bytes.Buffer
 			// Literal, so that the texts are taken as they are.
-			status := perform(at, callOf(h, call, &out, &messages))
-			return status, out.String()
+			return perform(at, callOf(h, call, &out, &messages)), out.String()
 		}
 		m := &model{notes: maps.Clone(start), versions: map[string][]string{}}
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {

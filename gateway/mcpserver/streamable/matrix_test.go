@@ -106,8 +106,7 @@ func checkAttempt(t *testing.T, r *running, a attempt) {
 	if a.host == "-" {
 		want = http.StatusBadRequest // of net/http: HTTP/1.1 requires one
 	}
-	text := a.text()
-	answer := serveRaw(t, r, text)
+	answer := serveRaw(t, r, a.text())
 	defer answer.Body.Close()
 	require.Equal(t, answer.StatusCode, want, "%+v", a)
 	if a.host == "-" {

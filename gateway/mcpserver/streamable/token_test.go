@@ -167,8 +167,7 @@ func TestOnlyTheTokenOpens(t *testing.T) {
 
 // The token in the address is the token in every log.
 func TestATokenInTheAddressDoesNotOpen(t *testing.T) {
-	r := open(t, nil)
-	assert.Equal(t, r.send(http.MethodGet, "/readyz?access_token="+goodToken, "", "Authorization", "").status, 401)
+	assert.Equal(t, open(t, nil).send(http.MethodGet, "/readyz?access_token="+goodToken, "", "Authorization", "").status, 401)
 }
 
 // Wrong tokens are slowed down, many at once are refused, and the right one never

@@ -84,8 +84,7 @@ func TestWhatACollectorDoesNotTakeIsAWarning(t *testing.T) {
 		`{"partialSuccess":{}}`:                                             "",
 		`{"partialSuccess":{"rejectedSpans":"0"}}`:                          "",
 	} {
-		c := newCollector(t, says(body))
-		e, _, log := exporterTo(t, c)
+		e, _, log := exporterTo(t, newCollector(t, says(body)))
 		require.NoError(t, e.deliver(t.Context(), nil))
 		got := log.String()
 		assert.That(t, strings.Contains(got, want) && (want == "") == (got == ""), "%s: the log contains %q, want %q", body, got, want)

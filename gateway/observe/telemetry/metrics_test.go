@@ -25,8 +25,7 @@ func scrape(t testing.TB, m *Metrics) map[string]*dto.MetricFamily {
 	var out bytes.Buffer
 	m.WritePrometheus(&out)
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families := require.Value(parser.TextToMetricFamilies(&out))(t)
-	return families
+	return require.Value(parser.TextToMetricFamilies(&out))(t)
 }
 
 // values returns the series of a counter or a gauge by their labels.

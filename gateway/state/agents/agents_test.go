@@ -14,8 +14,7 @@ import (
 
 func set(t *testing.T, s *Store, agent string) string {
 	t.Helper()
-	token := require.Value(s.Set(agent, time.Now()))(t)
-	return token
+	return require.Value(s.Set(agent, time.Now()))(t)
 }
 
 // A token is of the agent that it was made for until it is replaced or removed, also in a process

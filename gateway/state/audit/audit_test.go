@@ -273,8 +273,7 @@ func writeAll(t testing.TB, l *Log, from, to int) {
 
 func verified(t testing.TB, l *Log) Report {
 	t.Helper()
-	r := require.Value(Verify(l.folder.dir))(t)
-	return r
+	return require.Value(Verify(l.folder.dir))(t)
 }
 
 // wantWhole fails unless the log is whole and has so many lines.
@@ -295,8 +294,7 @@ func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 
 func readFile(t testing.TB, l *Log, name string) []byte {
 	t.Helper()
-	data := require.Value(os.ReadFile(l.folder.file(name)))(t)
-	return data
+	return require.Value(os.ReadFile(l.folder.file(name)))(t)
 }
 
 func writeFile(t testing.TB, l *Log, name string, data []byte) {

@@ -74,8 +74,7 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 	good := readFile(t, l, currentFile)
 	torn := append(bytes.Clone(good), good[len(good)-90:len(good)-50]...)
 	writeFile(t, l, currentFile, torn)
-	next := again(t, l)
-	writeShort(t, next, 4, 4)
+	writeShort(t, again(t, l), 4, 4)
 	all := readFile(t, l, currentFile)
 	for _, cut := range cuts(len(torn), all) {
 		writeFile(t, l, headFile, was)
@@ -205,8 +204,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 			}
 		}
 		check("")
-		next := again(t, l)
-		writeAll(t, next, 200, 200)
+		writeAll(t, again(t, l), 200, 200)
 		check(", and another process goes on")
 		if sys.Calls < n {
 			return

@@ -256,8 +256,7 @@ func checkFile(t *testing.T, data []byte) {
 	// is there.
 	writeFile(t, l, currentFile, append(bytes.Clone(whole), data...))
 	before := verified(t, l)
-	next := again(t, l)
-	require.NoError(t, next.Write(sample(100), false))
+	require.NoError(t, again(t, l).Write(sample(100), false))
 	after := verified(t, l)
 	require.That(t, (after.Broken == nil) == (before.Broken == nil) && after.Torn == 0, "before %+v %v, after %+v %v", before, before.Broken, after, after.Broken)
 }

@@ -74,8 +74,7 @@ var (
 			writeFile(t, l, currentFile, readFile(t, other, currentFile))
 		}, currentFile, 1},
 		{"a forged line at the end", func(t *testing.T, l *Log) {
-			lines := linesOf(t, l, currentFile)
-			forged := bytes.Replace(lines[4], []byte(`{"seq":20,`), []byte(`{"seq":21,`), 1)
+			forged := bytes.Replace(linesOf(t, l, currentFile)[4], []byte(`{"seq":20,`), []byte(`{"seq":21,`), 1)
 			writeFile(t, l, currentFile, append(readFile(t, l, currentFile), forged...))
 		}, currentFile, -1},
 		{"a removed oldest file", remove(older1), older1, 0},
@@ -252,8 +251,7 @@ func TestAReportCanBePinned(t *testing.T) {
 	writeAll(t, l, 1, 5)
 	pinned := verified(t, l)
 	writeAll(t, l, 6, 10)
-	lines := listed(t, l, Filter{})
-	assert.Equal(t, lines[pinned.Last].Prev, pinned.Hash)
+	assert.Equal(t, listed(t, l, Filter{})[pinned.Last].Prev, pinned.Hash)
 }
 
 func TestLinesThatCannotBeReadAreListedAsSuch(t *testing.T) {

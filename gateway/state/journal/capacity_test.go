@@ -21,8 +21,7 @@ import (
 // still be had, and so can each version in between.
 func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	j := newJournal(t, Limits{})
-	precious := []byte(prose(20_000))
-	wiped, content := change("a.md", string(precious), "x")
+	wiped, content := change("a.md", string([]byte(prose(20_000))), "x")
 	require.NoError(t, j.Begin(wiped, content))
 	require.NoError(t, j.End(wiped.ID, Done, nil, ""))
 	text, whole := []byte("x"), random(16<<20)

@@ -244,8 +244,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		assert.That(t, n == 1, "%d entries are left under the other path", n)
 	})
 	t.Run("there is none", func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "journal")
-		assert.Equal(t, count(t, OpenAs(dir, "/real", "/link")), 0, "entries")
+		assert.Equal(t, count(t, OpenAs(filepath.Join(t.TempDir(), "journal"), "/real", "/link")), 0, "entries")
 	})
 	t.Run("one that others can look into", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "journal")

@@ -143,8 +143,7 @@ func (m *model) check(t *rapid.T) {
 // What is read of it is what a record can hold, an index sees the same objects
 // as a full look, and whatever it was, something can be written after it.
 func FuzzRecord(f *testing.F) {
-	dir := f.TempDir()
-	j := openAt(dir+"/j", testVault, Limits{})
+	j := openAt(f.TempDir()+"/j", testVault, Limits{})
 	e, content := change("a.md", "text", "other")
 	require.NoError(f, j.Begin(e, content))
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 100)), "other")

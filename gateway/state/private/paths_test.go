@@ -85,8 +85,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 // A place within the vault is one in every spelling of the two.
 func TestAnotherSpellingOfTheVaultIsTheVault(t *testing.T) {
 	dir := folding.Dir(t, folding.APFS)
-	vault := filepath.Join(dir, "Home")
-	require.NoError(t, os.Mkdir(vault, 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "Home"), 0o700))
 	for _, test := range []struct {
 		vault, place string
 		within       bool

@@ -36,8 +36,7 @@ func wantProblem(t testing.TB, what string, err error, want Problem) {
 
 func text(t testing.TB, name string) string {
 	t.Helper()
-	data := require.Value(os.ReadFile(name))(t)
-	return string(data)
+	return string(require.Value(os.ReadFile(name))(t))
 }
 
 func TestASecondHardLinkIsRefused(t *testing.T) {
@@ -121,8 +120,7 @@ func TestMakeFolder(t *testing.T) {
 		}
 	}
 	wantProblem(t, "a relative path", MakeFolder(Disk{}, "a"), NotAbsolute)
-	file := newFile(t, "")
-	wantProblem(t, "a file", MakeFolder(Disk{}, file), NotFolder)
+	wantProblem(t, "a file", MakeFolder(Disk{}, newFile(t, "")), NotFolder)
 	assert.ErrorIs(t, CheckFolder(filepath.Join(base, "none")), fs.ErrNotExist)
 }
 

@@ -54,8 +54,7 @@ func (w *writer) call(command, client string, at time.Duration, ms int64, decisi
 // update reads what is new and returns how many lines were read in all.
 func update(t testing.TB, c *Calls) uint64 {
 	t.Helper()
-	read := require.Value(c.Update())(t)
-	return read
+	return require.Value(c.Update())(t)
 }
 
 func TestLinesBecomeCalls(t *testing.T) {

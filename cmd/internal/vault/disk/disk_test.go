@@ -45,8 +45,7 @@ func openFolder(t testing.TB, dir string) *Folder {
 
 func mustPath(t testing.TB, text string) Path {
 	t.Helper()
-	path := require.Value(ParsePath(text))(t)
-	return path
+	return require.Value(ParsePath(text))(t)
 }
 
 func TestParsePath(t *testing.T) {
@@ -128,8 +127,7 @@ func FuzzCanonicalPath(f *testing.F) {
 			return
 		}
 		assert.That(t, path.String() == text, "%q became %q", text, path)
-		full := filepath.Join(dir, filepath.FromSlash(text))
-		inside, err := filepath.Rel(dir, full)
+		inside, err := filepath.Rel(dir, filepath.Join(dir, filepath.FromSlash(text)))
 		assert.That(t, err == nil && filepath.ToSlash(inside) == text, "%q leads to %q", text, inside)
 		for _, segment := range strings.Split(text, "/") {
 			assert.That(t, !strings.HasPrefix(segment, ".") && segment != "", "%q has the segment %q", text, segment)
@@ -325,8 +323,7 @@ func TestWritesAtTheSameTimeAllArrive(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	dir := planted(t, map[string]string{".obsidian/app.json": "{}"})
-	folder := openFolder(t, dir)
+	folder := openFolder(t, planted(t, map[string]string{".obsidian/app.json": "{}"}))
 	text, err := folder.Config("app.json")
 	assert.That(t, err == nil && string(text) == "{}", "%q, %v", text, err)
 	_, err = folder.Config("none.json")

@@ -16,8 +16,7 @@ import (
 func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "a", "b/n.md": "b"})
 	info := func(name string) fs.FileInfo {
-		seen := require.Value(os.Lstat(filepath.Join(dir, name)))(t)
-		return seen
+		return require.Value(os.Lstat(filepath.Join(dir, name)))(t)
 	}
 	open := func() *os.Root {
 		sub := require.Value(os.OpenRoot(filepath.Join(dir, "a")))(t)
@@ -68,8 +67,7 @@ func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 }
 
 func TestAClosedFolder(t *testing.T) {
-	dir := planted(t, map[string]string{"a/n.md": "text"})
-	folder := require.Value(Open(dir))(t)
+	folder := require.Value(Open(planted(t, map[string]string{"a/n.md": "text"})))(t)
 	require.NoError(t, folder.Close())
 	for name, try := range map[string]func() error{
 		"Info":  func() error { _, err := folder.Info(); return err },

@@ -189,8 +189,7 @@ func (o onlyFolders) Sees(_ string, folder bool) bool { return folder == bool(o)
 func (o onlyFolders) Enters(string) bool              { return true }
 
 func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
-	dir := planted(t, map[string]string{"a/n.md": "text"})
-	whole := openFolder(t, dir)
+	whole := openFolder(t, planted(t, map[string]string{"a/n.md": "text"}))
 	_, err := whole.WithView(onlyFolders(true)).Read(mustPath(t, "a/n.md"))
 	assert.ErrorIs(t, err, fs.ErrNotExist, "a file was taken for a folder")
 	text, err := whole.WithView(onlyFolders(false)).Read(mustPath(t, "a/n.md"))
@@ -270,8 +269,7 @@ func TestFailureOfAWalk(t *testing.T) {
 
 // What is refused is refused in the same words, whatever is there.
 func TestWordsForWhatIsNotSeen(t *testing.T) {
-	dir := planted(t, map[string]string{"a/there.md": "text"})
-	folder := openFolder(t, dir).WithView(levels{"a": false})
+	folder := openFolder(t, planted(t, map[string]string{"a/there.md": "text"})).WithView(levels{"a": false})
 	for _, name := range []string{"a/there.md", "a/gone.md"} {
 		_, err := folder.Open(mustPath(t, name))
 		want := "open " + filepath.Base(name) + ": file does not exist"

@@ -14,8 +14,7 @@ import (
 // What is opened here is not handed to programs that are started meanwhile, and
 // a terminal does not become that of the process.
 func TestDescriptorsStayInTheProcess(t *testing.T) {
-	dir := planted(t, map[string]string{"a/n.md": ""})
-	at := require.Value(openFolder(t, dir).place([]string{"a"}))(t)
+	at := require.Value(openFolder(t, planted(t, map[string]string{"a/n.md": ""})).place([]string{"a"}))(t)
 	defer at.close()
 	folder := int(at.(descriptor).folder.Fd())
 	file := require.Value(unix.Openat(folder, "n.md", openAsFile, 0))(t)
@@ -29,8 +28,7 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 
 // The errors of this place read like those of package os.
 func TestErrorsOfDescriptors(t *testing.T) {
-	dir := planted(t, map[string]string{"n.md": "text"})
-	folder := openFolder(t, dir)
+	folder := openFolder(t, planted(t, map[string]string{"n.md": "text"}))
 	at := require.Value(folder.place(nil))(t)
 	defer at.close()
 	said := map[string]error{}
@@ -48,8 +46,7 @@ func TestErrorsOfDescriptors(t *testing.T) {
 }
 
 func TestReadOfDescriptors(t *testing.T) {
-	dir := planted(t, map[string]string{"n.md": "text"})
-	fd := require.Value(unix.Open(filepath.Join(dir, "n.md"), openAsFile, 0))(t)
+	fd := require.Value(unix.Open(filepath.Join(planted(t, map[string]string{"n.md": "text"}), "n.md"), openAsFile, 0))(t)
 	defer unix.Close(fd)
 	file, buf := openFile{fd: fd, name: "n.md"}, make([]byte, 3)
 	for i, step := range []struct {

@@ -18,8 +18,7 @@ func TestReadAnswersEveryByte(t *testing.T) {
 		"empty": "", "short": "a", "odd bytes": "\ufeff\r\n\x00\xff", "long": strings.Repeat("0123456789", 100_000),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := planted(t, map[string]string{"n.md": text})
-			got, err := openFolder(t, dir).Read(mustPath(t, "n.md"))
+			got, err := openFolder(t, planted(t, map[string]string{"n.md": text})).Read(mustPath(t, "n.md"))
 			assert.That(t, err == nil && string(got) == text, "%d bytes of %d, %v", len(got), len(text), err)
 		})
 	}
@@ -48,8 +47,7 @@ func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
 }
 
 func TestStatAndOpenAgree(t *testing.T) {
-	dir := planted(t, map[string]string{"a/n.md": "12345"})
-	folder := openFolder(t, dir)
+	folder := openFolder(t, planted(t, map[string]string{"a/n.md": "12345"}))
 	for path, there := range map[string]bool{"a/n.md": true, "a": false, "a/x.md": false, "a/n.md/x": false, "b/n.md": false} {
 		info, err := folder.Stat(mustPath(t, path))
 		assert.That(t, (err == nil) == there && (!there || info.Size() == 5), "Stat(%s): %v", path, err)
@@ -64,8 +62,7 @@ func TestStatAndOpenAgree(t *testing.T) {
 }
 
 func TestBornIsNotAfterTheLastChange(t *testing.T) {
-	dir := planted(t, map[string]string{"n.md": ""})
-	file := require.Value(openFolder(t, dir).Open(mustPath(t, "n.md")))(t)
+	file := require.Value(openFolder(t, planted(t, map[string]string{"n.md": ""})).Open(mustPath(t, "n.md")))(t)
 	defer file.Close()
 	// The two clocks of a file system may differ by a tick.
 	if born := file.Born(); born.IsZero() || born.After(file.Info.ModTime().Add(time.Second)) {
@@ -82,8 +79,7 @@ func TestOpenWantsAFolder(t *testing.T) {
 }
 
 func TestAFileOutlivesItsFolder(t *testing.T) {
-	dir := planted(t, map[string]string{"n.md": "text"})
-	folder := require.Value(Open(dir))(t)
+	folder := require.Value(Open(planted(t, map[string]string{"n.md": "text"})))(t)
 	file := require.Value(folder.Open(mustPath(t, "n.md")))(t)
 	defer file.Close()
 	folder.Close()

@@ -25,8 +25,7 @@ func tree(t testing.TB, files ...string) *Folder {
 	for _, name := range files {
 		texts[name] = "text of " + name
 	}
-	dir := planted(t, texts)
-	return openFolder(t, dir)
+	return openFolder(t, planted(t, texts))
 }
 
 func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {

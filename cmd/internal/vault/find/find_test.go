@@ -318,8 +318,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	x, v := household.vault()
 	saved := x.saved()
-	length := binary.LittleEndian.Uint32(saved[len(magic):])
-	f.Add(saved[beginning:], length)
+	f.Add(saved[beginning:], binary.LittleEndian.Uint32(saved[len(magic):]))
 	f.Fuzz(func(t *testing.T, rest []byte, length uint32) {
 		saved := append(binary.LittleEndian.AppendUint32([]byte(magic), length), 0, 0, 0, 0)
 		head := rest[:min(uint64(length), uint64(len(rest)))]
@@ -357,8 +356,7 @@ func TestHostileQuestions(t *testing.T) {
 }
 
 func TestASnippetMarksTheWords(t *testing.T) {
-	a := household.ask(t, "rate mortgage")
-	text, line := a.Results[0].Snippet(0, 0)
+	text, line := household.ask(t, "rate mortgage").Results[0].Snippet(0, 0)
 	longest := strings.Repeat("x", maxWord)
 	assert.Equal(t, len((notes{"W.md": "a " + longest}).ask(t, longest).Results[0].Marks), 1, "the longest word has the marks")
 	assert.That(t, text == "The **rate** of the **mortgage** is fixed until 2031." && line == 5, "%q, line %d", text, line)

@@ -13,8 +13,7 @@ import (
 
 func parse(t *testing.T, block string) Properties {
 	t.Helper()
-	p := require.Value(Parse([]byte(block)))(t)
-	return p
+	return require.Value(Parse([]byte(block)))(t)
 }
 
 func TestTags(t *testing.T) {

@@ -252,8 +252,7 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	}
 	list := func() []string {
 		t.Helper()
-		folders := require.Value(k.Folders(from))(t)
-		return folders
+		return require.Value(k.Folders(from))(t)
 	}
 	wait := func(want ...string) {
 		t.Helper()

@@ -11,8 +11,7 @@ import (
 
 func at(t testing.TB, rfc3339 string) time.Time {
 	t.Helper()
-	moment := require.Value(time.Parse(time.RFC3339Nano, rfc3339))(t)
-	return moment
+	return require.Value(time.Parse(time.RFC3339Nano, rfc3339))(t)
 }
 
 // saturday is a day in week 47 with single digits in month-free places.
@@ -136,8 +135,7 @@ func TestOrdinals(t *testing.T) {
 func TestYearsBeyondFourDigits(t *testing.T) {
 	far := time.Date(12026, 1, 2, 0, 0, 0, 0, time.UTC)
 	assert.Equal(t, Format(far, "Y YYYY YYYYY YYYYYY"), "+12026 12026 12026 +012026", "year 12026")
-	past := time.Date(-12, 1, 2, 0, 0, 0, 0, time.UTC)
-	assert.Equal(t, Format(past, "Y YYYY YYYYYY y"), "-0012 -0012 -000012 13", "year -12")
+	assert.Equal(t, Format(time.Date(-12, 1, 2, 0, 0, 0, 0, time.UTC), "Y YYYY YYYYYY y"), "-0012 -0012 -000012 13", "year -12")
 }
 
 func FuzzMoment(f *testing.F) {

@@ -60,8 +60,7 @@ func sampleNote() *fakeNote {
 
 func mustParse(t testing.TB, text string, options Options) *Query {
 	t.Helper()
-	q := require.Value(Parse(text, options))(t)
-	return q
+	return require.Value(Parse(text, options))(t)
 }
 
 func TestMatch(t *testing.T) {

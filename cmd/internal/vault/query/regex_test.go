@@ -77,8 +77,7 @@ func spellingsAgree(t *testing.T, q *Query, text string) {
 	if strings.Contains(re.flags, "s") {
 		options |= regexp2.Singleline
 	}
-	asWritten := regexp2.MustCompile(re.source, options)
-	want, _ := asWritten.MatchString(text)
+	want, _ := regexp2.MustCompile(re.source, options).MatchString(text)
 	got, err := re.full().MatchString(text)
 	assert.That(t, err == nil && got == want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.source, text, got, want, err)
 }

@@ -101,8 +101,7 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 		{"a folded property", "New.md", "---\nup: >-\n  [[Old#x\n  y]]\n---\n", []Left{{2, "Old#x y", unlocated}}},
 	}
 	for _, tt := range tests {
-		m := moved([]string{"A.md", "Old.md"}, "Old.md", tt.to, "")
-		got, changed, left := m.Rewrite([]byte(tt.text), "A.md")
+		got, changed, left := moved([]string{"A.md", "Old.md"}, "Old.md", tt.to, "").Rewrite([]byte(tt.text), "A.md")
 		assert.That(t, string(got) == tt.text && changed == 0 && slices.Equal(left, tt.want), "%s: got %q, %d, %v", tt.name, got, changed, left)
 	}
 	m := moved([]string{"C.canvas", "Old.md"}, "Old.md", "N|x.md", "")

@@ -20,8 +20,7 @@ func TestTooLongAnInput(t *testing.T) {
 	for len(j.input) < maxInput {
 		require.That(t, j.receive(piece), "it ended early")
 	}
-	more := j.receive(piece)
-	assert.That(t, more && len(j.input) == maxInput, "%d bytes, want %d", len(j.input), maxInput)
+	assert.That(t, j.receive(piece) && len(j.input) == maxInput, "%d bytes, want %d", len(j.input), maxInput)
 	assert.That(t, !j.receive(nil), "the empty piece is not the end")
 }
 

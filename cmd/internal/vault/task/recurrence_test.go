@@ -18,8 +18,7 @@ func date(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
 }, text string) time.Time {
-	d := require.Value(time.Parse(time.DateOnly, text))(t)
-	return d
+	return require.Value(time.Parse(time.DateOnly, text))(t)
 }
 
 // The rules that the plugin documents, with days that follow one another.

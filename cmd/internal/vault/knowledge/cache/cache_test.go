@@ -154,8 +154,7 @@ func someFiles(n int) []file {
 
 func glob(t testing.TB, dir, pattern string) []string {
 	t.Helper()
-	names := require.Value(filepath.Glob(filepath.Join(dir, pattern)))(t)
-	return names
+	return require.Value(filepath.Glob(filepath.Join(dir, pattern)))(t)
 }
 
 func TestWhatWasPutIsFound(t *testing.T) {
@@ -330,8 +329,7 @@ func TestARecordOfAnotherPackIsNotKept(t *testing.T) {
 }
 
 func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {
-	dir := t.TempDir()
-	u := open(t, dir).update(1000)
+	u := open(t, t.TempDir()).update(1000)
 	small, large := fileOf("a.md", 1, 700), fileOf("b.md", 1, 800)
 	u.Put(small.path, small.stamp, small.text(), Found{})
 	u.Put(large.path, large.stamp, large.text(), large.found())
@@ -375,8 +373,7 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	})
 	u = c2.Update()
 	u.Keep(f.path, r)
-	c3 := commit(t, u)
-	_, ok := c3.Find(f.path, f.stamp)
+	_, ok := commit(t, u).Find(f.path, f.stamp)
 	assert.That(t, !ok, "a note with a damaged filter was kept")
 }
 

@@ -280,8 +280,7 @@ func FuzzTable(f *testing.F) {
 					}
 				}
 			}
-			generation := [16]byte(data[generationAt:])
-			again := makeTable(generation, table.pack, table.length, testVault, testProgram, items)
+			again := makeTable([16]byte(data[generationAt:]), table.pack, table.length, testVault, testProgram, items)
 			require.That(t, bytes.Equal(again, data), "a table is written in two ways")
 		}
 	})

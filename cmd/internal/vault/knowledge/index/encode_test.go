@@ -17,8 +17,7 @@ import (
 
 func readBack(n markdown.Note) (markdown.Note, bool) {
 	r := newReader(string(appendNote(nil, &n)))
-	got := readNote(&r)
-	return got, r.done()
+	return readNote(&r), r.done()
 }
 
 // The notes are generated from the type: a field that is added and not written in
@@ -62,8 +61,7 @@ func TestAPathLongerThanItsTarget(t *testing.T) {
 
 func readPropertiesBack(p frontmatter.Properties) (frontmatter.Properties, bool) {
 	r := newReader(string(appendProperties(nil, p)))
-	got := readProperties(&r, frontmatter.MaxDepth)
-	return got, r.done()
+	return readProperties(&r, frontmatter.MaxDepth), r.done()
 }
 
 func TestPropertiesThatAreOdd(t *testing.T) {
