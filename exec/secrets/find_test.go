@@ -286,7 +286,7 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
 	pem := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5p6q7\n", 40) + "-----END PRIVATE KEY-----\n"
 	for _, fill := range []int{0, 100, chunkSize - 700, chunkSize - 60, chunkSize - 20, chunkSize, chunkSize + 1} {
-		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 20000)
+		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 13000)
 		shown := m.Redact([]byte(note))
 		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note)), nil))
 		require.That(t, err == nil && bytes.Equal(read, shown), "%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
@@ -377,7 +377,7 @@ func TestASearchIsCharged(t *testing.T) {
 		"keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", "services": "cloudflare=twitter=sonar=", "tokens": "ghp_", "continued": "ghp_R8dk2Lx0PqW3\\\n",
 		"keys": "-----BEGIN PRIVATE KEY-----\n", "base64": "Z2hwX1I4ZGsyTHgwUHFXM21adDdZYk41Y1ZqMUhzQTlmR2U0VW9UNg ",
 	} {
-		text := bytes.Repeat([]byte(line), 2<<20/len(line))
+		text := bytes.Repeat([]byte(line), 512<<10/len(line))
 		steps, most := int64(0), int64(len(text))/50
 		spend := func(n int64) error {
 			if steps += n; steps > most {

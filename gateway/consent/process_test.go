@@ -2,7 +2,6 @@ package consent
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/state/private"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/faults"
 	"vaultwicket/tests/programs"
@@ -38,11 +36,6 @@ func child(dir string) {
 				select {}
 			}}
 			fmt.Println("ok")
-		case "hold":
-			if _, err := private.Lock(context.Background(), filepath.Join(d.dir, lockFile), patience); err != nil {
-				fmt.Println(err)
-			}
-			fmt.Println("held")
 		case "ask":
 			q, err := d.Ask(about(byte(n)))
 			fmt.Println(report(q.Code, err))
@@ -156,24 +149,6 @@ func TestEightProcessesAndOneIsGranted(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestKilledBetweenApprovingAndRedeeming(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "approvals")
-	d := OpenStore(dir, nil)
-	h := startHelper(t, dir)
-	require.Equal(t, h.do("approve "+h.do("ask 1")), "approved")
-	h.kill()
-	assert.Equal(t, startHelper(t, dir).do("redeem 1"), "granted true")
-	wantUngranted(t, d, about(1), Unasked)
-}
-
-func TestALockEndsWithItsProcess(t *testing.T) {
-	d, _, _, _ := approved(t)
-	h := startHelper(t, d.dir)
-	require.Equal(t, h.do("hold"), "held")
-	h.kill()
-	require.Value(redeem(d, about(1)))(t)
 }
 
 // A process that works on the store is killed before each of its calls to the

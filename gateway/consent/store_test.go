@@ -46,20 +46,6 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	assert.That(t, next.Code != q.Code && next.State == Pending, "%+v", next)
 }
 
-func TestANoIsNoYes(t *testing.T) {
-	d, c := newStore(t)
-	q := ask(t, d, about(1))
-	denied := require.Value(d.Deny(q.Code))(t)
-	assert.That(t, denied.State == Denied, "%+v", denied)
-	wantUngranted(t, d, q, Denied)
-	wantUngranted(t, d, q, Denied) // it is not used up by looking
-	again := ask(t, d, about(1))
-	assert.That(t, again.State == Denied && again.Code == q.Code, "asked once more: %+v", again)
-	c.pass(defaultLife)
-	wantUngranted(t, d, q, Expired)
-	wantUngranted(t, d, q, Unasked)
-}
-
 func TestAnAnswerIsGivenOnce(t *testing.T) {
 	d, _ := newStore(t)
 	type act = func(string) (StoredQuestion, error)
