@@ -58,9 +58,7 @@ func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 	backup, err := change.Write(context.Background())
 	assert.That(t, err == nil && *read(t, backup) == text, "the backup is %q, %v", backup, err)
-	mode := func(name string) os.FileMode {
-		return require.Value(os.Stat(name))(t).Mode().Perm()
-	}
+	mode := func(name string) os.FileMode { return require.Value(os.Stat(name))(t).Mode().Perm() }
 	assert.Equal(t, mode(name), 0o640, "the file has mode")
 	assert.Equal(t, mode(backup), 0o600, "the backup has mode")
 	assert.Equal(t, mode(filepath.Dir(backup)), 0o700, "the folder of backups has mode")

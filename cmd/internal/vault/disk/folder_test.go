@@ -15,9 +15,7 @@ import (
 // not stay open.
 func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	dir := planted(t, map[string]string{"a/n.md": "a", "b/n.md": "b"})
-	info := func(name string) fs.FileInfo {
-		return require.Value(os.Lstat(filepath.Join(dir, name)))(t)
-	}
+	info := func(name string) fs.FileInfo { return require.Value(os.Lstat(filepath.Join(dir, name)))(t) }
 	open := func() *os.Root {
 		sub := require.Value(os.OpenRoot(filepath.Join(dir, "a")))(t)
 		t.Cleanup(func() { sub.Close() })
