@@ -172,8 +172,7 @@ func TestOnlyNetworkCommandsSend(t *testing.T) {
 		r := find(entry.Name)
 		sends := r.sends || r.effect == tiers.Publishes
 		assert.That(t, !sends || entry.Network, "%s sends without a network", entry.Name)
-		want := entry.Name == "web" || entry.Effect == "publish"
-		assert.Equal(t, sends, want, "%s: sends", entry.Name)
+		assert.Equal(t, sends, entry.Name == "web" || entry.Effect == "publish", "%s: sends", entry.Name)
 	}
 }
 

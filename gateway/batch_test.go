@@ -402,8 +402,7 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 	}
 	for limit, each := range map[int]int{0: 50000, 500: leastShare, 1 << 20: 50000, 10000: 10000/2 - aroundShare} {
 		batch.MaxOutput = limit
-		got := f.gateway.DoBatch(context.Background(), batch)
-		for _, done := range got.Results {
+		for _, done := range f.gateway.DoBatch(context.Background(), batch).Results {
 			answer := done.Result
 			if len(answer.Stdout) > each || len(answer.Stdout) < each-each/8 || (answer.Truncated != nil) != (each < 50000) {
 				t.Fatalf("of %d: %d bytes, truncated %+v", limit, len(answer.Stdout), answer.Truncated)

@@ -156,8 +156,7 @@ func sampleParams(c allowlist.Command) allowlist.Params {
 func readAll(t *testing.T, folder string) string {
 	t.Helper()
 	var b strings.Builder
-	entries := require.Value(os.ReadDir(folder))(t)
-	for _, e := range entries {
+	for _, e := range require.Value(os.ReadDir(folder))(t) {
 		text := require.Value(os.ReadFile(filepath.Join(folder, e.Name())))(t)
 		b.Write(text)
 	}

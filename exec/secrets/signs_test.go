@@ -15,8 +15,7 @@ import (
 // signTexts are the lines of testdata/signs.txt: a kind, and a text.
 func signTexts(t *testing.T) (all [][2]string) {
 	t.Helper()
-	text := require.Value(os.ReadFile("testdata/signs.txt"))(t)
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(require.Value(os.ReadFile("testdata/signs.txt"))(t))) {
 		kind, sign, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		all = append(all, [2]string{kind, sign})
 	}

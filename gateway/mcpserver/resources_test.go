@@ -78,8 +78,7 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 		plain := d.read(helpPrefix + name)
 		encoded := d.read(helpPrefix + strings.ReplaceAll(name, ":", "%3A"))
 		assert.That(t, plain == encoded && strings.HasPrefix(plain, name) && strings.Contains(plain, "allowed"), "%s:\n%s\nand\n%s", name, plain, encoded)
-		c := require.Value(allowlist.Describe(name))(t)
-		for _, p := range c.Params {
+		for _, p := range require.Value(allowlist.Describe(name))(t).Params {
 			assert.That(t, strings.Contains(plain, "\n  "+p.Name+" "), "%s: the parameter %s is missing in\n%s", name, p.Name, plain)
 		}
 	}

@@ -126,8 +126,7 @@ func TestEveryClientHasAFreshPage(t *testing.T) {
 		pages[c.ID+".md"] = true
 		fresh(t, pagesFolder+c.ID+".md", clientPage(t, c))
 	}
-	entries := require.Value(os.ReadDir(pagesFolder))(t)
-	for _, e := range entries {
+	for _, e := range require.Value(os.ReadDir(pagesFolder))(t) {
 		assert.That(t, pages[e.Name()], "%s is the page of no client", e.Name())
 	}
 }

@@ -36,8 +36,7 @@ func (h *testVault) leads(path string) bool {
 // names returns what a folder of the vault lists.
 func (h *testVault) names(folder string) (names []string) {
 	h.t.Helper()
-	entries := require.Value(os.ReadDir(h.file(folder)))(h.t)
-	for _, e := range entries {
+	for _, e := range require.Value(os.ReadDir(h.file(folder)))(h.t) {
 		names = append(names, e.Name())
 	}
 	slices.Sort(names)

@@ -88,8 +88,7 @@ func TestMatrix(t *testing.T) {
 				for _, site := range sites {
 					for _, method := range methods {
 						for _, token := range tokens {
-							a := attempt{host, origin, site, method, token, path}
-							checkAttempt(t, r, a)
+							checkAttempt(t, r, attempt{host, origin, site, method, token, path})
 							count++
 						}
 					}

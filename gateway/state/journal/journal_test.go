@@ -192,8 +192,7 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 
 func diskUse(t testing.TB, dir string) (total int64) {
 	t.Helper()
-	list := require.Value(os.ReadDir(dir))(t)
-	for _, e := range list {
+	for _, e := range require.Value(os.ReadDir(dir))(t) {
 		info := require.Value(e.Info())(t)
 		total += info.Size()
 	}

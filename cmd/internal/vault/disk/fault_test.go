@@ -253,8 +253,7 @@ func TestPatience(t *testing.T) {
 // listedIn returns the files of a folder with their texts.
 func listedIn(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	entries := require.Value(os.ReadDir(dir))(t)
-	for _, e := range entries {
+	for _, e := range require.Value(os.ReadDir(dir))(t) {
 		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil {
 			files = append(files, e.Name()+"="+string(text))
 		}

@@ -219,6 +219,5 @@ func TestInterposeIsAskedBeforeEveryCall(t *testing.T) {
 
 func TestNumberedNames(t *testing.T) {
 	got := []string{numbered("a.md", 0), numbered("a.md", 1), numbered("v1.2 x.md", 12), numbered("LICENSE", 3)}
-	want := []string{"a.md", "a 1.md", "v1.2 x 12.md", "LICENSE 3"}
-	assert.That(t, slices.Equal(got, want), "got %q", got)
+	assert.That(t, slices.Equal(got, []string{"a.md", "a 1.md", "v1.2 x 12.md", "LICENSE 3"}), "got %q", got)
 }

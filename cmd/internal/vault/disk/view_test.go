@@ -120,8 +120,7 @@ func TestEveryMethodByPathIsListed(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file := require.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
-		for _, decl := range file.Decls {
+		for _, decl := range require.Value(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t).Decls {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Recv == nil || !f.Name.IsExported() || receiver(f) != "Folder" {
 				continue

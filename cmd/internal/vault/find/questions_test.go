@@ -25,8 +25,7 @@ type question struct {
 
 func questions(t testing.TB) (list []question) {
 	t.Helper()
-	text := require.Value(os.ReadFile("testdata/questions.tsv"))(t)
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(require.Value(os.ReadFile("testdata/questions.tsv"))(t))) {
 		cells := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		if strings.HasPrefix(line, "#") {
 			continue

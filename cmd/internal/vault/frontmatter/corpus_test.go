@@ -48,8 +48,7 @@ var corpusSigns = strings.NewReplacer("⇥", "\t", "␍", "\r", "␟", "\ufeff",
 
 func readCorpus(t *testing.T) (cases []*corpusCase) {
 	t.Helper()
-	text := require.Value(os.ReadFile("testdata/corpus.txt"))(t)
-	for n, line := range strings.Split(string(text), "\n") {
+	for n, line := range strings.Split(string(require.Value(os.ReadFile("testdata/corpus.txt"))(t)), "\n") {
 		if name, ok := strings.CutPrefix(line, "= "); ok {
 			cases = append(cases, &corpusCase{name: name, key: "b"})
 			continue
@@ -409,8 +408,7 @@ func TestEveryTextIsReadAsItWasWritten(t *testing.T) {
 
 func FuzzFrontmatter(f *testing.F) {
 	for _, name := range []string{"scalars.txt", "keys.txt"} {
-		file := require.Value(os.ReadFile("testdata/" + name))(f)
-		for line := range strings.Lines(string(file)) {
+		for line := range strings.Lines(string(require.Value(os.ReadFile("testdata/" + name))(f))) {
 			encoded, _, _ := strings.Cut(line, "\t")
 			var text string
 			if json.Unmarshal([]byte(encoded), &text) == nil {

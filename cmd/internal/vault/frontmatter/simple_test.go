@@ -76,8 +76,7 @@ func TestSimpleBlocksAgreeOnTheCorpus(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"scalars", "keys", "written"} {
-		text := require.Value(os.ReadFile("testdata/" + name + ".txt"))(t)
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(string(require.Value(os.ReadFile("testdata/" + name + ".txt"))(t))) {
 			for _, block := range []string{line, "a: " + line, "a:\n- " + line, "a: [" + strings.TrimSuffix(line, "\n") + "]\n", strings.ReplaceAll(line, "\\n", "\n")} {
 				blocks++
 				if agrees(t, []byte(block)) {
