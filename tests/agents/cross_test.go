@@ -249,6 +249,7 @@ func (c *caller) asked(arguments string, form func(id string)) (answer string) {
 // An agent ends while a form of its waits for the person, over HTTP: the call ends soon, and an
 // answer that comes later, or the same call in another session, changes nothing.
 func TestAQuestionEndsWithItsAgent(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"pause", "revoke", "edit", "expiry"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

@@ -52,6 +52,7 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 
 // An agent whose table is narrowed or removed while its server runs loses the rights there.
 func TestAnAgentEndsInTheMiddleOfItsSession(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(string) string{
 		"removed": func(text string) string {
 			return strings.Replace(text, "[agents.ann]\n[agents.ann.access]", "[agents.other]\n[agents.other.access]", 1)

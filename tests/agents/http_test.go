@@ -75,6 +75,7 @@ func tokenOf(r *rig.Rig, agent string) string {
 }
 
 func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	tokens := map[string]string{"ann": tokenOf(r, "ann"), "bob": tokenOf(r, "bob"), "late": tokenOf(r, "late")}
 	server := r.OverHTTP()

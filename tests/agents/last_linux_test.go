@@ -19,6 +19,7 @@ import (
 // over HTTP, while the user pauses it, revokes it, takes rights from it in the settings file, or it
 // expires: after that there is no effect and no answer with text. The log has the times.
 func TestTheLastEffectOfAnAgent(t *testing.T) {
+	t.Parallel()
 	for i, how := range []string{"pause", "revoke", "edit", "expiry"} {
 		for j, over := range []string{"stdio", "http"} {
 			t.Run(how+" over "+over, func(t *testing.T) {
@@ -84,7 +85,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 				var last time.Time // when the last call began that had an effect or an answer
 				calls, refused, cursor := 0, 0, ""
 				size := 0 // of the note, after the first round without an effect
-				for start := time.Now(); refused < 30; {
+				for start := time.Now(); refused < long.Count(10, 30); {
 					require.That(t, time.Since(start) <= rig.Deadline, "%d rounds with an effect, the last one began %v ago", calls, time.Since(last))
 					at := time.Now()
 					next := rig.Calling("files").With("limit", 1)
@@ -126,6 +127,7 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 
 // A program that runs for an agent is stopped when the agent is paused or revoked.
 func TestARunningProgramEndsWithItsAgent(t *testing.T) {
+	t.Parallel()
 	for _, how := range [][]string{{"pause", "--agent=reader"}, {"agent", "revoke", "reader"}} {
 		r := newRig(t)
 		pidFile := filepath.Join(r.Home, "pid")

@@ -16,6 +16,7 @@ import (
 // The managed settings bound the program as it is: in a namespace of its own, where /etc is a
 // folder of the test and its user is root.
 func TestManagedSettingsBoundTheProgram(t *testing.T) {
+	t.Parallel()
 	etc := t.TempDir()
 	inside := func(args ...string) *osexec.Cmd {
 		return osexec.Command("unshare", append([]string{"-rm", "sh", "-c", `mount --bind "$0" /etc && exec "$@"`, etc}, args...)...)

@@ -114,6 +114,7 @@ func (d rights) decides(c matrixCall, note string) string {
 // Fifty agents of one server over HTTP: what a dry run, the call itself, explain, and the list of
 // commands say of each is what server and agent both allow, by a rule that is written here.
 func TestFiftyAgentsOverHTTP(t *testing.T) {
+	t.Parallel()
 	draws := rand.New(rand.NewPCG(26, 51))
 	r := rig.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
 	r.Set("tier", `"v2"`).Set("confirm", `"never"`)
@@ -198,6 +199,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 // A thousand agents in one server: each token is that of its agent, none other is of any, and a
 // file of tokens that others can read has none.
 func TestAThousandAgents(t *testing.T) {
+	t.Parallel()
 	r := rig.New(t, notes)
 	var names []string
 	for i := range 1000 {

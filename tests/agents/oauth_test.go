@@ -186,6 +186,7 @@ func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 }
 
 func TestWhoseATokenIs(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, test := range []struct {
 		what    string
@@ -241,6 +242,7 @@ func TestWhoseATokenIs(t *testing.T) {
 // Taking a subject out of the settings file ends its tokens in a running server, in the middle of a
 // session; so does an issuer that withdraws its key, and one that is away ends nothing.
 func TestAccessTokensEnd(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	ann := s.as("ann@example", "vault:read")
 	ann.connect()

@@ -24,6 +24,7 @@ var (
 // explain, access and dry-run say of each, and the views of the policy and of access, is what server
 // and agent both allow, by the rule of this test.
 func TestFiftyAgentsForTheOwner(t *testing.T) {
+	t.Parallel()
 	draws := rand.New(rand.NewPCG(26, 53))
 	r := rig.New(t, map[string]string{"Ann/Plan.md": "a\n", "Bob/Plan.md": "b\n", "Both/Plan.md": "c\n"})
 	r.Set("tier", `"v2"`).Set("confirm", `"never"`)

@@ -66,6 +66,7 @@ func TestDenyOnThePage(t *testing.T) {
 
 // What is confirmed is what was shown: a note that has changed since is shown again.
 func TestUndoOnThePage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	v := open(r)
 	client := r.Stdio(false, "")
@@ -94,6 +95,7 @@ func TestUndoOnThePage(t *testing.T) {
 }
 
 func TestUndoABatchAndASession(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	v := open(r)
 	client := r.Stdio(false, "")
@@ -123,6 +125,7 @@ func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
 // A note that was changed again keeps a change from being undone: the page names the later changes,
 // and undoes them together. That works while agents are paused.
 func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	v := open(r)
 	client := r.Stdio(false, "")

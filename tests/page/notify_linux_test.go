@@ -22,6 +22,7 @@ import (
 // From a call to the decision: the owner gets a message without anything of the note, its link
 // leads a browser that is signed in to the question, and no other.
 func TestAMessageLeadsToTheQuestion(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	told := make(chan string, 10)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, got *http.Request) {

@@ -85,6 +85,7 @@ func TestOnlyLoopbackAddresses(t *testing.T) {
 
 // Hostile text in every field of every file that the page reads is shown as text.
 func TestHostileTextIsText(t *testing.T) {
+	t.Parallel()
 	evil := []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b[2J\x1b]0;x\a", "\u202egnp.exe", `'; alert(1); '`, `{{.}}`, "</title><h1>x"}
 	name := strings.Join(evil[1:2], "")
 	r := rig.New(t, map[string]string{"Bread.md": strings.Join(evil, "\n"), strings.ReplaceAll(name, "/", "") + ".md": "x\n"})

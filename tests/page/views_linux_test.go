@@ -22,6 +22,7 @@ import (
 var inlineCode = regexp.MustCompile(`(?i)<[^>]*\s(on[a-z]+|style)\s*=|javascript:|<style|<script[^>]*>[^<]`)
 
 func TestEveryView(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	v := open(r)
 	for _, path := range []string{"", "activity", "approvals", "changes", "health", "settings", "policy", "policy/try", "policy/access"} {
@@ -109,6 +110,7 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 
 // Long lists have pages, which together have every row once.
 func TestPagesOfCallsAndChanges(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	client := r.Stdio(false, "")
 	for i := range 55 {
@@ -137,6 +139,7 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 
 // A bar of the chart leads to its calls, and filters are in every page of a list until each is taken out.
 func TestFiltersSurviveAPage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	client := r.Stdio(false, "")
 	for i := range 101 {
@@ -165,6 +168,7 @@ func TestFiltersSurviveAPage(t *testing.T) {
 // The first view alone says what happened today, what waits, and how it is taken back; notes have
 // their names, and a change that was undone can be done again.
 func TestTheOverviewTellsToday(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	v := open(r)
 	has(t, v.See(""), "No agent has called today.", "<ol class=\"steps\"", "Notes is set", "vaultwicket install", "Ask your agent")
@@ -235,6 +239,7 @@ func TestWithoutAnything(t *testing.T) {
 
 // Each vault has its changes, its policy and its access.
 func TestTwoVaults(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	other := filepath.Join(filepath.Dir(r.Vault), "Other")
 	rig.WriteFile(t, filepath.Join(other, "Only here", "b.md"), []byte("b\n"))
@@ -259,6 +264,7 @@ func TestTwoVaults(t *testing.T) {
 
 // A refused call says why, and the line that it shows allows it.
 func TestTheLineThatIsShownAllowsTheCall(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		settings map[string]string
 		tables   string
