@@ -87,8 +87,7 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 func TestAProgramThatOthersCanChangeSince(t *testing.T) {
 	program := installed(t, filepath.Join(t.TempDir(), "Obsidian"))
 	r := New(Config{CLI: program})
-	p, err := r.App()
-	require.NoError(t, err)
+	p := require.Value(r.App())(t)
 	rights.Allow(t, program, "(A;;FA;;;WD)")
 	require.NoError(t, os.WriteFile(program, []byte("MZ2"), 0o600))
 	assert.Equal(t, codeOf(r.recheck(p)), CodeUnsuitable)

@@ -25,8 +25,7 @@ func TestWrite(t *testing.T) {
 	assert.That(t, len(z.File) == 3 && z.File[0].Name == "LICENSE" && z.File[2].Name == "server/a", "the entries are %v", z.File)
 	for _, f := range z.File {
 		want := files[f.Name]
-		r, err := f.Open()
-		require.NoError(t, err)
+		r := require.Value(f.Open())(t)
 		if content, err := io.ReadAll(r); err != nil || !bytes.Equal(content, want.Content) {
 			t.Errorf("%s is %q (%v)", f.Name, content, err)
 		}
@@ -47,8 +46,7 @@ func machProgram(cpu macho.Cpu, size int) []byte {
 
 func TestUniversal(t *testing.T) {
 	intel, arm := machProgram(macho.CpuAmd64, 20_000), machProgram(macho.CpuArm64, 5)
-	one, err := Universal(intel, arm)
-	require.NoError(t, err)
+	one := require.Value(Universal(intel, arm))(t)
 	other, err := Universal(arm, intel)
 	assert.That(t, err == nil && bytes.Equal(one, other), "the order of the programs makes a difference (%v)", err)
 	fat, err := macho.NewFatFile(bytes.NewReader(one))

@@ -19,8 +19,7 @@ var update = flag.Bool("update", false, "write the files")
 // version is that of the program, read from its source.
 func version(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "cmd", "internal", "release", "version.go"))
-	require.NoError(t, err)
+	text := require.Value(os.ReadFile(filepath.Join("..", "cmd", "internal", "release", "version.go")))(t)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
 	require.That(t, found != nil, "the source names no version")
 	return string(found[1])
@@ -56,8 +55,7 @@ func TestTextsFitTheirPlaces(t *testing.T) {
 
 // Clients ask for the size that the manifests name.
 func TestTheIconHasItsSize(t *testing.T) {
-	file, err := os.Open(filepath.Join("mcpb", "icon.png"))
-	require.NoError(t, err)
+	file := require.Value(os.Open(filepath.Join("mcpb", "icon.png")))(t)
 	defer file.Close()
 	if icon, err := png.DecodeConfig(file); err != nil || fmt.Sprintf("%dx%d", icon.Width, icon.Height) != values["IconSize"] {
 		t.Errorf("%+v, %v", icon, err)

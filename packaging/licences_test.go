@@ -24,8 +24,7 @@ func modules(t *testing.T) []Module {
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "vaultwicket/cmd/vaultwicket")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=arm64", "CGO_ENABLED=0")
-		out, err := list.Output()
-		require.NoError(t, err)
+		out := require.Value(list.Output())(t)
 		for line := range strings.Lines(string(out)) {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 			if len(f) == 3 && f[0] != "vaultwicket" {
@@ -63,8 +62,7 @@ func TestEveryModuleIsPermissive(t *testing.T) {
 
 func TestPackagesCarryEveryText(t *testing.T) {
 	all := modules(t)
-	text, err := LicenceTexts(append(all, Module{"example.org/other", "v1", t.TempDir()}))
-	require.NoError(t, err)
+	text := require.Value(LicenceTexts(append(all, Module{"example.org/other", "v1", t.TempDir()})))(t)
 	for _, m := range all {
 		if !slices.Contains(ownModules, m.Path) && !strings.Contains(text, "\n"+m.Path+" "+m.Version+" (") {
 			t.Errorf("%s is missing", m.Path)

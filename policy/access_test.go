@@ -23,8 +23,7 @@ var places = map[string]string{"Hidden/n.md": "none", "Read/n.md": "r", "Write/n
 
 func placesRules(t *testing.T) access.Rules {
 	t.Helper()
-	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Delete": access.Delete})
-	require.NoError(t, err)
+	rules := require.Value(access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Delete": access.Delete}))(t)
 	return rules
 }
 

@@ -207,11 +207,10 @@ func promptTable(prompts []listedItem) string {
 // the part about results.
 func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 	undone := true
-	text, err := json.Marshal(gateway.BatchResult{
+	text := require.Value(json.Marshal(gateway.BatchResult{
 		Results: []gateway.OperationResult{{Undone: &undone, Notice: "x", Result: &gateway.Answer{}}},
 		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &failure.Error{},
-	})
-	require.NoError(t, err)
+	}))(t)
 	_, section, _ := strings.Cut(page(t, "mcp.md"), "\nA batch has other fields")
 	section, _, _ = strings.Cut(section, "\nA call of `help`")
 	var answer struct {

@@ -55,8 +55,7 @@ func playWorker() {
 
 // A child has not run when it is put into its job, so what it starts is in it too.
 func TestAChildDoesNotRunBeforeItIsInItsJob(t *testing.T) {
-	c, err := ourself("sleep").command(t.Context())
-	require.NoError(t, err)
+	c := require.Value(ourself("sleep").command(t.Context()))(t)
 	require.NoError(t, c.Start())
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
 	threads, err := threadsOf(uint32(c.Process.Pid))
@@ -79,8 +78,7 @@ func TestAChildRunsInItsJob(t *testing.T) {
 
 // A process that no job can contain is not left behind, neither running nor suspended.
 func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
-	c, err := ourself("sleep").command(t.Context())
-	require.NoError(t, err)
+	c := require.Value(ourself("sleep").command(t.Context()))(t)
 	assert.That(t, startIn(c, windows.Handle(0)) != nil, "it was started")
 	assert.That(t, c.ProcessState != nil, "no one waited for its end")
 }

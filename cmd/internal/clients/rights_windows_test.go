@@ -17,10 +17,8 @@ import (
 // everybodys reports whether every user has one of the rights to a file.
 func everybodys(t *testing.T, name string, wanted trust.Rights) bool {
 	t.Helper()
-	descriptor, err := trust.Of(name)
-	require.NoError(t, err)
-	found, err := descriptor.Check(wanted)
-	require.NoError(t, err)
+	descriptor := require.Value(trust.Of(name))(t)
+	found := require.Value(descriptor.Check(wanted))(t)
 	return found.Account != ""
 }
 
@@ -47,8 +45,7 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	around := filepath.Dir(m.Backups)
 	require.NoError(t, os.MkdirAll(around, 0o700))
 	rights.Allow(t, around, "(A;OICI;FA;;;WD)")
-	change, err := m.Install(c, User, server("vaultwicket"), false)
-	require.NoError(t, err)
+	change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 	backup, err := change.Write(context.Background())
 	require.NoError(t, err)
 	assert.NoError(t, private.CheckFolder(filepath.Dir(backup)))

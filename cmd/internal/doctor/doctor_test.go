@@ -346,10 +346,9 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 
 func TestRunningServersAreListed(t *testing.T) {
 	p := healthy(t)
-	remove, err := private.RegisterServer(private.ServersFolder(p.State), private.Server{
+	remove := require.Value(private.RegisterServer(private.ServersFolder(p.State), private.Server{
 		Session: "4711-a", PID: 4711, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Transport: "stdio", Vaults: []string{"Work", "Home\x1b"},
-	})
-	require.NoError(t, err)
+	}))(t)
 	said := func() string {
 		r := Check(t.Context(), p.Machine)
 		at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == "servers" && f.Level == OK })

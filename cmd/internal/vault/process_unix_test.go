@@ -48,11 +48,10 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 	inRead, inWrite := pipe(t)
 	outRead, outWrite := pipe(t)
 	lifeRead, lifeWrite := pipe(t)
-	process, err := os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
+	process := require.Value(os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
 		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, day.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
-	})
-	require.NoError(t, err)
+	}))(t)
 	for _, theirs := range []*os.File{inRead, outWrite, lifeRead} {
 		theirs.Close()
 	}

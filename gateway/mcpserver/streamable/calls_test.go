@@ -222,8 +222,7 @@ func TestAskingBack(t *testing.T) {
 	r := open(t, nil)
 	id, other := r.session(), r.session()
 	transport := &http.Transport{DisableKeepAlives: true}
-	answer, err := transport.RoundTrip(r.request(t.Context(), http.MethodPost, endpoint, call(1, "ask", "{}"), server.HeaderKeySessionID, id))
-	require.NoError(t, err)
+	answer := require.Value(transport.RoundTrip(r.request(t.Context(), http.MethodPost, endpoint, call(1, "ask", "{}"), server.HeaderKeySessionID, id)))(t)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	question := ""

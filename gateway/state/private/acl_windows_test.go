@@ -68,8 +68,7 @@ func TestAFolderInheritsNoRights(t *testing.T) {
 	dir := filepath.Join(parent, "a", "b")
 	require.NoError(t, MakeFolder(Disk{}, dir))
 	require.NoError(t, CheckFolder(filepath.Dir(dir)))
-	file, err := Disk{}.Create(filepath.Join(dir, "file"))
-	require.NoError(t, err)
+	file := require.Value(Disk{}.Create(filepath.Join(dir, "file")))(t)
 	require.NoError(t, file.Close())
 	if _, err := Read(filepath.Join(dir, "file"), 1); err != nil {
 		t.Error(err)

@@ -13,8 +13,7 @@ import (
 // A file that is being read is replaced when the reader has closed it.
 func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
 	name := newFile(t, "before")
-	reader, err := os.Open(name)
-	require.NoError(t, err)
+	reader := require.Value(os.Open(name))(t)
 	closed := make(chan error)
 	go func() {
 		time.Sleep(5 * renamePause)
@@ -29,8 +28,7 @@ func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
 
 func TestAFileThatStaysOpenIsNotReplaced(t *testing.T) {
 	name := newFile(t, "before")
-	reader, err := os.Open(name)
-	require.NoError(t, err)
+	reader := require.Value(os.Open(name))(t)
 	replaced, err := Replace(Disk{}, name+".half", name, []byte("after"), time.Time{})
 	require.NoError(t, reader.Close())
 	if replaced || err == nil || text(t, name) != "before" {

@@ -17,10 +17,8 @@ import (
 // hold opens a file as another program may, which others may only read meanwhile.
 func hold(t *testing.T, path string, share uint32) (release func()) {
 	t.Helper()
-	name, err := windows.UTF16PtrFromString(path)
-	require.NoError(t, err)
-	handle, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
-	require.NoError(t, err)
+	name := require.Value(windows.UTF16PtrFromString(path))(t)
+	handle := require.Value(windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0))(t)
 	return func() { windows.CloseHandle(handle) }
 }
 
@@ -60,8 +58,7 @@ func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
 	for _, name := range []string{"Here.md", "Away.md"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("text"), 0o600))
 	}
-	away, err := windows.UTF16PtrFromString(filepath.Join(folder, "Away.md"))
-	require.NoError(t, err)
+	away := require.Value(windows.UTF16PtrFromString(filepath.Join(folder, "Away.md")))(t)
 	require.NoError(t, windows.SetFileAttributes(away, windows.FILE_ATTRIBUTE_OFFLINE))
 	if now, err := windows.GetFileAttributes(away); err != nil || now&windows.FILE_ATTRIBUTE_OFFLINE == 0 {
 		t.Skipf("this file system does not keep the attribute: %x, %v", now, err)
