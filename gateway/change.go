@@ -124,7 +124,8 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 		return changeState{}, out.Failure
 	}
 	var s changeState
-	return s, json.Unmarshal([]byte(out.Stdout), &s)
+	err = json.Unmarshal([]byte(out.Stdout), &s)
+	return s, err
 }
 
 // verified compares the answer of the app with the notes.

@@ -78,7 +78,8 @@ func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 		return toolCall{}, err
 	}
 	c.Command, c.Params = command, params
-	return c, c.decodeTexts(fields)
+	err = c.decodeTexts(fields)
+	return c, err
 }
 
 // decodeCommon and decodeTexts decode the arguments that every tool for one call has.

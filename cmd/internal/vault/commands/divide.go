@@ -166,7 +166,8 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 		changed.Message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
 	}
 	changed.Message += remarks(into.Path, append(lost, more...))
-	return d.checked(changed, changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true))
+	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true)
+	return d.checked(changed, err)
 }
 
 // extractSection moves a section of a note to a note of its own, and leaves a link there.
@@ -342,7 +343,8 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 	planned.Keeps = true
 	planned.Steps = append(steps, planned.Steps...)
 	planned.Message += unwritten
-	return d.checked(planned, changeLinks(v, &planned, m, others(x, m, from.Path), true))
+	err = changeLinks(v, &planned, m, others(x, m, from.Path), true)
+	return d.checked(planned, err)
 }
 
 // dividing returns the index, and the move of a division: files that go as a whole, and those that

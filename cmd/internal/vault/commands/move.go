@@ -88,7 +88,8 @@ func move(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 	}
 	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
-	return r.planned, r.relink()
+	err = r.relink()
+	return r.planned, err
 }
 
 // destinationOf returns the path that a file gets with to=.
@@ -146,7 +147,8 @@ func (r *relocation) moving(p command.Values, said string, destination func(from
 		return command.Proposal{}, err
 	}
 	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
-	return r.planned, r.relink()
+	err = r.relink()
+	return r.planned, err
 }
 
 // pathLines returns the paths of a list, one a line.
