@@ -96,13 +96,16 @@ const (
 
 // settle waits until every change that was made before the call has been noted: the system reports
 // changes in their order, so it makes one of a file of its own, in the folder dir, and waits for that
-// one. It reports whether that was possible.
+// one. It reports whether that was possible; without a folder ("") it is not.
 func (w *watcher) settle(dir string) bool {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	if w.probe == nil {
+		if dir == "" { // which to CreateTemp is the system's folder of temporary files
+			return false
+		}
 		file, err := os.CreateTemp(dir, probePrefix)
-		if dir == "" || err != nil {
+		if err != nil {
 			return false
 		}
 		err = w.sys.Add(file.Name())

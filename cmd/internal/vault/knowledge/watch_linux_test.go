@@ -114,6 +114,14 @@ func (h *watched) compare(what string) {
 	}
 }
 
+func TestWithoutAFolderNoProbeIsMade(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	h := watching(t, "a.md")
+	settled := h.w.settle("")
+	made, err := os.ReadDir(os.TempDir())
+	assert.That(t, !settled && err == nil && len(made) == 0, "settled %v; %v, %v", settled, made, err)
+}
+
 func TestWhatChangesIsNamed(t *testing.T) {
 	h := watching(t, "a.md", "deep/er/b.md", ".obsidian/app.json")
 	h.write("a.md", "changed")
