@@ -68,6 +68,7 @@ func TestFaultsOfTheClient(t *testing.T) {
 }
 
 func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("our own program starts no other; what it did start would end with the gateway")
 	}
@@ -80,6 +81,7 @@ func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
 }
 
 func TestStoppedWritesAreUnknown(t *testing.T) {
+	t.Parallel()
 	permit := mustPermit("delete", params{"path": "a.md"})
 	hang := part{Argv: []string{"delete", "path=a.md"}, Do: "hang"}
 	t.Run("by the limit", func(t *testing.T) {

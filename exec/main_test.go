@@ -22,6 +22,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -40,6 +41,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
 	}
 	memory.Use()
+	long.WaitTogether()
 	goleak.VerifyTestMain(m)
 }
 

@@ -44,6 +44,7 @@ func TestChildrenEndWithAKilledGateway(t *testing.T) {
 }
 
 func TestTheLifelineOfAChildHolds(t *testing.T) {
+	t.Parallel()
 	r, p, path := embeddedRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "lifeline"}}})
 	_, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	assert.Equal(t, codeOf(err), CodeTimeout, "%v", err)

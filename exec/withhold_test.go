@@ -217,6 +217,7 @@ func keptBy(t *testing.T, r *Runner, p Program, path string) *KeptAnswer {
 }
 
 func TestMoreOfAnAnswer(t *testing.T) {
+	t.Parallel()
 	r, p, _ := residentRunner(t, Config{Timeout: 2 * time.Second}, "worker", "worker")
 	kept := keptBy(t, r, p, "kept.md")
 	for _, tt := range []struct {

@@ -238,6 +238,7 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 }
 
 func TestWorkersThatAreNone(t *testing.T) {
+	t.Parallel()
 	for _, do := range []string{"worker of another version", "worker of another folder", "no worker"} {
 		r, p, _ := residentRunner(t, Config{}, do)
 		out, err := r.Run(t.Context(), writes("a.md"), p)
@@ -277,6 +278,7 @@ func TestInputOfAnyLength(t *testing.T) {
 }
 
 func TestAWorkerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	r, p, path := residentRunner(t, Config{Timeout: faultLimit}, "worker")
 	content := strings.Repeat(`\n`, 300_000)
 	begun := time.Now()

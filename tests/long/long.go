@@ -5,7 +5,10 @@
 package long
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -54,5 +57,16 @@ func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
 		inside = true
 		property(t)
 		inside, passed = false, passed+1
+	}
+}
+
+// WaitTogether runs four parallel tests of a package at once even where there are fewer
+// processors, unless the flag -parallel says how many: most of the time they wait for
+// processes and limits. TestMain calls it.
+func WaitTogether() {
+	const atOnce = 4
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && runtime.GOMAXPROCS(0) < atOnce {
+		_ = f.Value.Set(strconv.Itoa(atOnce))
 	}
 }

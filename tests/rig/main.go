@@ -5,17 +5,15 @@
 package rig
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/memory"
 )
 
@@ -28,9 +26,6 @@ var Binary string
 // copyTo is the variable with the path to which a test binary that the go command
 // starts is to copy the program.
 const copyTo = "VAULTWICKET_TESTS_COPY_TO"
-
-// testsAtOnce is how many parallel tests of a package run at once, at least.
-const testsAtOnce = 4
 
 // Main builds the program, runs the tests of a package and ends the process.
 func Main(m *testing.M) { os.Exit(Built{m}.Run()) }
@@ -53,17 +48,8 @@ func (b Built) Run() int {
 	if err := Build("vaultwicket/cmd/vaultwicket", Binary); err != nil {
 		return status(fmt.Errorf("build: %w", err))
 	}
-	waitTogether()
+	long.WaitTogether()
 	return b.M.Run()
-}
-
-// waitTogether runs more tests at once than there are processors, unless the flag
-// -parallel says how many: most of the time they wait for processes.
-func waitTogether() {
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && runtime.GOMAXPROCS(0) < testsAtOnce {
-		_ = f.Value.Set(strconv.Itoa(testsAtOnce))
-	}
 }
 
 func status(err error) int {

@@ -21,10 +21,14 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	long.WaitTogether()
+	goleak.VerifyTestMain(m)
+}
 
 // received are the lines that a collector has, by the part of the log.
 type received struct {
@@ -314,6 +318,7 @@ func countOf(c collector) int {
 // Each kind of target gets every line once and in order, also those of before the start and between
 // two runs.
 func TestEveryLineArrivesOnce(t *testing.T) {
+	t.Parallel()
 	for name, c := range collectors(t) {
 		t.Run(name, func(t *testing.T) {
 			c.start(t)
@@ -337,11 +342,13 @@ func TestEveryLineArrivesOnce(t *testing.T) {
 
 // A collector that is down at first, and one that is restarted in the middle, lose nothing.
 func TestACollectorThatIsDownLosesNothing(t *testing.T) {
+	t.Parallel()
 	for name, c := range collectors(t) {
 		if name == "file" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			state := newState(t)
 			write(t, state, 0, 300)
 			e := started(t, state, c.address())
@@ -368,6 +375,7 @@ func TestACollectorThatIsDownLosesNothing(t *testing.T) {
 // A collector of syslog that ends, together with the connection and with the process that sends, with
 // lines that it has taken and not read: they are sent again.
 func TestLinesThatEndWithACollector(t *testing.T) {
+	t.Parallel()
 	at := freeAddress(t)
 	mute := listen(t, "tcp", at)
 	state := newState(t)
@@ -396,6 +404,7 @@ func TestLinesThatEndWithACollector(t *testing.T) {
 
 // A collector that answers late, or that it has no time, gets all lines, in order and once.
 func TestASlowCollector(t *testing.T) {
+	t.Parallel()
 	c := &overHTTP{at: freeAddress(t)}
 	c.answer = func(n int) int {
 		time.Sleep(30 * time.Millisecond)
@@ -471,6 +480,7 @@ func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
 
 // Of several processes one sends at a time, and another goes on when it ends.
 func TestOneProcessSendsAtATime(t *testing.T) {
+	t.Parallel()
 	c := &bySyslog{network: "tcp", at: freeAddress(t)}
 	c.start(t)
 	defer c.stop()
