@@ -115,8 +115,7 @@ func TestTheLauncherEndsAsTheProgramEnds(t *testing.T) {
 	c := exec.Command("node", npmRoot(t, script(t, `kill -KILL $$`)))
 	err := c.Run()
 	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-	}
+	assert.That(t, ok && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "SIGKILL becomes %v", err)
 	_, _, status := launch(t, npmRoot(t, script(t, `exit 70`)), "")
 	assert.That(t, status == 70, "status 70 becomes %d", status)
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,18 +70,19 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 		h.openOverHTTP()
 	}
 	h.child = rig.WaitForChild(t, pidFile)
-	for _, pid := range rig.WorkersOf(t, h.process.Process.Pid) {
-		if pid != h.child {
-			h.worker = pid
+	rig.WaitFor(t, "the server has a worker and the client as children", func() bool { // one that asked the app may end yet
+		pids := slices.DeleteFunc(rig.WorkersOf(t, h.process.Process.Pid), func(pid int) bool { return pid == h.child })
+		if len(pids) != 1 {
+			return false
 		}
-	}
-	require.That(t, h.worker != 0, "the server has no worker")
+		h.worker = pids[0]
+		return true
+	})
 	// A terminal sends Ctrl-C to all processes of a group. With groups of their own the children
 	// are ended by the server, in order.
 	groups := map[int]bool{}
 	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
-		group := require.Value(syscall.Getpgid(pid))(t)
-		groups[group] = true
+		groups[require.Value(syscall.Getpgid(pid))(t)] = true
 	}
 	assert.Equal(t, len(groups), 3, "groups of the processes")
 	return h
