@@ -100,6 +100,22 @@ func TestANewQuestionDoesNotMoveOthers(t *testing.T) {
 	b.until("buttons that can", `[...document.querySelectorAll("#questions button")].every(b => !b.disabled)`)
 }
 
+func TestUndoInTheBrowser(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	b := w.open()
+	b.visit("changes")
+	b.run(chromedp.Click(chromedp.CSS("#changes-list tbody a")))
+	b.until("the difference", `document.querySelector(".diff .added")?.innerText.includes("yeast")`)
+	b.press("#undo")
+	if value[bool](b, `document.getElementById("confirm") !== null`) {
+		b.press("#confirm")
+	}
+	b.until("what was done", `document.querySelector(".note")?.innerText === "Undone." && !location.search.includes("answer")`)
+	assert.That(t, w.Read("Bread.md") == "# Bread\n\nflour\nwater\nsalt\n", "the note is %q", w.Read("Bread.md"))
+}
+
 // Two windows show the same: what is done in one appears in the other.
 func TestTwoWindows(t *testing.T) {
 	w := begin(t, nil)

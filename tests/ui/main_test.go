@@ -251,3 +251,11 @@ func emulate(features ...string) step {
 		return err
 	})
 }
+
+// scripts switches the scripts of pages on or off.
+func scripts(on bool) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+		return err
+	})
+}

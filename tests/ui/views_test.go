@@ -126,6 +126,28 @@ func (b *tab) check(where, source string) {
 	}
 }
 
+// The views are complete without scripts, and forms work.
+func TestWithoutJavaScript(t *testing.T) {
+	w := begin(t, nil)
+	client := w.lively()
+	b := w.window()
+	b.run(scripts(false))
+	link := w.link()
+	b.base = link[:strings.Index(link, "open/")]
+	b.run(chromedp.Navigate(link))
+	b.until("the first view", `document.querySelector("#overview-changed li")`)
+	b.visit("approvals")
+	b.run(chromedp.Click(chromedp.CSS("#questions .yes")))
+	b.until("approved", `document.querySelector(".note")`)
+	got := client.Do(rig.Calling("delete", "path=Bread.md"))
+	assert.That(t, got.OK, "the approved call: %+v", got)
+	b.visit("activity")
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "search"+kb.Enter))
+	b.until("calls of one command", `[...document.querySelectorAll("#activity-calls td[data-label=Call]")].length === 1 && document.querySelector("#activity-calls details li + li + li")`)
+	b.visit("health")
+	b.until("findings", `document.querySelector(".findings li")`)
+}
+
 func TestFilters(t *testing.T) {
 	w := begin(t, nil)
 	w.lively()
