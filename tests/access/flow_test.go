@@ -44,7 +44,7 @@ func flowVaults(t *testing.T, action string, from, to []string, change ...func(*
 func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 	t.Parallel()
 	folder, tag, private := []string{"Secret"}, []string{"#client"}, []string{"private"}
-	for i, test := range []struct {
+	for _, test := range []struct {
 		from  []string
 		reads string // separated by blanks
 		note  string // that the question names, "" where the read is from no place of the rule
@@ -58,41 +58,42 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.from, test.reads), func(t *testing.T) {
 			t.Parallel()
-			action := [...]string{"ask", "refuse"}[i%2]
-			h, _ := flowVaults(t, action, test.from, []string{"Inbox2", "vaults", "publish", "web"})
-			carries := []gateway.Request{
-				{Words: []string{"append", "path=Inbox2/a.md", "content=x"}}, {Words: []string{"create", "path=Inbox2/new.md", "content=x"}}, {Words: []string{"append", "path=Inbox/a.md", "content=x"}, Vault: "Other"}, {Words: []string{"daily:append", "content=x"}},
-			}
-			if result, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"}); !result.OK {
-				t.Fatalf("before: %+v", result.Error)
-			}
-			h.Do(strings.Fields(test.reads))
-			for _, req := range carries {
-				req.Command, req.Words, req.Caller = req.Words[0], req.Words[1:], "another session"
-				result, asked := h.Send(req, rig.Says(consent.No))
-				switch {
-				case test.note == "" && (!result.OK || len(asked) > 0):
-					t.Errorf("%s: %s %v: %+v, %d questions", action, req.Command, req.Words, result.Error, len(asked))
-				case test.note == "":
-				case action == "refuse" && (rig.CodeOf(result) != "access_denied" || len(asked) > 0), action == "ask" && (rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, test.note)):
-					t.Errorf("%s: %s %v: %+v, asked %+v", action, req.Command, req.Words, result.Error, asked)
-				case strings.Contains(fmt.Sprint(result.Error.Message, result.Error.Hint), test.note) || strings.Contains(fmt.Sprint(result), "CANARY"):
-					t.Errorf("the caller is told %+v", result.Error)
+			for _, action := range []string{"ask", "refuse"} {
+				h, _ := flowVaults(t, action, test.from, []string{"Inbox2", "vaults", "publish", "web"})
+				carries := []gateway.Request{
+					{Words: []string{"append", "path=Inbox2/a.md", "content=x"}}, {Words: []string{"create", "path=Inbox2/new.md", "content=x"}}, {Words: []string{"append", "path=Inbox/a.md", "content=x"}, Vault: "Other"}, {Words: []string{"daily:append", "content=x"}},
 				}
-			}
-			result, asked := h.Do([]string{"append", "path=Inbox/b.md", "content=x"})
-			assert.That(t, result.OK && len(asked) == 0, "a change elsewhere: %+v", result.Error)
-			for _, words := range [][]string{{"publish:add", "path=Inbox/a.md"}, {"web", "url=https://example.org/"}} {
-				d := h.Gateway.DryRun(t.Context(), gateway.Request{Command: words[0], Words: words[1:], Owner: true})
-				verdict := "pass"
-				if test.note != "" {
-					verdict = map[string]string{"ask": "ask", "refuse": "deny"}[action]
+				if result, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"}); !result.OK {
+					t.Fatalf("before: %+v", result.Error)
 				}
-				found := false
-				for _, rule := range d.Rules {
-					found = found || rule.Rule == "flow" && rule.Verdict == verdict && (test.note == "" || !strings.Contains(rule.Why, test.note))
+				h.Do(strings.Fields(test.reads))
+				for _, req := range carries {
+					req.Command, req.Words, req.Caller = req.Words[0], req.Words[1:], "another session"
+					result, asked := h.Send(req, rig.Says(consent.No))
+					switch {
+					case test.note == "" && (!result.OK || len(asked) > 0):
+						t.Errorf("%s: %s %v: %+v, %d questions", action, req.Command, req.Words, result.Error, len(asked))
+					case test.note == "":
+					case action == "refuse" && (rig.CodeOf(result) != "access_denied" || len(asked) > 0), action == "ask" && (rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, test.note)):
+						t.Errorf("%s: %s %v: %+v, asked %+v", action, req.Command, req.Words, result.Error, asked)
+					case strings.Contains(fmt.Sprint(result.Error.Message, result.Error.Hint), test.note) || strings.Contains(fmt.Sprint(result), "CANARY"):
+						t.Errorf("the caller is told %+v", result.Error)
+					}
 				}
-				assert.That(t, found, "%s: a dry run of %q says %+v", action, words, d.Rules)
+				result, asked := h.Do([]string{"append", "path=Inbox/b.md", "content=x"})
+				assert.That(t, result.OK && len(asked) == 0, "a change elsewhere: %+v", result.Error)
+				for _, words := range [][]string{{"publish:add", "path=Inbox/a.md"}, {"web", "url=https://example.org/"}} {
+					d := h.Gateway.DryRun(t.Context(), gateway.Request{Command: words[0], Words: words[1:], Owner: true})
+					verdict := "pass"
+					if test.note != "" {
+						verdict = map[string]string{"ask": "ask", "refuse": "deny"}[action]
+					}
+					found := false
+					for _, rule := range d.Rules {
+						found = found || rule.Rule == "flow" && rule.Verdict == verdict && (test.note == "" || !strings.Contains(rule.Why, test.note))
+					}
+					assert.That(t, found, "%s: a dry run of %q says %+v", action, words, d.Rules)
+				}
 			}
 		})
 	}
