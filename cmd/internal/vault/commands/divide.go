@@ -262,41 +262,9 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 		return command.Proposal{}, err
 	}
 	note := from.Path.String()
-	d := &division{was: map[string]markdown.Note{note: found}, now: map[string]markdown.Note{}, to: map[headingAt]headingAt{}}
-	d.part = func(_ string, at int) string {
-		for _, s := range sections {
-			if span := found.Section(s.heading); span.Start <= at && at < span.End {
-				return s.to.String()
-			}
-		}
-		return note
-	}
-	// The rest of the note as it will be, but for links: all sections are cut out of it.
-	rest, at := []byte(nil), 0
-	var made []string
-	for _, s := range sections {
-		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
-			return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(s.to.String()))
-		}
-		made = append(made, s.to.String())
-		span := found.Section(s.heading)
-		rest, at = append(rest, text[at:span.Start]...), span.End
-		in := 0
-		for i, h := range found.Headings {
-			if span.Start <= h.At && h.At < span.End {
-				d.to[headingAt{note, i}] = headingAt{s.to.String(), in}
-				in++
-			}
-		}
-		d.now[s.to.String()] = markdown.Scan(text[span.Start:span.End])
-	}
-	d.now[note] = markdown.Scan(append(rest, text[at:]...))
-	left := 0
-	for i := range found.Headings {
-		if h := (headingAt{note, i}); d.to[h] == (headingAt{}) {
-			d.to[h] = headingAt{note, left}
-			left++
-		}
+	d, made, err := divisionOf(v, note, text, found, sections)
+	if err != nil {
+		return command.Proposal{}, err
 	}
 	x, m, err := dividing(v, d, nil, made)
 	if err != nil {
@@ -311,7 +279,7 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 		at, _ := lineStart(text, 0, l.Line-1)
 		return d.part(note, at)
 	}
-	at = 0
+	at := 0
 	for _, s := range sections {
 		moved, _, more := m.At(s.to.String()).Rewrite(text, note)
 		span := markdown.Scan(moved).Section(s.heading)
@@ -345,6 +313,47 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 	planned.Message += unwritten
 	err = changeLinks(v, &planned, m, others(x, m, from.Path), true)
 	return d.checked(planned, err)
+}
+
+// divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
+// paths of these. The error is that one of them exists.
+func divisionOf(v *command.Vault, note string, text []byte, found markdown.Note, sections []section) (d *division, made []string, err error) {
+	d = &division{was: map[string]markdown.Note{note: found}, now: map[string]markdown.Note{}, to: map[headingAt]headingAt{}}
+	d.part = func(_ string, at int) string {
+		for _, s := range sections {
+			if span := found.Section(s.heading); span.Start <= at && at < span.End {
+				return s.to.String()
+			}
+		}
+		return note
+	}
+	// The rest of the note as it will be, but for links: all sections are cut out of it.
+	rest, at := []byte(nil), 0
+	for _, s := range sections {
+		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
+			return nil, nil, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(s.to.String()))
+		}
+		made = append(made, s.to.String())
+		span := found.Section(s.heading)
+		rest, at = append(rest, text[at:span.Start]...), span.End
+		in := 0
+		for i, h := range found.Headings {
+			if span.Start <= h.At && h.At < span.End {
+				d.to[headingAt{note, i}] = headingAt{s.to.String(), in}
+				in++
+			}
+		}
+		d.now[s.to.String()] = markdown.Scan(text[span.Start:span.End])
+	}
+	d.now[note] = markdown.Scan(append(rest, text[at:]...))
+	left := 0
+	for i := range found.Headings {
+		if h := (headingAt{note, i}); d.to[h] == (headingAt{}) {
+			d.to[h] = headingAt{note, left}
+			left++
+		}
+	}
+	return d, made, nil
 }
 
 // dividing returns the index, and the move of a division: files that go as a whole, and those that
