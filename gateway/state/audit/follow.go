@@ -60,7 +60,7 @@ func (f *Follower) Take(limit int, visit func(Place, Line, []byte)) error {
 	}
 	defer s.close()
 	files, next := s.files, s.content.next()
-	if next < f.at.File { // the log was removed, and began anew
+	if next < f.at.File && !s.content.isEmpty() { // the log was removed, and began anew; without files it may come back
 		f.at = Position{Seq: f.at.Seq}
 	}
 	if s.content.current {

@@ -47,6 +47,11 @@ func TestAFollowerReadsEachLineOnce(t *testing.T) {
 		line, ok := f.At(place)
 		assert.That(t, ok && line.Seq == seq, "line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
 	}
+	for _, move := range [][2]string{{dir, dir + ".away"}, {dir + ".away", dir}} { // as if a disk was not mounted
+		require.NoError(t, os.Rename(move[0], move[1]))
+		seqs, _ := followed(t, f)
+		assert.That(t, seqs == nil, "after %q is %q: %d", move[0], move[1], seqs)
+	}
 }
 
 func TestTheFirstLookIsBounded(t *testing.T) {
