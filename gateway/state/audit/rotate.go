@@ -104,11 +104,7 @@ func (l *Log) rotateFile(t *tail) error {
 			// The next file tells where it begins, if there is one that can be read.
 			next = t.end
 			if t.head.first+1 < t.head.number {
-				first, _, err := l.folder.ends(rotatedName(t.head.first + 1))
-				if err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
-				if first.seq > 0 {
+				if first, _, err := l.folder.ends(rotatedName(t.head.first + 1)); err == nil && first.seq > 0 {
 					next = point{first.seq - 1, first.prev}
 				}
 			}
