@@ -48,7 +48,8 @@ func parsePath(written string) (string, error) {
 	return path, nil
 }
 
-// Path returns the path of a folder or note as rules have it, "/" for the vault. No note could have another.
+// Path returns the path of a folder or note as rules have it, "/" for the vault. The error names one that
+// no note could have.
 func Path(text string) (string, error) {
 	path, err := parsePath(text)
 	return written(path), err
