@@ -103,6 +103,19 @@ func TestClaudeCodeIsDrivenByItsOwnCommand(t *testing.T) {
 	assert.That(t, err == nil && len(change.Commands) == 0 && change.Diff() != "", "in a project: %v, %v", change, err)
 }
 
+// A list where the client has a mapping, and a mapping where it has a list, have none of its entries.
+func TestEntriesAreLookedForInTheFormOfTheClient(t *testing.T) {
+	for id, content := range map[string]string{
+		"cursor":   `{"mcpServers": [{"name": "vaultwicket", "command": "vaultwicket"}]}`,
+		"continue": "mcpServers:\n  vaultwicket:\n    command: vaultwicket\n",
+	} {
+		m, c := newMachine(t, "linux"), client(t, id)
+		write(t, m.System.File(c, User), &content)
+		s := m.State(c)
+		assert.That(t, s.Problem == "" && len(s.Servers) == 0, "%s: the state is %+v", id, s)
+	}
+}
+
 func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
 	m, fake := claudeMachine(t)
 	fake.fails = true

@@ -55,17 +55,18 @@ func (i Installer) State(c Client) State {
 		value = mapping[key]
 	}
 	all := map[string]map[string]any{}
-	switch collection := value.(type) {
-	case map[string]any:
-		for name, item := range collection {
-			all[name], _ = item.(map[string]any)
-		}
-	case []any:
-		for _, item := range slices.Backward(collection) { // of several with a name the first counts
+	if c.list {
+		list, _ := value.([]any)
+		for _, item := range slices.Backward(list) { // of several with a name the first counts
 			entry, _ := item.(map[string]any)
 			if name, ok := entry["name"].(string); ok {
 				all[name] = entry
 			}
+		}
+	} else {
+		mapping, _ := value.(map[string]any)
+		for name, item := range mapping {
+			all[name], _ = item.(map[string]any)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
