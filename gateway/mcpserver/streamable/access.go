@@ -269,8 +269,9 @@ const (
 	tokenSet   = "-._~+/" // besides letters and digits, RFC 6750
 )
 
-// Token returns the token in the file at path, which it creates with a new token if it is missing. The file must be a regular one that only this user can read, with one token and at most
-// a newline. The error is a *SettingError, without text of the file.
+// Token returns the token in the file at path, which it creates with a new token if it is missing.
+// The file must be a regular one that only this user can read, with one token and at most a newline.
+// The error is a *SettingError, without text of the file.
 func Token(path string) (string, error) {
 	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -135,14 +135,14 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 			return
 		}
 	}
-	empty := m.Failure == nil && (wire.IsNull(m.Result) || strings.Trim(string(m.Result), "{}"+wire.Space) == "") // as the response to a ping
+	empty := m.Failure == nil && (wire.IsNull(m.Result) || len(bytes.Trim(m.Result, "{}"+wire.Space)) == 0) // as the response to a ping
 	switch {
 	case m.Kind == wire.Request:
 		d.postRequest(w, r, by, m, x, own)
 	case m.Cancels != nil:
-		x.ongoing.Range(func(request, _ any) bool { // one, if the client follows the protocol
-			if r := request.(*cancellable); r.id == m.Cancels {
-				r.end()
+		x.ongoing.Range(func(key, _ any) bool { // one, if the client follows the protocol
+			if request := key.(*cancellable); request.id == m.Cancels {
+				request.end()
 			}
 			return true
 		})
