@@ -14,9 +14,10 @@ package pages
 import (
 	"strings"
 	"unicode/utf8"
-	"vaultwicket/gateway/failure"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"vaultwicket/gateway/failure"
 )
 
 // Form says what the rows of a text are.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+
 	"vaultwicket/gateway/failure"
 )
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
 	"vaultwicket/gateway/httpguard"
 )
 
