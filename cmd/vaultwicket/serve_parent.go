@@ -117,9 +117,13 @@ func watchParent(ctx context.Context, pid int, log *slog.Logger) (_ context.Cont
 	if pid == 0 {
 		return ctx, func() {}, nil
 	}
-	held, _ := os.FindProcess(pid) // on Windows its id is not reused while it is open
+	release := func() {}
+	if held, err := os.FindProcess(pid); err == nil { // on Windows its id is not reused while it is open
+		release = func() { _ = held.Release() }
+	}
 	p, err := newParent(pid, lookUpProcess, os.Getppid)
 	if err != nil {
+		release()
 		return ctx, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -134,8 +138,6 @@ func watchParent(ctx context.Context, pid int, log *slog.Logger) (_ context.Cont
 	return ctx, func() {
 		cancel()
 		<-done
-		if held != nil {
-			_ = held.Release()
-		}
+		release()
 	}, nil
 }
