@@ -32,7 +32,10 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	at := require.Value(folder.place(nil))(t)
 	defer at.close()
 	said := map[string]error{}
+	closed := require.Value(folder.place(nil))(t)
+	closed.close()
 	_, said["fstatat none: no such file or directory"] = at.stamp("none")
+	_, said["readdirent .: bad file descriptor"] = closed.list()
 	_, said["fstat n.md: bad file descriptor"] = openFile{fd: -1, name: "n.md"}.stamp()
 	_, said[`"." is a folder`] = openFile{fd: int(at.(descriptor).folder.Fd()), name: "."}.stamp()
 	n, err := openFile{fd: -1, name: "n.md"}.Read(make([]byte, 4))

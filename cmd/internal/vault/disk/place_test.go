@@ -124,13 +124,10 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 		found, err := b.list()
 		assert.That(t, err == nil && len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })) == 1, "%s: %v, %v", kind, found, err)
 		b.close()
-		if kind == "native" {
-			continue // its number can be that of another file by now
-		}
 		_, err = a.step("b")
 		assert.That(t, err != nil, "%s: a step from a place that is closed", kind)
 		found, err = b.list()
-		assert.That(t, errors.Is(err, fs.ErrClosed) && len(found) == 0, "%s: a place that is closed lists %v", kind, found)
+		assert.That(t, err != nil && len(found) == 0, "%s: a place that is closed lists %v", kind, found)
 		_, err = b.info("n.md")
 		assert.That(t, err != nil, "%s: a place that is closed knows a file", kind)
 		_, _, err = b.read("n.md", nil)
