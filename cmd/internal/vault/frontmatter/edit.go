@@ -423,7 +423,7 @@ func (b *note) comment(line markdown.Span, from int) string {
 	return ""
 }
 
-// breakBefore returns the line break that ends at at.
+// breakBefore returns the line break that ends at at, "\n" where none does.
 func breakBefore(text []byte, at int) string {
 	if bytes.HasSuffix(text[:at], []byte("\r\n")) {
 		return "\r\n"
