@@ -131,7 +131,7 @@ func TestVaultReplace(t *testing.T) {
 	for _, call := range [][2]string{
 		{"Use new=<text> or remove, one of them.", "old=foo"}, {"Use new=<text> or remove, one of them.", "old=foo new=x remove"},
 		{"Invalid value for old: no regular expression", "old=( new=x regex"}, {"Invalid value for new: the expression has no group $2.", "old=(f) new=$2 regex"},
-		{"Invalid value for new: the expression has no group $<x>.", "old=(f) new=$<x> regex"}, {`Folder "N" not found.`, "old=f new=x folder=N"},
+		{"Invalid value for new: the expression has no group $<x>.", "old=(f) new=$<x> regex"}, {"Invalid value for new: the expression has no group $<>.", "old=(?<x>f) new=$<> regex"}, {`Folder "N" not found.`, "old=f new=x folder=N"},
 		{`The properties of "F/b.md" could not be read with the new text.`, "old=title: new=["}, {`The properties of "F/b.md" could not be read with the new text.`, "old=--- new=x"},
 	} {
 		refused(t, files, call[0], append([]string{"vault:replace"}, strings.Fields(call[1])...)...)

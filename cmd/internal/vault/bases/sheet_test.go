@@ -143,6 +143,7 @@ var sheet = []subject{
 		{`title.startsWith("bIG")`, "true"}, {`title.endsWith("AN")`, "true"}, {`title.lower()`, "big plan"}, {`" a ".trim() + "."`, "a."}, {`"abc".reverse()`, "cba"}, {`"ab".repeat(3)`, "ababab"}, {`"ab".repeat(0)`, ""},
 		{`"abcdef".slice(1, 3)`, "bc"}, {`"abcdef".slice(-3, -1)`, "de"}, {`"abc".slice(2, 1)`, ""}, {`"a,b,c".split(",")`, "a, b, c"}, {`"a1b2".split(/\d/)`, "a, b, "}, {`"a1b".split(/(\d)/)`, "a, 1, b"}, {`"abc".split("")`, "a, b, c"},
 		{`"aXbX".replace("X", "-")`, "a-b-"}, {`"a.b".replace(".", "$&")`, "a$&b"}, {`"John Smith".replace(/(\w+) (\w+)/, "$2 $1")`, "Smith John"}, {`"aa".replace(/a/, "[$&]")`, "[a]a"}, {`"ab".replace(/(?<x>a)/, "$<x>$<x>")`, "aab"},
+		{`"ab".replace(/(a)/, "$<1>$<>")`, "$<1>$<>b"}, {`"ab".replace(/(?<x>a)(b)/, "$<2>$<>$<x>")`, "$<2>$<>a"},
 		{`"a💩".length`, "3"}, {`"ÄÖ".lower()`, "äö"}, {`owner.contains("ann")`, "true"},
 	}},
 	{"number methods", computed, [][2]string{

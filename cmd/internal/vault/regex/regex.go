@@ -200,9 +200,7 @@ func reference(re *Regexp, rest string) (group, size int, known bool) {
 		if !closed {
 			return 0, 0, false
 		}
-		// Groups without a name are called by their number, which is none where no group has a name.
-		named := slices.ContainsFunc(names, func(name string) bool { return strings.Trim(name, "0123456789") != "" })
-		if place := slices.Index(names, name); place >= 0 && named {
+		if place := slices.Index(names, name); place >= 0 && name != "" { // which is that of all groups without one
 			return numbers[place], len(name) + 2, true
 		}
 		return 0, len(name) + 2, false
