@@ -214,7 +214,8 @@ func (s *scanner) begin(c *cursor, matched int) {
 			text := s.joined(place{at: first.start}, s.para[s.seg].end)
 			s.addHeading(Heading{Level: level, Text: text, Line: first.line, At: s.start})
 			s.closeParagraph()
-			if s.top.End = c.end; s.depth == 0 {
+			s.top.End = c.end
+			if s.depth == 0 {
 				s.top.kind = other
 			}
 			return

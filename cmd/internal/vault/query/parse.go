@@ -191,7 +191,8 @@ func (p *parser) leaf(set setting) node {
 			searched = norm.NFC.String(text)
 		}
 		word := words{needle: newNeedle(searched, set.exact), raw: text}
-		if found = word; isPhrase {
+		found = word
+		if isPhrase {
 			found = phrase{word}
 		}
 	}
