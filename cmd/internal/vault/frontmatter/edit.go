@@ -48,17 +48,13 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 		return nil, err
 	case !found:
 		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
-		if b.body <= b.front {
-			end := breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n'))
-			return b.first(value, func(form string) ([]byte, error) {
-				lines := fence + end + withBreaks(writtenKey(key)+":"+form, end) + fence + end
-				return b.checked(splice(b.text, markdown.Span{Start: b.front, End: b.front}, lines), want, 0)
-			}, "")
+		indent, at, end, around := b.indent(), b.span.End, breakBefore(b.text, b.span.End), ""
+		if b.body <= b.front { // there is no block
+			at, end, around = b.front, breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n')), fence+"\n"
 		}
-		indent, end := b.indent(), breakBefore(b.text, b.span.End)
 		return b.first(value, func(form string) ([]byte, error) {
-			lines := withBreaks(indent+writtenKey(key)+":"+form, end)
-			return b.checked(splice(b.text, markdown.Span{Start: b.span.End, End: b.span.End}, lines), want, 0)
+			lines := withBreaks(around+indent+writtenKey(key)+":"+form+around, end)
+			return b.checked(splice(b.text, markdown.Span{Start: at, End: at}, lines), want, 0)
 		}, indent)
 	case b.properties[place].Value.Equal(value):
 		return text, nil
@@ -268,9 +264,10 @@ func Rename(text []byte, key, to string) (edited []byte, found bool, err error) 
 	return edited, err == nil, err
 }
 
-// entry is the place of a property in its block: whole lines.
+// entry is the place of a property in its block, whole lines, and its value there.
 type entry struct {
 	markdown.Span
+	value *yaml.Node
 	twice bool // two keys are one as text, such as 1 and "1"
 }
 
@@ -306,7 +303,7 @@ func entries(block []byte, properties Properties) ([]entry, error) {
 			continue
 		}
 		at[name] = len(all)
-		all = append(all, entry{Span: span})
+		all = append(all, entry{Span: span, value: root.Content[i+1]})
 	}
 	return all, nil
 }

@@ -201,23 +201,14 @@ func under(block []byte, key string) (*yaml.Node, markdown.Span, error) {
 		return nil, markdown.Span{}, err
 	}
 	all, err := entries(block, properties)
-	if err != nil {
+	i := slices.IndexFunc(properties, func(p Property) bool { return p.Key == key })
+	switch {
+	case err != nil || i < 0:
 		return nil, markdown.Span{}, err
+	case slices.ContainsFunc(all, func(e entry) bool { return e.twice }):
+		return nil, markdown.Span{}, &Refusal{Reason: "a key appears twice"}
 	}
-	document, err := load(shield(block))
-	if err != nil {
-		return nil, markdown.Span{}, malformed(err)
-	}
-	for i, p := range properties {
-		if p.Key != key {
-			continue
-		}
-		if all[i].twice || len(document.Content[0].Content) != 2*len(all) {
-			return nil, markdown.Span{}, &Refusal{Reason: "a key appears twice"}
-		}
-		return document.Content[0].Content[2*i+1], all[i].Span, nil
-	}
-	return nil, markdown.Span{}, nil
+	return all[i].value, all[i].Span, nil
 }
 
 // elements returns the lines of each mapping in the list under a key of the root, the column of

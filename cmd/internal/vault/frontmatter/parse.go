@@ -90,12 +90,14 @@ func ParseDocument(text []byte) (Value, error) {
 
 // readBlock returns the value of a text and the line on which it begins.
 func readBlock(text []byte, lines bool) (v Value, line int, err error) {
-	empty := true // but for blank lines and comments
+	hasContent := false // other than blank lines and comments
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimLeft(line, " \t\r\n")
-		empty = empty && (len(line) == 0 || line[0] == '#')
+		if hasContent = len(line) > 0 && line[0] != '#'; hasContent {
+			break
+		}
 	}
-	if empty {
+	if !hasContent {
 		return Value{}, 0, nil
 	}
 	document, err := load(shield(text))

@@ -3,6 +3,7 @@ package frontmatter
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -68,45 +69,13 @@ func parseNumber(text string) (float64, bool) {
 		}
 		f, _ := new(big.Float).SetInt(n).Float64()
 		return f, true
-	case !isDecimal(digits):
-		return 0, false
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(digits), "e")
+	if strings.Trim(mantissa, "0123456789.") != "" || strings.Trim(exponent, "0123456789+-") != "" {
+		return 0, false // strconv knows more than YAML, and makes an error for each date
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil || math.IsInf(f, 0)
-}
-
-// isDecimal reports whether digits, which begins with a digit or a dot, is a
-// whole number, a fraction, or one with an exponent.
-func isDecimal(digits string) bool {
-	whole := digitsSize(digits)
-	rest, dotted := strings.CutPrefix(digits[whole:], ".")
-	fraction := 0
-	if dotted {
-		fraction = digitsSize(rest)
-		rest = rest[fraction:]
-	}
-	if whole+fraction == 0 {
-		return false
-	}
-	if rest == "" {
-		return true
-	}
-	if rest[0] != 'e' && rest[0] != 'E' {
-		return false
-	}
-	rest = rest[1:]
-	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
-		rest = rest[1:]
-	}
-	return rest != "" && digitsSize(rest) == len(rest)
-}
-
-func digitsSize(text string) int {
-	n := 0
-	for n < len(text) && isDigit(text[n]) {
-		n++
-	}
-	return n
 }
 
 // FormatNumber writes f as JavaScript does.
@@ -195,24 +164,14 @@ const (
 	typeDatetime Type = "datetime"
 )
 
-// Mistyped says that a text is no value of the requested type. Its sentences are those of
-// the app where they are known.
-type Mistyped struct {
-	Type   Type
-	Text   string
-	Reason string
-}
-
-func (m *Mistyped) Error() string { return m.Reason }
-
 // ParseValue reads the value of a property as it is typed: as one of a type, or as the type
 // it looks like if that is "". The types are text, list, number, checkbox, date and
-// datetime, and "multitext", which is a list. The error is a *[Mistyped].
+// datetime, and "multitext", which is a list. Its errors are the sentences of the app where
+// they are known.
 //
-// A list is split at commas outside of links and of elements in quotation marks, and blanks around its elements are dropped;
-// "[]" is one without elements, and no text at all is one empty element. It can also be a
-// JSON array of strings. An
-// empty date is null.
+// A list is split at commas outside of links and of elements in quotation marks, and blanks
+// around its elements are dropped; "[]" is one without elements, and no text at all is one
+// empty element. It can also be a JSON array of strings. An empty date is null.
 func ParseValue(typed string, as Type) (Value, error) {
 	switch as {
 	case "":
@@ -238,9 +197,9 @@ func ParseValue(typed string, as Type) (Value, error) {
 		f, ok := parseNumber(digits)
 		switch {
 		case !ok || math.IsNaN(f) || math.IsInf(f, 0):
-			return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed}
+			return Value{}, errors.New("Invalid number: " + typed)
 		case !isExact(f, digits):
-			return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed + ". It has more digits than the app can keep; use type=text"}
+			return Value{}, errors.New("Invalid number: " + typed + ". It has more digits than the app can keep; use type=text")
 		}
 		return Value{kind: Number, number: f, text: digits}, nil
 	case TypeCheckbox:
@@ -250,13 +209,13 @@ func ParseValue(typed string, as Type) (Value, error) {
 		case "false":
 			return Value{kind: Bool}, nil
 		}
-		return Value{}, &Mistyped{TypeCheckbox, typed, "Invalid checkbox: " + typed + ". Use true or false"}
+		return Value{}, errors.New("Invalid checkbox: " + typed + ". Use true or false")
 	case TypeDate:
-		return moment(typed, as, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
+		return moment(typed, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
 	case typeDatetime:
-		return moment(typed, as, "Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss", "2006-01-02T15:04:05", "2006-01-02T15:04")
+		return moment(typed, "Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss", "2006-01-02T15:04:05", "2006-01-02T15:04")
 	}
-	return Value{}, &Mistyped{as, typed, "Invalid type: " + string(as) + ". Use text, list, number, checkbox, date or datetime"}
+	return Value{}, errors.New("Invalid type: " + string(as) + ". Use text, list, number, checkbox, date or datetime")
 }
 
 func text(typed string) Value { return Value{kind: String, text: typed} }
@@ -303,7 +262,7 @@ func isExact(f float64, typed string) bool {
 
 // moment reads a date, or a date and a time, in one of its forms. It must exist in the
 // calendar.
-func moment(typed string, as Type, reason string, forms ...string) (Value, error) {
+func moment(typed, reason string, forms ...string) (Value, error) {
 	typed = strings.TrimSpace(typed)
 	if typed == "" {
 		return Value{}, nil
@@ -313,7 +272,7 @@ func moment(typed string, as Type, reason string, forms ...string) (Value, error
 		return err == nil && len(typed) == len(form)
 	}
 	if !slices.ContainsFunc(forms, fits) {
-		return Value{}, &Mistyped{as, typed, reason}
+		return Value{}, errors.New(reason)
 	}
 	return text(typed), nil
 }
