@@ -3,7 +3,6 @@ package query
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -56,15 +55,14 @@ func newNeedle(text string, exact bool) *needle {
 	if len(n.runes) == 0 {
 		return n
 	}
+	n.anchor = slices.Index(n.runes, slices.MaxFunc(n.runes, func(a, b rune) int { return rarity(a) - rarity(b) }))
+	for _, r := range variants(n.runes[n.anchor]) {
+		n.anchors = append(n.anchors, []byte(string(r)))
+	}
 	if n.ascii {
-		best, second := 0, len(n.text)-1
-		for i, c := range n.text {
-			if rarity(c) > rarity(n.text[best]) {
-				best = i
-			}
-		}
-		for i, c := range n.text {
-			if i != best && (second == best || rarity(c) > rarity(n.text[second])) {
+		best, second := n.anchor, len(n.text)-1
+		for i, r := range n.runes {
+			if i != best && (second == best || rarity(r) > rarity(n.runes[second])) {
 				second = i
 			}
 		}
@@ -72,16 +70,6 @@ func newNeedle(text string, exact bool) *needle {
 			first: n.text[best], second: n.text[second], atFirst: best, atSecond: second,
 			caseFirst: caseBit(n.text[best]), caseSecond: caseBit(n.text[second]),
 		}
-	}
-	rank := func(r rune) int {
-		if r < utf8.RuneSelf {
-			return rarity(byte(r))
-		}
-		return len(common) + 1
-	}
-	n.anchor = slices.Index(n.runes, slices.MaxFunc(n.runes, func(a, b rune) int { return rank(a) - rank(b) }))
-	for _, r := range variants(n.runes[n.anchor]) {
-		n.anchors = append(n.anchors, []byte(string(r)))
 	}
 	return n
 }
@@ -134,15 +122,14 @@ func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
 			wasted -= same
 			return wasted >= 0
 		}
-		verdict := try(start, start+size)
-		if verdict == take {
-			from = start + size
-		}
-		if verdict == stop {
-			from = math.MaxInt
+		switch try(start, start+size) {
+		case stop:
 			return false
+		case take:
+			from = start + size
+		default:
+			from = start + 1
 		}
-		from = max(from, start+1)
 		return true
 	})
 	if wasted < 0 {
@@ -264,12 +251,15 @@ type pair struct {
 // common are bytes of usual text, by frequency.
 const common = " etaoinsrhldcumfpgwybv\nk,.-01x'jqz"
 
-// rarity ranks a folded byte.
-func rarity(c byte) int {
-	if i := strings.IndexByte(common, c); i >= 0 {
+// rarity ranks a folded character.
+func rarity(r rune) int {
+	switch i := strings.IndexRune(common, r); {
+	case i >= 0:
 		return i
+	case r < utf8.RuneSelf:
+		return len(common)
 	}
-	return len(common)
+	return len(common) + 1
 }
 
 func caseBit(c byte) byte {
@@ -340,6 +330,4 @@ func variants(r rune) []rune {
 	return same
 }
 
-func foldString(text string) []byte {
-	return append([]byte{}, strings.Map(trigram.Fold, text)...)
-}
+func foldString(text string) []byte { return []byte(strings.Map(trigram.Fold, text)) }

@@ -80,23 +80,17 @@ func (s *search) piecesOf(k kind) []span {
 	switch k {
 	case blocks:
 		s.parts[k] = splitBlocks(s.textOf(), s.scanOf().Body)
-	case sections:
-		s.parts[k] = s.splitSections(func(int, int) bool { return true })
-	case deepSections:
-		s.parts[k] = s.splitSections(func(level, next int) bool { return next <= level })
-	case tasks:
-		s.parts[k] = s.splitTasks(func(rune) bool { return true })
-	case openTasks:
-		s.parts[k] = s.splitTasks(func(mark rune) bool { return mark == ' ' })
-	case doneTasks:
-		s.parts[k] = s.splitTasks(func(mark rune) bool { return mark != ' ' })
+	case sections, deepSections:
+		s.parts[k] = s.splitSections(k)
+	default:
+		s.parts[k] = s.splitTasks(k)
 	}
 	return s.parts[k]
 }
 
 // splitSections returns the text before the first heading, and for each heading the text up to
-// the next one that ends its section.
-func (s *search) splitSections(ends func(level, next int) bool) []span {
+// the next one that ends its section: of any level, or not of sub-headings.
+func (s *search) splitSections(k kind) []span {
 	text, headings := s.textOf(), s.scanOf().Headings
 	starts := make([]int, 0, len(headings))
 	line, at := 1, 0
@@ -111,7 +105,7 @@ func (s *search) splitSections(ends func(level, next int) bool) []span {
 	var open []int
 	for j, start := range starts {
 		all[j] = span{start, len(text)}
-		for len(open) > 0 && ends(headings[open[len(open)-1]].Level, headings[j].Level) {
+		for len(open) > 0 && (k == sections || headings[j].Level <= headings[open[len(open)-1]].Level) {
 			all[open[len(open)-1]].end = start
 			open = open[:len(open)-1]
 		}
@@ -123,13 +117,13 @@ func (s *search) splitSections(ends func(level, next int) bool) []span {
 	return all
 }
 
-// splitTasks returns the text of each task whose mark is wanted: after the box, to the end of
-// its block, without nested items.
-func (s *search) splitTasks(wanted func(mark rune) bool) []span {
+// splitTasks returns the text of each task of the kind: after the box, to the end of its block,
+// without nested items.
+func (s *search) splitTasks(k kind) []span {
 	blocks, size := s.piecesOf(blocks), len(s.textOf())
 	var spans []span
 	for _, t := range s.scanOf().Tasks {
-		if !wanted(t.Mark) {
+		if k != tasks && (t.Mark == ' ') != (k == openTasks) {
 			continue
 		}
 		start := min(t.MarkAt.End+len("]"), size)
