@@ -93,15 +93,10 @@ func CheckText(text []byte) error {
 	if len(text) > MaxText {
 		return &Unsupported{fmt.Sprintf("the file is larger than %d MiB", MaxText>>20)}
 	}
-	for i := bytes.IndexByte(text, '\r'); i >= 0; {
-		if i+1 == len(text) || text[i+1] != '\n' {
+	for i, c := range text {
+		if c == '\r' && (i+1 == len(text) || text[i+1] != '\n') {
 			return MalformedAt(text, i, "carriage return without a line feed")
 		}
-		next := bytes.IndexByte(text[i+1:], '\r')
-		if next < 0 {
-			break
-		}
-		i += 1 + next
 	}
 	if utf8.Valid(text) {
 		return nil
@@ -178,11 +173,7 @@ func number(v any) (float64, bool) {
 	switch n := v.(type) {
 	case float64:
 		return n, true
-	case int64:
-		return float64(n), true
-	case int:
-		return float64(n), true
-	case uint64:
+	case int64: // as of go-toml
 		return float64(n), true
 	case interface{ Float64() (float64, error) }: // as of encoding/json
 		value, err := n.Float64()

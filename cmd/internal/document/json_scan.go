@@ -32,7 +32,7 @@ func (n *jsonNode) find(key string) int {
 	return slices.IndexFunc(n.members, func(m jsonMember) bool { return m.key == key })
 }
 
-// jsonScanner reads a text once. The first error ends it.
+// jsonScanner reads a text once. Its methods panic with a [*Malformed].
 type jsonScanner struct {
 	text    []byte
 	at      int
@@ -40,11 +40,8 @@ type jsonScanner struct {
 	options JSON
 }
 
-// jsonFault is the panic value of the scanner; parseJSON returns its error.
-type jsonFault struct{ err *Malformed }
-
 func (s *jsonScanner) fail(offset int, format string, args ...any) {
-	panic(jsonFault{MalformedAt(s.text, offset, fmt.Sprintf(format, args...))})
+	panic(MalformedAt(s.text, offset, fmt.Sprintf(format, args...)))
 }
 
 // parseJSON returns the value of a text, nil for one of white space and comments alone.
@@ -53,12 +50,12 @@ func parseJSON(text []byte, options JSON) (root *jsonNode, err error) {
 		return nil, err
 	}
 	defer func() {
-		switch f := recover().(type) {
+		switch failed := recover().(type) {
 		case nil:
-		case jsonFault:
-			root, err = nil, f.err
+		case *Malformed:
+			root, err = nil, failed
 		default:
-			panic(f)
+			panic(failed)
 		}
 	}()
 	s := &jsonScanner{text: text, options: options}

@@ -210,13 +210,11 @@ func tomlValue(v any) string {
 }
 
 func tomlKey(key string) string {
-	for _, r := range key {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
-			return tomlString(key)
-		}
+	special := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}
-	if key == "" {
-		return `""`
+	if key == "" || strings.ContainsFunc(key, special) {
+		return tomlString(key)
 	}
 	return key
 }

@@ -13,6 +13,21 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An entry
+// is put before the first one, in block style. A non-empty collection in flow style is not edited.
+type YAML struct{}
+
+// Decode returns the text as a parser would, nil for an empty one. Integers are float64; a scalar of
+// another type is its tag and its text. The error is an [*Malformed] or an [*Unsupported].
+func (YAML) Decode(text []byte) (any, error) {
+	root, err := parseYAML(text)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	nodes := maxNodes
+	return plainYAML(root, maxYAMLDepth, &nodes)
+}
+
 // Set returns the text with the entry at a place, added or replaced.
 func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 	before, err := e.Decode(text)
@@ -100,7 +115,8 @@ func flowStyleError(at Place) error {
 
 // yamlHolder is the collection that contains the entries; without a key it does not exist.
 type yamlHolder struct {
-	yamlLines
+	text       []byte
+	starts     []int // the offsets at which the lines of text begin
 	key, value *yaml.Node
 	list       bool
 }
@@ -108,7 +124,7 @@ type yamlHolder struct {
 // yamlHolderOf finds the collection of a place, whose path has one key. A value that is no
 // collection of the right kind, or has a form that cannot be edited, is an error.
 func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
-	h := &yamlHolder{yamlLines: yamlLines{text: text, starts: []int{0}}, list: at.List}
+	h := &yamlHolder{text: text, starts: []int{0}, list: at.List}
 	for i, c := range text {
 		if c == '\n' && i+1 < len(text) {
 			h.starts = append(h.starts, i+1)
@@ -338,21 +354,6 @@ const (
 	maxNodes     = 200_000 // aliases counted as what they stand for
 )
 
-// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An entry
-// is put before the first one, in block style. A non-empty collection in flow style is not edited.
-type YAML struct{}
-
-// Decode returns the text as a parser would, nil for an empty one. Integers are float64; a scalar of
-// another type is its tag and its text. The error is an [*Malformed] or an [*Unsupported].
-func (YAML) Decode(text []byte) (any, error) {
-	root, err := parseYAML(text)
-	if err != nil || root == nil {
-		return nil, err
-	}
-	nodes := maxNodes
-	return plainYAML(root, maxYAMLDepth, &nodes)
-}
-
 // parseYAML returns the root of the one document of a text, nil for none.
 func parseYAML(text []byte) (*yaml.Node, error) {
 	if err := CheckText(text); err != nil {
@@ -443,23 +444,17 @@ func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 	}
 }
 
-// yamlLines is a text with the offsets at which its lines begin.
-type yamlLines struct {
-	text   []byte
-	starts []int
-}
-
 // start returns the offset of a line, counted from 1; the end of the text after the last one.
-func (l yamlLines) start(line int) int {
-	if line > len(l.starts) {
-		return len(l.text)
+func (h *yamlHolder) start(line int) int {
+	if line > len(h.starts) {
+		return len(h.text)
 	}
-	return l.starts[line-1]
+	return h.starts[line-1]
 }
 
 // content returns a line without its line end and without a byte order mark.
-func (l yamlLines) content(line int) string {
-	text := strings.TrimRight(string(l.text[l.start(line):l.start(line+1)]), "\r\n")
+func (h *yamlHolder) content(line int) string {
+	text := strings.TrimRight(string(h.text[h.start(line):h.start(line+1)]), "\r\n")
 	if line == 1 {
 		text = strings.TrimPrefix(text, BOM)
 	}
