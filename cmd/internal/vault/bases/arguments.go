@@ -9,17 +9,11 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 )
 
-// Invalid is a text of a request that does not parse.
-type Invalid struct{ Text, Reason string }
-
-func (i *Invalid) Error() string { return i.Reason }
-
-// ParseExpression parses an expression of a request, where one that does not parse is an
-// error, an [*Invalid].
+// ParseExpression parses an expression of a request, where one that does not parse is an error.
 func ParseExpression(text string) (*formula.Program, error) {
 	p := formula.Compile(text)
 	if problem := p.Problem(); problem != nil {
-		return nil, &Invalid{text, problem.Error() + " " + problem.Reason}
+		return nil, fmt.Errorf("%w %s", problem, problem.Reason)
 	}
 	return p, nil
 }
@@ -48,7 +42,7 @@ var ofLists = []string{"value", "index", "acc"}
 
 // ParseColumns parses columns separated by commas: ids of properties or expressions, each
 // after an optional label and a colon. label returns the default label of an id. The error
-// is an [*Invalid], or about more than maxColumns.
+// is that of [ParseExpression], or about more than maxColumns.
 func ParseColumns(text string, label func(id string) string) ([]Column, error) {
 	var columns []Column
 	for _, part := range parts(text) {
@@ -96,7 +90,7 @@ func ParseKeys(text string) ([]Key, error) {
 }
 
 // ParseKey parses a sort key: an id or an expression, optionally followed by asc (the
-// default) or desc. The error is an [*Invalid].
+// default) or desc. The error is that of [ParseExpression].
 func ParseKey(text string) (Key, error) {
 	text, descending := CutDirection(text)
 	key := Key{Descending: descending}

@@ -193,10 +193,7 @@ var fileLabels = map[string]string{
 // Label returns the label of a column: the display name of the property, otherwise the label
 // of the app, otherwise the name.
 func (b *Base) Label(id string) string {
-	space, name, found := strings.Cut(id, ".")
-	if space != "file" && space != "formula" && space != "note" || !found {
-		space, name, found = "note", id, true
-	}
+	space, name := formula.SplitID(id)
 	switch {
 	case b.Labels[space+"."+name] != "":
 		return b.Labels[space+"."+name]

@@ -302,10 +302,10 @@ func (r *reader) references() {
 			ids = append(ids, s.Property)
 		}
 		for _, id := range ids {
-			if name, ok := strings.CutPrefix(id, "formula."); ok && r.base.Formulas[name] == nil {
+			switch space, name := formula.SplitID(id); {
+			case space == "formula" && r.base.Formulas[name] == nil:
 				r.warn(line, "%sno formula is called %q", where, name)
-			}
-			if name, ok := strings.CutPrefix(id, "file."); ok && !formula.IsFileField(name) {
+			case space == "file" && !formula.IsFileField(name):
 				r.warn(line, "%sa file has no field %q", where, name)
 			}
 		}
@@ -405,11 +405,7 @@ type ImpliedProperty struct {
 func (b *Base) Implied(v View) Implied {
 	var i Implied
 	for _, id := range v.Order {
-		space, name, found := strings.Cut(id, ".")
-		switch {
-		case !found || space != "file" && space != "formula" && space != "note":
-			i.set(id, formula.Value{})
-		case space == "note":
+		if space, name := formula.SplitID(id); space == "note" {
 			i.set(name, formula.Value{})
 		}
 	}

@@ -305,20 +305,25 @@ func namespace(n syntax.Node) string {
 	return ""
 }
 
-// Cell returns the value of a property by its id: file.x, formula.x, note.x, or x, which is
-// note.x. It is null if it does not exist.
-func (r *Row) Cell(id string) Value {
+// SplitID returns the namespace of a property and its name there by its id: file.x, formula.x,
+// note.x, or x, which is note.x.
+func SplitID(id string) (space, name string) {
 	space, name, found := strings.Cut(id, ".")
-	switch {
-	case found && space == "file":
-		if !IsFileField(name) {
-			return Value{}
-		}
-		return r.fileField(r.entry, name)
-	case found && space == "formula":
-		return r.Formula(name)
-	case found && space == "note":
-		return r.Property(name)
+	if found && (space == "file" || space == "formula" || space == "note") {
+		return space, name
 	}
-	return r.Property(id)
+	return "note", id
+}
+
+// Cell returns the value of a property by its id, see [SplitID]. It is null if it does not exist.
+func (r *Row) Cell(id string) Value {
+	switch space, name := SplitID(id); {
+	case space == "formula":
+		return r.Formula(name)
+	case space == "note":
+		return r.Property(name)
+	case IsFileField(name):
+		return r.fileField(r.entry, name)
+	}
+	return Value{}
 }
