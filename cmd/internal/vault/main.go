@@ -55,7 +55,7 @@ import (
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
 // answered on stdout, in the frames of package frame, until stdin ends. Of them a long
 // listing can be asked for in parts: --part BYTES before its command, and --kept ID OFFSET
-// BYTES in place of one, see package grammar. FOLDER
+// BYTES in place of one, see package command. FOLDER
 // --status tells what the process is locked into and where it keeps its cache.
 //
 // On Linux the process locks itself into the vault and its own folders: call
