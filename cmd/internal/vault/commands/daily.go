@@ -18,21 +18,9 @@ import (
 func init() {
 	register(
 		// The app shows the note then; nothing can be shown here, so the path is the answer.
-		command.Command{
-			Name: "daily", Help: "Create today's note if it is missing, and print its path", Verify: meansAdded(appended),
-			Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
-				today, err := Today(v)
-				if err != nil {
-					return command.Proposal{}, err
-				}
-				return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
-			},
-		},
+		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: changing(namedDay, "", unchanged), Verify: meansAdded(appended)},
 		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
-		command.Command{Name: "daily:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
-			today, err := namedDay(v, p)
-			return command.Reply{Text: today.Path.String(), Note: today.Path}, err
-		}},
+		command.Command{Name: "daily:path", Run: pathOf(namedDay)},
 		// It never makes the note, although the app does: a command that reads must not write.
 		command.Command{Name: "daily:read", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
 			today, err := namedDay(v, p)
@@ -42,34 +30,48 @@ func init() {
 			return v.Show(command.Target{Path: today.Path, Typed: today.Path.String()})
 		}},
 		command.Command{Name: "daily:range", Run: dailyRange},
-		command.Command{Name: "daily:append", Plan: dailyEdit(edit.Append), Verify: meansAdded(appended)},
-		command.Command{Name: "daily:prepend", Plan: dailyEdit(edit.Prepend), Verify: meansAdded(prepended)},
-		command.Command{Name: "periodic:path", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
-			note, err := periodicNote(v, p)
-			return command.Reply{Text: note.Path.String(), Note: note.Path}, err
-		}},
+		command.Command{Name: "daily:append", Plan: changing(namedDay, "Added to: ", adding(edit.Append).of), Verify: meansAdded(appended)},
+		command.Command{Name: "daily:prepend", Plan: changing(namedDay, "Added to: ", adding(edit.Prepend).of), Verify: meansAdded(prepended)},
+		command.Command{Name: "periodic:path", Run: pathOf(periodicNote)},
 		command.Command{Name: "periodic:read", Run: periodicRead},
-		command.Command{Name: "periodic:append", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
-			target, err := periodicNote(v, p)
-			if err != nil {
-				return command.Proposal{}, err
-			}
-			return dailyNote(v, target, "Added to: "+target.Path.String(), adding(edit.Append).of(p))
-		}},
+		command.Command{Name: "periodic:append", Plan: changing(periodicNote, "Added to: ", adding(edit.Append).of)},
 		command.Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
 	)
+}
+
+// noteOf finds the note of a day or another period that a request means.
+type noteOf func(*command.Vault, command.Values) (DailyNote, error)
+
+// pathOf returns the command that prints the path of such a note, made or not.
+func pathOf(find noteOf) func(*command.Vault, command.Values) (command.Reply, error) {
+	return func(v *command.Vault, p command.Values) (command.Reply, error) {
+		note, err := find(v, p)
+		return command.Reply{Text: note.Path.String(), Note: note.Path}, err
+	}
+}
+
+// changing returns the command that changes such a note in one way.
+func changing(find noteOf, said string, change func(command.Values) func([]byte) ([]byte, error)) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		note, err := find(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return dailyNote(v, note, said+note.Path.String(), change(p))
+	}
+}
+
+// unchanged leaves the note as it is, once it is made.
+func unchanged(command.Values) func([]byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) { return text, nil }
 }
 
 // dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
 // ask again changes nothing.
 func dailyEnsure(v *command.Vault, p command.Values) (command.Proposal, error) {
-	note, err := namedDay(v, p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	proposal, err := dailyNote(v, note, "Created: "+note.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+	proposal, err := changing(namedDay, "Created: ", unchanged)(v, p)
 	if err == nil && proposal.Steps[0].Before.Exists {
-		proposal.Message = "Exists: " + note.Path.String()
+		proposal.Message = "Exists: " + proposal.Note.String()
 	}
 	return proposal, err
 }
@@ -148,17 +150,6 @@ func daysOfRange(v *command.Vault, p command.Values) (first, last time.Time, err
 		err = command.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))
 	}
 	return first, last, err
-}
-
-// dailyEdit returns the command that adds text to today's note in one way.
-func dailyEdit(add adding) func(*command.Vault, command.Values) (command.Proposal, error) {
-	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
-		today, err := Today(v)
-		if err != nil {
-			return command.Proposal{}, err
-		}
-		return dailyNote(v, today, "Added to: "+today.Path.String(), add.of(p))
-	}
 }
 
 // meansAdded judges text that was added to a note: to today's, too, which the app makes from its
