@@ -30,39 +30,41 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if entries != nil { // named, so another session of the agent may have made them
 		own = func(e journal.Entry) bool { return isOwn(v, e) }
 	}
-	// The last change that is the caller's own, but one that failed and left nothing.
-	var found *latest
+	// The last change that is the caller's own and undoable, but one that failed and left nothing. A batch is one change.
+	var latest []journal.Entry // the newest first
+	var undone command.Proposal
+	var refused error // why it cannot be undone
 	passed := map[string]bool{}
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
 		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
 			return false, nil
 		}
-		l := latest{entries: []journal.Entry{e}}
+		together := []journal.Entry{e}
 		if e.Batch != "" {
 			passed[e.Batch] = true
-			l.entries, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
+			together, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
 			if err != nil {
 				return false, nil // a part of it is hidden: it is not there
 			}
 		}
-		l.undoing, l.err = undoing(v, j, l.entries, false)
-		l.undoing.Latest = true
-		if l.err != nil || len(l.undoing.Steps) > 0 || e.State == journal.Done {
-			found = &l
+		undone, refused = undoing(v, j, together, false)
+		if refused != nil || len(undone.Steps) > 0 || e.State == journal.Done {
+			latest = together
 		}
-		return found != nil, nil
+		return latest != nil, nil
 	})
 	switch {
 	case err != nil:
 		return command.Proposal{}, err
-	case entries == nil && found == nil:
+	case entries == nil && latest == nil:
 		return command.Proposal{}, command.Failure("Nothing to undo.")
 	case entries == nil:
-		return found.undoing, found.err
+		undone.Latest = true
+		return undone, refused
 	}
 	made, err := undoing(v, j, entries, p.Has("session") || strings.Contains(p["id"], ","))
-	made.Latest = found != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
-		return !slices.ContainsFunc(found.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
+	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return !slices.ContainsFunc(latest, func(mine journal.Entry) bool { return mine.ID == e.ID })
 	})
 	return made, err
 }
@@ -182,14 +184,6 @@ func each(v *command.Vault, j *journal.Journal, visit func(journal.Entry) (stop 
 			return nil
 		}
 	}
-}
-
-// latest is the last change of a caller that is undoable, with what takes it back. A
-// batch is one change.
-type latest struct {
-	entries []journal.Entry // the newest first
-	undoing command.Proposal
-	err     error // why it cannot be taken back
 }
 
 // isOwn reports whether the caller made a change, or another session of its agent.
