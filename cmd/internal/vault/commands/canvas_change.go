@@ -90,24 +90,20 @@ func (c *canvas) add(p command.Values) ([]byte, string, error) {
 		width, height = groupWidth, groupHeight
 	}
 	n := &node{Type: kind, Width: float64(width), Height: float64(height)}
-	sizes, err := c.numbers(p, n)
-	if err != nil {
+	if _, err := c.numbers(p, n); err != nil {
 		return nil, "", err
 	}
 	x, y, err := c.beside(n)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, at := range []struct {
-		key  string
-		free int
-	}{{"x", x}, {"y", y}, {"width", width}, {"height", height}} {
-		if i := slices.IndexFunc(sizes, func(m document.Member) bool { return m.Key == at.key }); i >= 0 {
-			members = append(members, sizes[i])
-		} else {
-			members = append(members, document.Member{Key: at.key, Value: at.free})
-		}
+	if p.Has("x") {
+		x = int(n.X)
 	}
+	if p.Has("y") {
+		y = int(n.Y)
+	}
+	members = append(members, document.Object{{Key: "x", Value: x}, {Key: "y", Value: y}, {Key: "width", Value: int(n.Width)}, {Key: "height", Value: int(n.Height)}}...)
 	color, err := colored(p)
 	if err != nil {
 		return nil, "", err
