@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
@@ -67,7 +68,7 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 }
 
 // noPeriodicNote has another hint than a file that the caller has named.
-var noPeriodicNote = command.Kind{Code: command.NotFound.Code, Hint: "periodic:append makes it, where changes are allowed; from= prints the notes of several periods"}
+var noPeriodicNote = command.NotFound.Advise("periodic:append makes it, where changes are allowed; from= prints the notes of several periods")
 
 // period is what one periodic note is about.
 type period struct {
@@ -98,11 +99,9 @@ const (
 
 // noteSettings is what the user chose for the notes of one period. Each may be empty.
 type noteSettings struct {
+	dailySettings
 	Enabled      bool   `json:"enabled"`
-	Folder       string `json:"folder"`
-	Format       string `json:"format"`
-	Template     string `json:"template"`
-	TemplatePath string `json:"templatePath"` // the same, in later versions of the plugin
+	TemplatePath string `json:"templatePath"` // Template, in later versions of the plugin
 }
 
 // settings returns what the user chose for the notes of a period: in the Periodic Notes plugin
@@ -133,9 +132,8 @@ func (p period) settings(v *command.Vault) (chosen noteSettings, err error) {
 	switch {
 	case err != nil || chosen.Enabled:
 	case p.name == "day":
-		var daily dailySettings
-		err = v.ReadConfig(dailyConfig, &daily)
-		chosen = noteSettings{Folder: daily.Folder, Format: daily.Format, Template: daily.Template}
+		chosen = noteSettings{}
+		err = v.ReadConfig(dailyConfig, &chosen.dailySettings)
 	case p.name == "week":
 		var calendar struct {
 			Folder   string `json:"weeklyNoteFolder"`
@@ -143,7 +141,7 @@ func (p period) settings(v *command.Vault) (chosen noteSettings, err error) {
 			Template string `json:"weeklyNoteTemplate"`
 		}
 		err = v.ReadConfig(calendarConfig, &calendar)
-		chosen = noteSettings{Folder: calendar.Folder, Format: calendar.Format, Template: calendar.Template}
+		chosen = noteSettings{dailySettings: dailySettings(calendar)}
 	default:
 		chosen = noteSettings{}
 	}
@@ -154,12 +152,15 @@ func (p period) settings(v *command.Vault) (chosen noteSettings, err error) {
 	return chosen, err
 }
 
+// literals match what a format takes as it is.
+var literals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]?`) })
+
 // begin returns the first day of the period of a moment, at its time of day. A week begins on
 // Monday where its notes are named by the number or the year of ISO weeks, and on Sunday
 // otherwise, as in the app in English.
 func (p period) begin(at time.Time, format string) time.Time {
 	switch {
-	case p.name == "week" && strings.ContainsAny(regexp.MustCompile(`\[[^\]]*\]?`).ReplaceAllString(format, ""), "WGE"):
+	case p.name == "week" && strings.ContainsAny(literals().ReplaceAllString(format, ""), "WGE"):
 		return at.AddDate(0, 0, -int(at.Weekday()+6)%7)
 	case p.name == "week":
 		return at.AddDate(0, 0, -int(at.Weekday()))
