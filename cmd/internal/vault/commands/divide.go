@@ -74,7 +74,7 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 // checked refuses a proposal after which a link would lead to another heading.
 func (d *division) checked(planned command.Proposal, err error) (command.Proposal, error) {
 	if err == nil && d.alike != "" {
-		kind := command.Kind{Code: command.AlreadyExists.Code, Hint: "rename one of the headings with heading:rename first"}
+		kind := command.AlreadyExists.Advise("rename one of the headings with heading:rename first")
 		err = kind.Failure("A link leads to the heading %q, which it could not tell from another one. Nothing was changed.", command.Verbatim(d.alike))
 	}
 	return planned, err

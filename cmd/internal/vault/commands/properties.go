@@ -494,7 +494,7 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
 				items = []frontmatter.Value{old.Value}
 			default:
-				kind := command.Kind{Code: command.BadValue.Code, Hint: "property:set with type=list makes it a list"}
+				kind := command.BadValue.Advise("property:set with type=list makes it a list")
 				return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
 			}
 			now := slices.Clone(items)

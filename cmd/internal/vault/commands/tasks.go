@@ -285,7 +285,7 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 		rows := command.Map(found[:min(len(found), maxCandidates)], func(i *taskItem) string {
 			return fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text)))
 		})
-		kind := command.Kind{Code: command.Ambiguous.Code, Hint: "name the task with ref=, or give more of its words"}
+		kind := command.Ambiguous.Advise("name the task with ref=, or give more of its words")
 		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(Excerpt(p["text"])), len(found), strings.Join(rows, ", "))
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
