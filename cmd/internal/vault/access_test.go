@@ -2,7 +2,6 @@ package vault
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +19,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
@@ -66,15 +64,10 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func mustRules(t interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
-}, levels map[string]string) access.Rules {
+func mustRules(t require.T, levels map[string]string) access.Rules {
 	table := map[string]access.Level{}
 	for path, name := range levels {
-		level := require.Value(access.ParseLevel(name))(t)
-		table[path] = level
+		table[path] = require.Value(access.ParseLevel(name))(t)
 	}
 	return require.Value(access.New(table))(t)
 }
@@ -277,8 +270,7 @@ func (s *site) work(c *cellar, ids []string) {
 	open[command.AccessVariable], open[command.SessionVariable] = "", "person"
 	n := 0
 	run := func(seen bool, args ...string) {
-		at := command.NewHost(func(name string) string { return open[name] }, nil)
-		at.Tally = nil
+		at := hostOf(open)
 		defer at.Close()
 		id := journal.NewID(time.Now())
 		if seen {
@@ -286,9 +278,9 @@ func (s *site) work(c *cellar, ids []string) {
 			n++
 		}
 		at.Now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
-		var out bytes.Buffer
-		if status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch, "--change", id}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); status != command.ExitDone && seen {
-			s.t.Logf("%q: %s", args, &out)
+		status, out, _ := called(at, append([]string{s.dir, command.WriteSwitch, "--change", id}, args...)...)
+		if status != command.ExitDone && seen {
+			s.t.Logf("%q: %s", args, out)
 		}
 	}
 	hide := func() {
@@ -371,17 +363,15 @@ func (s *site) fill(c *cellar) {
 // newHost is what a process keeps. For it every file was left alone for a while,
 // so that it is kept in mind and in the cache.
 func (s *site) newHost() *command.Host {
-	at := command.NewHost(func(name string) string { return s.env[name] }, nil)
-	at.Tally = nil
+	at := hostOf(s.env)
 	at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	return at
 }
 
 func (s *site) on(at *command.Host, args ...string) string {
 	s.calls++
-	var stdout, stderr bytes.Buffer
-	status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
-	said := fmt.Sprintf("%d\n%s\n%s", status, &stdout, withoutState(stderr.String()))
+	status, stdout, stderr := called(at, append([]string{s.dir, command.WriteSwitch}, args...)...)
+	said := fmt.Sprintf("%d\n%s\n%s", status, stdout, withoutState(stderr))
 	assert.That(s.t, !strings.Contains(strings.ToLower(said), canary), "%q tells what is hidden:\n%s", args, said)
 	return said
 }
@@ -618,11 +608,9 @@ func (s *site) overlook() {
 	open[command.AccessVariable] = ""
 	s.must(os.Remove(filepath.Join(s.dir, ".vaultwicketignore")))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
-		at := command.NewHost(func(name string) string { return open[name] }, nil)
-		at.Tally = nil
+		at := hostOf(open)
 		at.Now = func() time.Time { return time.Now().Add(time.Minute) }
-		var out bytes.Buffer
-		perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
+		called(at, append([]string{s.dir, command.WriteSwitch}, args...)...)
 		at.Close()
 	}
 	s.write(".vaultwicketignore", s.y.patterns)
@@ -661,13 +649,13 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 			worker.Now = func() time.Time { return youth.Add(time.Hour) }
 			worker.Knowledge.Resident = world == 0
 			for i, args := range calls {
-				before := s.snapshot()
+				before := textsIn(t, s.dir, false)
 				words := append([]string{"--facts"}, args...)
 				if row, err := lookUp(args[0]); err == nil && row.Writes() {
 					words = append([]string{"--facts", "--change", given[20+i]}, args...)
 				}
 				said[world] = append(said[world], s.on(worker, words...))
-				s.judge(args, before, s.snapshot())
+				s.judge(args, before, textsIn(t, s.dir, false))
 			}
 			worker.Close()
 			left[world] = s.open()
@@ -681,27 +669,9 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 	t.Logf("%d pairs of vaults, %d answers", cases, asked)
 }
 
-// snapshot is every file of the site but the settings, text by path.
-func (s *site) snapshot() map[string]string {
-	files := map[string]string{}
-	s.must(filepath.WalkDir(s.dir, func(full string, d fs.DirEntry, err error) error {
-		rest, _ := filepath.Rel(s.dir, full)
-		if d != nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") {
-			return filepath.SkipDir
-		}
-		if err == nil && !d.IsDir() {
-			var text []byte
-			text, err = os.ReadFile(full)
-			files[filepath.ToSlash(rest)] = string(text)
-		}
-		return err
-	}))
-	return files
-}
-
 // open is what may be seen of the site.
 func (s *site) open() (seen []string) {
-	for path, text := range s.snapshot() {
+	for path, text := range textsIn(s.t, s.dir, false) {
 		if s.y.sight.Sees(path, false) {
 			seen = append(seen, path+" "+text)
 		}

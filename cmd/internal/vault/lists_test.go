@@ -1,8 +1,6 @@
 package vault
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
@@ -261,13 +258,13 @@ func TestTheTableIsWhole(t *testing.T) {
 func TestReadingChangesNothing(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text", "sub/b.md": "", ".obsidian/daily-notes.json": `{"folder":"D","template":"a"}`})
 	calls := map[string]string{"read": "path=a.md", "file": "path=a.md", "folder": "path=sub"}
-	before, _, _ := h.snapshot()
+	before := h.snapshot()
 	for _, row := range table() {
 		if row.Writes() {
 			continue
 		}
 		h.run(append([]string{row.Name}, strings.Fields(calls[row.Name])...)...)
-		after, _, _ := h.snapshot()
+		after := h.snapshot()
 		assert.That(t, after == before, "%s changed the vault from\n%s to\n%s", row.Name, before, after)
 	}
 }
@@ -276,9 +273,8 @@ func TestReadingChangesNothing(t *testing.T) {
 func (h *testVault) asked(at *command.Host) string {
 	var all strings.Builder
 	for _, q := range questions {
-		var out, errs bytes.Buffer
-		status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{h.dir}, q...), Stdout: &out, Stderr: &errs})
-		fmt.Fprintf(&all, "%q %d\n%s%s", q, status, out.String(), errs.String())
+		status, out, stderr := called(at, append([]string{h.dir}, q...)...)
+		fmt.Fprintf(&all, "%q %d\n%s%s", q, status, out, stderr)
 	}
 	return all.String()
 }
@@ -321,21 +317,19 @@ func TestAnswersAreTheSameAfterARest(t *testing.T) {
 // one worker, which keeps the list of files that are not excluded.
 func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "#a", "B/B.md": "#b", "C/C.md": "#c"})
-	host := command.NewHost(func(string) string { return "" }, nil)
+	host := hostOf(nil)
 	host.Knowledge.Resident = true
 	defer host.Close()
 	expect := func(want string) {
 		t.Helper()
 		for range 2 {
-			var out, stderr bytes.Buffer
-			perform(host, resident.Call{Ctx: t.Context(), Args: []string{h.dir, "tags"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
-			require.Equal(t, strings.ReplaceAll(out.String(), "\n", " "), want, "the tags are")
+			_, out, _ := called(host, h.dir, "tags")
+			require.Equal(t, strings.ReplaceAll(out, "\n", " "), want, "the tags are")
 		}
 	}
 	exclude := func(filters string) {
 		t.Helper()
-		require.NoError(t, os.MkdirAll(filepath.Join(h.dir, ".obsidian"), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(h.dir, ".obsidian", "app.json"), []byte(`{"userIgnoreFilters":[`+filters+`]}`), 0o600))
+		h.put(".obsidian/app.json", `{"userIgnoreFilters":[`+filters+`]}`)
 	}
 	expect("#a #b #c ")
 	exclude(`"B/"`)
@@ -350,7 +344,7 @@ func TestAWorkerSeesWhatIsExcluded(t *testing.T) {
 	expect("#a #b #c ")
 	exclude(`"B/"`)
 	expect("#a #c ")
-	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "C", "D.md"), []byte("#d"), 0o600))
+	h.put("C/D.md", "#d")
 	path := require.Value(disk.ParsePath("C/D.md"))(t)
 	host.Knowledge.Touch(path) // as after a change by a call
 	expect("#a #c #d ")

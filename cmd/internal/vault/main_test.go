@@ -73,12 +73,25 @@ func (h *testVault) get(path string) string {
 	return string(text)
 }
 
+// hostOf is what one process of the program keeps that has variables.
+func hostOf(env map[string]string) *command.Host {
+	at := command.NewHost(func(name string) string { return env[name] }, nil)
+	at.Tally = nil // how long a call takes is a matter of the machine
+	return at
+}
+
+// called has such a process answer a command line.
+func called(at *command.Host, words ...string) (status int, stdout, stderr string) {
+	var out, messages bytes.Buffer
+	status = perform(at, resident.Call{Ctx: context.Background(), Args: words, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
+	return status, out.String(), messages.String()
+}
+
 // host is what one process of the program keeps.
 func (h *testVault) host() *command.Host {
-	at := command.NewHost(func(name string) string { return h.env[name] }, nil)
+	at := hostOf(h.env)
 	at.Now = func() time.Time { return time.Now().Add(h.later) }
 	at.Pause = func(context.Context, time.Duration) {} // no one else changes notes meanwhile
-	at.Tally = nil                                     // how long a call takes is a matter of the machine
 	return at
 }
 

@@ -137,9 +137,9 @@ func TestALinkThatCannotBeWrittenIsNamed(t *testing.T) {
 func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "A", "b.md": "[[a]]", "c.md": "[[a]]"})
 	require.NoError(t, os.Chmod(h.file("c.md"), 0o444))
-	before, _, _ := h.snapshot()
+	before := h.snapshot()
 	h.expect(command.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
-	after, _, _ := h.snapshot()
+	after := h.snapshot()
 	assert.That(t, after == before, "the vault is\n%s, was\n%s", after, before)
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
@@ -197,10 +196,9 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		h := build(t, map[string]string{"A.md": old})
 		hosted := h.host()
 		run := func(args ...string) (said ended) {
-			var out strings.Builder
-			status := run(hosted, resident.Call{Ctx: t.Context(), Args: append([]string{h.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
-			require.That(t, status == command.ExitDone, "%s: %q: %d, %s", test.name, args, status, out.String())
-			_ = json.Unmarshal([]byte(out.String()), &said)
+			status, out, _ := called(hosted, append([]string{h.dir, command.WriteSwitch}, args...)...)
+			require.That(t, status == command.ExitDone, "%s: %q: %d, %s", test.name, args, status, out)
+			_ = json.Unmarshal([]byte(out), &said)
 			return said
 		}
 		id, pauses := journal.NewID(time.Now()), 0
@@ -246,14 +244,14 @@ func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 				}
 				h, paths := hardLinked3(t)
 				hide(h)
-				before := everything(t, h.dir)
+				before := h.texts(true)
 				for _, path := range paths {
 					for _, call := range callsOn(row, path) {
 						status, stdout, stderr := h.run(call...)
 						assert.That(t, !strings.Contains(stdout+stderr, canary), "%q shows what is hidden: %d, %q %q", call, status, stdout, stderr)
 					}
 				}
-				after := everything(t, h.dir)
+				after := h.texts(true)
 				for path, text := range before {
 					assert.That(t, !strings.Contains(text, canary) || after[path] == text, "%s: %s became %q", row.Name, path, after[path])
 				}
@@ -278,23 +276,6 @@ func hardLinked3(t *testing.T) (h *testVault, paths []string) {
 		paths = append(paths, path)
 	}
 	return h, paths
-}
-
-// everything returns the texts of all files below a folder by path.
-func everything(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		files[filepath.ToSlash(rel)] = string(text)
-		return err
-	})
-	require.NoError(t, err)
-	return files
 }
 
 // callsOn are the calls of a command that concern the note at path: by its path,
@@ -391,7 +372,7 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 				moments = max(moments, calls)
 				for _, folder := range []string{"Private", "Kept"} {
 					want := map[string]string{"n.md": "same", "gone.md": "same"}
-					got := everything(t, h.file(folder))
+					got := textsIn(t, h.file(folder), true)
 					assert.That(t, maps.Equal(got, want), "%s, exchanged before call %d: %q, and %s contains %q", name, n, said.Text, folder, got)
 				}
 			}

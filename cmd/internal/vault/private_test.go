@@ -1,8 +1,6 @@
 package vault
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +14,6 @@ import (
 
 	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
@@ -46,16 +43,10 @@ func newWorld(t testing.TB, rules string) *world {
 	for _, folder := range append([]string{".obsidian", "../state/vaultwicket"}, yardFolders[:8]...) {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.dir, folder), 0o700))
 	}
-	w.worker = w.host()
+	w.worker = hostOf(w.env)
 	w.worker.Knowledge.Resident = true
 	t.Cleanup(w.worker.Close)
 	return w
-}
-
-func (w *world) host() *command.Host {
-	h := command.NewHost(func(name string) string { return w.env[name] }, nil)
-	h.Tally = nil
-	return h
 }
 
 // put writes a file, or removes it where the text is "".
@@ -76,13 +67,12 @@ func (w *world) put(path, text string) {
 func (w *world) on(h *command.Host, args ...string) string {
 	w.t.Helper()
 	if h == nil {
-		h = w.host()
+		h = hostOf(w.env)
 		defer h.Close()
 	}
-	var stdout, stderr bytes.Buffer
-	status := perform(h, resident.Call{Ctx: context.Background(), Args: append([]string{w.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
-	said := closedFact.ReplaceAllString(withoutState(stderr.String()), "") // which the gateway does not pass on
-	return fmt.Sprintf("%d\n%s\n%s", status, &stdout, strings.Replace(said, "vaultwicket-facts: {\"path\":\"\",\"hash\":\"\"}\n", "", 1))
+	status, stdout, stderr := called(h, append([]string{w.dir, command.WriteSwitch}, args...)...)
+	said := closedFact.ReplaceAllString(withoutState(stderr), "") // which the gateway does not pass on
+	return fmt.Sprintf("%d\n%s\n%s", status, stdout, strings.Replace(said, "vaultwicket-facts: {\"path\":\"\",\"hash\":\"\"}\n", "", 1))
 }
 
 var closedFact = regexp.MustCompile(`,"closed":"[0-9a-f]+"`)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,17 +40,8 @@ func (h *testVault) changes() (ids []string) {
 	return ids
 }
 
-// tree returns the texts of all files that are no settings, by path.
-func (h *testVault) tree() string {
-	var out strings.Builder
-	text, _, _ := h.snapshot()
-	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, "/\n") { // folders stay when their last file goes
-			out.WriteString(line)
-		}
-	}
-	return out.String()
-}
+// tree describes every file of the vault: folders stay when their last file goes.
+func (h *testVault) tree() string { return fmt.Sprintf("%q", h.texts(true)) }
 
 func TestUndo(t *testing.T) {
 	for _, test := range []struct{ name, call, said string }{

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"maps"
@@ -16,27 +15,30 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
-// texts returns what the visible files hold, or all files that are no settings.
-func (h *testVault) texts(hidden bool) map[string]string {
+// texts returns the texts of the files of the vault, with those in hidden folders or without.
+func (h *testVault) texts(hidden bool) map[string]string { return textsIn(h.t, h.dir, hidden) }
+
+// textsIn does so for a folder.
+func textsIn(t require.T, dir string, hidden bool) map[string]string {
+	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(h.dir, path)
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && !hidden && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
 		case !entry.IsDir():
-			found[filepath.ToSlash(rel)] = h.get(rel)
+			text, _ := os.ReadFile(path) // of what leads nowhere it is nothing
+			rel, _ := filepath.Rel(dir, path)
+			found[filepath.ToSlash(rel)] = string(text)
+		case !hidden && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
 		}
 		return nil
-	})
-	require.NoError(h.t, err)
+	}))
 	return found
 }
 
@@ -144,9 +146,8 @@ func TestWritesAgainstAModel(t *testing.T) {
 		at := h.host()
 		defer at.Close()
 		run := func(call []string) (int, string) {
-			var out, messages bytes.Buffer
-			// Literal, so that the texts are taken as they are.
-			return perform(at, callOf(h, call, &out, &messages)), out.String()
+			status, out, _ := called(at, append([]string{h.dir, command.WriteSwitch}, call...)...)
+			return status, out
 		}
 		m := &model{notes: maps.Clone(start), versions: map[string][]string{}}
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
@@ -167,10 +168,6 @@ func TestWritesAgainstAModel(t *testing.T) {
 		status, out := run([]string{"undo"})
 		require.That(rt, status == command.ExitFailed && out == "Error: Nothing to undo.\n", "status %d, %q", status, out)
 	})
-}
-
-func callOf(h *testVault, args []string, stdout, stderr *bytes.Buffer) resident.Call {
-	return resident.Call{Ctx: context.Background(), Args: append([]string{h.dir, command.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
 }
 
 // writeKinds are calls of every kind that writes, each after others that it
