@@ -726,8 +726,7 @@ func vaultWithRights(t *testing.T, settings string) *testVault {
 		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
 		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
 	} {
-		status, stdout, _ := h.run(strings.Fields(call)...)
-		require.Equal(t, status, command.ExitDone, "%s: %s", call, stdout)
+		h.does(strings.Fields(call)...)
 	}
 	h.env[command.SessionVariable] = "agent"
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
@@ -802,8 +801,7 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := vaultWithRights(t, "")
 		before := h.tree()
-		status, stdout, _ := h.run(append([]string{command.CallerSwitch, "agent"}, strings.Fields(call)...)...)
-		require.Equal(t, status, command.ExitDone, "%s: %s", call, stdout)
+		h.does(append([]string{command.CallerSwitch, "agent"}, strings.Fields(call)...)...)
 		id := h.changes()[0]
 		h.expect(command.ExitFailed, "Error: Nothing to undo.\n", command.CallerSwitch, "another", "undo")
 		for _, other := range [][]string{{command.CallerSwitch, "another"}, nil} {
@@ -833,8 +831,7 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
 		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
 	} {
-		status, stdout, _ := h.run(strings.Fields(call)...)
-		require.Equal(t, status, command.ExitDone, "%s: %s", call, stdout)
+		h.does(strings.Fields(call)...)
 	}
 	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -12,15 +11,6 @@ import (
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
-
-// planDigest is the digest of the change that a call would make.
-func (h *testVault) planDigest(call ...string) string {
-	h.t.Helper()
-	var plan struct{ Digest string }
-	status, out, _ := h.run(append([]string{command.PlanSwitch}, call...)...)
-	require.That(h.t, status == command.ExitDone && json.Unmarshal([]byte(out), &plan) == nil && len(plan.Digest) == 64, "%s: status %d, %s", call, status, out)
-	return plan.Digest
-}
 
 // An approved change is made on the notes that were shown, all of them, and no other
 // change is made in its name.
@@ -47,16 +37,14 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 			})
 			h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")
 			call := strings.Fields(test.call)
-			digest := h.planDigest(call...)
+			digest := h.plan(call...).Digest
 			test.meddle(h)
 			before := h.texts(true)
-			status, out, _ := h.run(append([]string{command.ApprovedSwitch, digest}, call...)...)
-			assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Conflict: "), "status %d, %q", status, out)
+			h.expectPrefix(command.ExitFailed, "Error: Conflict: ", append([]string{command.ApprovedSwitch, digest}, call...)...)
 			for path, text := range h.texts(true) {
 				assert.That(t, before[path] == text, "%s is %q", path, text)
 			}
-			status, out, _ = h.run(append([]string{command.ApprovedSwitch, h.planDigest(call...)}, call...)...)
-			assert.That(t, status == command.ExitDone, "as it is: status %d, %q", status, out)
+			h.does(append([]string{command.ApprovedSwitch, h.plan(call...).Digest}, call...)...)
 		})
 	}
 }
@@ -65,7 +53,7 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 // minutes to decide.
 func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 	h := build(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
-	digest := h.planDigest("create", "path=new.md", "template=t")
+	digest := h.plan("create", "path=new.md", "template=t").Digest
 	h.env[day.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
 	h.expect(command.ExitDone, "Created: new.md\n", command.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
 	assert.Equal(t, h.get("new.md"), "2026-11-21 23:59", "the note")
@@ -105,8 +93,7 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	}()
 	<-planned
 	for _, call := range []string{"b.md", "a.md"} { // they would wait for ever
-		status, out, _ := h.run("append", "path="+call, "content=other")
-		assert.That(t, status == command.ExitDone, "%s: %d, %q", call, status, out)
+		h.does("append", "path="+call, "content=other")
 	}
 	close(others)
 	err := <-ended

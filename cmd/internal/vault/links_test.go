@@ -227,8 +227,7 @@ func TestAttachmentRead(t *testing.T) {
 	// read prints them for a person, as the app does, and names the right command for an agent.
 	for path, kind := range map[string]string{"pic.png": "image/png|attachment:read", "doc.pdf": "application/pdf|attachment:text", "F/blob": "application/octet-stream|attachment:text"} {
 		kind, serves, _ := strings.Cut(kind, "|")
-		status, _, _ := h.run("read", "path="+path)
-		assert.Equal(t, status, command.ExitDone, "read of %s: status", path)
+		h.does("read", "path="+path)
 		got := h.failure("read", "path="+path)
 		assert.That(t, strings.Contains(got.Reason, "is not a text: "+kind) && strings.HasPrefix(got.Hint, serves+" "), "read of %s: %+v", path, got)
 	}

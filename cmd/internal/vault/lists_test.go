@@ -50,8 +50,7 @@ func TestTemplatesWithoutAFolder(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"/"}`, "A.md": "a"})
 	h.expect(command.ExitDone, "A\n", "templates")
 	h = build(t, map[string]string{".obsidian/templates.json": `{"folder":"../x"}`})
-	status, out, _ := h.run("templates")
-	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: .obsidian/templates.json leads to no folder"), "%d %q", status, out)
+	h.expectPrefix(command.ExitFailed, "Error: .obsidian/templates.json leads to no folder", "templates")
 	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(command.ExitDone, "", "templates")
 }
 
@@ -113,9 +112,7 @@ func TestBookmarksThatAreNotThere(t *testing.T) {
 	build(t, nil).expect(command.ExitDone, "[]\n", "bookmarks", "format=json")
 	build(t, map[string]string{".obsidian/bookmarks.json": `{}`}).expect(command.ExitDone, "0\n", "bookmarks", "total")
 	h := build(t, map[string]string{".obsidian/bookmarks.json": `{"items":`})
-	if status, out, _ := h.run("bookmarks"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json") {
-		t.Errorf("%d %q", status, out)
-	}
+	h.expectPrefix(command.ExitFailed, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json", "bookmarks")
 }
 
 func TestRowsInEveryForm(t *testing.T) {

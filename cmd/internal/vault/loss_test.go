@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,16 +17,6 @@ func numbered(count int) string {
 		fmt.Fprintf(&b, "line %d\n", i)
 	}
 	return b.String()
-}
-
-// loses returns why a call would be destructive, "" if it would not.
-func loses(t *testing.T, h *testVault, args ...string) string {
-	t.Helper()
-	status, out, _ := h.run(append([]string{command.PlanSwitch}, args...)...)
-	require.That(t, status == command.ExitDone, "%q: status %d, %q", args, status, out)
-	var plan struct{ Loses string }
-	require.NoError(t, json.Unmarshal([]byte(out), &plan))
-	return plan.Loses
 }
 
 func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
@@ -55,7 +44,7 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": numbered(40), ".obsidian/app.json": followLinks})
 			before := h.tree()
-			assert.Equal(t, loses(t, h, test.call...), test.want, "loses")
+			assert.Equal(t, h.plan(test.call...).Loses, test.want, "loses")
 			status, out, _ := h.run(append([]string{command.SparingSwitch}, test.call...)...)
 			if test.want == "" {
 				assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
@@ -67,8 +56,7 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 			if status != command.ExitFailed || out != want || len(h.changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
 			}
-			status, out, _ = h.run(test.call...)
-			assert.That(t, status == command.ExitDone, "asked: status %d, %q", status, out)
+			h.does(test.call...)
 		})
 	}
 }
@@ -77,8 +65,7 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	a, b := []string{command.CallerSwitch, "a"}, []string{command.CallerSwitch, "b"}
 	run := func(h *testVault, caller []string, args ...string) {
 		t.Helper()
-		status, out, _ := h.run(append(caller, args...)...)
-		require.That(t, status == command.ExitDone, "%q: status %d, %q", args, status, out)
+		h.does(append(caller, args...)...)
 	}
 	h := build(t, map[string]string{"old.md": numbered(20)})
 	run(h, a, "create", "path=a.md", "content="+numbered(20))
@@ -93,7 +80,7 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 		{"the last one brings a note back", a, ids[2], ""},
 		{"of somebody else, too", b, ids[2], ""},
 	} {
-		assert.Equal(t, loses(t, h, append(test.caller, "undo", test.id)...), test.want, "%s: loses", test.name)
+		assert.Equal(t, h.plan(append(test.caller, "undo", test.id)...).Loses, test.want, "%s: loses", test.name)
 	}
 	run(h, a, "undo")
 	undone := h.changes()[3]
@@ -106,7 +93,7 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 		"the append of another":             {b, ids[1], `replaces what "a.md" contains`},
 		"the own append":                    {a, ids[1], ""},
 	} {
-		assert.Equal(t, loses(t, h, append(test.caller, "undo", test.id)...), test.want, "%s: loses", name)
+		assert.Equal(t, h.plan(append(test.caller, "undo", test.id)...).Loses, test.want, "%s: loses", name)
 	}
 	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
 	run(h, a, command.SparingSwitch, "undo")
@@ -119,8 +106,7 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "0\n", "b.md": "b\n", "c.md": "c\n"})
 	run := func(args string) {
 		t.Helper()
-		status, out, _ := h.run(strings.Fields(args)...)
-		require.That(t, status == command.ExitDone, "%q: status %d, %q", args, status, out)
+		h.does(strings.Fields(args)...)
 	}
 	run("--caller a append path=c.md content=x")
 	before := h.tree()
@@ -135,7 +121,7 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 	for i, of := range []string{"append a.md", "move a.md", "append x/a.md", "delete b.md", "create a.md"} {
 		want = "Undone: " + ids[i+1] + " " + of + "\n" + want
 	}
-	assert.Equal(t, len(planned(t, h, "--caller", "a", "undo")), 5, "the plan lists")
+	assert.Equal(t, len(h.plan("--caller", "a", "undo").Files), 5, "the plan lists")
 	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
 	got := h.tree()
 	require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
@@ -173,7 +159,7 @@ func TestASessionIsTakenBack(t *testing.T) {
 	h.env[command.SessionVariable] = "second"
 	h.run("--caller", "a", "create", "path=c.md")
 	ids := h.changes()
-	assert.Equal(t, loses(t, h, "--caller", "a", "undo", "session="+ids[0]), `replaces what "a.md" contains`, "loses")
+	assert.Equal(t, h.plan("--caller", "a", "undo", "session="+ids[0]).Loses, `replaces what "a.md" contains`, "loses")
 	status, out, _ := h.run("undo", "session="+ids[1])
 	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("b.md") == "" && h.get("c.md") == "", "status %d, %q", status, out)
 	h.run("undo", ids[2])
@@ -243,6 +229,6 @@ func TestWhatElseIsALoss(t *testing.T) {
 		{[]string{"rename", "path=hub.md", "name=other"}, "affects 22 notes"},
 		{[]string{"vault:replace", "old=old", "new=fresh"}, "affects 21 notes"},
 	} {
-		assert.Equal(t, loses(t, h, test.call...), test.want, "%.80q loses", test.call)
+		assert.Equal(t, h.plan(test.call...).Loses, test.want, "%.80q loses", test.call)
 	}
 }

@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -114,7 +115,45 @@ func (h *testVault) expect(status int, stdout string, args ...string) {
 	assert.Equal(h.t, stderr, "", "%q: stderr", args)
 }
 
-// step is one call in a table: the arguments are separated by blanks.
+// expectPrefix compares the exit status, and the beginning of the output.
+func (h *testVault) expectPrefix(status int, beginning string, args ...string) {
+	h.t.Helper()
+	gotStatus, got, _ := h.run(args...)
+	assert.That(h.t, gotStatus == status && strings.HasPrefix(got, beginning), "%q: status %d, output %q; want %d, %q …", args, gotStatus, got, status, beginning)
+}
+
+// does calls the program, which has to succeed, and returns what it prints.
+func (h *testVault) does(args ...string) string {
+	h.t.Helper()
+	status, out, stderr := h.run(args...)
+	require.That(h.t, status == command.ExitDone, "%q: status %d, %q, stderr %q", args, status, out, stderr)
+	return out
+}
+
+// shownPlan is what a call would change.
+type shownPlan struct {
+	Loses, Digest string
+	Files         []struct {
+		Path           string
+		Added, Removed int
+		Lines          []struct{ Text string }
+	}
+}
+
+func (h *testVault) plan(args ...string) (p shownPlan) {
+	h.t.Helper()
+	require.NoError(h.t, json.Unmarshal([]byte(h.does(append([]string{command.PlanSwitch}, args...)...)), &p))
+	return p
+}
+
+func (p shownPlan) paths() (paths []string) {
+	for _, file := range p.Files {
+		paths = append(paths, file.Path)
+	}
+	return paths
+}
+
+// turn is one call in a table: the arguments are separated by blanks.
 type turn struct {
 	name, args string
 	status     int
@@ -234,8 +273,7 @@ func TestVaultById(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	h := build(t, nil)
-	status, all, _ := h.run("help")
-	assert.Equal(t, status, command.ExitDone, "status")
+	all := h.does("help")
 	for _, row := range table() {
 		assert.That(t, strings.Contains(all, "\n  "+row.Name), "help does not name %s", row.Name)
 	}

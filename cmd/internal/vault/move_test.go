@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func TestLinksFollowAMove(t *testing.T) {
 		"notes/sub/b2.md": "[[Z]] [[Z]]",
 	}
 	h := build(t, files)
-	listed := planned(t, h, "move", "path=a.md", "to=c/Z.md")
+	listed := h.plan("move", "path=a.md", "to=c/Z.md").paths()
 	if got, want := listed, []string{"c/Z.md", "b.md", "board.canvas", "c/d.md", "notes/sub/b2.md"}; !slices.Equal(got, want) {
 		t.Errorf("the plan lists %q, want %q", got, want)
 	}
@@ -103,18 +102,6 @@ func TestLinksFollowAMove(t *testing.T) {
 	for path, text := range files {
 		assert.Equal(t, h.get(path), text, "undone, %s", path)
 	}
-}
-
-// planned returns the paths that a dry run lists.
-func planned(t *testing.T, h *testVault, args ...string) (paths []string) {
-	t.Helper()
-	status, out, _ := h.run(append([]string{"--plan"}, args...)...)
-	var plan struct{ Files []struct{ Path string } }
-	require.That(t, json.Unmarshal([]byte(out), &plan) == nil && status == command.ExitDone, "status %d, %q", status, out)
-	for _, file := range plan.Files {
-		paths = append(paths, file.Path)
-	}
-	return paths
 }
 
 func TestHowLinksAreWritten(t *testing.T) {
@@ -184,7 +171,7 @@ func TestNoLinkLeadsElsewhereAfterAMove(t *testing.T) {
 		h := build(t, files)
 		from := rapid.SampledFrom(paths).Draw(rt, "from")
 		to := rapid.SampledFrom([]string{"z.md", "c.md", "x/z.md", "x/y/b.md", "w/a.md"}).Draw(rt, "to")
-		list := planned(t, h, "move", "path="+from, "to="+to)
+		list := h.plan("move", "path="+from, "to="+to).paths()
 		h.expect(command.ExitDone, "Moved: "+from+" -> "+to+"\n", "move", "path="+from, "to="+to)
 		renamed := func(paths []string) []string {
 			paths = slices.Clone(paths)

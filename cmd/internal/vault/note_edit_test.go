@@ -77,8 +77,7 @@ func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "# a\n`b` c\n"})
 		h.stdin = `\nabla \times` + "\xff\r\n\t" + strings.Repeat("long ", 100_000) + "end"
-		status, out, _ := h.run(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...)
-		assert.That(t, status == command.ExitDone, "%s: status %d, %q", test.args, status, out)
+		h.does(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...)
 		assert.Equal(t, h.get("A.md"), fmt.Sprintf(test.want, h.stdin), "%s: the note became", test.args)
 	}
 	h := build(t, map[string]string{"A.md": `a \nabla b`})
@@ -287,8 +286,7 @@ func TestTemplatesThatCannotBeInserted(t *testing.T) {
 	for args, want := range map[string]string{
 		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ", "name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
 	} {
-		status, out, _ := h.run(append([]string{"template:insert"}, strings.Fields(args)...)...)
-		assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, want), "%s: status %d, %q", args, status, out)
+		h.expectPrefix(command.ExitFailed, want, append([]string{"template:insert"}, strings.Fields(args)...)...)
 	}
 	assert.That(t, h.get("n.md") == "text" && h.get("bad.md") == "---\na: 1\na: 2\n---\n", "a note was changed")
 }

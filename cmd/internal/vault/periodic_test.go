@@ -71,8 +71,7 @@ func TestPeriodicNotes(t *testing.T) {
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
 	h.expect(command.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
 	for range 3 {
-		status, out, _ := h.run("undo")
-		require.Equal(t, status, command.ExitDone, "%v", out)
+		h.does("undo")
 	}
 	assert.That(t, h.get("W/2026-W47.md") == "(missing)" && h.get("2026-10.md") == "(missing)", "undo left a note")
 	h.steps([]turn{
@@ -86,15 +85,12 @@ func TestPeriodicNotes(t *testing.T) {
 	h.put(periodicFile, `{"weekly":[]}`)
 	h.expect(command.ExitFailed, "Error: Cannot use the settings in "+periodicFile+".\n", "periodic:path", "period=week")
 	h.put(periodicFile, `{"yearly":{"enabled":true,"folder":"../x"}}`)
-	if status, out, _ := h.run("periodic:path", "period=year"); status != command.ExitFailed || !strings.HasPrefix(out, "Error: The settings of notes for a year lead to no note of the vault: ") {
-		t.Errorf("status %d, %q", status, out)
-	}
+	h.expectPrefix(command.ExitFailed, "Error: The settings of notes for a year lead to no note of the vault: ", "periodic:path", "period=year")
 }
 
 func TestDailyEnsure(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
-	status, out, _ := h.run("daily:ensure", "date=tomorrow")
-	assert.That(t, status == command.ExitDone && out == "Created: D/2026-11-22.md\n", "status %d, %q", status, out)
+	h.expect(command.ExitDone, "Created: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	h.expect(command.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	assert.Equal(t, h.get("D/2026-11-22.md"), "# 2026-11-22\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n", "the note became")
 	n := len(h.changes())

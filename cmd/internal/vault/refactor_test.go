@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -38,8 +37,7 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	}
 	ids := h.changes()
 	assert.That(t, len(ids) == 1, "%q is %d changes", call, len(ids))
-	status, out, _ := h.run("undo")
-	assert.Equal(t, status, command.ExitDone, "undo: %q", out)
+	h.does("undo")
 	got := h.texts(true)
 	assert.That(t, maps.Equal(got, before), "undone, there is %q, was %q", got, before)
 }
@@ -197,17 +195,8 @@ func TestAPlanListsEveryFile(t *testing.T) {
 	}
 	h := build(t, files)
 	before := h.texts(true)
-	_, out, _ := h.run("--plan", "vault:replace", "old=old", "new=fresh")
-	var plan struct {
-		Files []struct {
-			Path           string
-			Added, Removed int
-			Lines          []struct{ Text string }
-		}
-		Loses string
-	}
-	err := json.Unmarshal([]byte(out), &plan)
-	require.That(t, err == nil && len(plan.Files) == 40 && plan.Loses != "", "%d files, %q, %v: %.300s", len(plan.Files), plan.Loses, err, out)
+	plan := h.plan("vault:replace", "old=old", "new=fresh")
+	require.That(t, len(plan.Files) == 40 && plan.Loses != "", "%d files, %q", len(plan.Files), plan.Loses)
 	bytes, whole := 0, 0
 	for _, f := range plan.Files {
 		assert.That(t, f.Added == 6 && f.Removed == 6 && len(f.Lines) >= 2, "%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
@@ -246,10 +235,7 @@ func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 			files[fmt.Sprintf("n%d.md", i)] = "#old and text\n"
 		}
 		h := build(t, files)
-		_, out, _ := h.run("--plan", "tag:rename", "name=old", "to=new")
-		var plan struct{ Loses string }
-		err := json.Unmarshal([]byte(out), &plan)
-		assert.That(t, err == nil && plan.Loses == want, "%d notes: %q, %v, want %q", n, plan.Loses, err, want)
+		assert.Equal(t, h.plan("tag:rename", "name=old", "to=new").Loses, want, "%d notes", n)
 		before := h.texts(true)
 		status, said, _ := h.run("--sparing", "tag:rename", "name=old", "to=new")
 		if (status == command.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {

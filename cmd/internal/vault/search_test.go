@@ -56,8 +56,7 @@ func TestSearch(t *testing.T) {
 	}
 	h.expect(command.ExitFailed, "Error: Folder \"../x\" not found.\n", "search", "query=water", "path=../x")
 	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100000.\n", "search", "query=x", "limit=0")
-	status, out, _ := h.run("search", "query=\"open")
-	assert.That(t, status == command.ExitMisuse && strings.HasPrefix(out, "Error: query, character "), "%d %q", status, out)
+	h.expectPrefix(command.ExitMisuse, "Error: query, character ", "search", "query=\"open")
 }
 
 func TestSearchContext(t *testing.T) {

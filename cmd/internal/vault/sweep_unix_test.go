@@ -73,8 +73,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	}
 	expect := func(when string, left bool, words ...string) {
 		t.Helper()
-		status, stdout, _ := h.run(words...)
-		assert.That(t, status == command.ExitDone, "%s: %d, %q", when, status, stdout)
+		h.does(words...)
 		got := temporaryFiles(t, h)
 		assert.That(t, len(got) > 0 == left, "%s: %q are left", when, got)
 	}

@@ -270,8 +270,7 @@ func TestTaskAddToTodaysNote(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"})
 	h.expect(command.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
 	assert.Equal(t, h.get("D/2026-11-21.md"), "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n", "the note became")
-	status, out, _ := h.run("undo")
-	assert.Equal(t, status, command.ExitDone, "%v", out)
+	h.does("undo")
 	assert.That(t, h.get("D/2026-11-21.md") == "(missing)", "undo left the note")
 }
 

@@ -62,8 +62,7 @@ func TestUndo(t *testing.T) {
 				h.put(".obsidian/bookmarks.json", "{}")
 			}
 			before := h.tree()
-			status, out, _ := h.run(strings.Fields(test.call)...)
-			require.That(t, status == command.ExitDone, "status %d, %q", status, out)
+			h.does(strings.Fields(test.call)...)
 			after := h.tree()
 			first := h.changes()[0]
 			for range 3 {
@@ -73,8 +72,7 @@ func TestUndo(t *testing.T) {
 				h.expect(command.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
 				h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
 				ids := h.changes()
-				status, out, _ := h.run("undo", ids[len(ids)-1])
-				require.That(t, status == command.ExitDone, "status %d, %q", status, out)
+				h.does("undo", ids[len(ids)-1])
 				got = h.tree()
 				require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
 				ids = h.changes()
@@ -142,8 +140,7 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text\n", "l.md": "[[a]]"})
-			status, out, _ := h.run(strings.Fields(test.call)...)
-			require.That(t, status == command.ExitDone, "status %d, %q", status, out)
+			h.does(strings.Fields(test.call)...)
 			test.meanwhile(h)
 			before := h.tree()
 			if test.want != "" {
@@ -177,8 +174,7 @@ func TestWrongIDs(t *testing.T) {
 	})
 	h.put("a.md", "x")
 	h.env["XDG_STATE_HOME"] = ""
-	status, out, _ := h.run("undo")
-	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Nothing can be changed: the journal needs a folder"), "status %d, %q", status, out)
+	h.expectPrefix(command.ExitFailed, "Error: Nothing can be changed: the journal needs a folder", "undo")
 }
 
 // broken writes an entry for a change that was broken off.
@@ -231,15 +227,14 @@ func TestAPathOfTheJournalIsJudged(t *testing.T) {
 	for _, path := range []string{"../a.md", ".obsidian/app.json", "/etc/passwd", ".trash/a.md"} {
 		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
 		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
-		status, out, _ := h.run("undo", id)
-		assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path "), "%s: status %d, %q", path, status, out)
+		h.expectPrefix(command.ExitFailed, "Error: Change "+id+" cannot be undone: path ", "undo", id)
 	}
 }
 
 func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	h.run("delete", "path=a.md")
-	paths := planned(t, h, "undo")
+	paths := h.plan("undo").paths()
 	assert.That(t, len(paths) == 1 && paths[0] == "a.md" && h.get("a.md") == "(missing)", "the plan lists %q", paths)
 	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
 	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
@@ -282,8 +277,7 @@ func written(t *testing.T) *testVault {
 		"append path=a.md content=two", "move path=a.md to=n/a.md", "create path=n/a.md content=three overwrite", "delete path=n/a.md",
 		"append path=b.md content=x", "create path=new.md content=x", "move path=c.md to=d.md", "bookmark search=x",
 	} {
-		status, out, _ := h.run(strings.Fields(call)...)
-		require.That(t, status == command.ExitDone, "%s: status %d, %q", call, status, out)
+		h.does(strings.Fields(call)...)
 	}
 	return h
 }
@@ -340,8 +334,7 @@ func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 	h := build(t, map[string]string{"Secret/x.md": "x", "plan.md": "one", "other.md": "o"})
 	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Secret": "none"}).String()
 	for _, call := range []string{"append path=plan.md content=two", "append path=other.md content=more", "delete path=other.md"} {
-		status, out, _ := h.run(strings.Fields(call)...)
-		require.Equal(t, status, command.ExitDone, "%s: %q", call, out)
+		h.does(strings.Fields(call)...)
 	}
 	h.steps([]turn{{"both are there or were deleted here", "history:list", command.ExitDone, "other.md\nplan.md\n"}})
 	require.NoError(t, os.Rename(h.file("plan.md"), h.file("Secret/plan.md")))
