@@ -76,11 +76,7 @@ func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) 
 			if i > 0 {
 				b = append(b, ',')
 			}
-			start := 0
-			if user.Place > 0 {
-				start = paths.ends[user.Place-1]
-			}
-			b = append(b, paths.text[start:paths.ends[user.Place]]...)
+			b = append(b, paths.text[paths.starts[user.Place]:paths.starts[user.Place+1]]...)
 		}
 		if b = append(b, "]}"...); row == len(found)-1 {
 			b = append(b, ']')
@@ -143,18 +139,18 @@ const maxUsers = 5
 // quoted has the paths of all files as JSON strings, by their places, one after the other: in
 // a large vault many attachments have the same users, and the paths of files lie far apart.
 type quoted struct {
-	text string
-	ends []int
+	text   string
+	starts []int // and the end of the last one
 }
 
 var quotedPaths = &knowledge.Derived[quoted]{Name: "paths as JSON", Compute: func(files []*index.File) quoted {
 	var text []byte
-	ends := make([]int, len(files))
+	starts := make([]int, len(files)+1)
 	for i, f := range files {
 		text = command.AppendJSON(text, f.Path.String())
-		ends[i] = len(text)
+		starts[i+1] = len(text)
 	}
-	return quoted{string(text), ends}
+	return quoted{string(text), starts}
 }}
 
 const (

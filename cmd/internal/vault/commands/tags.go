@@ -92,7 +92,7 @@ type tagTable struct {
 	uses []tagUse // in the order of listings
 
 	files     []*index.File
-	ends      []int32   // where in written the tags of each file end
+	starts    []int32   // where in written the tags of each file begin, and where those of the last one end
 	written   []int32   // the spellings of all tags of all files, by their numbers
 	spellings spellings // by number
 }
@@ -124,7 +124,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 	if len(t.spellings.names) > 2*len(t.uses)+maxUnused {
 		return newTagTable(files) // most spellings are used no more
 	}
-	next := &tagTable{files: files, ends: make([]int32, len(files)), written: make([]int32, 0, len(t.written)), spellings: t.spellings}
+	next := &tagTable{files: files, starts: make([]int32, len(files)+1), written: make([]int32, 0, len(t.written)), spellings: t.spellings}
 	kept := index.Kept(before, files)
 	var fresh []*index.File
 	for i, old := range kept {
@@ -142,7 +142,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 			}
 			found = found[1:]
 		}
-		next.ends[i] = int32(len(next.written))
+		next.starts[i+1] = int32(len(next.written))
 	}
 	// The order of the uses before is mostly that of the new ones.
 	last := t.uses
@@ -187,13 +187,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 const maxUnused = 1000
 
 // of returns the spellings in a file.
-func (t *tagTable) of(file int) []int32 {
-	start := int32(0)
-	if file > 0 {
-		start = t.ends[file-1]
-	}
-	return t.written[start:t.ends[file]]
-}
+func (t *tagTable) of(file int) []int32 { return t.written[t.starts[file]:t.starts[file+1]] }
 
 // number returns the number of a spelling.
 func (s *spellings) number(name string) int32 {
