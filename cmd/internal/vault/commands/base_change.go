@@ -2,7 +2,6 @@ package commands
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -144,14 +143,14 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 		}
 		return err
 	}
+	literals := map[formula.Kind]frontmatter.Type{
+		formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText,
+	}
 	for _, property := range i.Properties {
 		if property.Name == "tags" && len(i.Tags) > 0 {
 			continue
 		}
 		var value frontmatter.Value
-		literals := map[formula.Kind]frontmatter.Type{
-			formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText,
-		}
 		if as, isLiteral := literals[property.Value.Kind()]; isLiteral {
 			if value, err = frontmatter.ParseValue(property.Value.Text(), as); err != nil {
 				return nil, err
@@ -161,18 +160,10 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if len(i.Tags) == 0 {
-		return text, nil
+	if len(i.Tags) > 0 {
+		err = set("tags", frontmatter.ListOf(command.Map(i.Tags, textValue)))
 	}
-	tags, err := json.Marshal(i.Tags)
-	if err != nil {
-		return nil, err
-	}
-	list, err := frontmatter.ParseValue(string(tags), frontmatter.TypeMultitext)
-	if err != nil {
-		return nil, err
-	}
-	return text, set("tags", list)
+	return text, err
 }
 
 // maxNumbered is how many notes of one name are told apart by numbers.
@@ -407,7 +398,7 @@ func viewKeys(p command.Values) (keys frontmatter.Properties, err error) {
 				}
 				list = append(list, key)
 			}
-			return frontmatter.Parts{Kind: frontmatter.List, List: list}.Value(), nil
+			return frontmatter.ListOf(list), nil
 		}},
 		{"group", "groupBy", viewKey},
 		{"limit", "limit", func(text string) (frontmatter.Value, error) {
