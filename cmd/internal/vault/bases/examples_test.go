@@ -144,7 +144,7 @@ var formulas = []struct {
 
 func TestWorkedFormulas(t *testing.T) {
 	v := newVault(t, examples, "Q.base")
-	row := formula.NewSession(context.Background(), v.Source().Environment).Row(v.Entry("Proj/Plan.md"))
+	row := formula.NewSession(t.Context(), v.Source().Environment).Row(v.Entry("Proj/Plan.md"))
 	for _, test := range formulas {
 		t.Run(fmt.Sprint(test.number), func(t *testing.T) {
 			got := row.Eval(formula.Compile(test.formula))
@@ -253,7 +253,7 @@ tags: [journal, "ab"]
 		{`file.tags.filter(value.startsWith("#a")).length`, "1", "0"},
 		{`if(status == "done", "✓", if(priority > 2, "!", ""))`, "✓", ""},
 	}
-	session := formula.NewSession(context.Background(), v.Source().Environment)
+	session := formula.NewSession(t.Context(), v.Source().Environment)
 	for _, test := range tests {
 		for path, want := range map[string]string{"Full.md": test.full, "Bare.md": test.bare} {
 			got := session.Row(v.Entry(path)).Eval(formula.Compile(test.formula))

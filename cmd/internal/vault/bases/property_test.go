@@ -3,7 +3,6 @@ package bases
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -320,7 +319,7 @@ var typedTypes = map[string]string{"texted": "text", "numbered": "number", "unnu
 func TestPropertiesBecomeValues(t *testing.T) {
 	v := newVault(t, map[string]string{"N.md": typed, "A.md": "", "one.md": "---\ntag: solo\ntags:\n---\n"}, "")
 	v.Types = typedTypes
-	session := formula.NewSession(context.Background(), v.Source().Environment)
+	session := formula.NewSession(t.Context(), v.Source().Environment)
 	kind := func(name, kind string) [2]string {
 		return [2]string{`note["` + name + `"].isType("` + kind + `")`, "true"}
 	}
@@ -362,5 +361,5 @@ func TestCalendarWhereClocksAreChanged(t *testing.T) {
 		{`before + "1d"`, "2025-03-30T12:00:00"}, {`before + "24h"`, "2025-03-30T13:00:00"}, {`before + "1M"`, "2025-04-29T12:00:00"}, {`(date("2025-03-31") - date("2025-03-30")).hours`, "23"}, {`date("2025-03-30") + "1d"`, "2025-03-31"},
 		{`date("2025-03-30T00:00:00Z")`, "2025-03-30T01:00:00"}, {`date("2025-03-30T01:00:00Z")`, "2025-03-30T03:00:00"},
 	}}
-	s.check(t, formula.NewSession(context.Background(), v.Source().Environment).Row(v.Entry("N.md")))
+	s.check(t, formula.NewSession(t.Context(), v.Source().Environment).Row(v.Entry("N.md")))
 }

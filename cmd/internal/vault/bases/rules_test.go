@@ -1,7 +1,6 @@
 package bases
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -121,7 +120,7 @@ var rules = []subject{
 
 func TestRules(t *testing.T) {
 	v := newVault(t, examples, "Q.base")
-	session := formula.NewSession(context.Background(), v.Source().Environment)
+	session := formula.NewSession(t.Context(), v.Source().Environment)
 	for _, s := range rules {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("Proj/Plan.md"))) })
 	}
@@ -262,7 +261,7 @@ site: https://example.org
 
 func TestLinks(t *testing.T) {
 	v := newVault(t, linked, "B.base")
-	session := formula.NewSession(context.Background(), v.Source().Environment)
+	session := formula.NewSession(t.Context(), v.Source().Environment)
 	check := func(note string, s subject) {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry(note))) })
 	}
@@ -291,7 +290,7 @@ func TestLinks(t *testing.T) {
 // this is the note that contains a base, with its properties.
 func TestThis(t *testing.T) {
 	v := newVault(t, linked, "dir/Hub.md")
-	session := formula.NewSession(context.Background(), v.Source().Environment)
+	session := formula.NewSession(t.Context(), v.Source().Environment)
 	s := subject{"this is a note", documented, [][2]string{
 		{`this`, "dir/Hub.md"}, {`this.file.name`, "Hub"}, {`this.up`, "[[Top]]"}, {`this.note.up`, "[[Top]]"}, {`this.UP`, "[[Top]]"}, {`this.note.UP`, "[[Top]]"}, {`this["up"]`, "[[Top]]"}, {`this.up == file("Top")`, "true"}, {`this.none`, null}, {`this.file.hasLink(file)`, "true"}, {`file.hasLink(this)`, "true"},
 		{`file != this`, "true"}, {`this.up.asFile() == file`, "true"}, {`list(this.more).contains(link("dir/Leaf"))`, "true"}, {`link("Hub") == this`, "true"}, {`this.isType("file")`, "true"}, {`file.links.contains(this)`, "true"},

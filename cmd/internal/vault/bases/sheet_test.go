@@ -1,7 +1,6 @@
 package bases
 
 import (
-	"context"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
@@ -177,7 +176,7 @@ var sheet = []subject{
 
 func TestSheet(t *testing.T) {
 	v := newVault(t, examples, "Q.base")
-	session := formula.NewSession(context.Background(), v.Source().Environment)
+	session := formula.NewSession(t.Context(), v.Source().Environment)
 	for _, s := range sheet {
 		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("Proj/Plan.md"))) })
 	}

@@ -1,7 +1,6 @@
 package formula
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"sort"
@@ -423,7 +422,7 @@ func drawTree(t *rapid.T, depth int, names []string) tree {
 func TestOracle(t *testing.T) {
 	n := kinds()
 	names := map[string]any{"n": 7.0, "b": true, "e": "", "s": "Some Text", "l": []any{3.0, "x", 1.0}, "none": nil}
-	session := NewSession(context.Background(), environment(n))
+	session := NewSession(t.Context(), environment(n))
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := drawTree(t, 4, []string{"n", "b", "e", "s", "l", "none"})
 		want := drawn.want(names)
