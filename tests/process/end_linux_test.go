@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -203,7 +204,11 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 		{name: "an output that is closed", timeout: "1s", ways: []string{onStdio}, status: 5, end: func(h *busyServer) { h.stdio.Stdout.Close() }},
 		{name: "an output that is closed, and a message", timeout: long, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
 			h.stdio.Stdout.Close()
-			h.stdio.Send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+			// A process that another test starts at this moment may hold the closed end for a while.
+			rig.WaitFor(h.t, "the server ends", func() bool {
+				_, err := io.WriteString(h.stdio.In, `{"jsonrpc":"2.0","method":"ping","id":"`+rand.Text()+"\"}\n")
+				return err != nil
+			})
 		}},
 		{name: "the end of the input and SIGKILL", timeout: long, ways: []string{onStdio}, status: killed, end: func(h *busyServer) {
 			h.stdio.In.Close()
