@@ -152,10 +152,12 @@ func pdfOf(streams ...string) string {
 	object("<</Type/Catalog/Pages 2 0 R>>")
 	object(fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", len(streams), kids.String()))
 	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>")
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed) // one for all: each takes a megabyte
 	for i, s := range streams {
 		object(fmt.Sprintf("<</Type/Page/Parent 2 0 R/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", 5+2*i))
-		var packed bytes.Buffer
-		w := zlib.NewWriter(&packed)
+		packed.Reset()
+		w.Reset(&packed)
 		_, _ = w.Write([]byte(s))
 		_ = w.Close()
 		object(fmt.Sprintf("<</Length %d/Filter/FlateDecode>>\nstream\n%s\nendstream", packed.Len(), packed.String()))

@@ -2,13 +2,13 @@ package vault
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/command"
@@ -132,7 +132,10 @@ func TestACallTellsHowFarItHasCome(t *testing.T) {
 				return begun
 			}
 			var out, messages bytes.Buffer
-			status := run(at, resident.Call{Ctx: context.Background(), Args: append(args, call...), Stdout: &out, Stderr: &messages})
+			status := -1
+			synctest.Test(t, func(t *testing.T) {
+				status = run(at, resident.Call{Ctx: t.Context(), Args: append(args, call...), Stdout: &out, Stderr: &messages})
+			})
 			line, _, _ := strings.Cut(messages.String(), "\n")
 			if told := line == "vaultwicket-progress: read 1 3"; status != command.ExitDone || told != facts {
 				t.Errorf("%q, for the gateway: %v: status %d, told %q", call, facts, status, messages.String())
