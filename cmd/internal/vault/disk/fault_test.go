@@ -177,10 +177,7 @@ func TestASeriesWritesWhatItIsGiven(t *testing.T) {
 
 func TestEveryFaultOfANoteLeavesTheOldOrTheNew(t *testing.T) {
 	note := mustPath(t, "daily/note.md")
-	edit := func(f *Folder) error {
-		_, _, err := f.Edit(note, func([]byte) []byte { return []byte(newText) })
-		return err
-	}
+	edit := func(f *Folder) error { return f.Swap(note, []byte(oldText), []byte(newText)) }
 	create := func(f *Folder) error { return f.Make(note, []byte(newText)) }
 	old, missing := map[string]string{"daily/note.md": oldText}, map[string]string{}
 	for _, test := range []struct {

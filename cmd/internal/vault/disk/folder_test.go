@@ -33,25 +33,6 @@ func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
 	assert.That(t, got == nil && errors.Is(err, fs.ErrClosed), "a folder that cannot be looked at: %v, %v", got, err)
 }
 
-// What is refused is named, by every place and by the steps between folders.
-func TestARefusalNamesWhatItIsAbout(t *testing.T) {
-	dir := planted(t, map[string]string{"real.md": "", "folder/a.md": ""})
-	folder := openFolder(t, dir)
-	for kind, at := range places(t, folder) {
-		_, stepped := at.step("real.md")
-		_, informed := at.info("folder")
-		_, stamped := at.stamp("folder")
-		_, _, read := at.read("folder", nil)
-		for want, errs := range map[string][]error{`"real.md" is not a folder`: {stepped}, `"folder" is a folder`: {informed, stamped, read}} {
-			for i, err := range errs {
-				assert.That(t, err != nil && err.Error() == want, "%s, %d: %v, want %s", kind, i, err, want)
-			}
-		}
-	}
-	_, err := step(folder.root, "real.md")
-	assert.That(t, err != nil && err.Error() == `"real.md" is not a folder`, "step: %v", err)
-}
-
 func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
 	outer := t.TempDir()
 	plant(t, outer, map[string]string{"vault/a.md": ""})
@@ -108,8 +89,6 @@ func TestSizeLimits(t *testing.T) {
 	var size *SizeError
 	_, err := folder.Read(mustPath(t, "note.md"))
 	assert.That(t, errors.As(err, &size) && size.Limit == 134_217_728, "a note: %v", err)
-	_, _, err = folder.Edit(mustPath(t, "note.md"), func(text []byte) []byte { return text })
-	assert.That(t, errors.As(err, &size) && size.Size == 134_217_729, "editing a note: %v", err)
 	text, err := folder.Config("most.json")
 	assert.That(t, err == nil && len(text) == 16_777_216, "settings as large as can be: %d bytes, %v", len(text), err)
 	_, err = folder.Config("more.json")

@@ -111,10 +111,6 @@ var swappedVault = map[string]string{
 
 // changesOfSwapped are calls that concern a file in A/sub or B/sub.
 var changesOfSwapped = map[string]func(*Folder) error{
-	"edit": func(f *Folder) error {
-		_, _, err := f.Edit(Path{"A/sub/n.md"}, func([]byte) []byte { return []byte("edited") })
-		return err
-	},
 	"swap":    func(f *Folder) error { return f.Swap(Path{"A/sub/n.md"}, []byte("same"), []byte("edited")) },
 	"make":    func(f *Folder) error { return f.Make(Path{"A/sub/made.md"}, []byte("made")) },
 	"remove":  func(f *Folder) error { return f.Remove(Path{"A/sub/n.md"}, Text([]byte("same"))) },

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,28 +21,6 @@ func TestReadAnswersEveryByte(t *testing.T) {
 			assert.That(t, err == nil && string(got) == text, "%d bytes of %d, %v", len(got), len(text), err)
 		})
 	}
-}
-
-func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
-	dir := planted(t, map[string]string{"n.md": "12345"})
-	folder := openFolder(t, dir)
-	for _, now := range []string{"123", "123456789"} {
-		file := require.Value(folder.Open(mustPath(t, "n.md")))(t)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644))
-		got, err := readAll(file, MaxNote)
-		assert.That(t, err == nil && string(got) == now, "read %q, %v, want %q", got, err, now)
-		file.Close()
-	}
-}
-
-func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
-	dir := planted(t, map[string]string{"n.md": "12345"})
-	file := require.Value(openFolder(t, dir).Open(mustPath(t, "n.md")))(t)
-	defer file.Close()
-	plant(t, dir, map[string]string{"n.md": "123456789"})
-	var size *SizeError
-	_, err := readAll(file, 6)
-	assert.That(t, errors.As(err, &size) && size.Limit == 6, "error %v", err)
 }
 
 func TestStatAndOpenAgree(t *testing.T) {

@@ -332,11 +332,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 }
 
 // entries are what a walk meets, sorted, folders with a slash.
-func entries(t interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
-}, walk func(Path, func(Entry)) error, under Path) (names []string) {
+func entries(t require.T, walk func(Path, func(Entry)) error, under Path) (names []string) {
 	var mu sync.Mutex
 	err := walk(under, func(e Entry) {
 		mu.Lock()
@@ -347,9 +343,7 @@ func entries(t interface {
 		}
 		names = append(names, name)
 	})
-	if err != nil && !IsMissing(err) {
-		t.Fatal(err)
-	}
+	require.That(t, err == nil || IsMissing(err), "%v", err)
 	slices.Sort(names)
 	return names
 }
