@@ -65,9 +65,7 @@ func open(t testing.TB, dir string) *Cache {
 
 // commit ends an update and returns the new cache.
 func commit(t interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
+	require.T
 	Cleanup(func())
 }, u *Update) *Cache {
 	t.Helper()
@@ -84,6 +82,14 @@ func save(t testing.TB, dir string, files ...file) {
 		u.Put(f.path, f.stamp, f.text(), f.found())
 	}
 	commit(t, u).Close()
+}
+
+// keepAll keeps files of a cache in an update of it.
+func keepAll(u *Update, c *Cache, files ...file) {
+	for _, f := range files {
+		r, _ := c.Find(f.path, f.stamp)
+		u.Keep(f.path, r)
+	}
 }
 
 type reporter interface{ Errorf(string, ...any) }
@@ -195,24 +201,6 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	assert.Equal(t, len(glob(t, dir, "*.pack")), 1, "packs")
 }
 
-func TestFactsAreAddedLater(t *testing.T) {
-	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
-	u := open(t, dir).Update()
-	u.Put(f.path, f.stamp, f.text(), Found{})
-	c := commit(t, u)
-	r, _ := c.Find(f.path, f.stamp)
-	_, ok := c.Facts(r)
-	require.That(t, !ok && !r.Has(FactsPart) && r.Has(TextPart), "facts that were not put are found, or the text is not")
-	u = c.Update()
-	u.Add(f.path, r, FactsPart, f.facts())
-	c2 := commit(t, u)
-	checkAll(t, c2, f)
-	checkAll(t, open(t, dir), f)
-	// A record goes on to be of use in a cache that was made from its own.
-	text, ok := c2.Read(r, TextPart, nil)
-	assert.That(t, ok && string(text) == string(f.text()), "%q, %v", text, ok)
-}
-
 func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 	dir, files := t.TempDir(), someFiles(9)
 	save(t, dir, files...)
@@ -220,10 +208,7 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 	before, _ := os.Stat(table)
 	c := open(t, dir)
 	u := c.Update()
-	for _, f := range files {
-		r, _ := c.Find(f.path, f.stamp)
-		u.Keep(f.path, r)
-	}
+	keepAll(u, c, files...)
 	same := commit(t, u)
 	c.Close()
 	checkAll(t, same, files...)
@@ -231,10 +216,7 @@ func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
 	assert.That(t, os.SameFile(before, after), "the table was written")
 	// What is the same is updated as if it were the first.
 	u = same.Update()
-	for _, f := range files[1:] {
-		r, _ := same.Find(f.path, f.stamp)
-		u.Keep(f.path, r)
-	}
+	keepAll(u, same, files[1:]...)
 	less := commit(t, u)
 	same.Close()
 	checkAll(t, less, files[1:]...)
@@ -355,49 +337,59 @@ func TestTheBufferIsUsedAgain(t *testing.T) {
 	}
 }
 
-func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
-	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
-	u := open(t, dir).Update()
-	u.Put(f.path, f.stamp, f.text(), Found{Filter: f.filter()})
-	c := commit(t, u)
-	r, _ := c.Find(f.path, f.stamp)
-	u = c.Update()
-	u.Add(f.path, r, FactsPart, f.facts())
-	c2 := commit(t, u)
-	checkAll(t, c2, f)
-	r, _ = c2.Find(f.path, f.stamp)
-	require.That(t, r.Has(FilterPart), "the filter went when facts came")
-	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[FilterPart].at))
-	c2.Each([]Record{r}, FilterPart, func(_ int, filter []byte, ok bool) {
-		assert.That(t, !ok, "a damaged filter is answered with: %q", filter)
-	})
-	u = c2.Update()
-	u.Keep(f.path, r)
-	_, ok := commit(t, u).Find(f.path, f.stamp)
-	assert.That(t, !ok, "a note with a damaged filter was kept")
+// Facts and a filter come later, in any order, beside what is there.
+func TestPartsAreAddedOneByOne(t *testing.T) {
+	for _, order := range [][]Part{{FactsPart, FilterPart}, {FilterPart, FactsPart}} {
+		dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+		u := open(t, dir).Update()
+		u.Put(f.path, f.stamp, f.text(), Found{})
+		c := commit(t, u)
+		first, _ := c.Find(f.path, f.stamp)
+		has := [parts]bool{TextPart: true}
+		for _, part := range order {
+			r, _ := c.Find(f.path, f.stamp)
+			_, found := c.Facts(r)
+			got := [parts]bool{r.Has(TextPart), r.Has(FactsPart), r.Has(FilterPart)}
+			require.That(t, got == has && found == has[FactsPart], "before %d is added: %v, facts %v", part, got, found)
+			u = c.Update()
+			u.Add(f.path, r, part, map[Part]string{FactsPart: f.facts(), FilterPart: f.filter()}[part])
+			c = commit(t, u)
+			has[part] = true
+		}
+		checkAll(t, c, f)
+		checkAll(t, open(t, dir), f)
+		r, _ := c.Find(f.path, f.stamp)
+		assert.That(t, r.Has(FilterPart), "there is no filter")
+		// A record goes on to be of use in a cache that was made from its own.
+		text, ok := c.Read(first, TextPart, nil)
+		assert.That(t, ok && string(text) == string(f.text()), "%q, %v", text, ok)
+	}
 }
 
-func TestAFilterComesBesideWhatIsThere(t *testing.T) {
-	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
-	u := open(t, dir).Update()
-	u.Put(f.path, f.stamp, f.text(), Found{Facts: f.facts()})
-	c := commit(t, u)
-	r, _ := c.Find(f.path, f.stamp)
-	require.That(t, !r.Has(FilterPart), "there is a filter already")
-	u = c.Update()
-	u.Add(f.path, r, FilterPart, f.filter())
-	next := commit(t, u)
-	checkAll(t, next, f)
-	r, _ = next.Find(f.path, f.stamp)
-	assert.That(t, r.Has(FilterPart) && r.Has(FactsPart) && r.Has(TextPart), "something of the note is missing")
-	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[TextPart].at))
-	_, ok := next.Read(r, TextPart, nil)
-	require.That(t, !ok, "a damaged text is answered with")
-	u = next.Update()
-	u.Add(f.path, r, FilterPart, f.filter())
-	last := commit(t, u)
-	_, ok = last.Find(f.path, f.stamp)
-	assert.That(t, !ok, "a note with a damaged text was kept")
+// A damaged part is no answer. A note that has one is not kept as it is, and does not get another part
+// without losing that one; without its text it is not kept at all.
+func TestADamagedPartIsNotKept(t *testing.T) {
+	for part := range Part(parts) {
+		for _, adds := range []bool{false, true} {
+			dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+			save(t, dir, f)
+			c := open(t, dir)
+			r, _ := c.Find(f.path, f.stamp)
+			flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[part].at))
+			c.Each([]Record{r}, part, func(_ int, data []byte, ok bool) {
+				assert.That(t, !ok, "a damaged part %d is answered with: %q", part, data)
+			})
+			u := c.Update()
+			if adds {
+				u.Add(f.path, r, FilterPart, f.filter())
+			} else {
+				u.Keep(f.path, r)
+			}
+			kept, ok := commit(t, u).Find(f.path, f.stamp)
+			assert.That(t, ok == (adds && part != TextPart), "a note with a damaged part %d is kept: %v", part, ok)
+			assert.That(t, !kept.Has(part) || part == FilterPart, "the damaged part %d is kept", part)
+		}
+	}
 }
 
 // flip changes one byte of a file.

@@ -107,9 +107,8 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	p := newPlace(dir, testVault)
 	others := newPlace(dir, "/another vault")
 	pack := glob(t, dir, "*.pack")[0]
-	half := [][]byte{make([]byte, 100), []byte("junk")}
 	for _, name := range []string{p.random(randomID(), packEnd), p.random(randomID(), halfEnd), others.random(randomID(), packEnd)} {
-		require.NoError(t, os.WriteFile(name, half[0], 0o600))
+		require.NoError(t, os.WriteFile(name, make([]byte, 100), 0o600))
 	}
 	appendTo(t, pack, make([]byte, 1<<20))
 	checkAll(t, open(t, dir), files...)
@@ -117,10 +116,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	more := fileOf("more.md", 1, 300)
 	c := open(t, dir)
 	u := c.Update()
-	for _, f := range files {
-		r, _ := c.Find(f.path, f.stamp)
-		u.Keep(f.path, r)
-	}
+	keepAll(u, c, files...)
 	u.Put(more.path, more.stamp, more.text(), more.found())
 	next := commit(t, u)
 	checkAll(t, next, append(files, more)...)
@@ -148,10 +144,7 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	pack := glob(t, dir, "*.pack")[0]
 	old := open(t, dir)
 	u := old.Update()
-	for _, f := range small {
-		r, _ := old.Find(f.path, f.stamp)
-		u.Keep(f.path, r)
-	}
+	keepAll(u, old, small...)
 	c := commit(t, u)
 	checkAll(t, c, small...)
 	checkAll(t, old, append(small, large)...)
@@ -177,14 +170,9 @@ func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
 	save(t, dir, append(small, large)...)
 	c := open(t, dir)
 	r, _ := c.Find(small[5].path, small[5].stamp)
-	file := require.Value(os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0))(t)
-	defer file.Close()
-	require.Value(file.WriteAt([]byte("\xff"), int64(r.entry().spans[TextPart].at)))(t)
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().spans[TextPart].at))
 	u := c.Update()
-	for _, f := range small {
-		r, _ := c.Find(f.path, f.stamp)
-		u.Keep(f.path, r)
-	}
+	keepAll(u, c, small...)
 	next := commit(t, u)
 	for i, f := range small {
 		r, _ := next.Find(f.path, f.stamp)

@@ -52,8 +52,7 @@ func (v *vault) put(name, text string) {
 
 func (v *vault) build(old *Index) *Index {
 	v.t.Helper()
-	x := require.Value(Build(v.folder, old, Memory{}, later, nil))(v.t)
-	return x
+	return require.Value(Build(v.folder, old, Memory{}, later, nil))(v.t)
 }
 
 // later is a time at which all that tests write has settled.
@@ -167,11 +166,6 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 	x := v.build(nil)
 	place, ok := x.Place("shut.md")
 	assert.That(t, ok && x.Files[place].Facts() == "" && edges(x) == "open.md>shut.md*1", "shut.md is there: %v; the graph is %s", ok, edges(x))
-}
-
-func TestATagOfAPropertyComesFirst(t *testing.T) {
-	x := newVault(t, map[string]string{"A.md": "---\ntags: [two, \"#one\"]\n---\n#three #two"}).build(nil)
-	assert.EqualSlices(t, x.Files[0].Facts().Tags(), []string{"#two", "#one", "#three", "#two"})
 }
 
 func TestTheVaultThatIsGone(t *testing.T) {
