@@ -2,11 +2,9 @@ package bases
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -105,38 +103,6 @@ func TestFiltersOfBaseAndViewAreJoined(t *testing.T) {
 	})
 }
 
-// Rows with equal keys stay in the order of their paths, in both directions; rows
-// without a key are last in both.
-func TestSortIsStableAndHasEmptyLast(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		notes := anyVault(t)
-		direction := rapid.SampledFrom([]string{"ASC", "DESC"}).Draw(t, "direction")
-		table := ask(t, "views: [{order: [n], sort: [{property: n, direction: "+direction+"}]}]", notes, Query{})
-		want := slices.Clone(vaultOf(notes).Files)
-		slices.SortStableFunc(want, func(a, b formula.Entry) int {
-			x, hasX := a.Property("n")
-			y, hasY := b.Property("n")
-			switch {
-			case !hasX || !hasY:
-				return cmp.Compare(b2i(!hasX), b2i(!hasY))
-			case direction == "DESC":
-				return cmp.Compare(y.Num(), x.Num())
-			}
-			return cmp.Compare(x.Num(), y.Num())
-		})
-		for i, row := range table.Rows {
-			require.Equal(t, row.Path, want[i].Path(), "row %d", i)
-		}
-	})
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // The groups, one after the other, are all rows. Within a group rows are in the
 // order that they have without groups, and no group comes twice.
 func TestGroupsAreTheRows(t *testing.T) {
@@ -187,59 +153,6 @@ func TestLimitAndOffsetCut(t *testing.T) {
 		}
 		assert.That(t, rows == len(cut.Rows), "the groups have %d of %d rows", rows, len(cut.Rows))
 	})
-}
-
-// The built-in summaries are what a loop over the numbers makes of them.
-func TestSummariesAreAFold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		notes := anyVault(t)
-		limit := rapid.IntRange(0, 10).Draw(t, "limit")
-		names := []string{"Average", "Min", "Max", "Sum", "Range", "Median", "Stddev", "Empty", "Filled", "Unique"}
-		table := ask(t, fmt.Sprintf("views: [{order: [n], sort: [{property: k}], limit: %d}]", limit), notes, Query{})
-		cells := []formula.Value{}
-		for _, row := range table.Rows {
-			cells = append(cells, row.Cells[0])
-		}
-		want := fold(cells)
-		for _, name := range names {
-			got := ask(t, fmt.Sprintf("views: [{order: [n], sort: [{property: k}], limit: %d, summaries: {n: %s}}]", limit, name), notes, Query{}).Summaries[0]
-			w, has := want[name]
-			if got.Value.IsNull() == has || has && math.Abs(got.Value.Num()-w) > 1e-9 {
-				t.Errorf("%s of %v is %q, want %v, %v", name, cells, got.Value.Text(), w, has)
-			}
-		}
-	})
-}
-
-// fold makes the summaries that there are of some cells.
-func fold(cells []formula.Value) map[string]float64 {
-	var sum, squares, empty float64
-	var numbers []float64
-	different := map[float64]bool{}
-	for _, c := range cells {
-		if c.IsNull() {
-			empty++
-			continue
-		}
-		sum += c.Num()
-		numbers = append(numbers, c.Num())
-		different[c.Num()] = true
-	}
-	all := map[string]float64{"Empty": empty, "Filled": float64(len(numbers)), "Unique": float64(len(different))}
-	if len(numbers) == 0 {
-		return all
-	}
-	slices.Sort(numbers)
-	n := float64(len(numbers))
-	for _, x := range numbers {
-		squares += (x - sum/n) * (x - sum/n)
-	}
-	all["Sum"], all["Min"], all["Max"] = sum, numbers[0], numbers[len(numbers)-1]
-	all["Range"] = all["Max"] - all["Min"]
-	all["Average"] = sum / float64(len(cells))
-	all["Median"] = (numbers[(len(numbers)-1)/2] + numbers[len(numbers)/2]) / 2
-	all["Stddev"] = math.Sqrt(squares / n)
-	return all
 }
 
 // Whatever a file is, reading it ends in a base or in a reason, twice the same;

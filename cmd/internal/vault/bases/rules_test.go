@@ -54,14 +54,14 @@ var rules = []subject{
 		{`file(1)`, `Error: Type error in "file", parameter "path". Expected String, given Number.`}, {`link(1)`, `Error: Type error in "link", parameter "path". Expected String, given Number.`},
 	}},
 	{"equality of other kinds", agreed, [][2]string{
-		{`done == 0`, "true"}, {`done == "false"`, "false"}, {`nothing == ""`, "false"}, {`nothing == 0`, "false"}, {`null == []`, "false"}, {`n != "7"`, "false"}, {`[n] == "7"`, "true"}, {`[] == []`, "true"}, {`[[1]] == [[1]]`, "true"},
+		{`done == 0`, "true"}, {`done == "false"`, "false"}, {`nothing == ""`, "false"}, {`nothing == 0`, "false"}, {`null == []`, "false"}, {`n != "7"`, "false"}, {`[n] == "7"`, "true"}, {`[] == []`, "true"}, {`[[1]] == [[1]]`, "true"}, {`[n, 8] == n`, "false"},
 		{`start == n`, "false"}, {`nums == title`, "false"}, {`owner == n`, "false"}, {`file == owner`, "false"}, {`file == file`, "true"}, {`file == link("Plan")`, "true"}, {`owner == link("Proj/Ann.md#x", "y")`, "true"}, {`link("No") == link("No.md")`, "false"},
 		{`file.properties == file.properties`, "true"}, {`file.tags[1] == "idea"`, "true"}, {`file.tags[1] == "#IDEA"`, "true"}, {`file.tags[0] == "home"`, "false"}, {`duration("1d") == 1`, "false"}, {`duration("1d") == "24h"`, "true"}, {`start == "20250301"`, "true"}, {`meet == start`, "true"},
 		{`/a/ == /a/`, "true"}, {`/a/ == "a"`, "false"}, {`(0 / 0) == (0 / 0)`, "false"}, {`title != title`, "false"},
 	}},
 	{"ordering of other kinds", agreed, [][2]string{
 		{`start <= meet`, "true"}, {`"2025-02-28" < start`, "true"}, {`"3h" > duration("2h")`, "true"}, {`false < true`, "true"}, {`done < 1`, "true"}, {`"7" >= n`, "true"}, {`owner > 1`, "false"}, {`file < file`, "false"}, {`nothing <= nothing`, "false"}, {`null > -1`, "false"},
-		{`"a" < "B"`, "false"}, {`"\uD83D" == "x"`, "false"}, {`"ﬀ" < "💩"`, "false"}, {`duration("1d") > n`, "false"},
+		{`"a" < "B"`, "false"}, {`"\uD83D" == "x"`, "false"}, {`"ﬀ" < "💩"`, "false"}, {`duration("1d") > n`, "false"}, {`(0 / 0) <= (0 / 0)`, "false"}, {`"10" < "9"`, "true"},
 	}},
 	{"arithmetic of other kinds", agreed, [][2]string{
 		{`title + start.year`, "Big Plan2025"}, {`title + done`, "Big Planfalse"}, {`owner + "!"`, "[[Ann|A.]]!"}, {`file + "!"`, "Proj/Plan.md!"}, {`n + done`, "Error: Invalid operator between Number and Boolean"}, {`done * 2`, "Error: Invalid operator between Boolean and Number"},
@@ -102,7 +102,7 @@ var rules = []subject{
 	{"list methods, further", documented, [][2]string{
 		{`nums.containsAny(nothing)`, "false"}, {`[nothing].contains(nothing)`, "true"}, {`nums.containsAll([4, 9], 2)`, "true"}, {`nums.slice(0, 2)`, "4, 9"}, {`nums.slice(-2, -1)`, "9"}, {`nums.slice(2, 1).length`, "0"}, {`[3, "b", 1, "a"].sort().length`, "4"}, {`[nothing, 2, 1].sort()[2]`, null}, {`["b", "A", "a10", "a9"].sort()`, "A, a9, a10, b"},
 		{`[[], [1]].flat().length`, "1"}, {`[true, "true"].unique().length`, "2"}, {`[link("Ann"), link("Proj/Ann")].unique().length`, "2"}, {`[link("Ann"), link("Ann")].unique().length`, "1"}, {`nums.reverse()[0]`, "2"}, {`nums[0]`, "4"}, {`nums.isEmpty()`, "false"}, {`nums.isTruthy()`, "true"}, {`[start, meet].earliest()`, "2025-03-01"}, {`nums.earliest()`, null},
-		{`[2, "x"].sum()`, "2"}, {`[1, 2, 3, 4].median()`, "2.5"}, {`[1, 2, 3, 4].stddev().toFixed(3)`, "1.118"}, {`nums.reduce(acc, nothing)`, null}, {`[].reduce(nope(), 5)`, "5"}, {`nums.map(value)[1]`, "9"}, {`nums + nums`, "4, 9, 2, 4, 9, 2"}, {`nums.join()`, `Error: Cannot call function "join", not enough arguments.`},
+		{`[2, "x"].sum()`, "2"}, {`[1, 2, 3, 4].median()`, "2.5"}, {`[1, 2, 3, 4].stddev().toFixed(3)`, "1.118"}, {`nums.reduce(acc, nothing)`, null}, {`[].reduce(nope(), 5)`, "5"}, {`nums.map(value)[1]`, "9"}, {`nums + nums`, "4, 9, 2, 4, 9, 2"}, {`(nums + nums).length`, "6"}, {`(nums + "x").length`, "4"}, {`nums.reduce(acc + [1, 2].reduce(acc + value, 0), 0)`, "9"}, {`nums.join()`, `Error: Cannot call function "join", not enough arguments.`},
 	}},
 	{"objects", documented, [][2]string{{`file.properties.keys()[0]`, "n"}, {`file.properties.values()[0]`, "7"}, {`file.properties.TITLE`, "Big Plan"}, {`file.properties["Title"]`, "Big Plan"}, {`note.Title`, "Big Plan"}, {`note["NUMS"].length`, "3"}, {`note.title`, "Big Plan"}, {`file("pic.png").properties.isEmpty()`, "true"}}},
 	{"global functions, further", documented, [][2]string{
@@ -186,17 +186,17 @@ func TestSort(t *testing.T) {
 }
 
 func TestSortKeys(t *testing.T) {
-	notes := []*note{with("x/b.md", "n", 1, "m", 2), with("a.md", "n", 1, "m", 1), with("y/B 2.md", "n", 0), with("y/B 10.md", "n", 0)}
+	notes := []*note{with("x/c.md", "n", 1, "m", 2), with("a.md", "n", 1, "m", 1), with("y/B 2.md", "n", 0), with("y/B 10.md", "n", 0)}
 	for _, test := range []struct{ base, want string }{
-		{"", "a.md x/b.md y/B 2.md y/B 10.md"},
-		{"views: [{sort: []}]", "a.md x/b.md y/B 2.md y/B 10.md"},
-		{"views: [{sort: [{property: n}, {property: m, direction: DESC}]}]", "y/B 2.md y/B 10.md x/b.md a.md"},
-		{"views: [{sort: [{property: file.name, direction: DESC}]}]", "y/B 10.md y/B 2.md x/b.md a.md"},
-		{"formulas: {f: n - m}\nviews: [{sort: [{property: formula.f, direction: DESC}]}]", "a.md x/b.md y/B 2.md y/B 10.md"}, // 0, -1 and twice nothing
-		{"formulas: {f: nope()}\nviews: [{sort: [{property: formula.f}]}]", "a.md x/b.md y/B 2.md y/B 10.md"},
-		{"views: [{sort: [{property: none}, {property: formula.none}, {property: file.none}]}]", "a.md x/b.md y/B 2.md y/B 10.md"},
+		{"", "a.md y/B 2.md y/B 10.md x/c.md"},
+		{"views: [{sort: []}]", "a.md y/B 2.md y/B 10.md x/c.md"},
+		{"views: [{sort: [{property: n}, {property: m, direction: DESC}]}]", "y/B 2.md y/B 10.md x/c.md a.md"},
+		{"views: [{sort: [{property: file.name, direction: DESC}]}]", "x/c.md y/B 10.md y/B 2.md a.md"},
+		{"formulas: {f: n - m}\nviews: [{sort: [{property: formula.f, direction: DESC}]}]", "a.md x/c.md y/B 2.md y/B 10.md"}, // 0, -1 and twice nothing
+		{"formulas: {f: nope()}\nviews: [{sort: [{property: formula.f}]}]", "a.md x/c.md y/B 2.md y/B 10.md"},
+		{"views: [{sort: [{property: none}, {property: formula.none}, {property: file.none}]}]", "a.md x/c.md y/B 2.md y/B 10.md"},
 		{"views: [{limit: 2, sort: [{property: n}]}]", "y/B 2.md y/B 10.md"},
-		{"views: [{limit: 100}]", "a.md x/b.md y/B 2.md y/B 10.md"},
+		{"views: [{limit: 100}]", "a.md y/B 2.md y/B 10.md x/c.md"},
 	} {
 		got := strings.Join(pathsOf(answer(t, test.base, notes, Query{})), " ")
 		assert.That(t, got == test.want, "%s\n%s, want %s", test.base, got, test.want)
