@@ -41,7 +41,7 @@ const (
 	CodeOutputLimit    = "output_limit"
 )
 
-// Using the zero Permit, ServerPermit or Program is a mistake in this program,
+// Using the zero Permit or Program is a mistake in this program,
 // not in a request. Nothing is started.
 var (
 	ErrNoPermit  = errors.New("no permit: nothing is run that no policy has granted")

@@ -148,9 +148,6 @@ func (p part) act() {
 		gateway(string(p.Argv[0]))
 	case "worker", "worker of another version", "worker of another folder", "no worker", "silent worker", "worker that ignores SIGTERM", "worker that stays":
 		playWorker(p.Do, os.Args[2])
-	case "server":
-		mark(self, os.Getpid())
-		_, _ = io.Copy(os.Stdout, os.Stdin)
 	}
 }
 

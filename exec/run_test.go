@@ -197,8 +197,6 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoPermit, "zero permit")
 	out, err := r.Run(t.Context(), mustPermit("version", nil), Program{})
 	assert.That(t, errors.Is(err, ErrNoProgram) && out.ExitCode == process.NoExit, "zero program: %v, status %d", err, out.ExitCode)
-	_, err = r.Serve(t.Context(), policy.ServerPermit{})
-	assert.ErrorIs(t, err, ErrNoPermit, "zero server permit")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	out, err = r.Run(ctx, mustPermit("version", nil), p)

@@ -367,10 +367,6 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-func TestAServerCannotBeGivenAccessRules(t *testing.T) {
-	assert.That(t, !with(widest(), placesRules(t), false).Server("F").Valid(), "a server that does not hold the rules")
-}
-
 func BenchmarkDecide(b *testing.B) {
 	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Work": access.Delete})
 	require.NoError(b, err)

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 
 	"vaultwicket/allowlist"
@@ -194,50 +192,4 @@ func (p Permit) derive(call allowlist.Call, err error) Permit {
 	step := *p.grant
 	step.call = call
 	return Permit{&step}
-}
-
-// ServerPermit is the authority to start this binary as an MCP server, for the demo, which is
-// its client. Only [Policy.Server] grants one; the zero ServerPermit grants nothing.
-type ServerPermit struct {
-	policy *Policy
-	folder string
-}
-
-// Server returns the permit to start a server on the vault in folder, with the embedded backend and
-// exactly the rights of p: a caller that cannot run a call cannot start a server that can. It is the
-// zero ServerPermit if a list of p has a name that is no command: in an argument such a name could
-// become others, or an empty list that disables nothing.
-func (p Policy) Server(folder string) ServerPermit {
-	known := allowlist.Names()
-	unknown := func(name string) bool { return !slices.Contains(known, name) }
-	if slices.ContainsFunc(p.Disable, unknown) || slices.ContainsFunc(p.EnableOnly, unknown) || p.Access.Restrict() || len(p.Flows) > 0 {
-		return ServerPermit{} // these rules are no flag
-	}
-	p.Disable, p.EnableOnly = slices.Clone(p.Disable), slices.Clone(p.EnableOnly)
-	return ServerPermit{policy: &p, folder: folder}
-}
-
-// Valid reports whether s was granted by a policy and names a folder.
-func (s ServerPermit) Valid() bool { return s.policy != nil && s.folder != "" }
-
-// Args returns the arguments of the server, "serve" first, nil for the zero
-// ServerPermit. The server reads no settings file, which could enable more than p.
-func (s ServerPermit) Args() []string {
-	if !s.Valid() {
-		return nil
-	}
-	p := s.policy
-	args := []string{"serve", "--config=none", "--backend=embedded", "--vault=" + s.folder,
-		"--tier=" + p.Ceiling.String(), "--confirm=" + p.Confirm.String(), "--secrets=" + p.Secrets.String(), "--suspicious=" + p.Suspicious.String(), "--remote-links=" + p.RemoteLinksSetting(), "--shadow=" + strings.Join(p.Shadow, ","), "--exceptions=" + strings.Join(p.Exceptions.Lines(), ","), "--min-cli-version=" + p.MinVersion.String(),
-		"--private-property=" + strings.Join(p.Private.Properties, ","), "--private-tags=" + strings.Join(p.Private.Tags, ","),
-		"--allow-mutations=" + strconv.FormatBool(p.Mutations), "--allow-publish=" + strconv.FormatBool(p.Publish), "--allow-ui=" + strconv.FormatBool(p.UI)}
-	for _, list := range []struct {
-		flag  string
-		names []string
-	}{{"--disable=", p.Disable}, {"--enable-only=", p.EnableOnly}} {
-		if len(list.names) > 0 {
-			args = append(args, list.flag+strings.Join(list.names, ","))
-		}
-	}
-	return args
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +22,6 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
 )
 
 var helpOfDemo = description{
@@ -42,8 +41,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	// Play an MCP session on a temporary copy of a small built-in vault, and explain each step. The
-	// server is this binary, started as a child process, as a client would start it.
+	// Play an MCP session on a temporary copy of a small built-in vault, and explain each step.
 	now := clock()
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
@@ -56,24 +54,23 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 		"XDG_STATE_HOME": filepath.Join(filepath.Dir(folder), "state"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
 		day.NowVariable: now.Format(time.RFC3339),
 	}
-	lookup := std.Lookup
+	// The settings of the user are about their vaults, too: the server has only the variables of any child.
+	for _, entry := range exec.OwnersEnvironment(std.Getenv) {
+		name, value, _ := strings.Cut(entry, "=")
+		values[name] = value
+	}
+	std.Environ = func() []string { return nil }
 	std.Lookup = func(name string) (string, bool) {
-		if value, ok := values[name]; ok {
-			return value, true
-		}
-		return lookup(name)
+		value, ok := values[name]
+		return value, ok
 	}
-	runner, err := settings.NewRunner(settings.Settings{Timeout: settings.MaxTimeout}, std, false, nil)
-	if err != nil {
-		return err
-	}
-	t := demoTeller{out: std.Out, now: now}
+	t := demoTeller{std: std, out: std.Out, folder: folder, now: now}
 	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n")
-	if err := t.session(ctx, runner, demoPolicy(false), folder, t.readOnly); err != nil {
+	if err := t.session(ctx, false, t.readOnly); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
-	if err := t.session(ctx, runner, demoPolicy(true), folder, func(c *demoClient) error {
+	if err := t.session(ctx, true, func(c *demoClient) error {
 		return t.play(c, []demoStep{{"The agent adds the line again.", "daily:append", t.milk(), ""}, {"And reads the note.", "daily:read", nil, ""}})
 	}); err != nil {
 		return err
@@ -82,33 +79,36 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// demoPolicy is the policy as it comes, with the mutation gate as given.
-func demoPolicy(mutations bool) policy.Policy {
-	return policy.Policy{
-		Ceiling: tiers.V0, Mutations: mutations, UI: true,
-		Confirm: policy.ConfirmDestructive, MinVersion: tiers.DefaultMinimum,
-	}
-}
-
 type demoTeller struct {
-	out  io.Writer
-	now  time.Time
-	step int
+	std    terminal.Streams
+	out    io.Writer
+	folder string // of the vault
+	now    time.Time
+	step   int
 }
 
-// session starts a server with the rights of p on the vault in folder, plays a part of the story in a
-// session with it and closes it.
-func (t *demoTeller) session(ctx context.Context, runner *exec.Runner, p policy.Policy, folder string, part func(*demoClient) error) error {
-	peer, err := runner.Serve(ctx, p.Server(folder))
-	if err != nil {
-		return fmt.Errorf("start the server: %w", err)
-	}
-	c := &demoClient{peer: peer, answers: bufio.NewReader(peer.Out)}
+// session serves the vault as "vaultwicket serve" does, plays a part of the story in a session with the
+// server and closes it.
+func (t *demoTeller) session(ctx context.Context, mutations bool, part func(*demoClient) error) error {
+	requests, in := io.Pipe()
+	answers, out := io.Pipe()
+	std := t.std
+	std.In, std.Out, std.Err = requests, out, io.Discard
+	ended := make(chan error, 1)
+	go func() {
+		err := serve(ctx, std, []string{"--config=none", "--backend=embedded", "--vault=" + t.folder, "--allow-mutations=" + strconv.FormatBool(mutations),
+			"--secrets=block", "--suspicious=ask", "--private-property=", "--private-tags="})
+		requests.Close()
+		out.Close()
+		ended <- err
+	}()
+	c := &demoClient{in: in, answers: bufio.NewReader(answers)}
 	opening := map[string]any{
 		"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
 		"clientInfo": map[string]any{"name": "vaultwicket demo", "version": release.Version},
 	}
-	if err = c.ask("initialize", opening, nil); err == nil {
+	err := c.ask("initialize", opening, nil)
+	if err == nil {
 		err = c.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 	}
 	if err != nil {
@@ -116,14 +116,12 @@ func (t *demoTeller) session(ctx context.Context, runner *exec.Runner, p policy.
 	} else {
 		err = part(c)
 	}
-	if err != nil {
-		peer.Stop()
-		return err
+	in.Close() // as a client ends a session
+	_, _ = io.Copy(io.Discard, answers)
+	if failed := <-ended; failed != nil {
+		return failed
 	}
-	if err := peer.In.Close(); err != nil { // as a client ends a session
-		return err
-	}
-	return peer.Wait()
+	return err
 }
 
 func (t *demoTeller) readOnly(c *demoClient) error {
@@ -250,10 +248,9 @@ func unpackDemo(now time.Time) (folder string, remove func() error, err error) {
 	return folder, remove, nil
 }
 
-// demoClient is the client's side of an MCP session: one request after another
-// over the pipes of a server that runs as a child.
+// demoClient is the client's side of an MCP session: one request after another.
 type demoClient struct {
-	peer    *exec.Peer
+	in      io.Writer
 	answers *bufio.Reader
 	lastID  int
 }
@@ -289,7 +286,7 @@ func (c *demoClient) send(message any) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.peer.In.Write(append(line, '\n'))
+	_, err = c.in.Write(append(line, '\n'))
 	return err
 }
 

@@ -228,8 +228,8 @@ func (f *childSet) wait(cmd *osexec.Cmd) error {
 	return err
 }
 
-// Process is the resident embedded program or a server of this binary. It ends when In is
-// closed, with the context it was started with, by Stop, and with this process.
+// Process is the resident embedded program. It ends when In is closed, with the context it was started
+// with, by Stop, and with this process.
 type Process struct {
 	In  io.WriteCloser
 	Out io.Reader

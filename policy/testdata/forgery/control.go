@@ -11,7 +11,6 @@ import (
 var (
 	zeroPermit   policy.Permit
 	zeroCall     allowlist.Call
-	zeroServer   policy.ServerPermit
 	zeroPreview  policy.Preview
 	zeroDecision policy.Decision
 	zeroGrant    policy.Grant = zeroPermit

@@ -3,7 +3,6 @@ package policy_test
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"vaultwicket/policy"
@@ -12,107 +11,6 @@ import (
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
-
-func TestServerArgs(t *testing.T) {
-	p := widest()
-	p.Disable, p.EnableOnly = []string{"delete", "move"}, []string{"read", "create"}
-	want := []string{"serve", "--config=none", "--backend=embedded", "--vault=-My Vault=", "--tier=v3", "--confirm=never", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--exceptions=", "--min-cli-version=1.12.7", "--private-property=", "--private-tags=",
-		"--allow-mutations=true", "--allow-publish=true", "--allow-ui=true", "--disable=delete,move", "--enable-only=read,create"}
-	assert.EqualSlices(t, p.Server("-My Vault=").Args(), want)
-	want = []string{"serve", "--config=none", "--backend=embedded", "--vault=F", "--tier=v0", "--confirm=writes", "--secrets=block", "--suspicious=ask", "--remote-links=ask", "--shadow=", "--exceptions=", "--min-cli-version=1.12.2", "--private-property=", "--private-tags=",
-		"--allow-mutations=false", "--allow-publish=false", "--allow-ui=false"}
-	assert.EqualSlices(t, (policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.MinimumFloor}).Server("F").Args(), want)
-}
-
-// A list of one name closes something too.
-func TestServerArgsOfShortLists(t *testing.T) {
-	for _, test := range []struct {
-		disable, enableOnly, want []string
-	}{
-		{nil, nil, nil},
-		{[]string{}, []string{}, nil},
-		{[]string{"delete"}, nil, []string{"--disable=delete"}},
-		{nil, []string{"read"}, []string{"--enable-only=read"}},
-		{[]string{"delete"}, []string{"read"}, []string{"--disable=delete", "--enable-only=read"}},
-	} {
-		p := widest()
-		p.Disable, p.EnableOnly = test.disable, test.enableOnly
-		assert.EqualSlices(t, p.Server("F").Args()[17:], test.want)
-	}
-}
-
-// What the arguments say, read back, is the policy: no right more, none less.
-func TestServerArgsReadBack(t *testing.T) {
-	for ceiling := tiers.V0; ceiling <= tiers.V3; ceiling++ {
-		for gates := range 8 {
-			for confirm := policy.ConfirmWrites; confirm <= policy.ConfirmNever; confirm++ {
-				p := policy.Policy{Ceiling: ceiling, Mutations: gates&1 != 0, Publish: gates&2 != 0, UI: gates&4 != 0, Confirm: confirm, MinVersion: tiers.DefaultMinimum}
-				got := policy.Policy{}
-				for _, arg := range p.Server("F").Args()[1:] {
-					flag, value, _ := strings.Cut(arg, "=")
-					var err error
-					switch flag {
-					case "--tier":
-						got.Ceiling, err = tiers.ParseTier(value)
-					case "--confirm":
-						got.Confirm, err = policy.ParseConfirm(value)
-					case "--min-cli-version":
-						got.MinVersion, err = tiers.ParseVersion(value)
-					case "--allow-mutations":
-						got.Mutations = value == "true"
-					case "--allow-publish":
-						got.Publish = value == "true"
-					case "--allow-ui":
-						got.UI = value == "true"
-					case "--disable", "--enable-only":
-						t.Errorf("%s without a list", arg)
-					}
-					assert.That(t, err == nil, "%v", err)
-				}
-				if got.Ceiling != p.Ceiling || got.Confirm != p.Confirm || got.MinVersion != p.MinVersion || got.Mutations != p.Mutations || got.Publish != p.Publish || got.UI != p.UI {
-					t.Errorf("%+v becomes %+v", p, got)
-				}
-			}
-		}
-	}
-}
-
-func TestTheZeroServerPermitIsWorthless(t *testing.T) {
-	var s policy.ServerPermit
-	assert.That(t, !s.Valid() && s.Args() == nil, "got %q", s.Args())
-	s = widest().Server("")
-	assert.That(t, !s.Valid() && s.Args() == nil, "without a folder: %q", s.Args())
-}
-
-// A policy that grants nothing starts no server: no such tier can be set.
-func TestAZeroPolicyStartsNoServer(t *testing.T) {
-	for _, arg := range (policy.Policy{}).Server("F").Args() {
-		if value, found := strings.CutPrefix(arg, "--tier="); found {
-			_, err := tiers.ParseTier(value)
-			assert.That(t, err != nil, "%s is a tier", value)
-		}
-	}
-}
-
-// A name that is no command enables nothing here, but in an argument it could
-// read as several names or as an empty list, which closes nothing.
-func TestAServerNeedsKnownNames(t *testing.T) {
-	for _, names := range [][]string{{""}, {"read,delete"}, {"read", "Delete"}, {"x"}} {
-		only, without := widest(), widest()
-		only.EnableOnly, without.Disable = names, names
-		assert.That(t, !only.Server("F").Valid() && !without.Server("F").Valid(), "a server with the list %q", names)
-	}
-}
-
-func TestAServerPermitCannotBeChanged(t *testing.T) {
-	p := widest()
-	p.Disable, p.EnableOnly = []string{"delete"}, []string{"read"}
-	permit := p.Server("F")
-	before := strings.Join(permit.Args(), " ")
-	p.Ceiling, p.Disable[0], p.EnableOnly[0] = tiers.None, "read", "delete"
-	permit.Args()[0] = "vault"
-	assert.Equal(t, strings.Join(permit.Args(), " "), before, "%s becomes", before)
-}
 
 // What two policies make together, field by field: the stricter of the two, in
 // whichever order they come.

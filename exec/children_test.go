@@ -1,82 +1,19 @@
 package exec
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
-
-// serverRunner returns a Runner whose own binary is a fake server, and the
-// permit to start it.
-func serverRunner(t *testing.T, do string, exit int) (*Runner, policy.ServerPermit, string) {
-	t.Helper()
-	permit := everything.Server("/vault")
-	path := fake(t, "vaultwicket", script{Parts: []part{{Argv: permit.Args(), Do: do, Exit: exit}}})
-	return New(Config{Self: path}), permit, path
-}
-
-func TestServe(t *testing.T) {
-	r, permit, _ := serverRunner(t, "server", 0)
-	p := require.Value(r.Serve(t.Context(), permit))(t)
-	require.Value(io.WriteString(p.In, "hello\n"))(t)
-	line, err := bufio.NewReader(p.Out).ReadString('\n')
-	assert.That(t, err == nil && line == "hello\n", "%q, %v", line, err)
-	p.In.Close()
-	rest, err := io.ReadAll(p.Out)
-	assert.That(t, err == nil && len(rest) == 0, "%q, %v", rest, err)
-	assert.NoError(t, p.Wait())
-	p.Stop()
-}
-
-func TestServeEnds(t *testing.T) {
-	t.Run("by Stop", func(t *testing.T) {
-		r, permit, path := serverRunner(t, "ignore", 0)
-		p := require.Value(r.Serve(t.Context(), permit))(t)
-		pid := marked(t, path)
-		p.Stop()
-		err := p.Wait()
-		assert.That(t, err == nil && gone(pid), "%v, gone %v", err, gone(pid))
-	})
-	t.Run("with its context", func(t *testing.T) {
-		r, permit, path := serverRunner(t, "server", 0)
-		ctx, cancel := context.WithCancel(t.Context())
-		p := require.Value(r.Serve(ctx, permit))(t)
-		pid := marked(t, path)
-		cancel()
-		err := p.Wait()
-		assert.That(t, err == nil && gone(pid), "%v, gone %v", err, gone(pid))
-	})
-	t.Run("with a status", func(t *testing.T) {
-		r, permit, _ := serverRunner(t, "", 4)
-		p := require.Value(r.Serve(t.Context(), permit))(t)
-		assert.Equal(t, codeOf(p.Wait()), CodeCrashed)
-	})
-	t.Run("by a signal", func(t *testing.T) {
-		r, permit, _ := serverRunner(t, "crash", 0)
-		p := require.Value(r.Serve(t.Context(), permit))(t)
-		assert.Equal(t, codeOf(p.Wait()), CodeCrashed)
-	})
-	t.Run("before it begins", func(t *testing.T) {
-		for _, self := range []string{"relative", "/no/such/program"} {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			_, err := New(Config{Self: self}).Serve(ctx, everything.Server("/vault"))
-			assert.Equal(t, codeOf(err), CodeNotFound, "%s: %v", self, err)
-			cancel()
-		}
-	})
-}
 
 func TestSwitchesStandBeforeTheFacts(t *testing.T) {
 	_, p, _ := embeddedRunner(t, Config{}, script{})
