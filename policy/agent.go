@@ -116,31 +116,47 @@ func (p Policy) Narrow(q Policy) Policy {
 // accessSetting is the name of the access rules among the origins.
 const accessSetting = "access"
 
-// parts are the settings of a policy but for access rules. Each says whether a allows less
-// than b in something that the setting decides.
+// parts are the settings of a policy but for access rules. Each has a value, which is a string, a boolean or a
+// list of strings, and says whether a allows less than b in something that the setting decides.
 var parts = [...]struct {
 	name   string
+	value  func(p Policy) any
 	closes func(a, b Policy) bool
 }{
-	{"tier", func(a, b Policy) bool { return a.ceiling() < b.ceiling() }},
-	{"disable", func(a, b Policy) bool { return !within(a.Disable, b.Disable) }},
-	{"enable-only", func(a, b Policy) bool {
+	{"tier", func(p Policy) any { return p.Ceiling.String() }, func(a, b Policy) bool { return a.ceiling() < b.ceiling() }},
+	{"disable", func(p Policy) any { return p.Disable }, func(a, b Policy) bool { return !within(a.Disable, b.Disable) }},
+	{"enable-only", func(p Policy) any { return p.EnableOnly }, func(a, b Policy) bool {
 		return len(a.EnableOnly) > 0 && (len(b.EnableOnly) == 0 || !within(b.EnableOnly, a.EnableOnly))
 	}},
-	{"allow-mutations", func(a, b Policy) bool { return !a.Mutations && b.Mutations }},
-	{"allow-publish", func(a, b Policy) bool { return !a.Publish && b.Publish }},
-	{"allow-ui", func(a, b Policy) bool { return !a.UI && b.UI }},
-	{"confirm", func(a, b Policy) bool { return a.confirm() < b.confirm() }}, // the strictest is the first
-	{"secrets", func(a, b Policy) bool { return a.secrets() < b.secrets() }},
-	{"suspicious", func(a, b Policy) bool { return a.suspicious() < b.suspicious() }},
-	{"remote-links", func(a, b Policy) bool { return !a.RemoteLinks && b.RemoteLinks }},
-	{"shadow", func(a, b Policy) bool { return !within(b.Shadow, a.Shadow) }},
-	{"private-property", func(a, b Policy) bool { return !within(a.Private.Properties, b.Private.Properties) }},
-	{"private-tags", func(a, b Policy) bool { return !within(a.Private.Tags, b.Private.Tags) }},
-	{"exceptions", func(a, b Policy) bool {
+	{"allow-mutations", func(p Policy) any { return p.Mutations }, func(a, b Policy) bool { return !a.Mutations && b.Mutations }},
+	{"allow-publish", func(p Policy) any { return p.Publish }, func(a, b Policy) bool { return !a.Publish && b.Publish }},
+	{"allow-ui", func(p Policy) any { return p.UI }, func(a, b Policy) bool { return !a.UI && b.UI }},
+	// Of the words the strictest is the first.
+	{"confirm", func(p Policy) any { return p.Confirm.String() }, func(a, b Policy) bool { return a.confirm() < b.confirm() }},
+	{"secrets", func(p Policy) any { return p.Secrets.String() }, func(a, b Policy) bool { return a.secrets() < b.secrets() }},
+	{"suspicious", func(p Policy) any { return p.Suspicious.String() }, func(a, b Policy) bool { return a.suspicious() < b.suspicious() }},
+	{"remote-links", func(p Policy) any { return p.remoteLinks() }, func(a, b Policy) bool { return !a.RemoteLinks && b.RemoteLinks }},
+	{"shadow", func(p Policy) any { return p.Shadow }, func(a, b Policy) bool { return !within(b.Shadow, a.Shadow) }},
+	{"private-property", func(p Policy) any { return p.Private.Properties }, func(a, b Policy) bool { return !within(a.Private.Properties, b.Private.Properties) }},
+	{"private-tags", func(p Policy) any { return p.Private.Tags }, func(a, b Policy) bool { return !within(a.Private.Tags, b.Private.Tags) }},
+	{"exceptions", func(p Policy) any { return p.Exceptions.Lines() }, func(a, b Policy) bool {
 		return !a.AnyException && (b.AnyException || slices.ContainsFunc(b.Exceptions, func(e access.Exception) bool { return !a.Exceptions.Has(e.Rule, e.Path) }))
 	}},
-	{"min-cli-version", func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
+	{"min-cli-version", func(p Policy) any { return p.MinVersion.String() }, func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
+}
+
+// Setting returns the value of a setting but for access rules, which is a string, a boolean or a list of strings;
+// nil for another name.
+func (p Policy) Setting(name string) any {
+	for _, part := range parts {
+		if part.name == name {
+			if list, ok := part.value(p).([]string); ok {
+				return append([]string{}, list...)
+			}
+			return part.value(p)
+		}
+	}
+	return nil
 }
 
 func within(a, b []string) bool {

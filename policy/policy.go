@@ -279,8 +279,7 @@ func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) 
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
 
-// RemoteLinksSetting returns the value of the setting remote-links.
-func (p Policy) RemoteLinksSetting() string {
+func (p Policy) remoteLinks() string {
 	if p.RemoteLinks {
 		return "allow"
 	}

@@ -75,7 +75,7 @@ var rules = [...]rule{
 		state: func(p Policy) (string, bool) { return p.Secrets.String(), p.secrets() != SecretsAllow }},
 	{name: RuleRemoteLinks, check: carriesNothing, looks: "text of notes in added addresses", settings: []string{RuleRemoteLinks},
 		about: func(s subject) bool { return s.notes && s.effect.Mutates() },
-		state: func(p Policy) (string, bool) { return p.RemoteLinksSetting(), !p.RemoteLinks }},
+		state: func(p Policy) (string, bool) { return p.remoteLinks(), !p.RemoteLinks }},
 	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection", settings: []string{RuleSuspicious},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) (string, bool) { return p.Suspicious.String(), p.suspicious() != SuspiciousOff }},

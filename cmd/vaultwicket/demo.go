@@ -29,8 +29,8 @@ var helpOfDemo = description{
 	Examples: []example{{"needs no vault and no Obsidian", "vaultwicket demo"}},
 }
 
-func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
-	args, err := terminal.ParseFlags("demo", args, nil)
+func runDemo(ctx context.Context, std terminal.Streams, args []string) (err error) {
+	args, err = terminal.ParseFlags("demo", args, nil)
 	if err != nil {
 		return err
 	}

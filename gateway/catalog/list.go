@@ -184,24 +184,11 @@ type AccessView struct {
 // ViewOf returns what a policy allows in a vault.
 func ViewOf(vault string, p policy.Policy) View {
 	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || p.Ignores}, Texts: p.TextRules()}
-	for _, s := range []SettingView{
-		{Name: "tier", Value: p.Ceiling.String()},
-		{Name: "disable", Value: append([]string{}, p.Disable...)},
-		{Name: "enable-only", Value: append([]string{}, p.EnableOnly...)},
-		{Name: "allow-mutations", Value: p.Mutations},
-		{Name: "allow-publish", Value: p.Publish},
-		{Name: "allow-ui", Value: p.UI},
-		{Name: "secrets", Value: p.Secrets.String()},
-		{Name: "suspicious", Value: p.Suspicious.String()},
-		{Name: "remote-links", Value: p.RemoteLinksSetting()},
-		{Name: "shadow", Value: append([]string{}, p.Shadow...)},
-		{Name: "private-property", Value: append([]string{}, p.Private.Properties...)},
-		{Name: "private-tags", Value: append([]string{}, p.Private.Tags...)},
-		{Name: "confirm", Value: p.Confirm.String()},
-		{Name: "min-cli-version", Value: p.MinVersion.String()},
+	for _, name := range []string{
+		"tier", "disable", "enable-only", "allow-mutations", "allow-publish", "allow-ui", "secrets", "suspicious", "remote-links", "shadow",
+		"private-property", "private-tags", "confirm", "min-cli-version", // and not the exceptions, which are paths
 	} {
-		s.Origin = p.Origins[s.Name]
-		view.Settings = append(view.Settings, s)
+		view.Settings = append(view.Settings, SettingView{Name: name, Value: p.Setting(name), Origin: p.Origins[name]})
 	}
 	if root := p.Access.Level(""); view.Access.Rules && root > access.None {
 		view.Access.Root = root.String()

@@ -133,10 +133,10 @@ func (m managed) bound(f *Flags, s *Settings) {
 		}
 	}
 	s.Policy, s.Limits = s.Policy.Narrow(m.rights), stricterLimits(s.Limits, m.limits)
-	shown := map[string]string{"disable": strings.Join(s.Policy.Disable, ","), "enable-only": strings.Join(s.Policy.EnableOnly, ","), "shadow": strings.Join(s.Policy.Shadow, ","), "exceptions": strings.Join(s.Policy.Exceptions.Lines(), ","), "private-property": strings.Join(s.Policy.Private.Properties, ","), "private-tags": strings.Join(s.Policy.Private.Tags, ",")}
 	for _, name := range stricter {
-		text, merged := shown[name]
-		if !merged || text == "" { // no command of two lists: the tier is none
+		names, _ := s.Policy.Setting(name).([]string)
+		text := strings.Join(names, ",")
+		if text == "" { // no list, or no command of two lists: the tier is none
 			text = m.texts[name]
 		}
 		set(name, text)
