@@ -37,7 +37,7 @@ type Config struct {
 	// CLI is the name or the absolute path of the official CLI, "" for "obsidian". A name is
 	// searched in PATH and in the folders of the app, a path is used as it is.
 	CLI        string
-	Self       string          // the absolute path of this binary, for the embedded program and the demo server
+	Self       string          // the absolute path of this binary, for the embedded program
 	Timeout    time.Duration   // the limit of one call, with the time in the queue; 0 means 15 seconds
 	MaxKept    int             // the maximum bytes kept of each stream, without its middle; 0 means 16 MiB
 	Vaults     func() []string // returns the folders in which no program may be, at each inspection of one; nil means none
