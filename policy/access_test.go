@@ -266,15 +266,6 @@ func TestTightenMeets(t *testing.T) {
 	}
 }
 
-// A refusal says which setting decided and where it comes from.
-func TestARefusalNamesTheOrigin(t *testing.T) {
-	p := widest()
-	p.Ceiling, p.Origins = tiers.V0, map[string]string{"tier": "file /etc/x.toml"}
-	_, err := p.Decide(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("a.md")})).Permit()
-	var denial *policy.Denial
-	assert.That(t, errors.As(err, &denial) && denial.Setting == "tier" && strings.HasSuffix(denial.Hint(), " (tier is set by file /etc/x.toml)"), "got %v", err)
-}
-
 func TestDenialsByAccessRead(t *testing.T) {
 	const raise = "the user can raise it in the table [vaults.access] of the settings file"
 	for _, test := range []struct{ line, code, say, hint string }{

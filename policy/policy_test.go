@@ -68,6 +68,7 @@ func wanted(p policy.Policy, name, tier, effect string, shows, sends, fallsBack 
 func TestDecideOverTheWholeSpace(t *testing.T) {
 	ceilings := []tiers.Tier{tiers.None, tiers.V0, tiers.V1, tiers.V2, tiers.V3, tiers.Restricted, tiers.Restricted + 1, 255}
 	confirms := []policy.Confirm{policy.ConfirmWrites, policy.ConfirmDestructive, policy.ConfirmNever, 3, 255}
+	reached := map[string]bool{}
 	for _, call := range everyCall(t) {
 		lists := []struct{ disable, enableOnly []string }{
 			{}, {disable: []string{"x", call.Name()}}, {enableOnly: []string{"x", call.Name()}}, {enableOnly: []string{"x"}},
@@ -82,6 +83,7 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 						}
 						want := wanted(p, call.Name(), call.Tier().String(), call.Effect().String(), call.Shows(), call.Sends(), call.UsesOpenNote())
 						permit, err := p.Decide(call).Permit()
+						reached[want] = true
 						if code(err) != want || permit.Valid() != (want == "") {
 							t.Fatalf("%+v\n%v: got %v and a permit %v, want %q", p, call, err, permit.Valid(), want)
 						}
@@ -91,26 +93,8 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The space has calls on both sides of every rule; without them the test above
-// would prove little.
-func TestTheSpaceReachesEveryAnswer(t *testing.T) {
-	reached := map[string]int{}
-	for _, call := range everyCall(t) {
-		for gates := range 8 {
-			p := widest()
-			p.Mutations, p.Publish, p.UI = gates&1 != 0, gates&2 != 0, gates&4 != 0
-			for _, p.Ceiling = range []tiers.Tier{tiers.V0, tiers.V3} {
-				for _, p.Confirm = range []policy.Confirm{policy.ConfirmWrites, policy.ConfirmNever} {
-					_, err := p.Decide(call).Permit()
-					reached[code(err)]++
-				}
-			}
-		}
-	}
 	for _, want := range []string{"", "restricted_command", "tier_closed", "mutations_off", "target_required", "command_disabled", "unconfirmed"} {
-		assert.That(t, reached[want] != 0, "no call gives %q", want)
+		assert.That(t, reached[want], "no call gives %q", want)
 	}
 }
 
@@ -125,7 +109,7 @@ func TestTheZeroCallIsRefused(t *testing.T) {
 	permit, err := widest().Decide(allowlist.Call{}).Permit()
 	assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "got %v", err)
 	var denial *policy.Denial
-	assert.That(t, errors.As(err, &denial) && denial.Rule == "known" && denial.Hint() == "" && !denial.NeedsApproval(), "got %+v", denial)
+	assert.That(t, errors.As(err, &denial) && denial.Rule == "known" && denial.Setting == "" && denial.Hint() == "" && !denial.NeedsApproval(), "got %+v", denial)
 }
 
 func TestTheZeroPermitIsWorthless(t *testing.T) {
@@ -136,24 +120,6 @@ func TestTheZeroPermitIsWorthless(t *testing.T) {
 	} {
 		assert.That(t, !step.Valid(), "the zero permit grants %s", name)
 	}
-}
-
-func TestNothingOpensRestrictedCommands(t *testing.T) {
-	count := 0
-	for _, call := range everyCall(t) {
-		if call.Tier() != tiers.Restricted {
-			continue
-		}
-		count++
-		for _, ceiling := range []tiers.Tier{tiers.V3, tiers.Restricted, 200} {
-			p := widest()
-			p.Ceiling, p.EnableOnly = ceiling, []string{call.Name()}
-			permit, err := p.Decide(call).Permit()
-			assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "%v under %v: %v", call, ceiling, err)
-			assert.That(t, !strings.Contains(err.(*policy.Denial).Hint(), "--"), "%v: the hint names a setting: %s", call, err.(*policy.Denial).Hint())
-		}
-	}
-	assert.That(t, count == 26, "%d restricted commands, want 26", count)
 }
 
 // The first refusal is the answer: each step opens what the one before was
@@ -218,7 +184,6 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 	}
 }
 
-// A dry run shows every rule, the ones after a refusal too.
 // TestASuspectedSessionAsksBeforeEveryChange is about every call, with every way to confirm.
 func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 	for confirm := range policy.ConfirmNever + 1 {
@@ -239,6 +204,7 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 	}
 }
 
+// A dry run shows every rule, the ones after a refusal too.
 func TestJudgeIsComplete(t *testing.T) {
 	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm"}
 	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
@@ -268,36 +234,25 @@ func TestJudgeIsComplete(t *testing.T) {
 	}
 }
 
-func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
-	p := widest()
-	p.Confirm = policy.ConfirmDestructive
-	ask := mustParse(t, "delete", allowlist.Params{"path": allowlist.Text("A.md")})
-	_, err := p.Decide(ask).Permit()
-	var denial *policy.Denial
-	require.That(t, errors.As(err, &denial) && denial.NeedsApproval() && denial.Code() == "unconfirmed", "got %v", err)
-	p.Mutations = false
-	_, err = p.Decide(ask).Permit()
-	assert.That(t, errors.As(err, &denial) && !denial.NeedsApproval(), "a yes would lift %v", err)
-}
-
+// A refusal says what is wrong, what would be right, and which setting decides, so that its origin can be told.
 func TestDenialsRead(t *testing.T) {
 	tests := []struct {
-		line      string
-		policy    func(*policy.Policy)
-		say, hint string
+		line, setting string
+		policy        func(*policy.Policy)
+		say, hint     string
 	}{
-		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": requires tier v1 (current: v0)`, "the user can set tier to v1"},
-		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
-		{"delete path=A.md", func(p *policy.Policy) { p.Mutations = false }, `command "delete": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
-		{"publish:add path=A.md", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published; requires user approval`, "the user can change with the setting confirm which calls need approval"},
-		{"workspace:save name=A", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
-		{"web url=https://example.org", func(p *policy.Policy) { p.Publish = false }, `command "web": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
-		{"read", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": disabled by the setting disable`, "the user can remove it from the setting disable"},
-		{"read", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
-		{"append content=x", func(*policy.Policy) {}, `command "append": requires a target; it would change the note that is open in the app`, "name the note with path= or file="},
-		{"open path=A.md", func(p *policy.Policy) { p.UI = false }, `command "open": opens a view or moves the focus; disabled by allow-ui`, "the user can set allow-ui to true"},
-		{"read", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
-		{"eval", func(*policy.Policy) {}, `command "eval": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
+		{"read path=A.md", "tier", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": requires tier v1 (current: v0)`, "the user can set tier to v1"},
+		{"daily:append content=x", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"delete path=A.md", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }, `command "delete": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"publish:add path=A.md", "confirm", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published; requires user approval`, "the user can change with the setting confirm which calls need approval"},
+		{"workspace:save name=A", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"web url=https://example.org", "allow-publish", func(p *policy.Policy) { p.Publish = false }, `command "web": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
+		{"read", "disable", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": disabled by the setting disable`, "the user can remove it from the setting disable"},
+		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
+		{"append content=x", "", func(*policy.Policy) {}, `command "append": requires a target; it would change the note that is open in the app`, "name the note with path= or file="},
+		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false }, `command "open": opens a view or moves the focus; disabled by allow-ui`, "the user can set allow-ui to true"},
+		{"read", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
+		{"eval", "", func(*policy.Policy) {}, `command "eval": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
 	}
 	for _, test := range tests {
 		words := strings.Fields(test.line)
@@ -306,7 +261,8 @@ func TestDenialsRead(t *testing.T) {
 		test.policy(&p)
 		_, err := p.Decide(call).Permit()
 		var denial *policy.Denial
-		assert.That(t, errors.As(err, &denial) && denial.Error() == test.say && denial.Hint() == test.hint, "%s: got %v; want %q, hint %q", test.line, err, test.say, test.hint)
+		assert.That(t, errors.As(err, &denial) && denial.Error() == test.say && denial.Hint() == test.hint && denial.Setting == test.setting,
+			"%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
 	}
 }
 
@@ -341,47 +297,9 @@ func TestDenialsOfListingsRead(t *testing.T) {
 	assert.That(t, denial == nil, "administering: %v", denial)
 }
 
-// A refusal names the setting that decides, so that its origin can be told, and
-// none where nothing decides.
-func TestDenialsNameTheSetting(t *testing.T) {
-	for _, test := range []struct {
-		line, setting string
-		policy        func(*policy.Policy)
-	}{
-		{"eval", "", func(*policy.Policy) {}},
-		{"append content=x", "", func(*policy.Policy) {}},
-		{"read path=A.md", "tier", func(p *policy.Policy) { p.Ceiling = tiers.V0 }},
-		{"read path=A.md", "disable", func(p *policy.Policy) { p.Disable = []string{"read"} }},
-		{"read path=A.md", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }},
-		{"delete path=A.md", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }},
-		{"publish:add path=A.md", "allow-publish", func(p *policy.Policy) { p.Publish = false }},
-		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false }},
-		{"read path=A.md", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Version{} }},
-		{"delete path=A.md", "confirm", func(p *policy.Policy) { p.Confirm = policy.ConfirmDestructive }},
-	} {
-		words := strings.Fields(test.line)
-		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
-		p := widest()
-		test.policy(&p)
-		_, err := p.Decide(call).Permit()
-		var denial *policy.Denial
-		assert.That(t, errors.As(err, &denial) && denial.Setting == test.setting, "%s: %+v, want the setting %q", test.line, denial, test.setting)
-	}
-	var denial *policy.Denial
-	_, err := widest().Decide(allowlist.Call{}).Permit()
-	assert.That(t, errors.As(err, &denial) && denial.Setting == "", "the zero call: %+v", denial)
-}
-
 func TestParseConfirmSaysWhatIsRight(t *testing.T) {
 	_, err := policy.ParseConfirm("always")
 	assert.That(t, err != nil && err.Error() == `invalid value "always" for confirm: want never, destructive or writes`, "got %v", err)
-}
-
-// Saving a layout of panes changes the app, but nothing leaves the machine.
-func TestAdministeringIsNotPublishing(t *testing.T) {
-	p := widest()
-	p.Publish = false
-	mustDecide(t, p, "workspace:save name=A")
 }
 
 func TestVerdictsExplainWhatPasses(t *testing.T) {

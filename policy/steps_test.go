@@ -66,10 +66,6 @@ func isNamed(call allowlist.Call) bool { _, ok := call.Named(); return ok }
 
 func nameIn(call allowlist.Call) string { name, _ := call.Named(); return name }
 
-func TestStepsWithoutAVault(t *testing.T) {
-	assert.Equal(t, mustDecide(t, widest(), "daily:read").DailyPath().Call().String(), "daily:path")
-}
-
 // The questions about the program and about the vault have to do with no note:
 // any program may answer them, whatever the call is about. Every other step is
 // confined as the call is, and goes with its rules.
@@ -170,22 +166,9 @@ func TestLists(t *testing.T) {
 	}
 }
 
-func TestAllows(t *testing.T) {
-	for c := range allowlist.Commands() {
-		for _, param := range c.Params {
-			changes := !slices.Contains([]string{"unknown", "read", "ui"}, param.Effect.String())
-			for gates := range 4 {
-				p := policy.Policy{Mutations: gates&1 != 0, UI: gates&2 != 0}
-				want := (p.Mutations || !changes) && (p.UI || !param.Shows)
-				assert.Equal(t, p.Allows(param), want, "%s %s under %+v", c.Name, param.Name, p)
-			}
-		}
-	}
-}
-
 // Only a parameter that changes something needs mutations; one without an effect
 // of its own has that of its command.
-func TestAllowsByEffect(t *testing.T) {
+func TestAllows(t *testing.T) {
 	for effect := tiers.Unknown; effect <= tiers.Executes+1; effect++ {
 		for gates := range 8 {
 			p := policy.Policy{Mutations: gates&1 != 0, UI: gates&2 != 0}

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,4 +62,18 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		narrows := name == "on" || name == "tightened"
 		assert.That(t, (permit.Access() != "") == narrows && question.Access() != "", "%s: %q, %q", name, permit.Access(), question.Access())
 	}
+}
+
+func TestEverySettingHasItsValue(t *testing.T) {
+	p := widest()
+	p.Publish, p.Secrets, p.Disable, p.EnableOnly, p.Shadow = false, policy.SecretsStrict, []string{"delete"}, []string{"read", "files"}, []string{"flow"}
+	p.Private = require.Value(access.NewPrivate([]string{"agent"}, []string{"private"}))(t)
+	p.Exceptions = require.Value(access.ParseExceptions([]string{"secrets Docs # samples"}, "secrets"))(t)
+	got := ""
+	for _, name := range policy.SettingNames() {
+		got += fmt.Sprintf("%s=%v ", name, p.Setting(name))
+	}
+	assert.Equal(t, got, "tier=v3 disable=[delete] enable-only=[read files] allow-mutations=true allow-publish=false allow-ui=true confirm=never secrets=strict suspicious=ask "+
+		"remote-links=ask shadow=[flow] private-property=[agent] private-tags=[private] exceptions=[secrets Docs # samples] min-cli-version=1.12.7 ")
+	assert.That(t, p.Setting("access") == nil, "the access rules are a setting")
 }
