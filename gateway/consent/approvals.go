@@ -37,7 +37,7 @@ func Folder(state string) string { return filepath.Join(state, "approvals") }
 // Approvals asks the user for approval of calls, and knows what they approved and declined.
 type Approvals struct {
 	store     *Store // nil where there is no folder for it
-	standing  *Standing
+	standing  *standing
 	attention *attention
 	tell      func(text, link string) // nil tells no one
 	state     string
@@ -59,16 +59,13 @@ type Requester struct {
 // client. tell is called for each question that is left for the user, with a text without names
 // of notes and a link to the question on the local page, "" if none is open; it must not wait.
 func New(state string, tell func(text, link string)) *Approvals {
-	c := &Approvals{standing: NewStanding(time.Now), tell: tell, state: state}
+	c := &Approvals{standing: newStanding(time.Now), tell: tell, state: state}
 	c.attention = &attention{now: time.Now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]dismissal{}}
 	if state != "" {
 		c.store = OpenStore(Folder(state), time.Now)
 	}
 	return c
 }
-
-// standingYes is the longest time for which an approval for a folder is good.
-const standingYes = 8 * time.Hour
 
 func declinedError(command string) error {
 	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
@@ -139,7 +136,7 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		}
 	case YesHere:
 		if by.Session != "" && !q.Destructive && q.Folder != "" {
-			_ = a.standing.Grant(by.Session, q.Folder, time.Now().Add(standingYes)) // a yes to this call it is anyway
+			a.standing.grant(by.Session, q.Folder)
 		}
 		return Approval{Waited: true}, nil
 	case Yes:
@@ -192,10 +189,10 @@ func (a *Approvals) CheckDeclined(command, caller string, answers bool, calls ..
 }
 
 // standsFor reports whether a yes for folders covers all that a call would change.
-func (a *Approvals) standsFor(standing string, q Question) bool {
+func (a *Approvals) standsFor(session string, q Question) bool {
 	for _, f := range q.Files {
 		for _, path := range f.Places() {
-			if !a.standing.Covers(standing, path, q.Destructive) {
+			if !a.standing.covers(session, path, q.Destructive) {
 				return false
 			}
 		}
@@ -424,17 +421,10 @@ func (e *StillOpen) Error() string {
 	return fmt.Sprintf("%d approvals of this session are still pending", e.Questions)
 }
 
-// Full says that there is no room for one more question, or one more standing approval.
-type Full struct {
-	What  string
-	Limit int
-}
+// errTooMany says that there is no room for one more question.
+var errTooMany = fmt.Errorf("limit of %d questions reached", maxPending)
 
-func (e *Full) Error() string {
-	return fmt.Sprintf("limit of %d %s reached", e.Limit, e.What)
-}
-
-// Invalid says that a caller gave what cannot be asked or granted.
+// Invalid says that a caller gave what cannot be asked.
 type Invalid struct{ Field, Reason string }
 
 func (e *Invalid) Error() string { return fmt.Sprintf("approval: %s %s", e.Field, e.Reason) }

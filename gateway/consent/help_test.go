@@ -42,7 +42,7 @@ func newStore(t testing.TB) (*Store, *clock) {
 func about(n byte) StoredQuestion {
 	return StoredQuestion{
 		Session: "session-1", Client: "an agent", Vault: "Notes", Command: "delete", Effect: "destroys",
-		Text: "delete <Inbox/Plan.md>?\n\t\"milk & eggs\"\n", Digest: Digest{n, 1}, Params: []string{"path", "permanent"},
+		Text: "delete <Inbox/Plan.md>?\n\t\"milk & eggs\"\n", Digest: Digest{n, 1},
 	}
 }
 

@@ -102,7 +102,7 @@ func TestTheSentences(t *testing.T) {
 		{&Ungranted{State: Expired, Question: "2222-2222"}, "approval 2222-2222 is expired"},
 		{&Unknown{"x\n"}, `no approval has the code "x\n"`},
 		{&Answered{"2222-2222", Denied}, "approval 2222-2222 was already answered: denied"},
-		{&Full{"questions", 64}, "limit of 64 questions reached"},
+		{errTooMany, "limit of 64 questions reached"},
 		{&Invalid{"text", "is empty"}, "approval: text is empty"},
 		{&Damaged{"a.json", "is not what was written"}, `question file "a.json": is not what was written`},
 		{&Unusable{Store: store, Path: "/a", Reason: "is not a folder"}, `approvals "/a": is not a folder`},

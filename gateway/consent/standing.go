@@ -11,60 +11,43 @@ import (
 const (
 	// maxStanding is how many folders the user can have approved and still know which.
 	maxStanding = 64
-	// maxSession is a working day: an approval from yesterday has expired.
-	maxSession = 12 * time.Hour
+	// standingYes is how long an approval for a folder is good.
+	standingYes = 8 * time.Hour
 )
 
-// Standing has a user's approvals for one session and the notes in some folders, in memory only.
-// It is safe for concurrent use. The zero Standing covers nothing and takes nothing.
-type Standing struct {
+// standing has a user's approvals for sessions and the notes in some folders, in memory only.
+// It is safe for concurrent use.
+type standing struct {
 	mu    sync.Mutex
 	watch stopwatch
 	until map[area]time.Duration
 }
 
-// area is a folder of a vault, with everything in it.
-type area struct{ vault, folder string }
+// area is a folder, with everything in it, for a session.
+type area struct{ session, folder string }
 
-// NewStanding makes a Standing that covers nothing. A nil clock is the system's.
-func NewStanding(now func() time.Time) *Standing {
-	return &Standing{watch: newStopwatch(now), until: map[area]time.Duration{}}
+func newStanding(now func() time.Time) *standing {
+	return &standing{watch: newStopwatch(now), until: map[area]time.Duration{}}
 }
 
-// Grant takes an approval for the notes in a folder and the folders in it, until a moment within
-// twelve hours. The folder is a path in the vault as the gateway writes it; the vault as a whole
-// cannot be granted. A second approval for the same folder replaces the first.
-//
-// Its errors are *[Invalid] and *[Full].
-func (s *Standing) Grant(vault, folder string, until time.Time) error {
-	if vault == "" {
-		return &Invalid{"vault", "is empty"}
-	}
-	if !isPlain(folder) {
-		return &Invalid{"folder", "is not a plain path of a folder in the vault"}
-	}
+// grant takes an approval of a session for the notes in a folder and the folders in it. The folder is
+// a path in the vault as the gateway writes it. The vault as a whole, a path that is not plain, and more
+// than maxStanding folders are not granted: the user is asked again.
+func (s *standing) grant(session, folder string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.until == nil {
-		return &Full{"standing answers", 0}
-	}
 	now := s.watch.elapsed()
-	life := until.Sub(s.watch.last)
-	if life <= 0 || life > maxSession {
-		return &Invalid{"until", "is not within twelve hours"}
-	}
 	maps.DeleteFunc(s.until, func(_ area, end time.Duration) bool { return now >= end })
-	if _, again := s.until[area{vault, folder}]; !again && len(s.until) >= maxStanding {
-		return &Full{"standing answers", maxStanding}
+	_, again := s.until[area{session, folder}]
+	if isPlain(folder) && (again || len(s.until) < maxStanding) {
+		s.until[area{session, folder}] = now + standingYes
 	}
-	s.until[area{vault, folder}] = now + life
-	return nil
 }
 
-// Covers reports whether there is an approval for a call on the note at a path, as the gateway
+// covers reports whether there is an approval for a call on the note at a path, as the gateway
 // writes it; never for a destructive call. Folders are compared by whole segments, byte for byte:
 // another spelling of the same folder is not covered.
-func (s *Standing) Covers(vault, note string, destructive bool) bool {
+func (s *standing) covers(session, note string, destructive bool) bool {
 	if destructive || !isPlain(note) {
 		return false
 	}
@@ -75,7 +58,7 @@ func (s *Standing) Covers(vault, note string, destructive bool) bool {
 	}
 	now := s.watch.elapsed()
 	for folder := path.Dir(note); folder != "."; folder = path.Dir(folder) {
-		if end, granted := s.until[area{vault, folder}]; granted && now < end {
+		if end, granted := s.until[area{session, folder}]; granted && now < end {
 			return true
 		}
 	}

@@ -57,9 +57,9 @@ func OpenStore(dir string, now func() time.Time) *Store {
 // answer many stops reading them. A question about the same call on changed notes replaces the
 // earlier one.
 //
-// Its errors are *[Invalid], *[StillOpen], *[Full] and *[Unusable].
+// Its errors are *[Invalid], *[StillOpen] and *[Unusable], and one where there is no room for it.
 func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
-	if _, err := q.prepared(d.now()); err != nil {
+	if err := q.check(); err != nil {
 		return StoredQuestion{}, err
 	}
 	if err := private.MakeFolder(d.system, d.dir); err != nil {
@@ -90,22 +90,18 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		} else if own >= maxOpen {
 			return &StillOpen{own}
 		}
-		fresh, err := q.prepared(s.now)
-		if err != nil {
-			return err
-		}
 		if pending >= maxPending || len(s.live) >= maxKept {
-			return &Full{"questions", maxPending}
+			return errTooMany
 		}
-		fresh.Code, fresh.Ref = "", rand.Text()
-		for fresh.Code == "" { // one that no file is named by, a damaged one neither
+		now := s.now.UTC().Round(0)
+		q.Code, q.Ref, q.State, q.By, q.Made, q.Expires = "", rand.Text(), Pending, "", now, now.Add(defaultLife)
+		for q.Code == "" { // one that no file is named by, a damaged one neither
 			code := codeFrom(rand.Reader)
 			var unknown *Unknown
 			if _, err := s.byCode(code); errors.As(err, &unknown) {
-				fresh.Code = displayCode(code)
+				q.Code = displayCode(code)
 			}
 		}
-		q = fresh
 		return d.save(q)
 	})
 	if err != nil {
@@ -150,11 +146,7 @@ func (d *Store) answer(typed string, state State) (answered StoredQuestion, err 
 		}
 		q.State, q.By, q.Lines = state, d.by, nil // it is not shown again
 		if state == Denied {                      // which lasts as long as a question that was just asked
-			until := s.now.UTC().Round(0).Add(defaultLife)
-			if last := q.Made.Add(maxLife); until.After(last) {
-				until = last
-			}
-			if until.After(q.Expires) {
+			if until := s.now.UTC().Round(0).Add(defaultLife); until.After(q.Expires) {
 				q.Expires = until
 			}
 		}

@@ -39,7 +39,7 @@ type StoredQuestion struct {
 	Code    string // such as 7ZBC-2GX4
 	State   State
 	Made    time.Time
-	Expires time.Time // taken: ten minutes from now if zero, an hour at most
+	Expires time.Time // ten minutes later
 
 	// Ref names the question in links, and says nothing of its code.
 	Ref string
@@ -55,8 +55,7 @@ type StoredQuestion struct {
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.
-	Call   CallDigest
-	Params []string // taken: the names of the parameters
+	Call CallDigest
 }
 
 // Line is one line of a question: of the program that asks, or of a note or value that it
@@ -92,7 +91,6 @@ const (
 	maxLines  = 128 << 10 // bytes of all lines, which can be scrolled
 	lineBytes = 8         // that a line counts with besides its text
 	maxField  = 1 << 10
-	maxParams = 64
 )
 
 // check returns an error unless q is a question that can be shown: complete, not
@@ -117,14 +115,6 @@ func (q StoredQuestion) check() error {
 	}
 	if q.Text == "" {
 		return &Invalid{"text", "is empty"}
-	}
-	if len(q.Params) > maxParams {
-		return &Invalid{"params", "are too many"}
-	}
-	for _, name := range q.Params {
-		if err := checkText("params", name, maxField/8, isUnprintable); err != nil {
-			return err
-		}
 	}
 	left := maxLines
 	for _, l := range q.Lines {
@@ -157,23 +147,6 @@ func checkText(field, value string, limit int, bad func(rune) bool) error {
 // its direction.
 func isUnprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
-}
-
-// prepared returns q as it is stored, without a code.
-func (q StoredQuestion) prepared(now time.Time) (StoredQuestion, error) {
-	if err := q.check(); err != nil {
-		return StoredQuestion{}, err
-	}
-	now = now.UTC().Round(0)
-	if q.Expires.IsZero() {
-		q.Expires = now.Add(defaultLife)
-	}
-	q.Expires = q.Expires.UTC().Round(0)
-	if life := q.Expires.Sub(now); life <= 0 || life > maxLife {
-		return StoredQuestion{}, &Invalid{"expires", "is not within an hour"}
-	}
-	q.Made, q.State, q.By, q.Params = now, Pending, "", slices.Clone(q.Params)
-	return q, nil
 }
 
 // setBack is how far a clock may be put back, as time services do, before the
@@ -218,7 +191,6 @@ type record struct {
 	Text    string    `json:"text"`
 	Digest  string    `json:"digest"`
 	Call    string    `json:"call,omitempty"`
-	Params  []string  `json:"params,omitempty"`
 	By      string    `json:"by,omitempty"`
 	Ref     string    `json:"ref,omitempty"`
 	Lines   []Line    `json:"lines,omitempty"`
@@ -237,7 +209,7 @@ func (q StoredQuestion) encode() ([]byte, error) {
 	r := record{
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params, By: q.By, Ref: q.Ref, Lines: q.Lines,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines,
 	}
 	if q.Call != (CallDigest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -272,7 +244,7 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	q := StoredQuestion{
 		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Ref: r.Ref, Lines: r.Lines,
+		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines,
 	}
 	if q.check() != nil || !q.Made.Before(q.Expires) || q.Expires.Sub(q.Made) > maxLife {
 		return StoredQuestion{}, false
