@@ -108,6 +108,18 @@ func TestEveryYesStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 	}
 }
 
+// A batch of which more needs approval by then is not the one that was approved.
+func TestAYesToABatchIsForWhatNeededItThen(t *testing.T) {
+	t.Parallel()
+	o := careful(t)
+	tighten := tighter("", func(p *policy.Policy) { p.Confirm = policy.ConfirmWrites }).do
+	before := o.Read("root.md")
+	got, _ := o.Batch([]gateway.Operation{
+		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=Inbox/a.md"),
+	}, rig.First(func() { tighten(o) }))
+	assert.That(t, rig.CodeOfError(got.Error) == "conflict" && o.Read("root.md") == before && o.Begun() == 0, "got %+v", got)
+}
+
 // The same by the forms of a client, in both protocols, at the built server.
 func TestAnAnswerToAFormStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 	t.Parallel()
