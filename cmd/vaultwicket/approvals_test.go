@@ -67,7 +67,7 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	status = runApproval(t, "deny", std, second.Code)
 	require.That(t, status == terminal.ExitDone, "status %d, %s", status, errs)
 	for session, granted := range map[string]bool{"first": true, "second": false} {
-		grant, err := d.Redeem("Notes", consent.Digest{1}, session)
+		grant, err := d.Redeem("Notes", consent.Digest{1}, consent.CallDigest{}, session)
 		if (grant.State == consent.Approved) != granted || (err == nil) != granted {
 			t.Errorf("%s is granted %v, %v", session, (grant.State == consent.Approved), err)
 		}
@@ -107,7 +107,7 @@ func TestApproveNeedsATerminal(t *testing.T) {
 		std.In = strings.NewReader("yes\nyes\n")
 		status := runApproval(t, "approve", std, args...)
 		assert.That(t, status == want && out.Len() <= 0, "%s: status %d, want %d: %s%s", what, status, want, out, errs)
-		grant, err := d.Redeem("Notes", consent.Digest{1}, "mine")
+		grant, err := d.Redeem("Notes", consent.Digest{1}, consent.CallDigest{}, "mine")
 		require.That(t, grant.State != consent.Approved && err != nil, "%s: it is approved", what)
 	}
 	refused("no terminal", terminal.ExitDenied, q.Code)

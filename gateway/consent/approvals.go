@@ -6,8 +6,8 @@
 // shown them; it expires and is valid for one call. Anything else is refused. There are three
 // kinds. A [Sealer] makes the state that travels through a client which can ask the user itself,
 // and returns with the answer. A [Store] keeps questions in a folder for clients that cannot ask;
-// the user answers them in a terminal, outside the model's reach. A [Standing] keeps an approval
-// for one session and one folder, and never covers a destructive call.
+// the user answers them in a terminal, outside the model's reach. An approval for one session and
+// one folder is in memory only, and never covers a destructive call.
 //
 // The package protects against a client and a model, not against another program of the same user
 // that writes to the folder: it could as well change the vault itself.
@@ -206,19 +206,14 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 	if a.store == nil {
 		return "", &Ungranted{}, nil
 	}
-	denied, err := a.store.IsDenied(vault, q.Call, caller)
-	var granted StoredQuestion
-	if err == nil && !denied {
-		granted, err = a.store.Redeem(vault, q.Digest, caller)
-	}
-	var ungranted *Ungranted
-	switch without := errors.As(err, &ungranted); {
-	case denied, without && ungranted.State == Denied: // also where an earlier yes was not used
+	granted, err := a.store.Redeem(vault, q.Digest, q.Call, caller)
+	switch ungranted, without := errors.AsType[*Ungranted](err); {
+	case err == nil:
+		return granted.By, nil, nil
+	case without && ungranted.State == Denied:
 		return "", nil, declinedError(q.Command)
 	case without:
 		return "", ungranted, nil
-	case granted.State == Approved:
-		return granted.By, nil, nil
 	}
 	return "", nil, failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
 }
@@ -387,7 +382,7 @@ var (
 
 // Ungranted says that a call was not approved.
 type Ungranted struct {
-	State    State  // Pending, Denied, Expired or Unasked
+	State    State  // Pending, Denied or Unasked
 	Question string // its code, "" if Unasked
 }
 

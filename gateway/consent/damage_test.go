@@ -92,15 +92,14 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 // What is well made but says what is never written is no question either.
 func TestARecordThatSaysTooMuchIsDamaged(t *testing.T) {
 	for name, spoil := range map[string]func(*StoredQuestion){
-		"a life too long":      func(q *StoredQuestion) { q.Expires = q.Made.Add(maxLife + 1) },
-		"no life":              func(q *StoredQuestion) { q.Expires = q.Made },
-		"a text too long":      func(q *StoredQuestion) { q.Text = strings.Repeat("a", maxText+1) },
-		"an escape sequence":   func(q *StoredQuestion) { q.Text = "\x1b[2J" },
-		"no session":           func(q *StoredQuestion) { q.Session = "" },
-		"a state that is none": func(q *StoredQuestion) { q.State = Expired },
-		"unasked":              func(q *StoredQuestion) { q.State = Unasked },
-		"another code":         func(q *StoredQuestion) { q.Code = "2222-2223" },
-		"another time zone":    func(q *StoredQuestion) { q.Made = q.Made.In(time.FixedZone("", 3600)) },
+		"a life too long":    func(q *StoredQuestion) { q.Expires = q.Made.Add(maxLife + 1) },
+		"no life":            func(q *StoredQuestion) { q.Expires = q.Made },
+		"a text too long":    func(q *StoredQuestion) { q.Text = strings.Repeat("a", maxText+1) },
+		"an escape sequence": func(q *StoredQuestion) { q.Text = "\x1b[2J" },
+		"no session":         func(q *StoredQuestion) { q.Session = "" },
+		"unasked":            func(q *StoredQuestion) { q.State = Unasked },
+		"another code":       func(q *StoredQuestion) { q.Code = "2222-2223" },
+		"another time zone":  func(q *StoredQuestion) { q.Made = q.Made.In(time.FixedZone("", 3600)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, q, path, _ := approved(t)

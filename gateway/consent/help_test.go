@@ -52,7 +52,7 @@ func ask(t testing.TB, d *Store, q StoredQuestion) StoredQuestion {
 }
 
 func redeem(d *Store, q StoredQuestion) (StoredQuestion, error) {
-	return d.Redeem(q.Vault, q.Digest, q.Session)
+	return d.Redeem(q.Vault, q.Digest, q.Call, q.Session)
 }
 
 // wantUngranted fails unless redeeming says this.

@@ -99,7 +99,6 @@ func TestTheSentences(t *testing.T) {
 		{&Ungranted{}, "no approval was requested for this call in this session"},
 		{&Ungranted{State: Pending, Question: "2222-2222"}, "approval 2222-2222 is pending"},
 		{&Ungranted{State: Denied, Question: "2222-2222"}, "approval 2222-2222 is denied"},
-		{&Ungranted{State: Expired, Question: "2222-2222"}, "approval 2222-2222 is expired"},
 		{&Unknown{"x\n"}, `no approval has the code "x\n"`},
 		{&Answered{"2222-2222", Denied}, "approval 2222-2222 was already answered: denied"},
 		{errTooMany, "limit of 64 questions reached"},
@@ -109,7 +108,7 @@ func TestTheSentences(t *testing.T) {
 	} {
 		assert.That(t, test.err.Error() == test.sentence, "%s", test.err)
 	}
-	for _, state := range []State{Unasked, Pending, Approved, Denied, Expired, 200} {
+	for _, state := range []State{Unasked, Pending, Approved, Denied} {
 		name := state.String()
 		assert.That(t, name != "" && name == strings.ToLower(name), "state %d is %q", state, name)
 	}

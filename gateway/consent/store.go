@@ -161,24 +161,22 @@ func (d *Store) answer(typed string, state State) (answered StoredQuestion, err 
 
 // Redeem takes the approval of a call, if the session that asked has one: the question in the state
 // [Approved]. It is removed before Redeem returns: of several callers, in several processes, one gets
-// it.
+// it. A call that the user denied to the session, whatever the notes were then, is denied also where an
+// earlier approval was not used. The zero call is none.
 //
-// Its errors are *[Ungranted], which distinguishes Pending, Denied, Expired (until it is removed)
-// and Unasked, *[Invalid] and *[Unusable].
-func (d *Store) Redeem(vault string, digest Digest, session string) (granted StoredQuestion, err error) {
+// Its errors are *[Ungranted], which distinguishes Pending, Denied and Unasked, *[Invalid] and
+// *[Unusable].
+func (d *Store) Redeem(vault string, digest Digest, call CallDigest, session string) (granted StoredQuestion, err error) {
 	if err := (Bound{vault, digest, session}).check(); err != nil {
 		return StoredQuestion{}, err
 	}
 	err = d.withContent(func(s content) error {
 		q := s.find(vault, digest, session)
+		about := StoredQuestion{Vault: vault, Session: session, Call: call}
+		if i := slices.IndexFunc(s.live, func(q StoredQuestion) bool { return q.State == Denied && q.isSameCall(about) }); i >= 0 {
+			q = s.live[i]
+		}
 		if q.State != Approved {
-			if q.State == Unasked {
-				for _, expired := range s.expired {
-					if expired.isFor(vault, digest, session) {
-						q, q.State = expired, Expired
-					}
-				}
-			}
 			return &Ungranted{q.State, q.Code}
 		}
 		if err := d.remove(q); err != nil {
@@ -188,18 +186,6 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (granted Sto
 		return nil
 	})
 	return granted, err
-}
-
-// IsDenied reports whether the user denied a call to a session, whatever the notes were
-// then. Its error is *[Unusable].
-func (d *Store) IsDenied(vault string, call CallDigest, session string) (denied bool, err error) {
-	err = d.withContent(func(s content) error {
-		denied = slices.ContainsFunc(s.live, func(q StoredQuestion) bool {
-			return q.State == Denied && q.isSameCall(StoredQuestion{Vault: vault, Session: session, Call: call})
-		})
-		return nil
-	})
-	return denied, err
 }
 
 // Withdraw takes back a question that waits for its answer, given with its code. Its errors
@@ -283,7 +269,6 @@ const (
 type content struct {
 	now     time.Time
 	live    []StoredQuestion // the oldest first
-	expired []StoredQuestion // no longer there
 	damaged []*Damaged
 }
 
@@ -326,7 +311,6 @@ func (d *Store) readContent() (content, error) {
 				s.live = append(s.live, q)
 			default:
 				_ = d.system.Remove(path) // it has expired, wherever it is
-				s.expired = append(s.expired, q)
 			}
 		}
 	}
@@ -338,7 +322,7 @@ func (d *Store) readContent() (content, error) {
 // there are two, a denial counts more than an approval.
 func (s content) find(vault string, digest Digest, session string) (found StoredQuestion) {
 	for _, q := range s.live {
-		if q.isFor(vault, digest, session) && q.State > found.State {
+		if q.Vault == vault && q.Digest == digest && q.Session == session && q.State > found.State {
 			found = q
 		}
 	}

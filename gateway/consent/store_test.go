@@ -96,7 +96,7 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 		"no vault": {"", q.Digest, q.Session}, "no digest": {q.Vault, Digest{}, q.Session}, "no session": {q.Vault, q.Digest, ""},
 	} {
 		var invalid *Invalid
-		grant, err := d.Redeem(bad.Vault, bad.Digest, bad.Caller)
+		grant, err := d.Redeem(bad.Vault, bad.Digest, q.Call, bad.Caller)
 		assert.That(t, grant.State != Approved && errors.As(err, &invalid), "%s: %v", name, err)
 	}
 	require.Value(redeem(d, q))(t)
@@ -120,7 +120,7 @@ func TestAQuestionExpires(t *testing.T) {
 			q = ask(t, d, about(1))
 			require.Value(answer(d, q.Code))(t)
 			c.pass(defaultLife)
-			wantUngranted(t, d, q, Expired)
+			wantUngranted(t, d, q, Unasked)
 			ask(t, d, about(1))
 			c.pass(defaultLife)
 			list, damaged := listed(t, d)
@@ -137,7 +137,7 @@ func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
 	require.Value(d.Approve(q.Code))(t)
 	path, data := fileOf(t, d, q)
 	c.pass(-setBack)
-	wantUngranted(t, d, q, Expired)
+	wantUngranted(t, d, q, Unasked)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	c.pass(1) // as much as time services do
 	require.Value(redeem(d, q))(t)
@@ -289,9 +289,12 @@ func TestANoIsForTheCall(t *testing.T) {
 	d, c := newStore(t)
 	q := about(1)
 	q.Call = Digest{9}
-	denied := func(vault string, call Digest, session string) bool {
+	denied := func(vault string, call CallDigest, session string) bool {
 		t.Helper()
-		return require.Value(d.IsDenied(vault, call, session))(t)
+		_, err := d.Redeem(vault, Digest{7}, call, session)
+		ungranted, ok := errors.AsType[*Ungranted](err)
+		require.That(t, ok, "%v", err)
+		return ungranted.State == Denied
 	}
 	code := ask(t, d, q).Code
 	assert.That(t, !denied(q.Vault, q.Call, q.Session), "asked, and denied")

@@ -23,10 +23,9 @@ const (
 	Pending
 	Approved
 	Denied
-	Expired
 )
 
-var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expired"}
+var stateNames = [...]string{"unasked", "pending", "approved", "denied"}
 
 // String returns the name of the state, as it is in its file.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
@@ -162,11 +161,6 @@ func (q StoredQuestion) isLive(now time.Time) bool {
 // the notes were.
 func (q StoredQuestion) isSameCall(other StoredQuestion) bool {
 	return q.Call != CallDigest{} && q.Call == other.Call && q.Vault == other.Vault && q.Session == other.Session
-}
-
-// isFor reports whether q was asked about this call in this session.
-func (q StoredQuestion) isFor(vault string, digest Digest, session string) bool {
-	return q.Vault == vault && q.Digest == digest && q.Session == session
 }
 
 // Digest is the digest of an exact call. The zero Digest means none and is refused.
