@@ -169,32 +169,26 @@ type quota struct {
 // take takes so many from each limiter, or from none, so that a refused call does not count; the
 // error says when there will be enough. Without count it takes none in any case.
 func take(n int, count bool, quotas ...quota) error {
-	now := time.Now()
+	now, keeps := time.Now(), false
 	taken := make([]*rate.Reservation, 0, len(quotas))
+	defer func() {
+		for i := 0; i < len(taken) && !keeps; i++ {
+			taken[i].CancelAt(now)
+		}
+	}()
 	for _, q := range quotas {
 		if n > q.limiter.Burst() {
-			for _, r := range taken {
-				r.CancelAt(now)
-			}
 			return failure.New(failure.CodeRateLimited, fmt.Sprintf("send at most %d at once", q.most), "%d at once are above the rate limit: %d %s (setting %s)", n, q.most, q.unit, q.setting)
 		}
 		reserved := q.limiter.ReserveN(now, n)
 		taken = append(taken, reserved)
 		wait := reserved.DelayFrom(now)
-		if wait == 0 {
-			continue
-		}
-		for _, r := range taken {
-			r.CancelAt(now)
-		}
-		wait = wait.Truncate(time.Second) + time.Second
-		return failure.New(failure.CodeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
-	}
-	if !count {
-		for _, r := range taken {
-			r.CancelAt(now)
+		if wait > 0 {
+			wait = wait.Truncate(time.Second) + time.Second
+			return failure.New(failure.CodeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
 		}
 	}
+	keeps = count
 	return nil
 }
 

@@ -64,6 +64,21 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	return root, info
 }
 
+// readFile returns what is in the file at a path in the folder of a vault. ok is false where there is
+// none, and for one of more than most bytes.
+func readFile(folder, path string, most int64) (content []byte, ok bool) {
+	file, size := openFile(folder, path)
+	if file == nil {
+		return nil, false
+	}
+	defer file.Close()
+	if size > most {
+		return nil, false
+	}
+	content, err := io.ReadAll(io.LimitReader(file, most+1))
+	return content, err == nil && int64(len(content)) <= most
+}
+
 // HashOfPrinted returns the hash of a note that the app printed, as results carry it: the first 16
 // hex digits of SHA-256. The app ends a text without a final line break with one, so the size of
 // the file decides. It is "" where there is no such note, or its size is another.
@@ -146,16 +161,7 @@ func ignorePatterns(folder string) (text []byte, ok bool) {
 	if _, err := os.Lstat(filepath.Join(folder, access.IgnoreFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, true
 	}
-	file, size := openFile(folder, access.IgnoreFile)
-	if file == nil {
-		return nil, false
-	}
-	defer file.Close()
-	if size > access.MaxIgnoreFile {
-		return nil, false
-	}
-	text, err := io.ReadAll(io.LimitReader(file, access.MaxIgnoreFile+1))
-	return text, err == nil && len(text) <= access.MaxIgnoreFile
+	return readFile(folder, access.IgnoreFile, access.MaxIgnoreFile)
 }
 
 // RejectIndirect refuses a path in the folder of a vault that leads to a file of another
@@ -194,17 +200,9 @@ const maxRead = 4 << 20
 // WithHash returns the file at a path in the folder of a vault if it has the SHA-256 hash,
 // in hexadecimal, and at most 4 MiB.
 func WithHash(folder, path, hash string) (text string, ok bool) {
-	file, size := openFile(folder, path)
-	if file == nil {
-		return "", false
-	}
-	defer file.Close()
-	if size > maxRead {
-		return "", false
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxRead+1))
+	content, ok := readFile(folder, path, maxRead)
 	sum := sha256.Sum256(content)
-	return string(content), err == nil && hex.EncodeToString(sum[:]) == hash
+	return string(content), ok && hex.EncodeToString(sum[:]) == hash
 }
 
 // Paths calls visit with the path of every file of a vault, as its folders list them, until it

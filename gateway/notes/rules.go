@@ -225,13 +225,7 @@ func (r *Rules) Closes(path string) bool {
 
 // isFile reports whether there is a regular file at a path in the vault.
 func (r *Rules) isFile(asked string) bool {
-	root, err := os.OpenRoot(r.folder())
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	info, err := root.Lstat(filepath.FromSlash(asked))
-	return err == nil && info.Mode().IsRegular()
+	return StampOf(r.folder(), asked) != Stamp{}
 }
 
 // Visible returns what tells whether the note at a path may be seen, by the access rules
