@@ -398,6 +398,49 @@ func paramsOf(row command.Command) []allowlist.Param {
 	return syntax.Params
 }
 
+// valuesOf are what the parameters of commands may be given, the first that names the parameter, or
+// the end of the command, a slash and the parameter.
+var valuesOf = []struct {
+	params string
+	values []string
+}{
+	{"search/path search:context/path folder/path", []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md", "Hidd", "zqadir"}},
+	{"diff/to", []string{"1", "2"}},
+	{"diff/from version count limit min-age", []string{"1", "2", "3"}},
+	{"daily:range/to periodic:read/to", []string{"2026-11-22"}},
+	{":rename/to", []string{"fresh", "tag/new", "other", "Prop", "zqatag", "Part"}},
+	{"to", []string{"A/", "Hid/", "Hid/Open/", "D/E/new.md", "Hid/Plan.md", "Hid/new.md", "Plan.md", "A/Plan", "D/"}},
+	{"from", []string{"2026-11-19"}},
+	{"file", []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN", "Paln", "zqaa", "Hid/Noet", "drafts x"}},
+	{"path", append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md", "Hid/Paln.md", "A/zqaa.md", "Idee.md", "Hid/Plan", "zqadir/Idea.md")},
+	{"folder", []string{"A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid", "Hidd", "zqadir", "A/Plan.md"}},
+	{"date since due due-before due-after scheduled start", []string{"2026-11-21", "2026-01-01", "2026-04-01", "yesterday", "-1y"}},
+	{"offset", []string{"0", "-1"}},
+	{"name", []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh", "Open/Plan", "2026-11-21", "x.draft", "zqatags", "zqapropp", "tga", "Paln", "zqaa"}},
+	{"query", []string{
+		"zqaword", "do", "path:A", "path:Hid", "file:Plan", "tag:#tag", "tag:#zqatag", "[prop]", "[prop:1]", "[zqaprop:2]", "line:(text note)", "section:(Plan text)", "task:do", "task-todo:do",
+		"task-done:done", "/d./", "-path:Hid", "-zqaword", "block:(text)", "content:words", "match-case:Plan", `"of a note"`, "do OR done", "-do", "a",
+	}},
+	{"content value text new", []string{"text", `two\nlines`}},
+	{"old", []string{"text", "do it", "zqaword", "z[q]a.", "(t)ext"}},
+	{"heading", []string{"Plan", "Part", "zqahead", "zqaheads", "Patr"}},
+	{"block", []string{"blk", "zqablk", "zqablok", "bkl"}},
+	{"tag", []string{"tag", "#tag/sub", "zqatag"}},
+	{"recurs", []string{"every day", "every week on Friday", "weekly"}},
+	{"lines line", []string{"1", "2", "3-4"}},
+	{"ref", []string{"Plan.md:1", "A/Plan.md:2", "Hid/Plan.md:1", "Note.md:x"}},
+	{"seed", []string{"7", "8"}},
+	{"ext", []string{"md", "canvas"}},
+	{"url", []string{"https://example.org/"}},
+	{"command", []string{"daily"}},
+	{"where expr", prying},
+	{"select", append([]string{"file.name, file.backlinks, file.links", "file.path, zqaprop, prop", "n: file.backlinks.length, file.tags, formula.look"}, prying...)},
+	{"sort group", append([]string{"file.name desc", "prop, file.path", "zqaprop desc"}, prying...)},
+	{"this", []string{"Plan.md", "A/Plan.md", "Hid/Plan.md", "Hid/missing.md", "missing.md", "Books.base"}},
+	{"base", []string{"Books.base", "A/Books.base", "Hid/Books.base", "missing.base"}},
+	{"view", []string{"One", "Two", "1", "missing", "Oen"}},
+}
+
 // values are what a parameter of a command may be given.
 func values(c command.Command, p allowlist.Param, ids []string) []string {
 	switch {
@@ -405,84 +448,15 @@ func values(c command.Command, p allowlist.Param, ids []string) []string {
 		return []string{""}
 	case len(p.Choices) > 0:
 		return p.Choices
-	}
-	switch p.Name {
-	case "file":
-		return []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN", "Paln", "zqaa", "Hid/Noet", "drafts x"}
-	case "path":
-		if c.Name == "search" || c.Name == "search:context" || c.Name == "folder" {
-			return []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md", "Hidd", "zqadir"}
-		}
-		return append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md", "Hid/Paln.md", "A/zqaa.md", "Idee.md", "Hid/Plan", "zqadir/Idea.md")
-	case "folder":
-		return []string{"", "A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid", "Hidd", "zqadir", "A/Plan.md"}[1:]
-	case "to":
-		if c.Name == "diff" {
-			return []string{"1", "2"}
-		}
-		if c.Name == "daily:range" || c.Name == "periodic:read" {
-			return []string{"2026-11-22"}
-		}
-		if strings.HasSuffix(c.Name, ":rename") {
-			return []string{"fresh", "tag/new", "other", "Prop", "zqatag", "Part"}
-		}
-		return []string{"A/", "Hid/", "Hid/Open/", "D/E/new.md", "Hid/Plan.md", "Hid/new.md", "Plan.md", "A/Plan", "D/"}
-	case "from":
-		if c.Name == "diff" {
-			return []string{"1", "2", "3"}
-		}
-		return []string{"2026-11-19"}
-	case "date", "since", "due", "due-before", "due-after", "scheduled", "start":
-		return []string{"2026-11-21", "2026-01-01", "2026-04-01", "yesterday", "-1y"}
-	case "offset":
-		return []string{"0", "-1"}
-	case "name":
-		return []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh", "Open/Plan", "2026-11-21", "x.draft", "zqatags", "zqapropp", "tga", "Paln", "zqaa"}
-	case "query":
-		return []string{
-			"zqaword", "do", "path:A", "path:Hid", "file:Plan", "tag:#tag", "tag:#zqatag", "[prop]", "[prop:1]", "[zqaprop:2]", "line:(text note)", "section:(Plan text)", "task:do", "task-todo:do",
-			"task-done:done", "/d./", "-path:Hid", "-zqaword", "block:(text)", "content:words", "match-case:Plan", `"of a note"`, "do OR done", "-do", "a",
-		}
-	case "content", "value", "text", "new":
-		return []string{"text", `two\nlines`}
-	case "old":
-		return []string{"text", "do it", "zqaword", "z[q]a.", "(t)ext"}
-	case "heading":
-		return []string{"Plan", "Part", "zqahead", "zqaheads", "Patr"}
-	case "block":
-		return []string{"blk", "zqablk", "zqablok", "bkl"}
-	case "tag":
-		return []string{"tag", "#tag/sub", "zqatag"}
-	case "recurs":
-		return []string{"every day", "every week on Friday", "weekly"}
-	case "lines", "line":
-		return []string{"1", "2", "3-4"}
-	case "ref":
-		return []string{"Plan.md:1", "A/Plan.md:2", "Hid/Plan.md:1", "Note.md:x"}
-	case "version", "count", "limit", "min-age":
-		return []string{"1", "2", "3"}
-	case "seed":
-		return []string{"7", "8"}
-	case "id":
+	case p.Name == "id":
 		return ids
-	case "ext":
-		return []string{"md", "canvas"}
-	case "url":
-		return []string{"https://example.org/"}
-	case "command":
-		return []string{"daily"}
-	case "where", "expr":
-		return prying
-	case "select":
-		return append([]string{"file.name, file.backlinks, file.links", "file.path, zqaprop, prop", "n: file.backlinks.length, file.tags, formula.look"}, prying...)
-	case "sort", "group":
-		return append([]string{"file.name desc", "prop, file.path", "zqaprop desc"}, prying...)
-	case "this":
-		return []string{"Plan.md", "A/Plan.md", "Hid/Plan.md", "Hid/missing.md", "missing.md", "Books.base"}
-	case "base":
-		return []string{"Books.base", "A/Books.base", "Hid/Books.base", "missing.base"}
-	case "view":
-		return []string{"One", "Two", "1", "missing", "Oen"}
+	}
+	for _, known := range valuesOf {
+		for param := range strings.FieldsSeq(known.params) {
+			if strings.HasSuffix(c.Name+"/"+p.Name, param) && (strings.Contains(param, "/") || param == p.Name) {
+				return known.values
+			}
+		}
 	}
 	return []string{"x", "Plan"}
 }
