@@ -2,6 +2,7 @@ package vault
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -56,20 +57,29 @@ func TestBaseStructure(t *testing.T) {
 	} {
 		for _, lineEnd := range []string{"\n", "\r\n"} {
 			ends := func(text string) string { return strings.ReplaceAll(text, "\n", lineEnd) }
-			h := build(t, map[string]string{"B.base": ends(ownBase)})
-			status, said, _ := h.run(strings.Split(c.call, "|")...)
-			if want := ends(strings.Replace(ownBase, c.from, c.to, 1)); status != command.ExitDone || said != c.said+"\n" || h.get("B.base") != want || strings.Count(ownBase, c.from) != 1 {
-				t.Errorf("%s: %d, %q\n%s\nwant\n%s", c.name, status, said, h.get("B.base"), want)
-			}
-			status, _, _ = h.run("undo")
-			assert.That(t, status == command.ExitDone && h.get("B.base") == ends(ownBase), "%s: undo leaves %s", c.name, h.get("B.base"))
+			assert.Equal(t, strings.Count(ownBase, c.from), 1, "%s: places", c.name)
+			want := ends(strings.Replace(ownBase, c.from, c.to, 1))
+			changed(t, map[string]string{"B.base": ends(ownBase)}, c.said, map[string]string{"B.base": want}, strings.Split(c.call, "|")...)
 		}
+	}
+}
+
+// refusal is a call that changes nothing, with its code and a part of the reason.
+type refusal struct{ call, code, reason string }
+
+func refusals(t *testing.T, files map[string]string, all []refusal) {
+	t.Helper()
+	for _, c := range all {
+		h := build(t, files)
+		got := h.failure(strings.Split(c.call, "|")...)
+		assert.That(t, got.Code == c.code && strings.Contains(got.Reason, c.reason), "%s: %+v", c.call, got)
+		assert.That(t, maps.Equal(h.texts(true), files), "%s made %q", c.call, h.texts(true))
 	}
 }
 
 func TestBaseStructureRefusals(t *testing.T) {
 	files := map[string]string{"B.base": ownBase, "flow.base": "views: [{type: table, name: V}]\n", "bad.base": "views: [", "a.md": "x"}
-	for _, c := range []struct{ call, code, want string }{
+	refusals(t, files, []refusal{
 		{"base:add-view|file=B|name=All", frame.CodeAlreadyExists, `View "All" already exists.`},
 		{"base:add-view|file=B|name=V|filters=a ==", frame.CodeBadValue, "Invalid value for filters"},
 		{"base:add-view|file=B|name=V|filters=[\"a ==\"]", frame.CodeBadValue, "The change would break the base"},
@@ -94,14 +104,7 @@ func TestBaseStructureRefusals(t *testing.T) {
 		{"base:set-formula|file=B|name=x", frame.CodeBadValue, "Use expr=<expression> or remove."},
 		{"base:add-view|path=bad.base|name=V", frame.CodeCLIError, ""}, {"base:add-view|path=a.md|name=V", frame.CodeCLIError, "Not a base file"}, {"base:add-view|path=no.base|name=V", frame.CodeNotFound, "no.base"},
 		{"base:create|file=B|view=All|group=x", frame.CodeBadValue, `The view "All" has no groups.`},
-	} {
-		h := build(t, files)
-		got := h.failure(strings.Split(c.call, "|")...)
-		assert.That(t, got.Code == c.code && strings.Contains(got.Reason, c.want), "%s: %+v", c.call, got)
-		for path, text := range files {
-			assert.Equal(t, h.get(path), text, "%s: %s became", c.call, path)
-		}
-	}
+	})
 	h := build(t, files)
 	h.expect(command.ExitDone, "Created: Dune.md\n", "base:create", "file=B", "view=Done", "name=Dune", "group=top shelf")
 	if got := h.get("Dune.md"); got != "---\nstatus: done\nshelf: top shelf\ntags:\n  - book\n---\n" && got != "---\nstatus: done\ntags:\n  - book\nshelf: top shelf\n---\n" {
@@ -326,7 +329,7 @@ func TestCanvasChanges(t *testing.T) {
 
 func TestCanvasRefusals(t *testing.T) {
 	files := map[string]string{"B.canvas": drawn, "bad.canvas": "{\"nodes\":[", "list.canvas": "[]", "odd.canvas": `{"nodes":{}}`, "twice.canvas": `{"nodes":[],"nodes":[]}`, "n.canvas": `{"nodes":[{"x":"1"}]}`, "a.md": "x", "p.png": onePixel}
-	for _, c := range []struct{ call, code, want string }{
+	refusals(t, files, []refusal{
 		{"canvas:add|path=bad.canvas|text=x", frame.CodeCLIError, "cannot be read: it is not a canvas in JSON"},
 		{"canvas:add|path=list.canvas|text=x", frame.CodeCLIError, "cannot be read"},
 		{"canvas:add|path=odd.canvas|text=x", frame.CodeCLIError, "cannot be read"},
@@ -351,14 +354,7 @@ func TestCanvasRefusals(t *testing.T) {
 		{"canvas:remove|path=B.canvas|id=x", frame.CodeNotFound, `Node "x" not found`},
 		{"canvas:create|path=B.canvas", frame.CodeAlreadyExists, "already exists"}, {"canvas:create|path=B", frame.CodeAlreadyExists, "already exists"},
 		{"canvas:create|path=a*.canvas", frame.CodeCLIError, "not every system"},
-	} {
-		h := build(t, files)
-		got := h.failure(strings.Split(c.call, "|")...)
-		assert.That(t, got.Code == c.code && strings.Contains(got.Reason, c.want), "%s: %+v", c.call, got)
-		for path, text := range files {
-			assert.Equal(t, h.get(path), text, "%s: %s became", c.call, path)
-		}
-	}
+	})
 }
 
 // A plan is drawn from nothing, and every file on the way is one of JSON Canvas.

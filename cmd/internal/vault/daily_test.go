@@ -93,12 +93,11 @@ func TestDailyEdits(t *testing.T) {
 		{"text that looks like a switch", "a", []string{"daily:append", "content=--copy"}, "a\n--copy"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, nil)
-			if test.before != missing {
-				h.put(path, test.before)
+			before := map[string]string{path: test.before}
+			if test.before == missing {
+				before = nil
 			}
-			h.expect(command.ExitDone, "Added to: "+path+"\n", test.args...)
-			assert.Equal(t, h.get(path), test.want, "the note became")
+			changed(t, before, "Added to: "+path, map[string]string{path: test.want}, test.args...)
 		})
 	}
 }
@@ -149,9 +148,8 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
-	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"a/b","template":"T"}`, "T.md": "---\nd: {{date}}\n---\n{{time}}"})
-	h.expect(command.ExitDone, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
-	assert.Equal(t, h.get("a/b/2026-11-21.md"), "---\nd: 2026-11-21\n---\n09:05\nx", "the note became")
+	files := map[string]string{".obsidian/daily-notes.json": `{"folder":"a/b","template":"T"}`, "T.md": "---\nd: {{date}}\n---\n{{time}}"}
+	changed(t, files, "Added to: a/b/2026-11-21.md", map[string]string{"a/b/2026-11-21.md": "---\nd: 2026-11-21\n---\n09:05\nx"}, "daily:append", "content=x")
 }
 
 func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
@@ -243,12 +241,11 @@ func TestUnique(t *testing.T) {
 		{"a template that is not there", `{"template":"none"}`, []string{"open", "paneType=tab"}, "202611210905.md", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{
+			files := map[string]string{
 				".obsidian/zk-prefixer.json": test.settings, "T/note.md": "# {{title}} at {{time}}\n",
 				"taken/202611210905.md": "", "taken/202611210906.md": "", "days/2026-11-21.md": "",
-			})
-			h.expect(command.ExitDone, "Created: "+test.path+"\n", append([]string{"unique"}, test.args...)...)
-			assert.Equal(t, h.get(test.path), test.text, "it")
+			}
+			changed(t, files, "Created: "+test.path, map[string]string{test.path: test.text}, append([]string{"unique"}, test.args...)...)
 		})
 	}
 	h := build(t, map[string]string{".obsidian/app.json": `{"newFileLocation":"folder","newFileFolderPath":"In"}`})

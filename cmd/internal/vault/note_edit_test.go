@@ -23,9 +23,7 @@ func checkEdits(t *testing.T, said string, tests []edited) {
 	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{"A.md": test.before})
-			h.expect(command.ExitDone, said+"A.md\n", test.args...)
-			assert.Equal(t, h.get("A.md"), test.want, "the note became")
+			changed(t, map[string]string{"A.md": test.before}, said+"A.md", map[string]string{"A.md": test.want}, test.args...)
 		})
 	}
 }
@@ -113,12 +111,9 @@ func TestTodaysNoteIsEdited(t *testing.T) {
 		{"daily:append heading=Log content=-", "Added to: ", "# Log\n- a\n-\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{path: "# Log\n- a\n"})
-			h.expect(command.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
-			assert.Equal(t, h.get(path), test.want, "the note became")
-			h = build(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T"}`, "T.md": "# Log\n- a\n"})
-			h.expect(command.ExitDone, test.said+path+"\n", strings.Fields(test.name)...)
-			assert.Equal(t, h.get(path), test.want, "the note that is made became")
+			for _, files := range []map[string]string{{path: "# Log\n- a\n"}, {".obsidian/daily-notes.json": `{"template":"T"}`, "T.md": "# Log\n- a\n"}} {
+				changed(t, files, test.said+path, map[string]string{path: test.want}, strings.Fields(test.name)...)
+			}
 		})
 	}
 }
@@ -262,11 +257,8 @@ func TestTemplateInsert(t *testing.T) {
 		{"other line ends stay", "---\r\na: 1\r\n---\r\nb\r\n", "---\nb: 2\n---\nT", "---\r\na: 1\r\nb: 2\r\n---\r\nb\r\nT"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{"n.md": test.note, "T/t.md": test.template, ".obsidian/templates.json": `{"folder":"T"}`})
-			h.expect(command.ExitDone, "Inserted into: n.md\n", "template:insert", "name=t", "path=n.md")
-			assert.Equal(t, h.get("n.md"), test.want, "the note")
-			h.run("undo")
-			assert.Equal(t, h.get("n.md"), test.note, "undone, the note")
+			files := map[string]string{"n.md": test.note, "T/t.md": test.template, ".obsidian/templates.json": `{"folder":"T"}`}
+			changed(t, files, "Inserted into: n.md", map[string]string{"n.md": test.want}, "template:insert", "name=t", "path=n.md")
 		})
 	}
 }
@@ -332,10 +324,8 @@ func TestPropertyIsSet(t *testing.T) {
 		{"a type that is given goes first", "", []string{"name=n", "value=abc", "type=text"}, "---\nn: abc\n---\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types})
-			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):] + "\n"
-			h.expect(command.ExitDone, said, append([]string{"property:set", "path=A.md"}, test.args...)...)
-			assert.Equal(t, h.get("A.md"), test.want, "the note became")
+			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):]
+			changed(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types}, said, map[string]string{"A.md": test.want}, append([]string{"property:set", "path=A.md"}, test.args...)...)
 		})
 	}
 }
@@ -348,9 +338,7 @@ func TestPropertyIsRemoved(t *testing.T) {
 		{"from a note without any", "body", "body"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{"A.md": test.before})
-			h.expect(command.ExitDone, "Removed: a\n", "property:remove", "file=A", "name=a")
-			assert.Equal(t, h.get("A.md"), test.want, "the note became")
+			changed(t, map[string]string{"A.md": test.before}, "Removed: a", map[string]string{"A.md": test.want}, "property:remove", "file=A", "name=a")
 		})
 	}
 }

@@ -31,8 +31,10 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	maps.Copy(after, want)
 	for path, text := range h.texts(true) {
 		assert.Equal(t, text, after[path], "%q made of %s", call, path)
+		delete(after, path)
 	}
-	if len(want) == 0 {
+	assert.Equal(t, len(after), 0, "%q made too little: missing files", call)
+	if maps.Equal(h.texts(true), before) {
 		return
 	}
 	ids := h.changes()

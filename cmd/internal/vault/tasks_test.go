@@ -98,7 +98,7 @@ func TestTheHourAtWhichADayBegins(t *testing.T) {
 }
 
 func TestTaskIsChanged(t *testing.T) {
-	const shown = "status\t%\ntext\t- [%] one\nfile\tA.md\nline\t2\n"
+	const shown = "status\t%\ntext\t- [%] one\nfile\tA.md\nline\t2"
 	for _, test := range []struct {
 		name, mark, args, want string
 	}{
@@ -119,9 +119,8 @@ func TestTaskIsChanged(t *testing.T) {
 				note := func(mark string) string {
 					return "\ufefftext" + end + "  - [" + mark + "] one" + end + "- [ ] two [ ]" + end + "\xff"
 				}
-				h := build(t, map[string]string{"A.md": note(test.mark)})
-				h.expect(command.ExitDone, strings.ReplaceAll(shown, "%", test.want), append([]string{"task", "path=A.md", "line=2"}, strings.Fields(test.args)...)...)
-				assert.Equal(t, h.get("A.md"), note(test.want), "the note became")
+				call := append([]string{"task", "path=A.md", "line=2"}, strings.Fields(test.args)...)
+				changed(t, map[string]string{"A.md": note(test.mark)}, strings.ReplaceAll(shown, "%", test.want), map[string]string{"A.md": note(test.want)}, call...)
 			})
 		}
 	}
@@ -129,9 +128,8 @@ func TestTaskIsChanged(t *testing.T) {
 
 func TestTaskIsNamedInEveryWay(t *testing.T) {
 	for _, args := range []string{"ref=N/A.md:1", "path=N/A.md line=1", "file=a line=1", "daily line=1"} {
-		h := build(t, map[string]string{"N/A.md": "- [ ] a", ".obsidian/daily-notes.json": `{"folder":"N","format":"[A]"}`})
-		h.expect(command.ExitDone, "status\tx\ntext\t- [x] a\nfile\tN/A.md\nline\t1\n", append([]string{"task", "done"}, strings.Fields(args)...)...)
-		assert.Equal(t, h.get("N/A.md"), "- [x] a", "%s: the note became", args)
+		files := map[string]string{"N/A.md": "- [ ] a", ".obsidian/daily-notes.json": `{"folder":"N","format":"[A]"}`}
+		changed(t, files, "status\tx\ntext\t- [x] a\nfile\tN/A.md\nline\t1", map[string]string{"N/A.md": "- [x] a"}, append([]string{"task", "done"}, strings.Fields(args)...)...)
 	}
 }
 
@@ -267,11 +265,9 @@ func TestTaskAdd(t *testing.T) {
 }
 
 func TestTaskAddToTodaysNote(t *testing.T) {
-	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"})
-	h.expect(command.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
-	assert.Equal(t, h.get("D/2026-11-21.md"), "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n", "the note became")
-	h.does("undo")
-	assert.That(t, h.get("D/2026-11-21.md") == "(missing)", "undo left the note")
+	files := map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"}
+	want := map[string]string{"D/2026-11-21.md": "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n"}
+	changed(t, files, "Task added to: D/2026-11-21.md:3", want, "task:add", "daily", "heading=Tasks", "content=call")
 }
 
 func TestTasksThatCannotBeAdded(t *testing.T) {
@@ -300,12 +296,9 @@ func TestTaskReschedule(t *testing.T) {
 		{"- [ ] call 🛫 2026-11-01 📅 2026-11-20", "clear=due start=today", "- [ ] call 🛫 2026-11-21"},
 		{"> 2. [/] call 🔁 every day 📅 2026-11-20", "due=2w", "> 2. [/] call 🔁 every day 📅 2026-12-05"},
 	} {
-		h := build(t, map[string]string{"A.md": "\r\n" + test.line + "\r\nx"})
-		args := append([]string{"task:reschedule", "ref=A.md:2"}, strings.Fields(test.args)...)
-		h.expect(command.ExitDone, "Rescheduled: A.md:2\n"+strings.TrimPrefix(test.want, "> ")+"\n", args...)
-		assert.Equal(t, h.get("A.md"), "\r\n"+test.want+"\r\nx", "%s became", test.line)
-		h.run("undo")
-		assert.Equal(t, h.get("A.md"), "\r\n"+test.line+"\r\nx", "undo left")
+		note := func(line string) map[string]string { return map[string]string{"A.md": "\r\n" + line + "\r\nx"} }
+		call := append([]string{"task:reschedule", "ref=A.md:2"}, strings.Fields(test.args)...)
+		changed(t, note(test.line), "Rescheduled: A.md:2\n"+strings.TrimPrefix(test.want, "> "), note(test.want), call...)
 	}
 	h := build(t, map[string]string{"A.md": "- [ ] a 📅 2026-11-20\ntext\n"})
 	h.steps([]turn{
