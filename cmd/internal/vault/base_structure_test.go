@@ -216,15 +216,12 @@ func TestBookmarkIsAdded(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, nil)
-			if test.before != "(missing)" {
-				h.put(".obsidian/bookmarks.json", test.before)
+			files := map[string]string{".obsidian/bookmarks.json": test.before}
+			if test.before == "(missing)" {
+				files = nil
 			}
-			h.expect(command.ExitDone, "Bookmarked: https://x.org/?a&b\n", "bookmark", "url=https://x.org/?a&b")
-			got := h.get(".obsidian/bookmarks.json")
-			assert.That(t, got == test.want && json.Valid([]byte(got)), "the file is\n%s\nwant\n%s", got, test.want)
-			h.run("undo")
-			assert.Equal(t, h.get(".obsidian/bookmarks.json"), test.before, "undone, the file")
+			changed(t, files, "Bookmarked: https://x.org/?a&b", map[string]string{".obsidian/bookmarks.json": test.want}, "bookmark", "url=https://x.org/?a&b")
+			assert.That(t, json.Valid([]byte(test.want)), "it is no JSON")
 		})
 	}
 }

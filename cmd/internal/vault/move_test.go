@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -22,36 +23,40 @@ func TestMoveAndRename(t *testing.T) {
 	for _, test := range []struct {
 		name, args string
 		status     int
-		want       string
-		at, gone   string // where a.md is afterwards, and is not any more
+		want, at   string // at is where a.md goes
 	}{
-		{"to a path", "move path=a.md to=b.md", command.ExitDone, "Moved: a.md -> b.md", "b.md", "a.md"},
-		{"into a folder that is there", "move file=a to=sub/", command.ExitDone, "Moved: a.md -> sub/a.md", "sub/a.md", "a.md"},
-		{"into folders that are made", "move file=a to=x/y/", command.ExitDone, "Moved: a.md -> x/y/a.md", "x/y/a.md", "a.md"},
-		{"into the vault's folder, where it is", "move file=a to=/", command.ExitDone, "Moved: a.md -> a.md", "a.md", ""},
-		{"the extension is kept when it is left out", "move file=a to=x/b", command.ExitDone, "Moved: a.md -> x/b.md", "x/b.md", "a.md"},
-		{"a word is the name of a file, although a folder has it", "move file=a to=sub", command.ExitDone, "Moved: a.md -> sub.md", "sub.md", "a.md"},
-		{"a new name", "rename path=a.md name=b", command.ExitDone, "Renamed: a.md -> b.md", "b.md", "a.md"},
-		{"a dot in a name", "rename path=a.md name=v1.2", command.ExitDone, "Renamed: a.md -> v1.2.md", "v1.2.md", "a.md"},
-		{"another extension that the app knows", "rename path=a.md name=a.canvas", command.ExitDone, "Renamed: a.md -> a.canvas", "a.canvas", "a.md"},
-		{"the same name", "rename path=a.md name=a", command.ExitDone, "Renamed: a.md -> a.md", "a.md", ""},
-		{"only the case changes", "rename path=a.md name=A", command.ExitDone, "Renamed: a.md -> A.md", "A.md", "a.md"},
-		{"a name that is taken", "rename path=a.md name=taken", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
-		{"a path that is taken", "move path=a.md to=sub/c.md", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
-		{"a folder of that name", "move path=a.md to=dir.md", command.ExitFailed, "Error: Destination file already exists!", "a.md", ""},
-		{"the source is looked at first", "move path=none.md to=taken.md", command.ExitFailed, "Error: File \"none.md\" not found.", "a.md", ""},
-		{"a name with a folder", "rename path=a.md name=x/b", command.ExitMisuse, "Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", "a.md", ""},
-		{"out of the vault", "move path=a.md to=../b.md", command.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", "a.md", ""},
-		{"into the trash", "move path=a.md to=.trash/", command.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", "a.md", ""},
-		{"a name that does not travel", "rename path=a.md name=a?", command.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", "a.md", ""},
-		{"through a file", "move path=a.md to=taken.md/", command.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", "a.md", ""},
+		{"to a path", "move path=a.md to=b.md", command.ExitDone, "Moved: a.md -> b.md", "b.md"},
+		{"into a folder that is there", "move file=a to=sub/", command.ExitDone, "Moved: a.md -> sub/a.md", "sub/a.md"},
+		{"into folders that are made", "move file=a to=x/y/", command.ExitDone, "Moved: a.md -> x/y/a.md", "x/y/a.md"},
+		{"into the vault's folder, where it is", "move file=a to=/", command.ExitDone, "Moved: a.md -> a.md", "a.md"},
+		{"the extension is kept when it is left out", "move file=a to=x/b", command.ExitDone, "Moved: a.md -> x/b.md", "x/b.md"},
+		{"a word is the name of a file, although a folder has it", "move file=a to=sub", command.ExitDone, "Moved: a.md -> sub.md", "sub.md"},
+		{"a new name", "rename path=a.md name=b", command.ExitDone, "Renamed: a.md -> b.md", "b.md"},
+		{"a dot in a name", "rename path=a.md name=v1.2", command.ExitDone, "Renamed: a.md -> v1.2.md", "v1.2.md"},
+		{"another extension that the app knows", "rename path=a.md name=a.canvas", command.ExitDone, "Renamed: a.md -> a.canvas", "a.canvas"},
+		{"the same name", "rename path=a.md name=a", command.ExitDone, "Renamed: a.md -> a.md", "a.md"},
+		{"only the case changes", "rename path=a.md name=A", command.ExitDone, "Renamed: a.md -> A.md", "A.md"},
+		{"a name that is taken", "rename path=a.md name=taken", command.ExitFailed, "Error: Destination file already exists!", ""},
+		{"a path that is taken", "move path=a.md to=sub/c.md", command.ExitFailed, "Error: Destination file already exists!", ""},
+		{"a folder of that name", "move path=a.md to=dir.md", command.ExitFailed, "Error: Destination file already exists!", ""},
+		{"the source is looked at first", "move path=none.md to=taken.md", command.ExitFailed, "Error: File \"none.md\" not found.", ""},
+		{"a name with a folder", "rename path=a.md name=x/b", command.ExitMisuse, "Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", ""},
+		{"out of the vault", "move path=a.md to=../b.md", command.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", ""},
+		{"into the trash", "move path=a.md to=.trash/", command.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", ""},
+		{"a name that does not travel", "rename path=a.md name=a?", command.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", ""},
+		{"through a file", "move path=a.md to=taken.md/", command.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := build(t, map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"})
+			files := map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"}
+			if test.status == command.ExitDone {
+				want := map[string]string{"a.md": "(missing)"}
+				want[test.at] = "text"
+				changed(t, files, test.want, want, strings.Fields(test.args)...)
+				return
+			}
+			h := build(t, files)
 			h.expect(test.status, test.want+"\n", strings.Fields(test.args)...)
-			assert.Equal(t, h.get(test.at), "text", "%s", test.at)
-			assert.That(t, test.gone == "" || h.get(test.gone) == "(missing)", "%s is still there", test.gone)
-			assert.Equal(t, h.get("r.md"), "[[a]]", "a link was changed")
+			assert.That(t, maps.Equal(h.texts(true), files), "it made %q", h.texts(true))
 		})
 	}
 }
@@ -77,6 +82,7 @@ func TestLinksFollowAMove(t *testing.T) {
 		"notes/sub/b2.md":    "[[Z]] [[A]]",
 	}
 	want := map[string]string{
+		"a.md":            "(missing)",
 		"c/Z.md":          "[[b]] [x](c/d.md) [[../b]]",
 		"b.md":            "[[Z]] ![[Z#h|a]] [t](Z.md) `[[a]]`",
 		"c/d.md":          "---\nup: \"[[Z]]\"\n---\n",
@@ -88,20 +94,8 @@ func TestLinksFollowAMove(t *testing.T) {
 	if got, want := listed, []string{"c/Z.md", "b.md", "board.canvas", "c/d.md", "notes/sub/b2.md"}; !slices.Equal(got, want) {
 		t.Errorf("the plan lists %q, want %q", got, want)
 	}
-	for path, text := range files {
-		assert.That(t, h.get(path) == text, "planning changed %s", path)
-	}
-	h.expect(command.ExitDone, "Moved: a.md -> c/Z.md\n", "move", "path=a.md", "to=c/Z.md")
-	for path, text := range want {
-		assert.Equal(t, h.get(path), text, "%s", path)
-	}
-	for _, path := range []string{"c/e.md", "other.canvas"} {
-		assert.That(t, h.get(path) == files[path], "%s was changed", path)
-	}
-	h.run("undo")
-	for path, text := range files {
-		assert.Equal(t, h.get(path), text, "undone, %s", path)
-	}
+	assert.That(t, maps.Equal(h.texts(true), files), "planning made %q", h.texts(true))
+	changed(t, files, "Moved: a.md -> c/Z.md", want, "move", "path=a.md", "to=c/Z.md")
 }
 
 func TestHowLinksAreWritten(t *testing.T) {
