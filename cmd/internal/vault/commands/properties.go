@@ -384,10 +384,7 @@ func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
 		return nil, err
 	}
 	edited, err := frontmatter.Set(text, x.name, value)
-	if err != nil {
-		return nil, PropertyError(at, text, err)
-	}
-	return edited, nil
+	return edited, PropertyError(at, text, err)
 }
 
 // assignedType returns the type that a name has in a vault. The three that the
@@ -407,8 +404,11 @@ func assignedType(types map[string]string, name string) (as frontmatter.Type, ok
 }
 
 // PropertyError explains why the properties of a note cannot be changed, with the line
-// of the note: those of the errors are counted from the start of the block.
+// of the note: those of the errors are counted from the start of the block. It is nil for no error.
 func PropertyError(at disk.Path, text []byte, err error) error {
+	if err == nil {
+		return nil
+	}
 	line, reason := 0, err.Error()
 	var malformed *frontmatter.Malformed
 	var refusal *frontmatter.Refusal
@@ -511,10 +511,7 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 				return text, nil
 			}
 			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
-			if err != nil {
-				return nil, PropertyError(at, text, err)
-			}
-			return edited, nil
+			return edited, PropertyError(at, text, err)
 		}
 		if !p.Has("folder") && !p.Has("query") {
 			t, text, err := v.MarkdownNote(p)

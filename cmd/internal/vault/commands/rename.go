@@ -121,10 +121,7 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 	}
 	all, err := editAll(v, notes, "Renamed property "+name+" to "+to, func(path disk.Path, text []byte) ([]byte, error) {
 		edited, _, err := frontmatter.Rename(text, name, to)
-		if err != nil {
-			return nil, PropertyError(path, text, err)
-		}
-		return edited, nil
+		return edited, PropertyError(path, text, err)
 	})
 	if err != nil {
 		return command.Proposal{}, err
