@@ -19,7 +19,7 @@ import (
 // between the two, the journal, the names of files, the app's list of
 // vaults, and the access rules. These packages import nothing of this module but
 // allowlist/quote, gateway/state/private, which opens private files and locates them, exec/trust, which reads
-// the access lists of Windows, and packages below themselves.
+// the access lists of Windows and opens regular files, and packages below themselves.
 const allowedImports = `
 tiers                        :
 allowlist                    : allowlist/day allowlist/quote tiers
@@ -49,7 +49,7 @@ gateway/oauth/signin         : gateway/httpguard gateway/state/private
 gateway/names                :
 gateway/pages                : allowlist/quote gateway/failure
 gateway/state/private        : exec/trust
-gateway/registry             :
+gateway/registry             : exec/trust
 gateway/observe              : allowlist gateway/failure
 gateway/observe/export       : gateway/observe/telemetry gateway/state/audit gateway/state/private
 gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
@@ -58,7 +58,7 @@ gateway/difference           : gateway/clean
 gateway/ui                   : gateway gateway/admission policy policy/access gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/private gateway/ui/activity gateway/notes tiers
 gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe policy tiers
 gateway/mcpserver/wire       : allowlist/quote
-gateway/mcpserver/streamable : gateway/httpguard gateway/mcpserver/wire gateway/state/private
+gateway/mcpserver/streamable : exec/trust gateway/httpguard gateway/mcpserver/wire gateway/state/private
 cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault cmd/internal/vault/disk exec exec/secrets exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/oauth gateway/oauth/signin gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
 cmd/internal/remote          : cmd/internal/release cmd/internal/terminal gateway gateway/catalog gateway/failure
 cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal cmd/internal/vault/meaning exec exec/process exec/trust gateway gateway/admission gateway/clean gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/notify gateway/observe gateway/observe/export gateway/observe/telemetry gateway/registry gateway/state/audit gateway/state/private policy policy/access tiers

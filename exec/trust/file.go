@@ -72,6 +72,34 @@ func tooLarge() error {
 	return &Unsafe{fmt.Sprintf("is larger than %d bytes", maxFile), "check that this is the right file"}
 }
 
+// ErrNotRegular is returned for a folder, a pipe or a device.
+var ErrNotRegular = errors.New("is not a regular file")
+
+// OpenRegular opens the regular file that a path leads to, links included, for reading. It checks what it is
+// before and after it opens it (TOCTOU): opening a pipe would wait for a writer, and a device may never end.
+// The error is [ErrNotRegular] or that of the system.
+func OpenRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|Nonblocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // VaultAround returns the vault that contains a file or would contain it, "" for none. It
 // compares folders by identity, not by name, so that links and letter case do not matter.
 func VaultAround(name string, vaults []string) string {

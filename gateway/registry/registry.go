@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"vaultwicket/exec/trust"
 )
 
 // Vault is one of the list.
@@ -57,21 +59,13 @@ func Read(env func(string) string) []Vault {
 	})
 }
 
-// readFile returns the vaults in a file, or the target of a link. It reads only a regular file, and
-// checks that before and after it opens it (TOCTOU): opening a pipe would wait for a writer, and a
-// device may never end.
+// readFile returns the vaults in a file, or the target of a link.
 func readFile(name string) []Vault {
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+	f, err := trust.OpenRegular(name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
 	var content struct {
 		Vaults map[string]struct {
 			Path string  `json:"path"`

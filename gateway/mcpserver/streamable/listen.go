@@ -15,8 +15,10 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"vaultwicket/exec/trust"
 	"vaultwicket/gateway/httpguard"
 )
 
@@ -173,7 +175,7 @@ func listenSocket(path string) (net.Listener, error) {
 			c.Close()
 			return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
 		}
-		if !refused(err) {
+		if !errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and may be in use", cause: err, hint: "remove it if it is not in use"}
 		}
 	}
@@ -216,27 +218,20 @@ func (s *socket) Close() error {
 const maxPEM = 1 << 20
 
 // readPEM reads the file that a setting names. It may be a link, as programs that renew
-// certificates make, but must lead to a regular file: opening a pipe would wait for a writer.
-// The error is a *SettingError, without text of the file.
+// certificates make, but must lead to a regular file. The error is a *SettingError, without
+// text of the file.
 func readPEM(setting, path string) ([]byte, error) {
 	fail := func(reason string, cause error) ([]byte, error) {
 		return nil, &SettingError{Setting: setting, Value: path, Reason: reason, hint: "name a file in PEM form", cause: cause}
 	}
-	info, err := os.Stat(path)
+	file, err := trust.OpenRegular(path)
 	switch {
+	case errors.Is(err, trust.ErrNotRegular):
+		return fail(err.Error(), nil)
 	case err != nil:
-		return fail("cannot be read", err)
-	case !info.Mode().IsRegular():
-		return fail("is not a regular file", nil)
-	}
-	file, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
-	if err != nil {
 		return fail("cannot be read", err)
 	}
 	defer file.Close()
-	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fail("is not a regular file", err)
-	}
 	text, err := io.ReadAll(io.LimitReader(file, maxPEM+1))
 	switch {
 	case err != nil:
