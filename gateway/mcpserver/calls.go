@@ -194,17 +194,14 @@ func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFun
 	}
 }
 
-// errInternal is sent in place of a panic value, which can contain text of a note.
-var errInternal = errors.New("internal error; please report it, the log has the details")
-
 // guarded returns the result of do. A panic in it is logged with its stack and becomes
-// errInternal.
+// [wire.ErrInternal].
 func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (result T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			observe.LogPanic(log, where, r, debug.Stack())
 			var none T
-			result, err = none, errInternal
+			result, err = none, wire.ErrInternal
 		}
 	}()
 	return do()

@@ -53,7 +53,7 @@ func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 			}
 			return "", err
 		})
-		if err != nil && err != errInternal {
+		if err != nil && err != wire.ErrInternal {
 			req.Params.Name = wire.Explain(visibleError(err).Error())
 		}
 	})

@@ -208,7 +208,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 			return err
 		},
 	} {
-		assert.Equal(t, middleware(), errInternal, "%s", name)
+		assert.Equal(t, middleware(), wire.ErrInternal, "%s", name)
 	}
 	n := strings.Count(d.log.String(), "msg=panic")
 	assert.That(t, n == 3 && !strings.Contains(d.log.String(), secret), "the log has the panic %d times:\n%s", n, d.log.String())

@@ -46,8 +46,8 @@ type Server struct {
 	Log *slog.Logger
 }
 
-// errPanicked is sent in place of a panic value, which can contain text of a note.
-var errPanicked = errors.New("internal error; please report it, the log has the details")
+// ErrInternal is sent in place of a panic value, which can contain text of a note.
+var ErrInternal = errors.New("internal error; please report it, the log has the details")
 
 // AppendResponse answers a request of a client. It appends the JSON-RPC response without a
 // newline, byte for byte as mcp-go encodes it. code is that of an error response, 0 for a result.
@@ -59,7 +59,7 @@ func (s *Server) AppendResponse(ctx context.Context, to []byte, p *Peer, m Messa
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			response, code = fail(errPanicked)
+			response, code = fail(ErrInternal)
 		}
 	}()
 	ctx = s.MCP.WithContext(ctx, p)
