@@ -54,8 +54,8 @@ func (b *booth) viewOf(arguments, more string) (view string, got told) {
 // one lists and answers are, byte for byte, those of a server without an app.
 func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 	for _, e := range eras {
-		answers := func(can string, change func(*handler)) (list string) {
-			b := openBoothWith(t, e, can, nil, change)
+		answers := func(can string, changes ...func(*handler)) (list string) {
+			b := openBooth(t, e, can, changes...)
 			for _, method := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
 				list += b.request(method, "") + "\n"
 			}
@@ -67,11 +67,11 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 			`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":"text/html;profile=mcp-app"}}}`, `{"extensions":{"io.modelcontextprotocol/ui":["text/html;profile=mcp-app"]}}`,
 			`{"experimental":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`,
 		} {
-			with, without := answers(can, withApp), answers(can, nil)
+			with, without := answers(can, withApp), answers(can)
 			assert.That(t, with == without && !strings.Contains(with, "ui://"), "%s, %s: %d and %d bytes", e, can, len(with), len(without))
 		}
 		shown := answers(showsApp, withApp)
-		if strings.Count(shown, `"_meta":{"ui":{"resourceUri":"ui://vaultwicket/difference"}}`) != 2 || strings.Contains(answers(showsApp, nil), "ui://") {
+		if strings.Count(shown, `"_meta":{"ui":{"resourceUri":"ui://vaultwicket/difference"}}`) != 2 || strings.Contains(answers(showsApp), "ui://") {
 			t.Errorf("%s: a client that shows the app: %s", e, shown)
 		}
 	}
@@ -81,7 +81,7 @@ func TestOtherClientsSeeNothingOfTheApp(t *testing.T) {
 // Nothing that a client or a page in it sends approves it.
 func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 	for _, e := range eras {
-		b := openBoothWith(t, e, showsApp, nil, withApp)
+		b := openBooth(t, e, showsApp, withApp)
 		page := b.request("resources/read", `"uri":"ui://vaultwicket/difference"`)
 		assert.That(t, strings.Contains(page, `"mimeType":"text/html;profile=mcp-app"`) && strings.Contains(page, "doctype"), "%s: %s", e, page)
 		view, got := b.viewOf(removal, "")
@@ -122,7 +122,7 @@ func TestTheAppShowsAQuestionAndApprovesNothing(t *testing.T) {
 		}
 		b.idle("attacks by the app")
 		// Another client sees nothing of it, and what one was approved is not another's.
-		other := openBoothWith(t, e, showsApp, nil, withApp)
+		other := openBooth(t, e, showsApp, withApp)
 		view, _ = other.viewOf(reading, "")
 		assert.Equal(t, view, "", "%s: a read has the view", e)
 		require.Value(b.approvals.Approve(waiting[len(waiting)-1].Code))(t)

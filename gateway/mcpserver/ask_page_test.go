@@ -41,7 +41,7 @@ func (b *booth) pending() (waiting []consent.StoredQuestion) {
 // has approved it there. Without a page, or without links, it gets a form.
 func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsAndLinks, nil)
+		b := openBooth(t, e, formsAndLinks)
 		if q := b.ask(removalOf("form")); q.link != "" {
 			t.Errorf("%s: no page is open, and the link is %s", e, q.link)
 		} else if b.answer(q, declined); len(b.ran()) > 0 {
@@ -63,7 +63,7 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 		}
 		b.runs(string(e), b.result(id), removed)
 		t.Logf("%s: from the decision on the page to the result: %v", e, time.Since(approved))
-		forms := openBooth(t, e, formsOnly, nil)
+		forms := openBooth(t, e, formsOnly)
 		forms.openPage()
 		assert.Equal(t, forms.ask(removal).link, "", "%s: a client without links gets", e)
 	}
@@ -149,7 +149,7 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 				if name == withdrawal { // not to end before
 					wait = time.Minute
 				}
-				b := openBooth(t, e, formsAndLinks, func(s *sealers) { s.wait = wait })
+				b := openBooth(t, e, formsAndLinks, func(h *handler) { h.sealers.wait = wait })
 				b.openPage()
 				q := b.ask(removal)
 				id := fmt.Sprintf("%s, %s", e, name)
@@ -163,12 +163,12 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 	}
 	// What a client answered to the link is no answer to a form, which it gets when the page has
 	// been closed, and the other way round.
-	b := openBooth(t, modernEra, formsAndLinks, nil)
+	b := openBooth(t, modernEra, formsAndLinks)
 	closed := b.openPage()
 	q := b.ask(removal)
 	closed()
 	b.refused("the page was closed", b.answer(q, `{"action":"accept"}`))
-	b = openBooth(t, modernEra, formsAndLinks, func(s *sealers) { s.wait = 300 * time.Millisecond })
+	b = openBooth(t, modernEra, formsAndLinks, func(h *handler) { h.sealers.wait = 300 * time.Millisecond })
 	q = b.ask(removal)
 	b.openPage()
 	b.refused("a page was opened", b.answer(q, accepted))

@@ -59,15 +59,8 @@ const (
 	dismissed = `{"action":"cancel"}`
 )
 
-// openBooth starts a server of its own. change may set how long it waits, and by
-// which clock.
-func openBooth(t *testing.T, e era, can string, change func(*sealers)) *booth {
-	t.Helper()
-	return openBoothWith(t, e, can, change, nil)
-}
-
-// openBoothWith is openBooth with another change, of the handler.
-func openBoothWith(t *testing.T, e era, can string, change func(*sealers), more func(*handler)) *booth {
+// openBooth starts a server of its own, with a handler that is changed before.
+func openBooth(t *testing.T, e era, can string, changes ...func(*handler)) *booth {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the app is a script")
@@ -95,11 +88,8 @@ esac
 		Session: "booth", Getenv: getenv, Log: logTo(t),
 	})
 	h := handler{Config: Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, sealers: &sealers{}}
-	if change != nil {
-		change(h.sealers)
-	}
-	if more != nil {
-		more(&h)
+	for _, change := range changes {
+		change(&h)
 	}
 	s := require.Value(h.server())(t)
 	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -300,13 +290,13 @@ var yeses = []string{accepted, `{"action":"accept"}`, `{"action":"accept","conte
 func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 	for _, e := range eras {
 		for what, answer := range noAnswers {
-			b := openBooth(t, e, formsOnly, nil) // of one session few are asked in a minute
+			b := openBooth(t, e, formsOnly) // of one session few are asked in a minute
 			got := b.answer(b.ask(removalOf(what)), answer)
 			b.refused(string(e)+", "+what, got)
 			said := "the client's answer does not fit the form"
 			assert.That(t, !strings.HasPrefix(what, "accepted") || strings.Contains(got.message, said), "%s, %s: %+v", e, what, got)
 		}
-		b := openBooth(t, e, formsOnly, nil)
+		b := openBooth(t, e, formsOnly)
 		if e == legacyEra {
 			q := b.ask(removal)
 			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, wire.Encode(q.id)))
@@ -333,7 +323,7 @@ func removalOf(name string) string {
 // a batch neither.
 func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
+		b := openBooth(t, e, formsOnly)
 		b.refused("declined", b.answer(b.ask(removal), declined))
 		for range 100 {
 			got := b.result(b.tool("obsidianCli", removal, ""))
@@ -349,7 +339,7 @@ func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
 // While the user has not answered one question, no other call of the client opens a dialog:
 // eight wait elsewhere. In the older protocol the calls wait for their turn.
 func TestSeventyCallsAreOneDialog(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
+	b := openBooth(t, modernEra, formsOnly)
 	q := b.ask(removal)
 	for n := range 70 {
 		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
@@ -374,7 +364,7 @@ func TestSeventyCallsAreOneDialog(t *testing.T) {
 // question, and those about other calls, wait for the user elsewhere.
 func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
+		b := openBooth(t, e, formsOnly)
 		for range 3 {
 			got := b.answer(b.ask(removal), dismissed)
 			b.refused("dismissed", got)
@@ -383,7 +373,7 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 		got := b.result(b.tool("obsidianCli", addition, ""))
 		assert.That(t, got.Code == "unconfirmed" && strings.Contains(got.message, "3 questions were dismissed within a minute"), "%s: %+v", e, got)
 	}
-	b := openBooth(t, modernEra, formsOnly, nil)
+	b := openBooth(t, modernEra, formsOnly)
 	var dropped question
 	for range 3 {
 		dropped = b.ask(removal)
@@ -405,7 +395,7 @@ func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
 // the older protocol the other calls wait for their turn.
 func TestWaitingQuestionsBlockNoRead(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
+		b := openBooth(t, e, formsOnly)
 		b.ask(removal)
 		for n := range 20 {
 			id := b.tool("obsidianCli", removalOf(fmt.Sprint(n)), "")
@@ -422,7 +412,7 @@ func TestWaitingQuestionsBlockNoRead(t *testing.T) {
 // No one is asked about what changes nothing, or is refused anyway.
 func TestNobodyIsAskedInVain(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
+		b := openBooth(t, e, formsOnly)
 		for arguments, code := range map[string]string{
 			reading: "",
 			`{"command":"delete","params":{"path":"a.md"},"dryRun":true}`:                                 "unconfirmed",
@@ -448,7 +438,7 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 	for _, e := range eras {
 		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`, `{"sampling":{},"roots":{}}`, `{"elicitation":null}`} {
 			t.Run(string(e)+can, func(t *testing.T) {
-				b := openBooth(t, e, can, nil)
+				b := openBooth(t, e, can)
 				first := b.result(b.tool("obsidianCli", removal, ""))
 				b.refused("not asked", first)
 				list, _, err := b.approvals.List()
@@ -481,7 +471,7 @@ func (b *booth) answerOpen(answer func(code string) (consent.StoredQuestion, err
 }
 
 func TestADenialStands(t *testing.T) {
-	b := openBooth(t, modernEra, `{}`, nil)
+	b := openBooth(t, modernEra, `{}`)
 	b.result(b.tool("obsidianCli", removal, ""))
 	b.deny()
 	b.can = formsOnly // nor is a client asked that can
@@ -492,7 +482,7 @@ func TestADenialStands(t *testing.T) {
 
 // Some clients claim that they can ask and never do.
 func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
-	b := openBooth(t, legacyEra, formsOnly, func(s *sealers) { s.wait = 30 * time.Millisecond })
+	b := openBooth(t, legacyEra, formsOnly, func(h *handler) { h.sealers.wait = 30 * time.Millisecond })
 	q := b.ask(removal)
 	b.refused("nobody answered", b.result(q.call))
 	b.respond(q.id, accepted)
@@ -502,7 +492,7 @@ func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
 }
 
 func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
-	b := openBooth(t, legacyEra, formsOnly, nil)
+	b := openBooth(t, legacyEra, formsOnly)
 	q := b.ask(removal)
 	for _, id := range []string{"0", "-1", "999", `"x"`} {
 		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, accepted))
@@ -517,7 +507,7 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 }
 
 func TestACancelledCallNeverRuns(t *testing.T) {
-	b := openBooth(t, legacyEra, formsOnly, nil)
+	b := openBooth(t, legacyEra, formsOnly)
 	q := b.ask(removal)
 	b.Send(cancel(q.call))
 	b.respond(q.id, accepted)
@@ -543,7 +533,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 // In the older protocol one change is asked about after the other, in their
 // order; reads go on meanwhile.
 func TestTwoChangesAreAskedAboutOneAfterTheOther(t *testing.T) {
-	b := openBooth(t, legacyEra, formsOnly, nil)
+	b := openBooth(t, legacyEra, formsOnly)
 	first := b.ask(removal)
 	second := b.tool("obsidianCli", addition, "")
 	for range 20 {
@@ -557,7 +547,7 @@ func TestTwoChangesAreAskedAboutOneAfterTheOther(t *testing.T) {
 }
 
 func TestAStateIsGoodForItsCallOnly(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
+	b := openBooth(t, modernEra, formsOnly)
 	q := b.ask(removal)
 	for what, arguments := range map[string]string{
 		"another vault":     `{"command":"delete","params":{"path":"a.md"},"vault":"Home"}`,
@@ -584,12 +574,12 @@ func TestAStateIsGoodForItsCallOnly(t *testing.T) {
 
 func TestAStateWorksOnce(t *testing.T) {
 	for _, answer := range []string{declined, dismissed, noAnswers["accepted with a no"], noAnswers["null"]} {
-		b := openBooth(t, modernEra, formsOnly, nil)
+		b := openBooth(t, modernEra, formsOnly)
 		q := b.ask(removal)
 		b.refused(answer, b.answer(q, answer))
 		b.refused(answer+", and then a yes", b.answer(q, accepted))
 	}
-	b := openBooth(t, modernEra, formsOnly, nil)
+	b := openBooth(t, modernEra, formsOnly)
 	q := b.ask(removal)
 	b.refused("no answers", b.result(b.tool(q.tool, q.arg, fmt.Sprintf(`,"requestState":%q`, q.state))))
 	b.refused("no answers, and then a yes", b.answer(q, accepted))
@@ -601,32 +591,14 @@ func TestAStateWorksOnce(t *testing.T) {
 	b.runs("used again", told{}, removed)
 }
 
-func TestNoOtherStateIsTaken(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
-	theirs := b.ask(removal).state // of another run of the server
-	b.In.Close()
-	require.NoError(t, b.Wait())
-	b = openBooth(t, modernEra, formsOnly, nil)
-	q := b.ask(removal)
-	genuine := q.state
-	forged := []string{" ", genuine + "A", genuine[1:], genuine[1:] + genuine[:1], genuine + genuine, strings.Repeat("A", 1<<16), "\x00", "../../etc/passwd"}
-	for i, state := range append(forged, theirs) {
-		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, wire.Encode(state)))
-		assert.Equal(t, b.result(id).Code, "unconfirmed", "state %d, %.80q", i, state)
-	}
-	b.idle("forged states")
-	q.state = genuine
-	b.runs("the genuine one", b.answer(q, accepted), removed)
-}
-
 func TestAnswersWithoutAStateAreNone(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
+	b := openBooth(t, modernEra, formsOnly)
 	for _, more := range []string{
 		`,"inputResponses":{"confirm":` + accepted + `}`,
 		`,"inputResponses":{"confirm":` + accepted + `},"requestState":""`,
 		`,"inputResponses":{"confirm":` + accepted + `},"requestState":null`,
 	} {
-		b := openBooth(t, modernEra, formsOnly, nil)
+		b := openBooth(t, modernEra, formsOnly)
 		assert.Equal(t, b.result(b.tool("obsidianCli", removal, more)).Code, "asked", "%s", more)
 		b.idle(more)
 	}
@@ -643,7 +615,7 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 
 func TestAClientThatLostTheAbilityIsNotTakenAtItsWord(t *testing.T) {
 	for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
-		b := openBooth(t, modernEra, formsOnly, nil)
+		b := openBooth(t, modernEra, formsOnly)
 		q := b.ask(removal)
 		b.can = can
 		got := b.answer(q, accepted)
@@ -658,43 +630,24 @@ func TestAStateExpires(t *testing.T) {
 	clock := func() time.Time { return begun.Add(time.Duration(passed.Load())) }
 	for what, wait := range map[string][]time.Duration{"at its end": {answerTimeout}, "long after": {answerTimeout + time.Hour}, "the clock was put back": {answerTimeout, 0}} {
 		passed.Store(0)
-		b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
+		b := openBooth(t, modernEra, formsOnly, func(h *handler) { h.sealers.now = clock })
 		q := b.ask(removal)
 		for _, d := range wait {
 			passed.Store(int64(d))
 			b.refused(what, b.answer(q, accepted))
 		}
 	}
-	b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
+	b := openBooth(t, modernEra, formsOnly, func(h *handler) { h.sealers.now = clock })
 	q := b.ask(removal)
 	passed.Add(int64(answerTimeout - time.Second))
 	b.runs("a moment before", b.answer(q, accepted), removed)
-}
-
-func TestOfManyWithOneStateOneRuns(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
-	q := b.ask(removal)
-	const many = 50
-	for range many {
-		b.reply(q, accepted)
-	}
-	done := 0
-	for range many {
-		if got := toldBy(b.Next()); got.Code == "" {
-			done++
-		} else if got.Code != "unconfirmed" {
-			t.Errorf("got %+v", got)
-		}
-	}
-	b.runs("many", told{}, removed)
-	assert.That(t, done == 1, "%d were told that it is done", done)
 }
 
 // A question ends with the server, and nothing of it is inputDone: TestMain looks for
 // goroutines.
 func TestAQuestionEndsWithTheServer(t *testing.T) {
 	t.Run("the input ends", func(t *testing.T) {
-		b := openBooth(t, legacyEra, formsOnly, nil)
+		b := openBooth(t, legacyEra, formsOnly)
 		q := b.ask(removal)
 		begun := time.Now()
 		b.In.Close()
@@ -706,14 +659,14 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		assert.That(t, waited <= talk.Patience/2, "it took %v", waited)
 	})
 	t.Run("the server is stopped", func(t *testing.T) {
-		b := openBooth(t, legacyEra, formsOnly, nil)
+		b := openBooth(t, legacyEra, formsOnly)
 		b.ask(removal)
 		b.Stop(context.Canceled)
 		err := b.Wait()
 		assert.That(t, errors.Is(err, context.Canceled) && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 	})
 	t.Run("the input ends after an answer", func(t *testing.T) {
-		b := openBooth(t, legacyEra, formsOnly, nil)
+		b := openBooth(t, legacyEra, formsOnly)
 		q := b.ask(removal)
 		b.reply(q, accepted)
 		b.In.Close()
@@ -722,7 +675,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		assert.NoError(t, b.Wait(), "ended")
 	})
 	t.Run("a question is asked when the input has ended", func(t *testing.T) {
-		b := openBooth(t, legacyEra, formsOnly, nil)
+		b := openBooth(t, legacyEra, formsOnly)
 		b.tool("obsidianCli", removal, "")
 		b.In.Close()
 		b.Rest()
@@ -734,7 +687,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 func TestABatchIsOneQuestion(t *testing.T) {
 	const two = `{"operations":[{"clientId":"a","command":"append","params":{"path":"In/a.md","content":"x"}},{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"b","command":"delete","params":{"path":"a.md"}}]}`
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
+		b := openBooth(t, e, formsOnly)
 		other := strings.ReplaceAll(two, `"a.md"`, `"b.md"`)
 		b.refused("declined", b.answer(b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, "")), declined))
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))

@@ -194,11 +194,11 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	const secret = "the text of a note"
 	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, sealers: &sealers{}} // without a gateway
-	_, completionErr := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
-	for name, said := range map[string]string{"a completion": fmt.Sprint(completionErr)} {
-		assert.That(t, !strings.Contains(said, secret) && said != "" && said != "<nil>", "%s: the client is told %q", name, said)
-	}
 	for name, middleware := range map[string]func() error{
+		"a completion": func() error {
+			_, err := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
+			return err
+		},
 		"a resource": func() error {
 			_, err := recovered[server.ResourceHandlerFunc](broken.Log, "resource")(func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) { panic(secret) })(context.Background(), mcp.ReadResourceRequest{})
 			return err
