@@ -138,15 +138,22 @@ func (s *site) addPasskey(code string) (int, map[string]any) {
 	return s.send("/oauth/setup/finish", map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(made)})
 }
 
+// login is what signs in, and where it believes to be.
+type login struct {
+	site   *virtualwebauthn.RelyingParty
+	device *virtualwebauthn.Authenticator
+	key    *virtualwebauthn.Credential
+}
+
 // signIn signs in with a device, with the query of a client.
-func (s *site) signIn(query string, change func(rp *virtualwebauthn.RelyingParty, device *virtualwebauthn.Authenticator, key *virtualwebauthn.Credential)) (int, map[string]any) {
+func (s *site) signIn(query string, changes ...func(login)) (int, map[string]any) {
 	s.t.Helper()
 	_, begun := s.send("/oauth/begin", map[string]any{})
 	text, _ := json.Marshal(begun["options"])
 	options := require.Value(virtualwebauthn.ParseAssertionOptions(string(text)))(s.t)
 	rp, device, key := s.rp, s.device, s.key
-	if change != nil {
-		change(&rp, &device, &key)
+	for _, change := range changes {
+		change(login{&rp, &device, &key})
 	}
 	signed := virtualwebauthn.CreateAssertionResponse(rp, device, key, *options)
 	asked := map[string]any{"ticket": begun["ticket"], "credential": json.RawMessage(signed), "query": query}
@@ -174,7 +181,7 @@ func (s *site) query(changes ...string) string {
 // code has the owner allow what a query asks for, and returns the code.
 func (s *site) code(query string) string {
 	s.t.Helper()
-	status, wanted := s.signIn(query, nil)
+	status, wanted := s.signIn(query)
 	require.That(s.t, status == 200 && wanted["ticket"] != nil, "sign in: %d %v", status, wanted)
 	status, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:write", "allow": true})
 	location, err := url.Parse(fmt.Sprint(decided["location"]))
@@ -225,26 +232,22 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 	s.setUp()
 	ask := func() any {
 		t.Helper()
-		status, shown := s.signIn("question Q1", nil)
+		status, shown := s.signIn("question Q1")
 		require.That(t, status == 200 && shown["html"] == "<h2>Q1</h2>" && shown["client"] == nil, "%d %v", status, shown)
 		return shown["ticket"]
 	}
-	_, consent := s.signIn(s.query(), nil)
+	_, consent := s.signIn(s.query())
 	_, begun := s.send("/oauth/begin", map[string]any{})
 	late := ask()
 	s.clock = s.clock.Add(ticketFor)
 	for what, attempt := range map[string]func() (int, map[string]any){
 		"another device": func() (int, map[string]any) {
-			return s.signIn("question Q1", func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, k *virtualwebauthn.Credential) {
-				*d, *k = other.device, other.key
-			})
+			return s.signIn("question Q1", func(l login) { *l.device, *l.key = other.device, other.key })
 		},
 		"the key of another site": func() (int, map[string]any) {
-			return s.signIn("question Q1", func(rp *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-				rp.Origin = "https://evil.example"
-			})
+			return s.signIn("question Q1", func(l login) { l.site.Origin = "https://evil.example" })
 		},
-		"an unknown question": func() (int, map[string]any) { return s.signIn("question Q2", nil) }, "a part of a name": func() (int, map[string]any) { return s.signIn("question Q", nil) },
+		"an unknown question": func() (int, map[string]any) { return s.signIn("question Q2") }, "a part of a name": func() (int, map[string]any) { return s.signIn("question Q") },
 		"no ticket": func() (int, map[string]any) { return s.send("/oauth/decide", map[string]any{"allow": true}) }, "a made-up ticket": func() (int, map[string]any) {
 			return s.send("/oauth/decide", map[string]any{"ticket": "Q1", "allow": true})
 		},
@@ -304,7 +307,7 @@ func TestTheOwnerAnswersAQuestion(t *testing.T) {
 func TestAnOwnerGrantsAClient(t *testing.T) {
 	s := newSite(t)
 	s.setUp()
-	status, wanted := s.signIn(s.query(), nil)
+	status, wanted := s.signIn(s.query())
 	if status != 200 || fmt.Sprint(wanted["scopes"]) != "[vault:read vault:write]" || wanted["client"].(map[string]any)["name"] != "A client" || wanted["client"].(map[string]any)["returns"] != "client.example" || len(wanted["agents"].([]any)) != 2 {
 		t.Fatalf("%d %v", status, wanted)
 	}
@@ -369,42 +372,21 @@ func TestNoOtherWayToAToken(t *testing.T) {
 	code, _ := s.store.NewSetup(s.clock)
 	status, _ = s.addPasskey(code)
 	require.Equal(t, status, 200)
-	own := []any{s.device, s.key}
+	device, key := s.device, s.key
 	status, answer = s.addPasskey(code)
 	refused("a code twice", status, answer, "not valid any more")
-	s.device, s.key = own[0].(virtualwebauthn.Authenticator), own[1].(virtualwebauthn.Credential)
-	type parts = func(*virtualwebauthn.RelyingParty, *virtualwebauthn.Authenticator, *virtualwebauthn.Credential)
-	for what, change := range map[string]parts{
-		"another key": func(_ *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, k *virtualwebauthn.Credential) {
-			*k = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
-		},
-		"another key, same id": func(_ *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, k *virtualwebauthn.Credential) {
-			k.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key
-		},
-		"another origin": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			r.Origin = "https://evil.example"
-		},
-		"another port": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			r.Origin = "http://localhost:1"
-		},
-		"with TLS": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			r.Origin = strings.Replace(r.Origin, "http:", "https:", 1)
-		},
-		"another server": func(r *virtualwebauthn.RelyingParty, _ *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			r.ID = "evil.example"
-		},
-		"nobody present": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			d.Options.UserNotPresent = true
-		},
-		"nobody verified": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			d.Options.UserNotVerified = true
-		},
-		"another user": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			d.Options.UserHandle = []byte("someone else")
-		},
-		"no user": func(_ *virtualwebauthn.RelyingParty, d *virtualwebauthn.Authenticator, _ *virtualwebauthn.Credential) {
-			d.Options.UserHandle = nil
-		},
+	s.device, s.key = device, key
+	for what, change := range map[string]func(login){
+		"another key":          func(l login) { *l.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2) },
+		"another key, same id": func(l login) { l.key.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key },
+		"another origin":       func(l login) { l.site.Origin = "https://evil.example" },
+		"another port":         func(l login) { l.site.Origin = "http://localhost:1" },
+		"with TLS":             func(l login) { l.site.Origin = strings.Replace(l.site.Origin, "http:", "https:", 1) },
+		"another server":       func(l login) { l.site.ID = "evil.example" },
+		"nobody present":       func(l login) { l.device.Options.UserNotPresent = true },
+		"nobody verified":      func(l login) { l.device.Options.UserNotVerified = true },
+		"another user":         func(l login) { l.device.Options.UserHandle = []byte("someone else") },
+		"no user":              func(l login) { l.device.Options.UserHandle = nil },
 	} {
 		status, answer := s.signIn(s.query(), change)
 		refused(what, status, answer, "not the owner")
@@ -418,26 +400,26 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		"capitals": {"redirect_uri", "https://CLIENT.example/cb?x=1"}, "a port": {"redirect_uri", "https://client.example:8443/cb?x=1"}, "a script": {"redirect_uri", "javascript:alert(1)"}, "a backslash": {"redirect_uri", `https://client.example\@evil.example/cb?x=1`},
 		"this server": {"redirect_uri", s.origin + "/oauth/decide"},
 	} {
-		status, answer := s.signIn(s.query(changes...), nil)
+		status, answer := s.signIn(s.query(changes...))
 		assert.That(t, answer["location"] == nil, "%s: goes to %v", what, answer["location"])
 		refused(what, status, answer, "error")
 	}
 	for what, query := range map[string]string{"two clients": s.query() + "&client_id=x", "two addresses": s.query() + "&redirect_uri=https://evil.example", "two challenges": s.query() + "&code_challenge=x", "two resources": s.query() + "&resource=x", "no query": "", "a query that is none": "?%zz"} {
-		status, answer := s.signIn(query, nil)
+		status, answer := s.signIn(query)
 		refused(what, status, answer, "error")
 	}
 	for what, test := range map[string][]string{ // these go back to the client, with an error
 		"no PKCE": {"invalid", "code_challenge", "-"}, "plain PKCE": {"code_challenge_method", "code_challenge_method", "plain"}, "no method of PKCE": {"code_challenge", "code_challenge_method", "-"}, "a short challenge": {"code_challenge", "code_challenge", "abc"}, "a token at once": {"error=", "response_type", "token"},
 		"no response type": {"error=", "response_type", "-"}, "another resource": {"invalid_target", "resource", "https://evil.example/mcp"}, "an unknown scope": {"invalid_scope", "scope", "admin"}, "the scope of a prefix": {"invalid_scope", "scope", "vault:"},
 	} {
-		status, answer := s.signIn(s.query(test[1:]...), nil)
+		status, answer := s.signIn(s.query(test[1:]...))
 		refused(what, status, answer, "error")
 		location := fmt.Sprint(answer["location"])
 		assert.That(t, strings.HasPrefix(location, "https://client.example/cb?") && strings.Contains(location, "error="), "%s: %v", what, answer)
 	}
 	// Decisions.
 	decide := func(body map[string]any, headers ...string) (int, map[string]any) {
-		_, wanted := s.signIn(s.query(), nil)
+		_, wanted := s.signIn(s.query())
 		if body["ticket"] == nil {
 			body["ticket"] = wanted["ticket"]
 		}
@@ -460,12 +442,12 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		status, answer := decide(map[string]any{"agent": "phone", "scope": "vault:read", "allow": true}, headers...)
 		refused(what, status, answer, "only the pages of this server")
 	}
-	_, wanted := s.signIn(s.query(), nil)
+	_, wanted := s.signIn(s.query())
 	s.clock = s.clock.Add(ticketFor)
 	status, answer = s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
 	refused("a late decision", status, answer, "expired")
 	s.clock = s.clock.Add(-ticketFor)
-	_, wanted = s.signIn(s.query(), nil)
+	_, wanted = s.signIn(s.query())
 	body := map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true}
 	s.send("/oauth/decide", body)
 	status, answer = s.send("/oauth/decide", body)
@@ -585,7 +567,7 @@ func TestACodeCountsOnceAmongMany(t *testing.T) {
 func TestManyChallenges(t *testing.T) {
 	s := newSite(t)
 	s.setUp()
-	_, wanted := s.signIn(s.query(), nil)
+	_, wanted := s.signIn(s.query())
 	for range maxTickets + 50 {
 		status, _ := s.send("/oauth/begin", map[string]any{})
 		require.Equal(t, status, 200)
@@ -622,11 +604,11 @@ func TestAClientByItsMetadata(t *testing.T) {
 		}
 	}
 	answer = document(id, callback)
-	if status, got := s.signIn(s.query("client_id", id), nil); status == 200 || !strings.Contains(fmt.Sprint(got["error"]), "not a public address") {
+	if status, got := s.signIn(s.query("client_id", id)); status == 200 || !strings.Contains(fmt.Sprint(got["error"]), "not a public address") {
 		t.Errorf("an address of this machine is read: %d %v", status, got)
 	}
 	s.fetcher.Transport = documents.Client().Transport
-	status, got := s.signIn(s.query("client_id", id), nil)
+	status, got := s.signIn(s.query("client_id", id))
 	client, _ := got["client"].(map[string]any)
 	name := fmt.Sprint(client["name"])
 	require.That(t, status == 200 && strings.HasPrefix(name, "By[2J document") && len(name) <= maxName && !strings.Contains(name, "\x1b"), "%d %v", status, got)
@@ -654,7 +636,7 @@ func TestAClientByItsMetadata(t *testing.T) {
 		},
 	} {
 		answer = how
-		status, got := s.signIn(s.query("client_id", id), nil)
+		status, got := s.signIn(s.query("client_id", id))
 		assert.That(t, status != 200, "%s: %v", what, got)
 	}
 	for address, public := range map[string]bool{
