@@ -44,7 +44,7 @@ type era string
 
 const (
 	legacyEra era = "legacy"
-	modernEra era = "talk.ModernMeta"
+	modernEra era = "modern"
 )
 
 var eras = []era{legacyEra, modernEra}
@@ -643,8 +643,7 @@ func TestAStateExpires(t *testing.T) {
 	b.runs("a moment before", b.answer(q, accepted), removed)
 }
 
-// A question ends with the server, and nothing of it is inputDone: TestMain looks for
-// goroutines.
+// A question ends with the server, and nothing of it is left: TestMain looks for goroutines.
 func TestAQuestionEndsWithTheServer(t *testing.T) {
 	t.Run("the input ends", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly)

@@ -60,10 +60,10 @@ func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *off
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- x.serve(ctx, httpguard.NewConnLimiter(p, x.MaxConnections), nil) }()
-		var singleHeaders sync.Once
+		var once sync.Once
 		var err error
 		stop := func() error {
-			singleHeaders.Do(func() { cancel(); err = <-done })
+			once.Do(func() { cancel(); err = <-done })
 			return err
 		}
 		test(t, x, p, stop)
@@ -305,12 +305,12 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 // served at once and stays.
 func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 	r := open(t, func(c *Config) { c.MaxConnections = 8 })
-	markAuthenticated := r.dial()
-	defer markAuthenticated.Close()
-	answers := bufio.NewReader(markAuthenticated)
+	client := r.dial()
+	defer client.Close()
+	answers := bufio.NewReader(client)
 	ready := func() {
 		t.Helper()
-		_, _ = io.WriteString(markAuthenticated, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
+		_, _ = io.WriteString(client, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
 		answer, err := http.ReadResponse(answers, nil)
 		require.That(t, err == nil && answer.StatusCode == 200, "%v, %v", answer, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
@@ -331,9 +331,9 @@ func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 func TestTheGateCountsRight(t *testing.T) {
 	inBubble(t, func(c *Config) { c.MaxConnections = 2 }, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		id := x.session(t)
-		enter := func(refuseBusy bool) (c net.Conn, served bool) {
+		enter := func(working bool) (c net.Conn, served bool) {
 			c = p.dial()
-			if !refuseBusy {
+			if !working {
 				go func() {
 					_, _ = io.WriteString(c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
 				}()

@@ -64,7 +64,7 @@ func echo(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, erro
 // context does.
 type gate struct {
 	started, cancelled chan string
-	pending            chan struct{}
+	released           chan struct{}
 }
 
 func newGate() *gate {
@@ -75,7 +75,7 @@ func (g *gate) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTool
 	n := given(req)
 	g.started <- n
 	select {
-	case <-g.pending:
+	case <-g.released:
 		return mcp.NewToolResultText(n), nil
 	case <-ctx.Done():
 		g.cancelled <- n
@@ -215,7 +215,7 @@ func TestCancelQueued(t *testing.T) {
 	}
 	// An id is free again once its call is cancelled.
 	k.Send(call(maxRunning))
-	close(g.pending)
+	close(g.released)
 	k.In.Close()
 	assert.NoError(t, k.Wait())
 	rest := k.Rest()
@@ -237,7 +237,7 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 	k.Send(ping("1")) // which is another id
 	m := k.Next()
 	assert.That(t, m.ID == "1" && m.Error == nil, "%+v", m)
-	close(g.pending)
+	close(g.released)
 	m = k.Next()
 	assert.That(t, m.ID == 1.0 && m.Error == nil, "%+v", m)
 	k.Send(call(1))
@@ -267,7 +267,7 @@ func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
 	c.mu.Unlock()
 	n := count.Load()
 	assert.That(t, n <= maxPending+lineBuffer/60, "%d were read", n)
-	close(g.pending)
+	close(g.released)
 	assert.NoError(t, k.Wait())
 	<-sent
 	rest := k.Rest()
