@@ -156,9 +156,6 @@ var classOf = func() (of [256]uint8) {
 const connectors = "_-./:@"
 
 func isWordRune(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r >= 0 && classOf[byte(r)]&inWord != 0
-	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
 
@@ -253,29 +250,17 @@ var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o",
 // fold returns a word as words are compared: lower case, without accents, umlauts as their base
 // letter.
 func fold(word string) string {
-	plain := true
-	for i := range len(word) {
-		if c := word[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	word = strings.ToLower(word)
+	if !strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return word
 	}
-	word = strings.ToLower(word)
 	if r, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Cyrillic, r) {
 		return strings.ReplaceAll(word, "ё", "е") // the breve of й is no accent
 	}
-	for i := range len(word) {
-		if word[i] >= utf8.RuneSelf {
-			return letters.Replace(strings.Map(func(r rune) rune {
-				if unicode.Is(unicode.Mn, r) {
-					return -1
-				}
-				return r
-			}, norm.NFKD.String(word)))
+	return letters.Replace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
 		}
-	}
-	return word
+		return r
+	}, norm.NFKD.String(word)))
 }

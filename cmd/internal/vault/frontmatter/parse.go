@@ -275,53 +275,38 @@ func (w *keyWriter) node(n *yaml.Node, depth int) error {
 	if w.b.nodes < 0 || depth == 0 {
 		return &Malformed{n.Line, "a key contains too much"}
 	}
-	switch n.Kind {
-	case yaml.AliasNode:
+	switch {
+	case n.Kind == yaml.AliasNode:
 		w.out.WriteString("*" + n.Value)
-		return nil
-	case yaml.SequenceNode:
+	case n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode:
+		isMap, brackets := n.Kind == yaml.MappingNode, "[]"
+		if isMap {
+			brackets = "{}"
+		}
 		if len(n.Content) == 0 {
-			w.out.WriteString("[]")
+			w.out.WriteString(brackets)
 			return nil
 		}
-		opening := "[ "
-		for _, node := range n.Content {
-			w.out.WriteString(opening)
+		for i, node := range n.Content {
+			isValue := isMap && i%2 == 1
+			switch {
+			case isValue && node.Kind == yaml.ScalarNode && node.Value == "" && node.Style == 0:
+				continue
+			case isValue:
+				w.out.WriteString(": ")
+			case i == 0:
+				w.out.WriteString(brackets[:1] + " ")
+			default:
+				w.out.WriteString(", ")
+			}
+			if isMap && !isValue && (node.Kind == yaml.MappingNode || node.Kind == yaml.SequenceNode) {
+				w.out.WriteString("? ")
+			}
 			if err := w.node(node, depth-1); err != nil {
 				return err
 			}
-			opening = ", "
 		}
-		w.out.WriteString(" ]")
-		return nil
-	case yaml.MappingNode:
-		if len(n.Content) == 0 {
-			w.out.WriteString("{}")
-			return nil
-		}
-		opening := "{ "
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			w.out.WriteString(opening)
-			opening = ", "
-			if key.Kind == yaml.MappingNode || key.Kind == yaml.SequenceNode {
-				w.out.WriteString("? ")
-			}
-			if err := w.node(key, depth-1); err != nil {
-				return err
-			}
-			if value.Kind == yaml.ScalarNode && value.Value == "" && value.Style == 0 {
-				continue
-			}
-			w.out.WriteString(": ")
-			if err := w.node(value, depth-1); err != nil {
-				return err
-			}
-		}
-		w.out.WriteString(" }")
-		return nil
-	}
-	switch {
+		w.out.WriteString(" " + brackets[1:])
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		w.out.WriteString("'" + strings.ReplaceAll(n.Value, "'", "''") + "'")
 	case n.Style&yaml.DoubleQuotedStyle != 0:

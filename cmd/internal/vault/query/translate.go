@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -126,7 +127,7 @@ func (t *translator) inClass(runes ...rune) {
 	}
 }
 
-func isWordByte(c byte) bool { return joins(rune(c)) || c < ' ' || c == ' ' }
+func isWordByte(c byte) bool { return joins(rune(c)) || c <= ' ' }
 
 // cases returns the characters that a literal matches; ok is false outside alphabets with
 // simple case.
@@ -193,17 +194,11 @@ func readHex(text string, digits int) (r rune, class byte, size int) {
 	if len(text) < 2+digits {
 		return 0, 0, 0
 	}
-	for _, c := range []byte(text[2 : 2+digits]) {
-		i := strings.IndexByte("0123456789abcdef", foldByte(c))
-		if i < 0 {
-			return 0, 0, 0
-		}
-		r = r<<4 | rune(i)
-	}
-	if !utf8.ValidRune(r) {
+	n, err := strconv.ParseUint(text[2:2+digits], 16, 32)
+	if err != nil || !utf8.ValidRune(rune(n)) {
 		return 0, 0, 0
 	}
-	return r, 0, 2 + digits
+	return rune(n), 0, 2 + digits
 }
 
 // class writes a character class: characters, ranges and escapes.

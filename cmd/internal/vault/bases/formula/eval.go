@@ -414,19 +414,17 @@ func checked(function string, p param, v Value) Value {
 	return failure(`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().String() + `.`)
 }
 
-// each evaluates the first argument for every element, until do returns false. It returns the
-// first error, otherwise null.
-func (c *call) each(items []Value, inner scope, do func(i int, v Value, s *scope) bool) Value {
+// each evaluates the first argument for every element of the list. It returns the first error,
+// otherwise null.
+func (c *call) each(inner scope, do func(item, v Value, s *scope)) Value {
 	inner.outer, inner.inLambda = c.scope, true
-	for i, item := range items {
+	for i, item := range c.on.Items() {
 		inner.element, inner.index = item, i
 		v := c.eval(c.nodes[0], &inner)
 		if v.IsError() {
 			return v
 		}
-		if !do(i, v, &inner) {
-			break
-		}
+		do(item, v, &inner)
 	}
 	return Value{}
 }

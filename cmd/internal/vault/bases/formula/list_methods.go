@@ -92,14 +92,12 @@ func (c *call) listContains(all bool) Value {
 
 func (c *call) filter() Value {
 	var kept []Value
-	items := c.on.Items()
 	alive, formulas := c.row.alive, c.row.kept
-	if failed := c.each(items, scope{}, func(i int, v Value, _ *scope) bool {
+	if failed := c.each(scope{}, func(item, v Value, _ *scope) {
 		c.row.let(alive + c.row.kept - formulas) // what the answer was made of is gone
 		if v.Truthy() {
-			kept = append(kept, items[i])
+			kept = append(kept, item)
 		}
-		return true
 	}); failed.IsError() {
 		return failed
 	}
@@ -108,10 +106,7 @@ func (c *call) filter() Value {
 
 func (c *call) mapped() Value {
 	results := make([]Value, 0, len(c.on.Items()))
-	if failed := c.each(c.on.Items(), scope{}, func(_ int, v Value, _ *scope) bool {
-		results = append(results, v)
-		return true
-	}); failed.IsError() {
+	if failed := c.each(scope{}, func(_, v Value, _ *scope) { results = append(results, v) }); failed.IsError() {
 		return failed
 	}
 	return OfList(results)
@@ -119,10 +114,7 @@ func (c *call) mapped() Value {
 
 func (c *call) reduce() Value {
 	result := c.arg(1)
-	if failed := c.each(c.on.Items(), scope{acc: result, hasAcc: true}, func(_ int, v Value, s *scope) bool {
-		result, s.acc = v, v
-		return true
-	}); failed.IsError() {
+	if failed := c.each(scope{acc: result, hasAcc: true}, func(_, v Value, s *scope) { result, s.acc = v, v }); failed.IsError() {
 		return failed
 	}
 	return result
