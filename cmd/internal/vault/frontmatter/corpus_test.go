@@ -307,6 +307,7 @@ func (c *corpusCase) judgeRemove(t *testing.T) {
 	note := c.note()
 	edited, found, err := Remove(bytes.Clone(note), c.key)
 	if c.remove != nil {
+		assert.That(t, !found, "%q: what was refused is said to be removed", note)
 		c.remove.judge(t, note, edited, err)
 		return
 	}

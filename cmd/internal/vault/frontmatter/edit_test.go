@@ -24,52 +24,22 @@ func strs(elements ...string) Value {
 
 func num(f float64) Value { return Value{kind: Number, number: f} }
 
+// What notes the edited ones are is in the corpus; here are values and keys that it does not have.
 func TestSet(t *testing.T) {
 	tests := []struct {
 		name, text, key string
 		value           Value
 		want            string
 	}{
-		{"a value is replaced in its place", "---\na: 1\nb: 2\nc: 3\n---\nx", "b", text("new"), "---\na: 1\nb: new\nc: 3\n---\nx"},
-		{"a new key goes to the end of the block", "---\na: 1\n---\nx", "b", num(2), "---\na: 1\nb: 2\n---\nx"},
-		{"a note without a block gets one", "x", "b", num(2), "---\nb: 2\n---\nx"},
-		{"an empty note gets one", "", "b", num(2), "---\nb: 2\n---\n"},
-		{"an empty block is filled", "---\n---\nx", "b", num(2), "---\nb: 2\n---\nx"},
-		{"a block of comments is kept", "---\n# c\n---\nx", "b", num(2), "---\n# c\nb: 2\n---\nx"},
-		{"behind a byte order mark", "\ufeffx", "b", num(2), "\ufeff---\nb: 2\n---\nx"},
-		{"a rule is no block", "---\nx", "b", num(2), "---\nb: 2\n---\n---\nx"},
-		{"the line ends are those of the note", "x\r\ny", "b", strs("p", "q"), "---\r\nb:\r\n  - p\r\n  - q\r\n---\r\nx\r\ny"},
-		{"the line ends are those of the block", "---\r\na: 1\r\n---\nx\n", "b", text("1\n2"), "---\r\na: 1\r\nb: |-\r\n  1\r\n  2\r\n---\nx\n"},
-		{"case does not count, and the spelling stays", "---\nStatus: a\n---\n", "status", text("b"), "---\nStatus: b\n---\n"},
 		{"one that fits exactly goes first", "---\nStatus: a\nstatus: a\n---\n", "status", text("b"), "---\nStatus: a\nstatus: b\n---\n"},
-		{"a list in brackets becomes one of lines", "---\na: [x, y]\nb: 1\n---\n", "a", strs("z"), "---\na:\n  - z\nb: 1\n---\n"},
-		{"a list of lines goes whole", "---\na:\n- x\n- y\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
-		{"a text of several lines goes whole", "---\na: |\n  x\n\n  y\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
-		{"a quoted text of several lines goes whole", "---\na: \"x\n\n  # y\"\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
-		{"a map goes whole", "---\na:\n  x: 1\n  y: 2\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
 		{"an empty list", "---\na: 1\n---\n", "a", Value{kind: List}, "---\na: []\n---\n"},
 		{"null is nothing", "---\na: 1\n---\n", "a", Value{}, "---\na:\n---\n"},
-		{"what reads as something else is quoted", "---\na: 1\n---\n", "a", text("007"), "---\na: \"007\"\n---\n"},
 		{"double quotes inside take single ones", "---\na: 1\n---\n", "a", text(`"x" y`), "---\na: '\"x\" y'\n---\n"},
-		{"a date is plain", "---\na: 1\n---\n", "a", text("2024-01-05"), "---\na: 2024-01-05\n---\n"},
-		{"a wikilink is quoted", "---\na: 1\n---\n", "a", text("[[X]]"), "---\na: \"[[X]]\"\n---\n"},
-		{"comments between stay", "---\n# one\na: 1\n\n# two\nb: 2\n# three\n---\n", "a", strs("x"), "---\n# one\na:\n  - x\n\n# two\nb: 2\n# three\n---\n"},
-		{"the comment behind a value stays", "---\na:  1   # why\nb: 2\n---\n", "a", num(3), "---\na: 3   # why\nb: 2\n---\n"},
-		{"also before a list", "---\na: \"1 # no\" # why\n---\n", "a", strs("x"), "---\na: # why\n  - x\n---\n"},
-		{"a number sign in quotes is no comment", "---\na: \"1 # no\"\n---\n", "a", text("x"), "---\na: x\n---\n"},
-		{"a quoted key stays quoted", "---\n\"a b\" : 1\n'c''d': 2\n---\n", "c'd", num(3), "---\n\"a b\" : 1\n'c''d': 3\n---\n"},
 		{"a key that needs quotes", "---\na: 1\n---\n", "# x", num(3), "---\na: 1\n\"# x\": 3\n---\n"},
-		{"a colon within a key needs none", "---\na:b: 1\n---\n", "a:b", num(3), "---\na:b: 3\n---\n"},
-		{"an indented block", "---\n  a: 1\n  b: 2\n---\n", "c", strs("x"), "---\n  a: 1\n  b: 2\n  c:\n    - x\n---\n"},
 		{"what is so already stays as it is written", "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n", "b", strs("x", "y"), "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n"},
 		{"a number that is so already, too", "---\nc: 1.0\n---\n", "c", num(1), "---\nc: 1.0\n---\n"},
-		{"the end mark of a document is kept behind an old key", "---\na: 1\n...\n---\n", "a", num(2), "---\na: 2\n...\n---\n"},
-		{"blank lines behind do not grow into a text", "---\na: 1\n\nb: 2\n---\n", "a", text("x\n\n"), "---\na: \"x\\n\\n\"\n\nb: 2\n---\n"},
-		{"blank lines that are part of a text go with it", "---\na: |+\n  x\n\n# c\nb: 2\n---\n", "a", num(1), "---\na: 1\n# c\nb: 2\n---\n"},
 		{"a line of dashes within a text", "---\na: 1\n---\nx", "a", text("x\n---\ny"), "---\na: |-\n  x\n  ---\n  y\n---\nx"},
-		{"a key with a question mark", "---\n? a\n: 1\nb: 2\n---\n", "a", num(3), "---\na: 3\nb: 2\n---\n"},
 		{"the key of a template beside it", "---\ncreated: {{date}}\nb: 2\n---\n", "b", num(3), "---\ncreated: {{date}}\nb: 3\n---\n"},
-		{"a block that ends the note", "---\na: 1\n---", "b", num(2), "---\na: 1\nb: 2\n---"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,30 +78,6 @@ func TestWhatCannotBeSetIsRefused(t *testing.T) {
 		var malformed *Malformed
 		assert.That(t, errors.As(err, &malformed) && errors.As(err2, &malformed), "%q: %v, %v", block, err, err2)
 	}
-}
-
-func TestRemove(t *testing.T) {
-	tests := []struct{ name, text, key, want string }{
-		{"the lines of a list", "---\na: 1\nb:\n  - x\n  - y\nc: 2\n---\nx", "b", "---\na: 1\nc: 2\n---\nx"},
-		{"case does not count", "---\na: 1\nB: 2\n---\nx", "b", "---\na: 1\n---\nx"},
-		{"comments around stay", "---\n# one\na: 1 # gone\n# two\nb: 2\n---\nx", "a", "---\n# one\n# two\nb: 2\n---\nx"},
-		{"the block goes with its last property", "---\na: 1\n---\nx", "a", "x"},
-		{"and with blank lines in it", "\ufeff---\r\n\r\na: 1\r\n---\r\n\r\nx", "a", "\ufeff\r\nx"},
-		{"unless comments are left", "---\n# c\na: 1\n---\nx", "a", "---\n# c\n---\nx"},
-		{"unless the body would become a block", "---\na: 1\n---\n---\nb: 1\n---\n", "a", "---\n---\n---\nb: 1\n---\n"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, found, err := Remove([]byte(tt.text), tt.key)
-			assert.That(t, err == nil && found && string(got) == tt.want, "got %q, %v, %v, want %q", got, found, err, tt.want)
-		})
-	}
-	for _, note := range []string{"", "x", "---\n---\n", "---\na: 1\n---\n"} {
-		got, found, err := Remove([]byte(note), "b")
-		assert.That(t, string(got) == note && !found && err == nil, "%q: got %q, %v, %v", note, got, found, err)
-	}
-	got, found, err := Remove([]byte("---\na: &x 1\nb: *x\n---\n"), "a")
-	assert.That(t, err != nil && !found && got == nil, "an anchor that is used was removed: %q", got)
 }
 
 func TestParseValue(t *testing.T) {
