@@ -16,6 +16,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/exec/process"
 	"vaultwicket/exec/trust"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/gateway/observe/export"
 	"vaultwicket/gateway/state/audit"
@@ -153,17 +154,17 @@ func (o *Opened) openNotifier() error {
 	}
 	for _, name := range []string{c.NtfyTokenFile, c.WebhookSecretFile} {
 		if vault := o.VaultAround(o.Std, name); name != "" && vault != "" {
-			return &UnsafePathError{"bad_request", fmt.Sprintf("[notify]: %q is inside the vault %q, where an agent may read", name, vault), "move the file out of the vault"}
+			return failure.New(failure.CodeBadRequest, "move the file out of the vault", "[notify]: %q is inside the vault %q, where an agent may read", name, vault)
 		}
 	}
 	if len(c.Command) > 0 {
 		if reason := o.whyUnsafe(filepath.Clean(c.Command[0])); reason != "" {
-			return &UnsafePathError{"bad_request", fmt.Sprintf("[notify]: the program %q %s", c.Command[0], reason), "name a program that only you or the administrator can change"}
+			return failure.New(failure.CodeBadRequest, "name a program that only you or the administrator can change", "[notify]: the program %q %s", c.Command[0], reason)
 		}
 	}
 	var err error
 	if o.Notifier, err = notify.Open(c, exec.OwnersEnvironment(o.Std.Getenv), o.Log); err != nil {
-		return &UnsafePathError{"bad_request", "[notify]: " + err.Error(), "correct the table [notify] of the settings file"}
+		return failure.New(failure.CodeBadRequest, "correct the table [notify] of the settings file", "[notify]: %v", err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/exec/trust"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 )
@@ -162,19 +163,6 @@ func unusable(at place, err error) error {
 	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
 }
 
-// UnsafePathError says why the state folder, the client or the managed settings must not be used.
-type UnsafePathError struct{ code, reason, hint string }
-
-func (e *UnsafePathError) Error() string { return e.reason }
-
-// Code puts it with what is wrong on the machine, or with wrong settings.
-func (e *UnsafePathError) Code() string { return e.code }
-
-// Hint says what to do.
-func (e *UnsafePathError) Hint() string { return e.hint }
-
-const codeState = "state_unavailable"
-
 const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 
 // CheckState is an error for a state folder in which another user, or an agent, could pause, resume, approve or
@@ -185,14 +173,14 @@ func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 		return "no location for the state folder: changes and pause are unavailable", nil
 	}
 	if vault := s.VaultAround(std, state); vault != "" {
-		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: is inside the vault %q, where an agent may write", state, vault), hintState}
+		return "", failure.New(failure.CodeState, hintState, "state folder %q: is inside the vault %q, where an agent may write", state, vault)
 	}
 	if reason := private.WhyUnsafe(state); reason != "" {
 		hint := hintState
 		if unsafe, ok := errors.AsType[*private.Unsafe](private.CheckFolder(state)); ok && unsafe.Remedy() != "" {
 			hint = fmt.Sprintf("restrict it to your user (%s), or %s", unsafe.Remedy(), hintState)
 		}
-		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), hint}
+		return "", failure.New(failure.CodeState, hint, "state folder %q: %s", state, reason)
 	}
 	if err := private.Unwritable(state); err != nil {
 		return fmt.Sprintf("state folder %q: not writable, changes are unavailable: %v", state, err), nil
@@ -207,7 +195,7 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 		return nil // a name is looked up, and where it is found is looked at
 	}
 	if vault := s.VaultAround(std, s.CLI); vault != "" {
-		return &UnsafePathError{exec.CodeUnsuitable, fmt.Sprintf("setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault), "move the CLI out of the vault"}
+		return failure.New(exec.CodeUnsuitable, "move the CLI out of the vault", "setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault)
 	}
 	return nil
 }

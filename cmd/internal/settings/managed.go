@@ -15,6 +15,7 @@ import (
 	"vaultwicket/exec/trust"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -71,7 +72,7 @@ func setManaged(m *managed, row setting, text string) error {
 }
 
 // openManaged reads the managed settings. A file that is missing bounds nothing; any other that
-// cannot be read, is not the administrator's alone or is wrong is a [*UnsafePathError].
+// cannot be read, is not the administrator's alone or is wrong is a [*failure.RequestError].
 func openManaged() (m managed, err error) {
 	name, err := machine.file()
 	var content []byte
@@ -104,7 +105,7 @@ func openManaged() (m managed, err error) {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
-	return m, &UnsafePathError{"bad_request", fmt.Sprintf("managed settings %q: %v", name, err), "the administrator of this machine can correct or remove the file"}
+	return m, failure.New(failure.CodeBadRequest, "the administrator of this machine can correct or remove the file", "managed settings %q: %v", name, err)
 }
 
 // bound narrows settings that were read from all other sources, before vaults and agents narrow

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec/trust"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
@@ -158,7 +159,7 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 		"# " + strings.Repeat("x", 1<<20): `is larger than`,
 	} {
 		manage(t, content)
-		var unusable *UnsafePathError
+		var unusable *failure.RequestError
 		_, err := loadFor(t, "run", false, "")
 		if !errors.As(err, &unusable) || unusable.Code() != "bad_request" || !strings.Contains(err.Error(), want) || !strings.Contains(unusable.Hint(), "administrator") {
 			t.Errorf("%.40q: %v, want %q", content, err, want)

@@ -23,6 +23,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/notify"
 	"vaultwicket/gateway/observe"
@@ -141,10 +142,10 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 	}
 	if file := embeddings.KeyFile; embeddings.Server != "" && file != "" {
 		if vault := s.VaultAround(std, file); vault != "" {
-			return nil, &UnsafePathError{"bad_request", fmt.Sprintf("embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault), "move the file out of the vault"}
+			return nil, failure.New(failure.CodeBadRequest, "move the file out of the vault", "embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault)
 		}
 		if _, err := private.ReadToken(file, meaning.MaxKey); err != nil {
-			return nil, &UnsafePathError{"bad_request", fmt.Sprintf("embeddings-key-file %q: %v", file, err), "use a file that only you can read, with the key alone"}
+			return nil, failure.New(failure.CodeBadRequest, "use a file that only you can read, with the key alone", "embeddings-key-file %q: %v", file, err)
 		}
 	}
 	if embeddings.Server != "" {
