@@ -55,24 +55,6 @@ func page(t *testing.T, name string) string {
 	return string(require.Value(os.ReadFile(filepath.Join(docs, name)))(t))
 }
 
-// TestDocsNameEveryCommand reads the page of commands as a reader does: each
-// command has a section with its signature and all of its parameters.
-func TestDocsNameEveryCommand(t *testing.T) {
-	content := page(t, "commands.md")
-	for c := range allowlist.Commands() {
-		_, section, found := strings.Cut(content, "\n### "+c.Name+"\n")
-		section, _, _ = strings.Cut(section, "\n##")
-		assert.That(t, found && strings.Contains(section, c.Summary) && strings.Contains(section, "effect "+c.Effect.String()), "%s has the section\n%s", c.Name, section)
-		for _, p := range c.Params {
-			row := "\n| `" + p.Name + "` | "
-			assert.That(t, strings.Contains(section, row) && strings.Contains(section, p.Summary), "%s: the parameter %s is missing in\n%s", c.Name, p.Name, section)
-			for _, choice := range p.Choices {
-				assert.That(t, strings.Contains(section, choice), "%s: %s has the choice %s, which is missing in\n%s", c.Name, p.Name, choice, section)
-			}
-		}
-	}
-}
-
 // exampleLine is a line of the page of commands that can be pasted.
 var exampleLine = regexp.MustCompile("(?m)^Example: `vaultwicket run (.*)`$")
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -140,13 +139,4 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 		grouped++
 	}
 	assert.That(t, grouped >= 25, "only %d commands", grouped)
-}
-
-// TestSourceFilesOfPages: the name of a file is that of its page and section.
-func TestSourceFilesOfPages(t *testing.T) {
-	for _, p := range manualPages() {
-		if filepath.Ext(p.File()) != "."+strconv.Itoa(p.Section) || strings.TrimSuffix(p.File(), filepath.Ext(p.File())) != p.Name {
-			t.Errorf("%q", p.File())
-		}
-	}
 }

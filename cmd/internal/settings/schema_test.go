@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -116,20 +114,6 @@ func TestTheFormsTakeNothingThatTheProgramRefuses(t *testing.T) {
 	}
 }
 
-func TestTheSchemaDescribesEverySetting(t *testing.T) {
-	schema := configSchema()
-	general := schema["properties"].(object)
-	for _, row := range table {
-		definition, ok := schema["$defs"].(object)[row.name].(object)
-		if !ok || definition["description"] == "" || definition["type"] == nil || definition["default"] == nil || general[row.name] == nil {
-			t.Errorf("%s is described by %v", row.name, definition)
-		}
-	}
-	if len(general) != len(table)+len(tablesBeside) || schema["additionalProperties"] != false || !strings.HasSuffix(fmt.Sprint(schema["$schema"]), "/2020-12/schema") {
-		t.Errorf("the schema has %d properties", len(general))
-	}
-}
-
 func settingsPage() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n" + generatedNote)
@@ -232,34 +216,6 @@ func TestThePageHoldsTheSettings(t *testing.T) {
 func readPage(t *testing.T, file string) string {
 	t.Helper()
 	return string(require.Value(os.ReadFile(file))(t))
-}
-
-func TestDocsNameEverySetting(t *testing.T) {
-	content := readPage(t, settingsFile)
-	for _, s := range table {
-		for _, want := range []string{"| `" + s.name + "` | `" + VariableOf(s.name) + "` | ", s.usage} {
-			assert.That(t, strings.Contains(content, want), "%s: %q is missing", s.name, want)
-		}
-	}
-	for _, key := range keyNames(vaultKeys()) {
-		assert.That(t, strings.Contains(content, "\n| `"+key+"` | "), "the key %s of [[vaults]] is missing", key)
-	}
-	for _, key := range keyNames(agentKeys()) {
-		assert.That(t, strings.Contains(content, "\n| `"+key+"` | "), "the key %s of [agents.NAME] is missing", key)
-	}
-	for _, name := range envNames(content) {
-		if !slices.Contains(Names(), settingOfVariable(name)) && !slices.Contains(otherVariables[:], strings.TrimPrefix(name, envPrefix)) {
-			t.Errorf("the variable %s is none", name)
-		}
-	}
-}
-
-func envNames(content string) []string {
-	return regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(content, -1)
-}
-
-func settingOfVariable(name string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
 }
 
 // rowOf writes one row of a table of Markdown.
