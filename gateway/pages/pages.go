@@ -1,4 +1,4 @@
-// Package pages returns long answers a page at a time. [Cut] takes a page out of
+// Package pages returns long answers a page at a time. [CutForJSON] takes a page out of
 // a text, [Fields] leaves out fields that were not asked for, and a [Store] keeps the
 // text until the rest of it is fetched with a cursor.
 //

@@ -20,7 +20,7 @@ type Limits struct {
 }
 
 // Store is an LRU cache of texts whose rest may be fetched, each for one session. It is safe
-// for concurrent use; the zero Store keeps nothing.
+// for concurrent use.
 //
 // T is data of the caller about a text. It is not counted, so it has to be small.
 type Store[T any] struct {
@@ -49,10 +49,7 @@ func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
 // digits. It is not ok if the text is too large to be kept at all.
 func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
 	id = rand.Text()
-	if !s.put(&kept[T]{id: id, session: session, text: text, about: about}, false) {
-		return "", false
-	}
-	return id, true
+	return id, s.put(&kept[T]{id: id, session: session, text: text, about: about}, false)
 }
 
 // Replace replaces a kept text. It is not ok, and the text stays, if there is none with the
@@ -112,9 +109,6 @@ const sendAsItWas = "send the cursor of the latest answer, as it was"
 func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.texts) == 0 { // there may be no clock
-		return "", about, ErrGone
-	}
 	now := s.now()
 	s.sweep(now)
 	for i, k := range s.texts {
@@ -138,9 +132,7 @@ func (s *Store[T]) Drop(session string) {
 func (s *Store[T]) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.texts) > 0 {
-		s.sweep(s.now())
-	}
+	s.sweep(s.now())
 }
 
 func (s *Store[T]) sweep(now time.Time) {
@@ -177,7 +169,7 @@ const (
 )
 
 // Cursor returns a position in a kept text as at most 48 letters, digits and
-// full stops: the id of [Store.Put], and a position of [Cut].
+// full stops: the id of [Store.Put], and the position of a page.
 func Cursor(id string, at Position) string {
 	cursor := id + "." + strconv.Itoa(at.At)
 	if at.Until > 0 {
@@ -187,7 +179,7 @@ func Cursor(id string, at Position) string {
 }
 
 // ParseCursor reads what [Cursor] wrote, and nothing else. It does not check the id, and
-// [Cut] checks the position. The error is a [*failure.RequestError].
+// [CutForJSON] checks the position. The error is a [*failure.RequestError].
 func ParseCursor(cursor string) (id string, at Position, err error) {
 	bad := failure.New(failure.CodeBadValue, sendAsItWas, "cursor %s is not one of an answer", quoted(cursor))
 	if len(cursor) > maxCursor {

@@ -118,23 +118,6 @@ func TestShelfReplacesAText(t *testing.T) {
 	}
 	s.Drop("s")
 	assert.That(t, !s.Replace("s", id, "text", 7) && s.bytes == 0, "a session that is gone has a text again")
-	var zero Store[int]
-	assert.That(t, !zero.Replace("s", id, "text", 7), "the zero store keeps a text")
-}
-
-func TestShelfDropsASession(t *testing.T) {
-	s := NewStore[int](Limits{9, 9, 99, time.Minute}, time.Now)
-	a, b := put(t, s, "a", "text", 1), put(t, s, "b", "text", 2)
-	s.Drop("a")
-	assert.That(t, !has(t, s, "a", a) && has(t, s, "b", b) && s.bytes == 5, "%d texts, %d bytes are left", len(s.texts), s.bytes)
-}
-
-func TestZeroShelfKeepsNothing(t *testing.T) {
-	var s Store[int]
-	id, ok := s.Put("s", "", 1)
-	assert.That(t, !ok && id == "" && !has(t, &s, "s", id), "kept as %q", id)
-	s.Sweep()
-	s.Drop("s")
 }
 
 // TestShelfIsWithinItsLimits compares with a list that is searched in full.
