@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"io"
 	"maps"
 	"sync"
 	"time"
@@ -37,30 +36,24 @@ func (b Bound) check() error {
 type Sealer struct {
 	key [sha256.Size]byte
 
-	mu     sync.Mutex
-	random io.Reader
-	watch  stopwatch
-	spent  spent
+	mu    sync.Mutex
+	watch stopwatch
+	used  map[nonce]time.Duration // until when; nil in the zero Sealer
+	// void is raised instead of remembering more: tickets that expire up to then count as used.
+	void time.Duration
 }
 
-// NewSealer makes a Sealer with a key from random; nil means the system's
-// randomness and for the system's clock. An error is one of random.
-func NewSealer(random io.Reader, now func() time.Time) (*Sealer, error) {
-	if random == nil {
-		random = rand.Reader
-	}
-	s := &Sealer{random: random, watch: newStopwatch(now), spent: spent{used: map[nonce]time.Duration{}}}
-	if _, err := io.ReadFull(random, s.key[:]); err != nil {
-		return nil, err
-	}
-	return s, nil
+// NewSealer makes a Sealer with a key of its own. A nil clock is the system's.
+func NewSealer(now func() time.Time) *Sealer {
+	s := &Sealer{watch: newStopwatch(now), used: map[nonce]time.Duration{}}
+	_, _ = rand.Read(s.key[:]) // never fails
+	return s
 }
 
 // Seal makes the state for a question about b that may be answered for ttl, an hour at most. It is
 // URL-safe text of less than 256 bytes, and says nothing about b.
 //
-// Its errors are *[Invalid] for a ttl or a Bound that cannot be, one while nothing could be opened,
-// and those of the randomness.
+// Its errors are *[Invalid] for a ttl or a Bound that cannot be, and one while nothing could be opened.
 func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	if err := b.check(); err != nil {
 		return "", err
@@ -70,17 +63,15 @@ func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.random == nil {
+	if s.used == nil {
 		return "", &Invalid{"sealer", "was not made by NewSealer"}
 	}
 	now := s.watch.elapsed()
 	t := ticket{expiry: now + ttl}
-	if s.spent.isFull(now) || t.expiry <= s.spent.void {
+	if s.isFull(now) || t.expiry <= s.void {
 		return "", errFull
 	}
-	if _, err := io.ReadFull(s.random, t.nonce[:]); err != nil {
-		return "", err
-	}
+	_, _ = rand.Read(t.nonce[:]) // never fails
 	t.call = s.callTag(t, b)
 	t.seal = s.sealTag(t)
 	return t.encode(), nil
@@ -120,18 +111,18 @@ func (s *Sealer) use(t ticket, void bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.watch.elapsed()
-	_, used := s.spent.used[t.nonce]
+	_, used := s.used[t.nonce]
 	switch {
 	case now >= t.expiry:
 		return errExpired
 	case used:
 		return errUsed
-	case t.expiry <= s.spent.void, !void && s.spent.isFull(now):
+	case t.expiry <= s.void, !void && s.isFull(now):
 		return errFull
-	case s.spent.isFull(now):
-		s.spent.void = max(s.spent.void, t.expiry)
+	case s.isFull(now):
+		s.void = max(s.void, t.expiry)
 	default:
-		s.spent.used[t.nonce] = t.expiry
+		s.used[t.nonce] = t.expiry
 	}
 	return nil
 }
@@ -139,7 +130,7 @@ func (s *Sealer) use(t ticket, void bool) error {
 // authentic returns what is in a state that was made here.
 func (s *Sealer) authentic(state string) (ticket, error) {
 	t, ok := decodeTicket(state)
-	if !ok || s.random == nil {
+	if !ok || s.used == nil {
 		return ticket{}, errForged
 	}
 	if seal := s.sealTag(t); !hmac.Equal(t.seal[:], seal[:]) {
@@ -228,15 +219,8 @@ func decodeTicket(state string) (t ticket, ok bool) {
 // gets no answers until the first of them have expired.
 const maxSpent = 4096
 
-// spent remembers which tickets were used.
-type spent struct {
-	used map[nonce]time.Duration // until when
-	// void is raised instead of remembering more: tickets that expire up to then count as used.
-	void time.Duration
-}
-
-// isFull removes expired states if necessary, and reports whether there is no room for one more.
-func (s *spent) isFull(now time.Duration) bool {
+// isFull removes expired states if necessary, and reports whether no more can be remembered.
+func (s *Sealer) isFull(now time.Duration) bool {
 	if len(s.used) >= maxSpent {
 		maps.DeleteFunc(s.used, func(_ nonce, expiry time.Duration) bool { return now >= expiry })
 	}

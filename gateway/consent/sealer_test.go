@@ -2,10 +2,8 @@ package consent
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +22,7 @@ var bound = Bound{Vault: "Notes", Digest: Digest{1}, Caller: "session-1"}
 func newSealer(t testing.TB) (*Sealer, *clock) {
 	t.Helper()
 	c := newClock()
-	return require.Value(NewSealer(nil, c.now))(t), c
+	return NewSealer(c.now), c
 }
 
 func seal(t testing.TB, s *Sealer, b Bound) string {
@@ -234,10 +232,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	_, err := s.Seal(bound, time.Minute)
 	wantReason(t, err, errFull)
 	wantReason(t, s.Open(early, bound), errFull)
-	assert.That(t, len(s.spent.used) <= maxSpent, "%d are remembered", len(s.spent.used))
+	assert.That(t, len(s.used) <= maxSpent, "%d are remembered", len(s.used))
 	c.pass(time.Minute)
 	wantReason(t, s.Open(seal(t, s, bound), bound), nil)
-	assert.That(t, len(s.spent.used) == 1, "%d are remembered", len(s.spent.used))
+	assert.That(t, len(s.used) == 1, "%d are remembered", len(s.used))
 }
 
 func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
@@ -321,20 +319,11 @@ func TestTheZeroSealerTakesNothing(t *testing.T) {
 	state, err := zero.Seal(bound, time.Minute)
 	assert.That(t, err != nil, "made %q", state)
 	// One with the key that the zero Sealer would have.
-	s := require.Value(NewSealer(io.MultiReader(bytes.NewReader(make([]byte, 32)), rand.Reader), newClock().now))(t)
+	s := NewSealer(newClock().now)
+	s.key = [sha256.Size]byte{}
 	state = seal(t, s, bound)
 	wantReason(t, zero.Open(state, bound), errForged)
 	wantReason(t, zero.Spend(state), errForged)
-}
-
-func TestWithoutRandomnessThereIsNoState(t *testing.T) {
-	s, err := NewSealer(strings.NewReader("too short"), nil)
-	assert.That(t, s == nil && err != nil, "made %v, %v", s, err)
-	s = require.Value(NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil))(t)
-	_, err = s.Seal(bound, time.Minute)
-	assert.NoError(t, err)
-	state, err := s.Seal(bound, time.Minute)
-	assert.That(t, state == "" && err != nil, "made %q, %v", state, err)
 }
 
 func TestNothingOfTheCallIsInAState(t *testing.T) {

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -54,7 +53,6 @@ type sealers struct {
 
 	once sync.Once
 	made *consent.Sealer
-	err  error
 }
 
 // complete adds to a request who sends it, how the user can be asked, and in which form it is answered. The
@@ -70,11 +68,9 @@ func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gate
 		if !server.IsModernRequest(ctx) {
 			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, modes, q) }
 		} else {
-			h.sealers.once.Do(func() { h.sealers.made, h.sealers.err = consent.NewSealer(rand.Reader, h.sealers.now) })
-			if h.sealers.err == nil {
-				asks = &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: req.Params, modes: modes}
-				to.Ask, to.Answers = asks.ask, req.Params.RequestState != ""
-			}
+			h.sealers.once.Do(func() { h.sealers.made = consent.NewSealer(h.sealers.now) })
+			asks = &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: req.Params, modes: modes}
+			to.Ask, to.Answers = asks.ask, req.Params.RequestState != ""
 		}
 	}
 	if h.showsApps(ctx) {
