@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/ui/activity"
@@ -70,9 +68,8 @@ func TestTheOverviewIsBounded(t *testing.T) {
 
 // What a view has read first is told of all the same, once.
 func TestEventsTellWhatAViewHasSeen(t *testing.T) {
-	state := t.TempDir()
-	g := gateway.New(gateway.Config{Runner: exec.New(exec.Config{})})
-	p := New(Config{Gateway: g, State: state, Session: "s"})
+	state := filepath.Join(t.TempDir(), "state")
+	p := openPage(t, state).page
 	begun, _ := p.events.check()
 	told := p.events.subscribe(fmt.Sprint(begun))
 	t.Cleanup(func() { p.events.unsubscribe(told) })

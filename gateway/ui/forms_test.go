@@ -3,7 +3,9 @@ package ui
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -34,7 +36,10 @@ type visitor struct {
 func openPage(t *testing.T, state string) *visitor {
 	t.Helper()
 	require.That(t, private.EnsureFolder(state), "no state folder")
-	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"})
+	p := New(Config{
+		Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page", Log: slog.New(slog.DiscardHandler),
+		Settings: func() (Settings, error) { return Settings{}, nil }, Health: func(context.Context) []Finding { return nil }, Agents: func() ([]Agent, error) { return nil, nil },
+	})
 	server := httptest.NewServer(p.guard)
 	t.Cleanup(server.Close)
 	jar := require.Value(cookiejar.New(nil))(t)

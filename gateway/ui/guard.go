@@ -68,11 +68,8 @@ type guard struct {
 }
 
 // newGuard returns a guard that calls next for authenticated requests. The Host header must have
-// localhost or a loopback address. A nil clock is the system clock.
+// localhost or a loopback address.
 func newGuard(now func() time.Time, next func(http.ResponseWriter, *http.Request, visit)) *guard {
-	if now == nil {
-		now = time.Now
-	}
 	return &guard{base: "/" + random() + "/", hosts: httpguard.NewHosts(nil, nil), sessions: &sessions{now: now}, next: next}
 }
 

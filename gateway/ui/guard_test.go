@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,13 +14,10 @@ import (
 )
 
 func TestALinkOpensOnce(t *testing.T) {
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := ignoring()
 	link := d.Open()
 	for _, method := range []string{http.MethodHead, http.MethodPost} { // neither uses it up
-		r := httptest.NewRequest(method, link, nil)
-		r.Host = "localhost"
-		w := httptest.NewRecorder()
-		d.ServeHTTP(w, r)
+		w := send(d, method, link, "", "Host", "localhost")
 		if w.Code != http.StatusForbidden || len(w.Result().Cookies()) > 0 {
 			t.Errorf("%s: %d, %v", method, w.Code, w.Result().Cookies())
 		}
@@ -38,22 +36,15 @@ func TestALinkOpensOnce(t *testing.T) {
 // A browser that has the page open is led to it by a link that was used, also from a page
 // of another site, where it sends no strict cookie. Any other is told so by the page.
 func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := ignoring()
 	link := d.Open()
-	cookie := get(d, link).Result().Cookies()[0]
+	cookie := get(d, link).Result().Cookies()[0].String()
 	for _, test := range []struct {
 		site   string
 		cookie bool
 		want   int
 	}{{"none", true, 303}, {"same-origin", true, 303}, {"cross-site", false, 200}, {"none", false, 403}, {"same-site", false, 403}} {
-		r := httptest.NewRequest(http.MethodGet, link, nil)
-		r.Host = "127.0.0.1:4567"
-		r.Header.Set("Sec-Fetch-Site", test.site)
-		if test.cookie {
-			r.AddCookie(cookie)
-		}
-		w := httptest.NewRecorder()
-		d.ServeHTTP(w, r)
+		w := send(d, http.MethodGet, link, "", "Sec-Fetch-Site", test.site, "Cookie", map[bool]string{true: cookie}[test.cookie])
 		leads := w.Header().Get("Location") == d.base || strings.Contains(w.Body.String(), `content="0; url=`+d.base+`"`)
 		assert.That(t, w.Code == test.want && leads == (test.want != 403) && len(w.Result().Cookies()) == 0, "%+v: %d %s", test, w.Code, w.Body)
 	}
@@ -72,22 +63,17 @@ func TestALinkExpiresAndIsReplaced(t *testing.T) {
 }
 
 func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := ignoring()
 	link := d.Open()
 	for name, value := range map[string]string{"Sec-Fetch-Dest": "iframe", "Sec-Purpose": "prefetch;prerender"} {
-		r := httptest.NewRequest(http.MethodGet, link, nil)
-		r.Host = "localhost"
-		r.Header.Set(name, value)
-		w := httptest.NewRecorder()
-		d.ServeHTTP(w, r)
-		assert.Equal(t, w.Code, http.StatusForbidden, "%s", name)
+		assert.Equal(t, send(d, http.MethodGet, link, "", "Host", "localhost", name, value).Code, http.StatusForbidden, "%s", name)
 	}
 	cookieOf(t, d)
 }
 
 // A client that knows the address, and not the link, learns nothing from any path.
 func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := ignoring()
 	want := get(d, "/").Body.String()
 	for _, path := range []string{"/favicon.ico", d.base, d.base + "approvals", d.base + "assets/page.css", d.base + "events", "/mcp", "/%2e%2e/"} {
 		w := get(d, path)
@@ -97,7 +83,7 @@ func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 }
 
 func TestChangesAreFormsThatAreShort(t *testing.T) {
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := ignoring()
 	cookie := cookieOf(t, d)
 	token := url.Values{tokenField: {visit{session: d.sessions.all[0]}.Token("pause")}}.Encode()
 	for name, test := range map[string]struct {
@@ -113,30 +99,19 @@ func TestChangesAreFormsThatAreShort(t *testing.T) {
 		"a form that is not one":    {"application/x-www-form-urlencoded", token + "&%zz", 400},
 		"a token in the query only": {"application/x-www-form-urlencoded", "", 403},
 	} {
-		r := httptest.NewRequest(http.MethodPost, d.base+"pause?"+token, strings.NewReader(test.body))
-		r.Host = "127.0.0.1:4567"
-		r.Header.Set("Origin", "http://127.0.0.1:4567")
-		r.Header.Set("Content-Type", test.kind)
-		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
-		w := httptest.NewRecorder()
-		d.ServeHTTP(w, r)
+		w := send(d, http.MethodPost, d.base+"pause?"+token, test.body, "Origin", "http://127.0.0.1:4567", "Content-Type", test.kind, "Cookie", cookieName+"="+cookie)
 		assert.Equal(t, w.Code, test.want, "%s", name)
 	}
 }
 
 func TestTheOldestSessionIsReplaced(t *testing.T) {
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {})
+	d := ignoring()
 	first := cookieOf(t, d)
 	for range maxSessions {
 		cookieOf(t, d)
 	}
-	r := httptest.NewRequest(http.MethodGet, d.base, nil)
-	r.Host = "127.0.0.1:4567"
-	r.AddCookie(&http.Cookie{Name: cookieName, Value: first})
-	w := httptest.NewRecorder()
-	if d.ServeHTTP(w, r); w.Code != http.StatusForbidden || len(d.sessions.all) != maxSessions {
-		t.Errorf("%d with %d sessions", w.Code, len(d.sessions.all))
-	}
+	w := send(d, http.MethodGet, d.base, "", "Cookie", cookieName+"="+first)
+	assert.That(t, w.Code == http.StatusForbidden && len(d.sessions.all) == maxSessions, "%d with %d sessions", w.Code, len(d.sessions.all))
 }
 
 // deadlines is an answer that keeps the last limit for reading.
@@ -154,7 +129,7 @@ func (d *deadlines) SetReadDeadline(at time.Time) error {
 func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	reached := false
-	g := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) {
+	g := newGuard(time.Now, func(http.ResponseWriter, *http.Request, visit) {
 		reached = true
 		assert.That(t, w.read.IsZero(), "the request is cancelled at %v", w.read)
 	})
@@ -245,10 +220,10 @@ func altered(secret string) string {
 // Every combination of what a browser or a program may send is answered as the rule says.
 func TestMatrix(t *testing.T) {
 	reached := 0
-	d := newGuard(nil, func(http.ResponseWriter, *http.Request, visit) { reached++ })
+	d := newGuard(time.Now, func(http.ResponseWriter, *http.Request, visit) { reached++ })
 	s := secrets{base: d.base, cookie: cookieOf(t, d)}
 	s.token, s.otherPage = visit{session: d.sessions.all[0]}.Token("approvals"), visit{session: d.sessions.all[0]}.Token("changes")
-	foreign := newGuard(nil, nil)
+	foreign := newGuard(time.Now, nil)
 	s.other = cookieOf(t, foreign)
 	s.otherSession = visit{session: foreign.sessions.all[0]}.Token("approvals")
 	count := 0
@@ -306,10 +281,24 @@ func cookieOf(t *testing.T, d *guard) string {
 	return cookies[0].Value
 }
 
-func get(d *guard, path string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodGet, path, nil)
+func get(d *guard, path string) *httptest.ResponseRecorder { return send(d, http.MethodGet, path, "") }
+
+// send sends a request with headers, of which those with the value "" are left out.
+func send(d *guard, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Host = "127.0.0.1:4567"
+	for header := range slices.Chunk(headers, 2) {
+		switch name, value := header[0], header[1]; {
+		case name == "Host":
+			r.Host = value
+		case value != "":
+			r.Header.Set(name, value)
+		}
+	}
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, r)
 	return w
 }
+
+// ignoring is a guard of a page that answers nothing.
+func ignoring() *guard { return newGuard(time.Now, func(http.ResponseWriter, *http.Request, visit) {}) }

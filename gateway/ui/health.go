@@ -98,10 +98,7 @@ func (h *health) latest() healthData {
 
 // checked runs all checks.
 func (p *Page) checked(ctx context.Context) healthData {
-	data := healthData{State: p.State, Go: runtime.Version(), At: p.Now()}
-	if p.Health != nil {
-		data.Findings = p.Health(ctx)
-	}
+	data := healthData{State: p.State, Go: runtime.Version(), At: p.Now(), Findings: p.Health(ctx)}
 	for _, f := range data.Findings {
 		switch f.Level {
 		case "problem":

@@ -255,11 +255,7 @@ func (p *Page) agents(r request) view {
 	today, _, changesErr := p.changedToday()
 	days, _ := p.day(today)
 	var data agentsData
-	var defined []Agent
-	var agentsErr error
-	if p.Agents != nil {
-		defined, agentsErr = p.Config.Agents()
-	}
+	defined, agentsErr := p.Agents()
 	show := func(a Agent, isDefined bool) {
 		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{Agent: activity.Agent{Name: a.Name}}}
 		if isDefined {
@@ -302,10 +298,7 @@ func (p *Page) agents(r request) view {
 func (p *Page) agentAct(r request, what string) view {
 	name := r.PostForm.Get("agent")
 	v := view{goTo: "agents"}
-	var known []Agent
-	if p.Agents != nil {
-		known, _ = p.Config.Agents() // one that is not known cannot be named
-	}
+	known, _ := p.Agents() // one that is not known cannot be named
 	if !slices.ContainsFunc(known, func(a Agent) bool { return a.Name == name }) {
 		return v.failed(failure.New(failure.CodeNotFound, "the view of agents lists them", "no such agent"))
 	}
@@ -368,9 +361,7 @@ func (p *Page) backTo(r request) string {
 
 // inForce returns the settings. Their origins have the name of the file and not its path.
 func (p *Page) inForce() (shown Settings, err error) {
-	if p.Settings != nil {
-		shown, err = p.Config.Settings()
-	}
+	shown, err = p.Settings()
 	for i := range shown.Rows {
 		if origin := &shown.Rows[i].Origin; shown.File != "" {
 			*origin = strings.Replace(*origin, shown.File, filepath.Base(shown.File), 1)

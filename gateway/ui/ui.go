@@ -44,7 +44,7 @@ const Surface = "page"
 // atTerminal is the caller of what the owner does at a terminal.
 const atTerminal = "terminal"
 
-// Config is what the page is made of. Gateway, State and Session are required.
+// Config is what the page is made of. All of it is required but Version and Now.
 type Config struct {
 	Gateway *gateway.Gateway
 	State   string // the state folder
@@ -52,15 +52,14 @@ type Config struct {
 	Version string
 
 	// Settings returns the settings as they are now. Health checks the installation,
-	// which may take seconds. nil functions leave their views empty.
+	// which may take seconds.
 	Settings func() (Settings, error)
 	Health   func(context.Context) []Finding
 	// Agents returns the agents that are defined or have a token, and Revoke takes all rights from one.
 	Agents func() ([]Agent, error)
 	Revoke func(agent string) error
 
-	// Log takes messages for the user; nil discards them.
-	Log *slog.Logger
+	Log *slog.Logger // takes messages for the user
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
 }
@@ -117,9 +116,6 @@ type Page struct {
 
 // New returns the page. It reads nothing yet.
 func New(c Config) *Page {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
