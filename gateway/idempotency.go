@@ -51,19 +51,30 @@ func (a *answered) Error() string { return "the first answer is given again" }
 // recall returns the answer that is kept under a key for a call with that digest, nil
 // if there is none or it cannot be read; [vaultGateway.claim] returns the error.
 func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
-	folder := g.target().Folder
-	if key == "" || folder == "" {
+	if key == "" {
 		return nil
 	}
-	kept, err := g.journal(folder)
-	if err != nil {
-		return nil
+	_, answer, _ := g.answerUnder(key, digest)
+	return answer
+}
+
+// answerUnder returns the journal with the keys, and the answer under one of them, nil if there is none.
+func (g *vaultGateway) answerUnder(key string, digest keyDigest) (kept *journal.Journal, answer []byte, err error) {
+	folder := g.target().Folder
+	if folder == "" {
+		return nil, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+	}
+	if kept, err = g.journal(folder); err != nil {
+		return nil, nil, err
 	}
 	answer, answered, err := kept.Keys("").Recall(g.scoped(key), digest, time.Now())
-	if err != nil || !answered {
-		return nil
+	switch {
+	case err != nil:
+		return nil, nil, keyError(err)
+	case !answered:
+		return kept, nil, nil
 	}
-	return append([]byte{}, answer...) // not nil, whatever it is
+	return kept, append([]byte{}, answer...), nil // not nil, whatever it is
 }
 
 // scoped returns a key as the journal has it: each agent has keys of its own.
@@ -78,24 +89,12 @@ func (g *vaultGateway) scoped(key string) string {
 // [*failure.RequestError]: the key is invalid, belongs to another call, or to one with an unknown
 // outcome.
 func (g *vaultGateway) claim(caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
-	folder := g.target().Folder
-	if folder == "" {
-		return c, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+	kept, answer, err := g.answerUnder(key, digest)
+	if err != nil || answer != nil {
+		return c, answer, err
 	}
-	kept, err := g.journal(folder)
-	if err != nil {
-		return c, nil, err
-	}
-	key = g.scoped(key)
-	c = keyClaim{journal.NewID(time.Now()), kept.Keys(caller), key, digest}
-	answer, answered, err := c.keys.Recall(key, digest, time.Now())
-	switch {
-	case err != nil:
-		return keyClaim{}, nil, keyError(err)
-	case answered:
-		return keyClaim{}, append([]byte{}, answer...), nil
-	}
-	if err := c.keys.Claim(key, digest, c.ID, time.Now()); err != nil {
+	c = keyClaim{journal.NewID(time.Now()), kept.Keys(caller), g.scoped(key), digest}
+	if err := c.keys.Claim(c.key, digest, c.ID, time.Now()); err != nil {
 		return keyClaim{}, nil, keyError(err)
 	}
 	return c, nil, nil
