@@ -94,28 +94,25 @@ func isLineEnd(token string) bool {
 // rules are the library's, with its oddities: YYY is YY and Y, ggg is gg and
 // g, and a bar after w or W belongs to that letter.
 func tokenSize(s string) int {
-	switch c := s[0]; c {
+	switch c, rest := s[0], s[1:]; c {
 	case 'H', 'h':
 		switch {
-		case hasAt(s, 1, "mmss"):
+		case strings.HasPrefix(rest, "mmss"):
 			return len("Hmmss")
-		case hasAt(s, 1, "mm"):
+		case strings.HasPrefix(rest, "mm"):
 			return len("Hmm")
 		}
 		return run(s, 2)
 	case 'M', 'Q', 'D', 'd', 'w', 'W', 'y':
-		single := run(s, 2) == 1
-		switch c := s[0]; {
-		case single && hasAt(s, 1, "o"):
+		isWeek := c == 'w' || c == 'W'
+		switch {
+		case strings.HasPrefix(rest, "o"), isWeek && strings.HasPrefix(rest, "|"):
 			return 2
-		case hasAt(s, 0, "DDDo"):
+		case strings.HasPrefix(s, "DDDo"):
 			return 4
 		case c == 'Q':
 			return 1
-		case c == 'w' || c == 'W':
-			if hasAt(s, 1, "|") {
-				return 2
-			}
+		case isWeek:
 			return run(s, 2)
 		}
 		return run(s, 4)
@@ -141,11 +138,6 @@ func run(s string, limit int) int {
 		n++
 	}
 	return n
-}
-
-// hasAt reports whether s contains part at index i.
-func hasAt(s string, i int, part string) bool {
-	return len(s) >= i+len(part) && s[i:i+len(part)] == part
 }
 
 // expandLong replaces the locale's long formats (L, LT, ll …) by what they
@@ -179,9 +171,9 @@ func expandLong(format string) string {
 // longSize measures a long token at the start of s; 1 if there is none.
 func longSize(s string) int {
 	switch {
-	case hasAt(s, 0, "LTS"):
+	case strings.HasPrefix(s, "LTS"):
 		return 3
-	case hasAt(s, 0, "LT"):
+	case strings.HasPrefix(s, "LT"):
 		return 2
 	case s[0] == 'L', s[0] == 'l':
 		return run(s, 4)
@@ -215,26 +207,20 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 		"N": era("AD", "BC"), "NN": era("AD", "BC"), "NNN": era("AD", "BC"), "NNNNN": era("AD", "BC"), "NNNN": era("Anno Domini", "Before Christ"),
 		"gg":    func(t time.Time) string { return pad(weekEnd(t).Year()%100, 2) },
 		"GG":    func(t time.Time) string { return pad(isoYear(t)%100, 2) },
-		"MMM":   func(t time.Time) string { return t.Month().String()[:3] },
-		"MMMM":  func(t time.Time) string { return t.Month().String() },
 		"DDD":   func(t time.Time) string { return strconv.Itoa(t.YearDay()) },
 		"DDDo":  func(t time.Time) string { return ordinal(t.YearDay()) },
-		"DDDD":  func(t time.Time) string { return pad(t.YearDay(), 3) },
 		"dd":    func(t time.Time) string { return t.Weekday().String()[:2] },
-		"ddd":   func(t time.Time) string { return t.Weekday().String()[:3] },
-		"dddd":  func(t time.Time) string { return t.Weekday().String() },
-		"A":     func(t time.Time) string { return t.Format("PM") },
-		"a":     func(t time.Time) string { return t.Format("pm") },
 		"X":     func(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) },
 		"x":     func(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) },
-		"Z":     func(t time.Time) string { return t.Format("-07:00") },
-		"ZZ":    func(t time.Time) string { return t.Format("-0700") },
 		"z":     func(time.Time) string { return "" }, // the library has no zone names for local times
 		"zz":    func(time.Time) string { return "" },
 		"Hmm":   func(t time.Time) string { return strconv.Itoa(t.Hour()) + t.Format("04") },
-		"hmm":   func(t time.Time) string { return t.Format("304") },
 		"Hmmss": func(t time.Time) string { return strconv.Itoa(t.Hour()) + t.Format("0405") },
-		"hmmss": func(t time.Time) string { return t.Format("30405") },
+	}
+	for name, layout := range map[string]string{
+		"MMM": "Jan", "MMMM": "January", "DDDD": "002", "ddd": "Mon", "dddd": "Monday", "A": "PM", "a": "pm", "Z": "-07:00", "ZZ": "-0700", "hmm": "304", "hmmss": "30405",
+	} {
+		all[name] = func(t time.Time) string { return t.Format(layout) }
 	}
 	// A number has as many digits at least as its token has letters, or is an ordinal.
 	for names, of := range map[string]func(time.Time) int{
