@@ -381,21 +381,16 @@ func (k *Store) aim(x *index.Index) {
 		return
 	}
 	next := aimed{x, make([]aimedFile, len(x.Files))}
-	var unread []int               // files whose filter or text is in the cache
-	old, place := k.aimed.index, 0 // the files of both are in the order of listings
+	var before []*index.File
+	if k.aimed.index != nil {
+		before = k.aimed.index.Files
+	}
+	places := index.Kept(before, x.Files)
+	var unread []int // files whose filter or text is in the cache
 	for i, f := range x.Files {
-		if old != nil {
-			at, known := place, place < len(old.Files) && old.Files[place] == f
-			if !known {
-				at, known = old.Place(f.Path.String())
-			}
-			if known {
-				place = at + 1
-			}
-			if known && old.Files[at] == f {
-				next.files[i] = k.aimed.files[at]
-				continue
-			}
+		if place := places[i]; place >= 0 {
+			next.files[i] = k.aimed.files[place]
+			continue
 		}
 		to := &next.files[i]
 		*to = aimedFile{path: f.Path, isNote: f.IsNote(), isNFC: norm.NFC.IsNormalString(f.Path.String())}
