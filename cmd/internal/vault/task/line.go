@@ -247,23 +247,22 @@ func Set(text string, field Field, value string, fallback Format) string {
 				fallback = Brackets
 			}
 		}
-		// The text with a field at a place, parted by blanks.
-		field := written(field, value, fallback)
+		// The text with a field at a place, parted by blanks: two next to brackets.
 		before, after := strings.TrimRight(l.text[:at], " \t"), l.text[at:]
-		gap := " "
-		if strings.HasPrefix(field, "[") {
+		gap, next := " ", ""
+		if at < l.end {
+			next = " "
+		}
+		if fallback == Brackets {
 			gap = "  "
+			if at < l.end && after[0] == '[' {
+				next = "  "
+			}
 		}
 		if before == "" {
 			gap = l.text[:at]
 		}
-		if at < l.end {
-			if !strings.HasPrefix(field, "[") || !strings.HasPrefix(after, "[") {
-				return before + gap + field + " " + after
-			}
-			return before + gap + field + "  " + after
-		}
-		return before + gap + field + after
+		return before + gap + written(field, value, fallback) + next + after
 	}
 	first := l.places[i]
 	kept := first.end
