@@ -44,7 +44,8 @@ const maxConfig = 16 << 20
 // another name, but leaves no trace of it in the vault.
 const configFolder = ".obsidian"
 
-// Folder is an opened vault. It is safe for concurrent use.
+// Folder is an opened vault. It is safe for concurrent use. Several methods return the same open folder
+// with something else about it: only one of them all is to be closed.
 type Folder struct {
 	root  *os.Root
 	sys   system.Calls
@@ -365,7 +366,7 @@ type View interface {
 	Enters(folder string) bool
 }
 
-// WithView returns the same open folder as v sees it. Only one of the two is to be closed.
+// WithView returns the same open folder as v sees it.
 func (f *Folder) WithView(v View) *Folder {
 	g := *f
 	g.view = v
@@ -373,24 +374,21 @@ func (f *Folder) WithView(v View) *Folder {
 }
 
 // Redacting returns the same open folder, of whose files only the result of redact can be read; its
-// error is that of the read. Files are compared and written as they are. Only one of the two is to
-// be closed.
+// error is that of the read. Files are compared and written as they are.
 func (f *Folder) Redacting(redact func(p Path, text []byte) ([]byte, error)) *Folder {
 	g := *f
 	g.redact = redact
 	return &g
 }
 
-// Raw returns the same open folder, whose files are read as they are. Only one of the two is to
-// be closed.
+// Raw returns the same open folder, whose files are read as they are.
 func (f *Folder) Raw() *Folder { return f.Redacting(nil) }
 
 // IsRedacted reports whether files are read with something else in place of their secrets.
 func (f *Folder) IsRedacted() bool { return f.redact != nil }
 
 // Counting returns the same open folder, whose parallel walks call found with the number
-// of files in each folder that they are going to visit. Only one of the two is to be
-// closed.
+// of files in each folder that they are going to visit.
 func (f *Folder) Counting(found func(files int)) *Folder {
 	g := *f
 	g.found = found

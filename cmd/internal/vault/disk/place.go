@@ -220,7 +220,7 @@ func NewJudge(of func(p Path) bool, closes func(text []byte) bool, suspects func
 }
 
 // Judging returns the same open folder, of which the notes that j closes do not exist, as if a
-// [View] did not see them. Only one of the two is to be closed.
+// [View] did not see them.
 func (f *Folder) Judging(j *Judge) *Folder {
 	g := *f
 	g.judge = j

@@ -2,7 +2,6 @@ package disk
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -71,15 +70,6 @@ func TestAnEntryIsReadFromItsOpenFolder(t *testing.T) {
 	for name, text := range read {
 		assert.Equal(t, text, "text of "+name, "%s contains", name)
 	}
-}
-
-func TestAParallelWalkOfNothing(t *testing.T) {
-	folder := tree(t, "a/one.md")
-	missing, _ := ParseFolder("nowhere")
-	assert.ErrorIs(t, folder.WalkParallel(missing, func(Entry) { t.Error("visited") }), fs.ErrNotExist, "a missing folder gives")
-	file, _ := ParseFolder("a/one.md")
-	err := folder.WalkParallel(file, func(Entry) { t.Error("visited") })
-	assert.That(t, IsMissing(err), "a file gives %v", err)
 }
 
 func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
