@@ -159,7 +159,7 @@ func sound(t require.T, m *Move, text []byte, source string) {
 		}
 		require.That(t, a.Subpath == b.Subpath && a.Style == b.Style && a.Embed == b.Embed, "%q: link %d is of another kind: %q", text, i, edited)
 	}
-	require.That(t, wrong <= len(left), "%v in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
+	require.That(t, wrong <= len(left), "%v in %s, format %q: %q became %q: %d links lead elsewhere, left %v", m.to, source, m.format, text, edited, wrong, left)
 	if m.format == "" {
 		for i := range old {
 			if now[i].Path != old[i].Path && len(left) == 0 {
@@ -208,6 +208,8 @@ func masked(text []byte) string {
 	return out.String()
 }
 
+var formats = []Format{"", Relative, Absolute}
+
 var files = []string{"A.md", "B.md", "f/A.md", "f/C.md", "f/g/B.md", "g/C.md", "g/x y.md", "g/i.png", "i.png", "D.e.md", "c.canvas", "f/c.canvas"}
 
 func TestLinksLeadWhereTheyLed(t *testing.T) {
@@ -226,7 +228,7 @@ func TestLinksLeadWhereTheyLed(t *testing.T) {
 		if rapid.Bool().Draw(t, "properties") && strings.HasSuffix(source, ".md") {
 			text = "---\nu: \"[[A]]\"\nv: ['[[C|C]]', \"[t](B.md)\"]\nw: |-\n  [[x y]]\n---\n" + text
 		}
-		m := moved(files, from, to, rapid.SampledFrom([]Format{"", Relative, Absolute}).Draw(t, "format"))
+		m := moved(files, from, to, rapid.SampledFrom(formats).Draw(t, "format"))
 		if strings.HasSuffix(source, ".canvas") {
 			text = `{"nodes":[{"type":"file","file":"f/A.md"},{"type":"text","text":` + string(quote("é"+text)) + `}]}`
 		}
@@ -254,7 +256,7 @@ func TestLinksLeadWhereTheyLedInAnyVault(t *testing.T) {
 			short := strings.TrimSuffix(target, ".md")
 			text.WriteString("[[" + short + "]] ![[" + target + "|x]] [[" + short + "#h|" + short + "]] [t](" + strings.ReplaceAll(target, " ", "%20") + ") [[/" + short + "]]\n")
 		}
-		for _, format := range []Format{"", Relative, Absolute} {
+		for _, format := range formats {
 			m := moved(files, from, to, format)
 			for _, source := range files {
 				if strings.HasSuffix(source, ".md") {
@@ -279,7 +281,7 @@ func FuzzRewrite(f *testing.F) {
 		if to == "" || strings.Contains("/"+to+"/", "//") || strings.Contains("/"+to+"/", "/./") || strings.Contains("/"+to+"/", "/../") || slices.Contains(files, to) || len(text) > 1<<14 {
 			return
 		}
-		m := moved(files, files[int(from)%len(files)], to, Format(format%3))
+		m := moved(files, files[int(from)%len(files)], to, formats[format%3])
 		if note := files[int(source)%len(files)]; !strings.HasSuffix(note, ".png") {
 			sound(t, m, text, note)
 		}
