@@ -2,9 +2,9 @@ package disk
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk/system"
@@ -25,18 +25,13 @@ func hold(t *testing.T, path string, share uint32) (release func()) {
 // A note that another program has open is not changed, keeps its one name, and the
 // error says why. Once it is closed it is changed.
 func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
-	for name, call := range map[string]func(f *Folder) error{
-		"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, Text([]byte("text"))) },
-		"Swap":   func(f *Folder) error { return f.Swap(Path{"A.md"}, []byte("text"), []byte("new")) },
-		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, Text([]byte("text"))) },
-		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, Text([]byte("text"))); return err },
-	} {
+	for name, call := range patient {
 		dir := planted(t, map[string]string{"A.md": "text"})
 		folder := openFolder(t, dir)
 		release := hold(t, filepath.Join(dir, "A.md"), windows.FILE_SHARE_READ)
 		err := call(folder)
-		names := listedIn(t, dir)
-		assert.That(t, errors.Is(err, system.ErrInUse) && slices.Equal(names, []string{"A.md=text"}), "%s: %v, the folder has %q", name, err, names)
+		tree := contents(t, dir)
+		assert.That(t, errors.Is(err, system.ErrInUse) && maps.Equal(tree, map[string]string{"A.md": "text"}), "%s: %v, the folder has %q", name, err, tree)
 		release()
 		assert.NoError(t, call(folder), "%s once it is closed", name)
 	}

@@ -2,26 +2,13 @@ package disk
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
-
-func TestReadAnswersEveryByte(t *testing.T) {
-	for name, text := range map[string]string{
-		"empty": "", "short": "a", "odd bytes": "\ufeff\r\n\x00\xff", "long": strings.Repeat("0123456789", 100_000),
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := openFolder(t, planted(t, map[string]string{"n.md": text})).Read(mustPath(t, "n.md"))
-			assert.That(t, err == nil && string(got) == text, "%d bytes of %d, %v", len(got), len(text), err)
-		})
-	}
-}
 
 func TestStatAndOpenAgree(t *testing.T) {
 	folder := openFolder(t, planted(t, map[string]string{"a/n.md": "12345"}))
@@ -68,29 +55,12 @@ func TestAFolderSwappedForALinkLeadsNowhere(t *testing.T) {
 	outer := t.TempDir()
 	plant(t, outer, map[string]string{"other/n.md": "secret", "vault/sub/n.md": "mine"})
 	folder := openFolder(t, filepath.Join(outer, "vault"))
-	stop := make(chan struct{})
-	swapped := make(chan struct{})
-	go func() {
-		defer close(swapped)
-		sub, kept := filepath.Join(outer, "vault", "sub"), filepath.Join(outer, "vault", "kept")
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				_ = os.Rename(sub, kept)
-				_ = os.Symlink(filepath.Join(outer, "other"), sub)
-				_ = os.Remove(sub)
-				_ = os.Rename(kept, sub)
-			}
-		}
-	}()
+	exchanges := startSwapper(t, filepath.Join(outer, "vault"), "sub", "other")
+	defer exchanges.stop()
 	for range 2000 {
 		text, err := folder.Read(mustPath(t, "sub/n.md"))
 		assert.That(t, err != nil || string(text) == "mine", "read %q", text)
 	}
-	close(stop)
-	<-swapped
 }
 
 func TestMessages(t *testing.T) {
