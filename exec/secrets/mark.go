@@ -66,6 +66,35 @@ var markPattern = lazily(`‹secret:([a-z0-9-]{1,64}):[0-9a-f]{6}›`)
 // HasMark reports whether a text may have a mark. It costs one search.
 func HasMark(text []byte) bool { return bytes.Contains(text, []byte(markBegins)) }
 
+// Marks returns the start and the end of each mark of a text, in bytes.
+func Marks(text []byte) [][]int {
+	if !HasMark(text) {
+		return nil
+	}
+	return markPattern().FindAllIndex(text, -1)
+}
+
+// Cuts reports whether after has a part of a mark that before has whole: then the secret would be
+// lost, and something that looks like its mark be stored. A mark may go as a whole.
+func Cuts(before, after []byte) bool {
+	lost := map[string]int{}
+	for _, mark := range markPattern().FindAll(before, -1) {
+		lost[string(mark)]++
+	}
+	for _, mark := range markPattern().FindAll(after, -1) {
+		lost[string(mark)]--
+	}
+	old, now := markPattern().ReplaceAll(before, []byte(" ")), markPattern().ReplaceAll(after, []byte(" "))
+	for mark, times := range lost {
+		for _, part := range []string{markBegins, mark[len(mark)-len("00›"):]} {
+			if times > 0 && bytes.Count(now, []byte(part)) > bytes.Count(old, []byte(part)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Kinds returns the kinds of the secrets whose marks a text has, each once, in order.
 func Kinds(text string) (kinds []string) {
 	if !strings.Contains(text, markBegins) {

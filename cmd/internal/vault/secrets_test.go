@@ -203,7 +203,7 @@ func TestWritesKeepSecrets(t *testing.T) {
 				{"property:set", "path=" + note, "name=copy", "value=" + mark}, {"property:set", "path=" + note, "name=api", "value=plain"}, {"property:remove", "path=" + note, "name=list"},
 				{"create", "path=" + note, "overwrite", "content=" + strings.ReplaceAll(strings.ReplaceAll(shown[note], `\`, `\\`), "\n", "\\n") + "tail"},
 				{"create", "path=New.md", "content=x " + foreign}, {"append", "path=C.md", "content=" + foreign},
-				{"vault:replace", "old=The", "new=Der"}, {"vault:replace", "old=key", "new=lock"}, {"tag:rename", "name=x", "to=y"}, {"property:rename", "name=api", "to=api2"},
+				{"vault:replace", "old=The", "new=Der"}, {"vault:replace", "old=name", "new=label"}, {"tag:rename", "name=x", "to=y"}, {"property:rename", "name=api", "to=api2"},
 				{"heading:rename", "path=A.md", "heading=Part", "to=Piece"}, {"rename", "path=" + note, "name=Moved"}, {"move", "path=Moved.md", "to=" + note}, {"delete", "path=" + note},
 				{"daily:append", "content=daily " + mark}, {"task:add", "path=" + note, "content=check " + mark}, {"task", "ref=A.md:12", "done"},
 				{"canvas:set", "path=Board.canvas", "id=a", "text=changed"}, {"canvas:add", "path=Board.canvas", "text=new"}, {"undo"}, {"history:restore", "path=" + note, "version=1"},
@@ -273,5 +273,37 @@ func TestASearchForSecretsIsCharged(t *testing.T) {
 		budget.Default.Steps = standard
 		status, out, _ = v.run(strings.Fields(test.line)...)
 		assert.That(t, status == command.ExitDone && strings.Contains(out, test.fast), "%s: %d %.200q", test.line, status, out)
+	}
+}
+
+// A caller sees the mark of a secret as text, and may name a part of it: the secret stays, or goes
+// as a whole, or nothing is changed.
+func TestNoPartOfAMarkIsChanged(t *testing.T) {
+	const note = "password: Zk7pQ2mVx secret\r\nmore"
+	w := newTwins(t, map[string]string{"A.md": note})
+	mark := strings.Fields(string(w.marker.Redact([]byte(note))))[1]
+	digits := mark[len(mark)-len("000000›") : len(mark)-len("›")]
+	for _, c := range []struct {
+		args []string
+		left string // what the note is then, "" for a change that is refused
+	}{
+		{[]string{"vault:replace", "old=secret", "new=hidden"}, "password: Zk7pQ2mVx hidden\r\nmore"},
+		{[]string{"vault:replace", "old=password", "new=passphrase"}, "passphrase: Zk7pQ2mVx secret\r\nmore"},
+		{[]string{"vault:replace", "old=" + digits, "new=x"}, note},
+		{[]string{"vault:replace", "old=[‹›]", "remove", "regex"}, note},
+		{[]string{"vault:replace", "old=$", "new=.", "regex"}, "password: Zk7pQ2mVx secret.\r\nmore."},
+		{[]string{"vault:replace", "old= ‹.*› ", "new= none ", "regex"}, "password: none secret\r\nmore"},
+		{[]string{"note:replace", "path=A.md", "old=: ‹secret", "new=: ‹hidden"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=" + digits, "new=x"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=" + digits, "new=000000"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=› secret", "new=x"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=" + mark[:len(mark)-len("00›")], "new=x"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=" + mark, "new=‹none›"}, "password: ‹none› secret\r\nmore"},
+	} {
+		w.secret.put("A.md", note)
+		_, said, _ := w.secret.run(c.args...)
+		left := w.secret.get("A.md")
+		refused := c.left == "" && strings.Contains(said, "secret")
+		assert.That(t, left == c.left || refused && left == note, "%q: %q, and the note is %q", c.args, said, left)
 	}
 }

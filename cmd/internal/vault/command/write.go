@@ -137,6 +137,9 @@ func (p *Proposal) restore(v *Vault) error {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if secrets.HasMark(s.Before.Text) {
+			if secrets.Cuts(s.Before.Text, s.After.Text) {
+				return BadValue.Advise("leave the mark whole, or replace all of it").Failure("By this change a part of the mark of a secret would be left in %q, and the secret lost.", named(s.source().String()))
+			}
 			now, err := CurrentState(v, s.source())
 			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {
 				return cmp.Or(err, Conflict.Failure("Conflict: %q was changed while the change was worked out.", named(s.source().String())))

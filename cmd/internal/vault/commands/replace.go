@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/regex"
+	"vaultwicket/exec/secrets"
 )
 
 // replaceInVault replaces a text wherever it is in the notes of a folder or a query: in
@@ -50,7 +51,11 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 	}
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
-		edited, n, err := replaceIn(text, find)
+		var marks [][]int
+		if v.Disk.IsRedacted() {
+			marks = secrets.Marks(text)
+		}
+		edited, n, err := replaceIn(text, marks, find)
 		places += n
 		if err != nil {
 			return nil, err
@@ -69,8 +74,9 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 
 // replaceIn returns a note with all matches replaced, and how many those are. A match
 // is looked for in the text with LF in place of CRLF and without a byte order mark; what is
-// put in gets the line ends of the place. All other bytes stay.
-func replaceIn(text []byte, find finder) (edited []byte, places int, err error) {
+// put in gets the line ends of the place. All other bytes stay. A match that begins or ends within
+// one of the marks, which have the places of secrets, is none.
+func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places int, err error) {
 	flat := flatten(text)
 	end := "\n" // that of most lines
 	if 2*len(flat.gone) > flat.ends {
@@ -83,6 +89,11 @@ func replaceIn(text []byte, find finder) (edited []byte, places int, err error) 
 			put = strings.ReplaceAll(put, "\n", end)
 		}
 		start, stop := flat.offset(from), flat.offset(to)
+		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
+			if mark := marks[0]; mark[1] > start && (mark[0] < start || mark[1] > stop) {
+				return nil
+			}
+		}
 		if len(out)+start-at+len(put) > maxNoteSize {
 			return errNoteTooLong
 		}
