@@ -2,12 +2,10 @@ package allowlist
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,11 +13,10 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestRowsAreWellFormed(t *testing.T) {
 	commandName := regexp.MustCompile(`^[a-z]+(:[a-z]+(-[a-z]+)?)?$`)
@@ -222,20 +219,7 @@ func TestArgv(t *testing.T) {
 			fmt.Fprintf(&got, "%s\n", argv)
 		}
 	})
-	compareGolden(t, "testdata/argv.golden", got.String())
-}
-
-func compareGolden(t *testing.T, name, got string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(name, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(name)
-	require.That(t, err == nil, "%v; make it with -update", err)
-	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-	for i := range max(len(gotLines), len(wantLines)) {
-		require.That(t, i < len(gotLines) && i < len(wantLines) && gotLines[i] == wantLines[i], "%s:%d differs; look at it with -update and git diff", name, i+1)
-	}
+	golden.File(t, "testdata/argv.golden", got.String())
 }
 
 func TestNamesAreMatchedExactly(t *testing.T) {

@@ -1,7 +1,6 @@
 package packaging
 
 import (
-	"flag"
 	"fmt"
 	"image/png"
 	"os"
@@ -11,10 +10,9 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 )
-
-var update = flag.Bool("update", false, "write the files")
 
 // version is that of the program, read from its source.
 func version(t *testing.T) string {
@@ -31,14 +29,7 @@ func TestFilesAreFresh(t *testing.T) {
 	require.NoError(t, err)
 	require.That(t, len(files) >= 10, "only %d files", len(files))
 	for name, want := range files {
-		file := filepath.Join("..", filepath.FromSlash(name))
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
-		}
-		if got, err := os.ReadFile(file); err != nil || string(got) != want {
-			t.Errorf("%s is stale (%v); go generate ./packaging writes it", name, err)
-		}
+		golden.File(t, filepath.Join("..", filepath.FromSlash(name)), want)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -50,9 +51,9 @@ func commandSection(t *testing.T, c allowlist.Command) string {
 	fmt.Fprintf(&b, "    %s\n\n", c.Signature(func(allowlist.Param) bool { return true }, false))
 	fmt.Fprintf(&b, "%s\n", strings.Join(commandFacts(c), " · "))
 	if len(c.Params) > 0 {
-		b.WriteString("\n" + tableHead("parameter", "takes", ""))
+		b.WriteString("\n" + golden.Head("parameter", "takes", ""))
 		for _, p := range c.Params {
-			b.WriteString(tableRow(code(p.Name), takes(c, p), p.Summary+paramNotes(t, c, p)))
+			b.WriteString(golden.Row(golden.Code(p.Name), takes(c, p), p.Summary+paramNotes(t, c, p)))
 		}
 	}
 	if c.Tier != tiers.Restricted {
@@ -114,7 +115,7 @@ func gatesOf(c allowlist.Command) []string {
 // error names.
 func takes(c allowlist.Command, p allowlist.Param) string {
 	if len(p.Choices) > 0 {
-		return code(strings.Join(p.Choices, "|"))
+		return golden.Code(strings.Join(p.Choices, "|"))
 	}
 	if p.Kind == "number" {
 		_, err := allowlist.ParseWords(c.Name, []string{p.Name + "=x"})

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -90,9 +91,9 @@ func promptsPage(t *testing.T) string {
 	}
 	for _, name := range mcpserver.PromptNames() {
 		p := byName[name]
-		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n%s", name, p.Description, tableHead("argument", ""))
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n%s", name, p.Description, golden.Head("argument", ""))
 		for _, a := range p.Arguments {
-			b.WriteString(tableRow(code(a.Name), a.Description))
+			b.WriteString(golden.Row(golden.Code(a.Name), a.Description))
 		}
 		b.WriteString("\n" + promptBlock(t, work, name))
 	}
@@ -113,11 +114,11 @@ func mcpPage(t *testing.T) string {
 	reading := serverLists(t, policy.Policy{Ceiling: tiers.V0, UI: true})
 	writing := serverLists(t, openPolicy)
 	content := page(t, "mcp.md")
-	content = between(t, content, "instructions", "> "+writing.instructions+"\n")
-	content = between(t, content, "tools", toolTables(t, reading.tools, writing.tools))
-	content = between(t, content, "toolsets", toolsetTables(t, writing.tools))
-	content = between(t, content, "resources", resourceTable(writing))
-	return between(t, content, "prompts", promptTable(writing.prompts))
+	content = golden.Between(t, content, "instructions", "> "+writing.instructions+"\n")
+	content = golden.Between(t, content, "tools", toolTables(t, reading.tools, writing.tools))
+	content = golden.Between(t, content, "toolsets", toolsetTables(t, writing.tools))
+	content = golden.Between(t, content, "resources", resourceTable(writing))
+	return golden.Between(t, content, "prompts", promptTable(writing.prompts))
 }
 
 // toolTables describes the arguments of each tool. The tools of the second list
@@ -140,14 +141,14 @@ func toolTables(t *testing.T, always, all []listedItem) string {
 }
 
 func argumentTable(tool listedItem) string {
-	table := tableHead("argument", "type", "")
+	table := golden.Head("argument", "type", "")
 	for _, name := range sortedKeys(tool.InputSchema.Properties) {
 		p := tool.InputSchema.Properties[name]
 		about := p.Description
 		if slices.Contains(tool.InputSchema.Required, name) {
 			about = strings.TrimPrefix(about+"; required", "; ")
 		}
-		table += tableRow(code(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about)
+		table += golden.Row(golden.Code(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about)
 	}
 	return table
 }
@@ -184,21 +185,21 @@ func toolsetTables(t *testing.T, without []listedItem) string {
 }
 
 func resourceTable(s servedLists) string {
-	out := tableHead("address", "form", "")
+	out := golden.Head("address", "form", "")
 	for _, r := range append(s.resources, s.templates...) {
-		out += tableRow(code(r.URI+r.URITemplate), r.MIMEType, r.Description)
+		out += golden.Row(golden.Code(r.URI+r.URITemplate), r.MIMEType, r.Description)
 	}
 	return out
 }
 
 func promptTable(prompts []listedItem) string {
-	out := tableHead("prompt", "arguments", "")
+	out := golden.Head("prompt", "arguments", "")
 	for _, p := range prompts {
 		var names []string
 		for _, a := range p.Arguments {
-			names = append(names, code(a.Name))
+			names = append(names, golden.Code(a.Name))
 		}
-		out += tableRow(code(p.Name), strings.Join(names, ", "), p.Description)
+		out += golden.Row(golden.Code(p.Name), strings.Join(names, ", "), p.Description)
 	}
 	return out
 }
@@ -225,14 +226,4 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 			assert.That(t, strings.Contains(section, "`"+name+"`"), "%s is missing in\n%s", name, section)
 		}
 	}
-}
-
-// between returns a page with the text between two markers replaced.
-func between(t *testing.T, content, marker, table string) string {
-	t.Helper()
-	begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
-	before, rest, ok := strings.Cut(content, begin)
-	_, after, closed := strings.Cut(rest, end)
-	require.That(t, ok && closed, "the page has no markers for %s", marker)
-	return before + begin + table + end + after
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -20,11 +18,10 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
-
-var update = flag.Bool("update", false, "write the generated pages")
 
 const docs = "../../docs"
 
@@ -42,11 +39,7 @@ func pages(t *testing.T) map[string]string {
 // TestDocsHoldWhatTheCodeKnows compares the pages with the tables of the code.
 func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 	for name, want := range pages(t) {
-		file := filepath.Join(docs, name)
-		if *update {
-			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
-		}
-		assert.Equal(t, page(t, name), want, "docs/%s is stale; go generate ./cmd/vaultwicket mends it", name)
+		golden.File(t, filepath.Join(docs, name), want)
 	}
 }
 
@@ -152,25 +145,6 @@ func TestDocsLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
-// tableRow writes one row of a table of Markdown.
-func tableRow(cells ...string) string {
-	for i, cell := range cells {
-		cells[i] = strings.ReplaceAll(cmp.Or(cell, "–"), "|", `\|`)
-	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
-}
-
-func tableHead(cells ...string) string {
-	return "| " + strings.Join(cells, " | ") + " |\n|" + strings.Repeat("---|", len(cells)) + "\n"
-}
-
-func code(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "`" + text + "`"
-}
-
 // generated is at the beginning of each page.
 const generated = "<!-- Made by go generate ./cmd/vaultwicket; a test fails when it is stale. -->\n\n"
 
@@ -183,10 +157,10 @@ func codesPage() string {
 	b.WriteString("A failure carries one of these codes. They are stable: programs may rely on them, and on the exit status with which `run` and `dry-run` end.\n" +
 		"Messages and hints are for people and may change; the hint of an answer says more than the last column here.\n")
 	for _, class := range codeClasses {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, tableHead("code", "status", "means", "what to do"))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, golden.Head("code", "status", "means", "what to do"))
 		for _, c := range failure.Codes() {
 			if c.Class == class.class {
-				b.WriteString(tableRow(code(c.Name), fmt.Sprint(terminal.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
+				b.WriteString(golden.Row(golden.Code(c.Name), fmt.Sprint(terminal.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
 			}
 		}
 	}
@@ -275,9 +249,9 @@ func cliPage() string {
 		}
 		b.WriteString(subcommandSection(c.description))
 	}
-	b.WriteString("\n## Exit status\n\n" + tableHead("status", "meaning"))
+	b.WriteString("\n## Exit status\n\n" + golden.Head("status", "meaning"))
 	for _, one := range terminal.ExitMeanings {
-		b.WriteString(tableRow(fmt.Sprint(one.Status), one.Meaning))
+		b.WriteString(golden.Row(fmt.Sprint(one.Status), one.Meaning))
 	}
 	b.WriteString("\nThe codes of failures are in [codes](codes.md). `doctor` has statuses of its own, see above.\n" +
 		"\n## Colours and widths\n\n" +
@@ -294,7 +268,7 @@ func subcommandSection(c description) string {
 	}
 	f := ownAndSettings(flagsOf(c.Name))
 	if len(f.Own) > 0 {
-		b.WriteString("\n" + tableHead("flag", ""))
+		b.WriteString("\n" + golden.Head("flag", ""))
 		for _, one := range f.Own {
 			b.WriteString(flagRow(one))
 		}
@@ -310,4 +284,4 @@ func subcommandSection(c description) string {
 	return b.String()
 }
 
-func flagRow(f terminal.Flag) string { return tableRow(code(f.Form()), f.Usage) }
+func flagRow(f terminal.Flag) string { return golden.Row(golden.Code(f.Form()), f.Usage) }

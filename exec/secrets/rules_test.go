@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/format"
 	"os"
@@ -14,10 +13,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 )
-
-var update = flag.Bool("update", false, "write table.go from testdata/gitleaks.toml")
 
 // left are the rules of the file that are not taken, with the reason.
 var left = map[string]string{
@@ -270,10 +268,6 @@ func TestTheTableIsFresh(t *testing.T) {
 		t.Errorf("%s is no rule of the file", id)
 	}
 	want := require.Value(format.Source(out.Bytes()))(t)
-	if *update {
-		require.NoError(t, os.WriteFile("table.go", want, 0o644))
-	}
-	got, err := os.ReadFile("table.go")
-	assert.That(t, err == nil && bytes.Equal(got, want), "table.go is not made from the rules (%v): go generate ./exec/secrets", err)
+	golden.File(t, "table.go", string(want))
 	t.Logf("%d of %d rules", taken, len(file.Rules))
 }

@@ -3,7 +3,6 @@
 package docs
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +12,10 @@ import (
 	"time"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
-
-var update = flag.Bool("update", false, "write the pictures of docs/pictures")
 
 // now is the time in every picture.
 const now = "2026-11-21T09:30:00Z"
@@ -41,14 +39,7 @@ var pictures = map[string][]string{
 // The pictures are what the program prints, drawn by this test.
 func TestPicturesAreFresh(t *testing.T) {
 	for name, lines := range pictures {
-		file := filepath.Join("..", "..", "docs", "pictures", name)
-		want := drawTerminal(session(t, lines))
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
-		}
-		got, err := os.ReadFile(file)
-		assert.That(t, err == nil && string(got) == want, "%s is stale (%v); go generate ./tests/docs draws it", name, err)
+		golden.File(t, filepath.Join("..", "..", "docs", "pictures", name), drawTerminal(session(t, lines)))
 	}
 	entries := require.Value(os.ReadDir(filepath.Join("..", "..", "docs", "pictures")))(t)
 	for _, e := range entries {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -13,11 +12,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
-
-var update = flag.Bool("update", false, "write what the tests see into the golden files")
 
 // TestWire plays sessions against the built server, byte for byte. In a file,
 //
@@ -59,7 +57,7 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 	}
 	require.That(t, session >= 0, "no file named session")
 	got := play(t, vault, flags, string(archive.Files[session].Data))
-	if *update {
+	if *golden.Update {
 		archive.Files[session].Data = []byte(got)
 		require.NoError(t, os.WriteFile(name, txtar.Format(archive), 0o644))
 		return

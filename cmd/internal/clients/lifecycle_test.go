@@ -2,7 +2,6 @@ package clients
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"vaultwicket/cmd/internal/document"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 )
 
@@ -140,16 +140,6 @@ func TestNoEntryApprovesByItself(t *testing.T) {
 	}
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	assert.That(t, err == nil && string(want) == got, "%s is stale (%v); -update writes it. It would be\n%s", name, err, got)
-}
-
 // TestEntries writes down each client's entry for a program, for a program that may
 // change notes, and for an address, and its link.
 func TestEntries(t *testing.T) {
@@ -171,7 +161,7 @@ func TestEntries(t *testing.T) {
 			fmt.Fprintf(&b, "-- %s link --\n%s\n", c.ID, link)
 		}
 	}
-	golden(t, "entries.txt", b.String())
+	golden.File(t, "testdata/entries.txt", b.String())
 }
 
 // TestPlaces writes down where each client's files are on each system.
@@ -191,7 +181,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "places.txt", b.String())
+	golden.File(t, "testdata/places.txt", b.String())
 }
 
 // environ is an environment; the name "" stands for all of it.
@@ -242,8 +232,6 @@ func TestLinksCarryTheEntry(t *testing.T) {
 	link, err = url.Parse(client(t, "goose").Link(s))
 	assert.That(t, err == nil && strings.Join(link.Query()["arg"], " ") == strings.Join(s.Args, " "), "the link of Goose is %v, %v", link, err)
 }
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // machine is a home and a project in temporary folders.
 type machine struct {

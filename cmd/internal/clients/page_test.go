@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 )
 
@@ -17,25 +18,11 @@ const (
 )
 
 // TestThePageIsFresh compares docs/clients.md with the table.
-func TestThePageIsFresh(t *testing.T) { fresh(t, pageFile, clientsPage()) }
+func TestThePageIsFresh(t *testing.T) { golden.File(t, pageFile, clientsPage()) }
 
 // TestTheREADMEIsFresh compares the snippets of the README with the table.
 func TestTheREADMEIsFresh(t *testing.T) {
-	content := read(t, readmeFile)
-	begin, end := "<!-- clients -->\n", "<!-- /clients -->"
-	before, rest, ok := strings.Cut(*content, begin)
-	_, after, closed := strings.Cut(rest, end)
-	require.That(t, ok && closed, "README.md has no markers for clients")
-	fresh(t, readmeFile, before+begin+readmePart(t)+end+after)
-}
-
-func fresh(t *testing.T, name, want string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(name, []byte(want), 0o644))
-	}
-	got := read(t, name)
-	assert.That(t, got != nil && *got == want, "%s is stale; go generate ./cmd/internal/clients writes it", name)
+	golden.File(t, readmeFile, golden.Between(t, *read(t, readmeFile), "clients", readmePart(t)))
 }
 
 func readmePart(t *testing.T) string {
@@ -118,13 +105,10 @@ func clientsPage() string {
 // TestEveryClientHasAFreshPage compares docs/clients/ID.md with the table, and finds
 // pages of clients that are no more.
 func TestEveryClientHasAFreshPage(t *testing.T) {
-	if *update {
-		require.NoError(t, os.MkdirAll(pagesFolder, 0o755))
-	}
 	pages := map[string]bool{}
 	for _, c := range All() {
 		pages[c.ID+".md"] = true
-		fresh(t, pagesFolder+c.ID+".md", clientPage(t, c))
+		golden.File(t, pagesFolder+c.ID+".md", clientPage(t, c))
 	}
 	for _, e := range require.Value(os.ReadDir(pagesFolder))(t) {
 		assert.That(t, pages[e.Name()], "%s is the page of no client", e.Name())

@@ -2,16 +2,14 @@ package settings
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 
@@ -120,42 +118,42 @@ func settingsPage() string {
 	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME` of the [commands](cli.md) that have settings, and a variable. A flag beats the\n" +
 		"variable, the variable the profile that is chosen, the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
 		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
-	b.WriteString(headOf("setting", "variable", "default", "values", "", "in a running server"))
+	b.WriteString(golden.Head("setting", "variable", "default", "values", "", "in a running server"))
 	for _, s := range table {
-		b.WriteString(rowOf(asCode(s.name), asCode(VariableOf(s.name)), asCode(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
+		b.WriteString(golden.Row(golden.Code(s.name), golden.Code(VariableOf(s.name)), golden.Code(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
 	}
 	b.WriteString("\nA server reads the file again when it changes, and at SIGHUP. It takes what is stricter and never what is looser.\n")
-	b.WriteString("\n## [[vaults]]\n\nOne table a vault; the first is the one of a call that names none. A table needs a name, an id or a folder.\n\n" + headOf("key", "values", ""))
+	b.WriteString("\n## [[vaults]]\n\nOne table a vault; the first is the one of a call that names none. A table needs a name, an id or a folder.\n\n" + golden.Head("key", "values", ""))
 	for _, key := range vaultKeys() {
-		b.WriteString(rowOf(asCode(key.name), vaultValues(key.form), key.about))
+		b.WriteString(golden.Row(golden.Code(key.name), vaultValues(key.form), key.about))
 	}
-	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + headOf("level", "what may be done with a note"))
+	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + golden.Head("level", "what may be done with a note"))
 	for _, level := range DescribeLevels() {
-		b.WriteString(rowOf(asCode(level[0]), level[1]))
+		b.WriteString(golden.Row(golden.Code(level[0]), level[1]))
 	}
-	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + headOf("key", ""))
+	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` hold for one agent, those of the managed settings for everybody; all of them apply.\n\n" + golden.Head("key", ""))
 	for _, key := range described(flowKeys()) {
-		b.WriteString(rowOf(asCode(key[0]), key[1]))
+		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain`, and `dry-run` at your terminal, have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + headOf("rule", "looks at", "settings"))
+	b.WriteString("\n## Rules about texts\n\nThese look at what notes say. `shadow` and `exceptions` can name each; `explain`, and `dry-run` at your terminal, have a line for each that is on, and the page of the policy what each did. See [permissions](permissions.md#private-notes).\n\n" + golden.Head("rule", "looks at", "settings"))
 	for _, rule := range (policy.Policy{}).TextRules() {
-		b.WriteString(rowOf(asCode(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
+		b.WriteString(golden.Row(golden.Code(rule.Name), rule.Looks, "`"+strings.Join(rule.Settings, "`, `")+"`"))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They only narrow those of the file and of its vaults. A server runs for the agent of the setting `agent`; where agents are defined and it names\n" +
-		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + headOf("key", ""))
+		"none, for the agent `default`, and without that one nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" + golden.Head("key", ""))
 	for _, key := range described(agentKeys()) {
-		b.WriteString(rowOf(asCode(key[0]), key[1]))
+		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
-	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It is in no profile, and taken at the next start.\n\n" + headOf("key", ""))
+	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It is in no profile, and taken at the next start.\n\n" + golden.Head("key", ""))
 	for _, key := range described(notifyKeys()) {
-		b.WriteString(rowOf(asCode(key[0]), key[1]))
+		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
 	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set bounds for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
 		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the file of the user, its vaults and its agents only narrow them; where they decide, `config show` says so. The file and everything on\n" +
-		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + headOf("key", ""))
+		"its path must belong to root, on Windows to administrators, and nobody else may be able to write it: otherwise, and if it is wrong, vaultwicket does not start. It has no other keys than:\n\n" + golden.Head("key", ""))
 	for _, key := range described(managedKeys()) {
-		b.WriteString(rowOf(asCode(key[0]), key[1]))
+		b.WriteString(golden.Row(golden.Code(key[0]), key[1]))
 	}
 	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. Where a folder of a vault, or one around vaults, is served as a vault, `access` is by the paths of that folder and of each of these vaults: `\"Private\" = \"none\"` hides `Notes/Private` also from a server for `Notes/Private` or for the folder that `Notes` is in. A vault is known by its folder `.obsidian`, from the app's list, or from the settings. Whoever may move or copy files can take them to where no rule is; the level of `/` applies everywhere.\n")
 	return b.String()
@@ -200,39 +198,7 @@ func vaultValues(about object) string {
 // generatedNote is the first line of a generated page.
 const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test fails when it is stale. -->\n\n"
 
-var updatePages = flag.Bool("update", false, "write the generated page")
-
-const settingsFile = "../../../docs/settings.md"
-
 // TestThePageHoldsTheSettings compares docs/settings.md with the table of settings.
 func TestThePageHoldsTheSettings(t *testing.T) {
-	want := settingsPage()
-	if *updatePages {
-		require.NoError(t, os.WriteFile(settingsFile, []byte(want), 0o644))
-	}
-	assert.That(t, readPage(t, settingsFile) == want, "%s is stale; run go generate ./cmd/internal/settings", settingsFile)
-}
-
-func readPage(t *testing.T, file string) string {
-	t.Helper()
-	return string(require.Value(os.ReadFile(file))(t))
-}
-
-// rowOf writes one row of a table of Markdown.
-func rowOf(cells ...string) string {
-	for i, cell := range cells {
-		cells[i] = strings.ReplaceAll(cmp.Or(cell, "–"), "|", `\|`)
-	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
-}
-
-func headOf(cells ...string) string {
-	return "| " + strings.Join(cells, " | ") + " |\n|" + strings.Repeat("---|", len(cells)) + "\n"
-}
-
-func asCode(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "`" + text + "`"
+	golden.File(t, "../../../docs/settings.md", settingsPage())
 }

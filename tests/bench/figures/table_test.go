@@ -1,17 +1,15 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 )
-
-var update = flag.Bool("update", false, "write the table of the page again")
 
 const (
 	figuresFile = "figures.json"
@@ -22,16 +20,7 @@ const (
 func TestThePageIsFresh(t *testing.T) {
 	kept := require.Value(readTable(figuresFile))(t)
 	content := require.Value(os.ReadFile(pageFile))(t)
-	begin, end := "<!-- figures -->\n", "<!-- /figures -->"
-	before, rest, ok := strings.Cut(string(content), begin)
-	_, after, closed := strings.Cut(rest, end)
-	require.That(t, ok && closed, "docs/performance.md has no markers for figures")
-	want := before + begin + kept.markdown() + end + after
-	if *update {
-		require.NoError(t, os.WriteFile(pageFile, []byte(want), 0o644))
-	} else if string(content) != want {
-		t.Error("docs/performance.md is stale; go generate ./tests/bench/figures writes it")
-	}
+	golden.File(t, pageFile, golden.Between(t, string(content), "figures", kept.markdown()))
 }
 
 // What was measured last are the rows that there are, so none is kept that is not measured.
