@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
@@ -178,7 +179,7 @@ func TestEveryTextOfANoteIsBetweenMarks(t *testing.T) {
 		for _, list := range []string{"resources", "prompts", "tools"} {
 			exchange(list, list+"/list", map[string]any{})
 		}
-		for _, prompt := range []string{"morning-review", "weekly-rollup", "evening-journal", "surprise-me"} {
+		for _, prompt := range mcpserver.PromptNames() {
 			exchange(prompt, "prompts/get", map[string]any{"name": prompt})
 		}
 		assert.That(t, marks >= 500 && answers >= 800, "%s: %d marks in %d answers", format, marks, answers)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -98,7 +99,7 @@ func TestNoSecretLeavesTheServer(t *testing.T) {
 		}
 		exchange("resources/list", map[string]any{})
 		exchange("prompts/list", map[string]any{})
-		for _, prompt := range []string{"daily-review", "weekly-review", "evening-journal"} {
+		for _, prompt := range mcpserver.PromptNames() {
 			exchange("prompts/get", map[string]any{"name": prompt})
 		}
 		// Neither has what an agent sees of the journal.
