@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,11 +19,10 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // gatewayWith returns a gateway without a vault and with a client that is not
 // there: enough for everything that starts nothing.
@@ -50,12 +47,7 @@ func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
 		got := require.Value(json.MarshalIndent(tool(toolViewOf(gatewayWith(t, p))), "", "  "))(t)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
-		golden := filepath.Join("testdata", name+".json")
-		if *update {
-			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
-		}
-		want, err := os.ReadFile(golden)
-		assert.That(t, err == nil && string(want) == string(got)+"\n", "%s differs (%v); -update writes\n%s", golden, err, got)
+		golden.File(t, filepath.Join("testdata", name+".json"), string(got)+"\n")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"vaultwicket/gateway/mcpserver/wire"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/golden"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -63,12 +63,7 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 			}
 		}
 		got := require.Value(json.MarshalIndent(seen, "", "  "))(t)
-		golden := filepath.Join("testdata", "toolset-"+toolset+".json")
-		if *update {
-			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o644))
-		}
-		want, err := os.ReadFile(golden)
-		assert.That(t, err == nil && string(want) == string(got)+"\n", "%s differs (%v); -update writes\n%s", golden, err, got)
+		golden.File(t, filepath.Join("testdata", "toolset-"+toolset+".json"), string(got)+"\n")
 	}
 }
 
