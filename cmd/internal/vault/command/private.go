@@ -199,7 +199,7 @@ func (v *Vault) Narrowed(paths []string) (Reply, error) {
 		for _, f := range x.Closed {
 			line(access.None, f.Path.String())
 		}
-		for i, level := range v.levels(x).Of(&v.Host.Memo, x.Files) {
+		for i, level := range v.levels(x) {
 			if 0 < level && level <= access.Delete && !v.isExcepted(x.Files[i].Path) {
 				line(level-1, x.Files[i].Path.String())
 			}
@@ -210,10 +210,10 @@ func (v *Vault) Narrowed(paths []string) (Reply, error) {
 }
 
 // levels returns one more than the level to which each seen note narrows access, 0 for other files.
-func (v *Vault) levels(x *index.Index) *knowledge.Derived[[]access.Level] {
-	return &knowledge.Derived[[]access.Level]{Name: "levels " + v.Host.judging, Compute: func(files []*index.File) []access.Level {
+func (v *Vault) levels(x *index.Index) []access.Level {
+	return (&knowledge.Derived[[]access.Level]{Name: "levels " + v.Host.judging, Compute: func(files []*index.File) []access.Level {
 		return index.Collect(files, func(f index.Facts) access.Level { return levelOf(v.Rules.Private(), f.Properties()) + 1 })
-	}}
+	}}).Of(&v.Host.Memo, x.Files)
 }
 
 // Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
@@ -234,7 +234,7 @@ func (v *Vault) Marked(marks []string) (Reply, error) {
 	}}).Of(&v.Host.Memo, x.Files)
 	var levels []access.Level
 	if slices.Contains(marks, "private") && !v.Rules.Private().IsZero() {
-		levels = v.levels(x).Of(&v.Host.Memo, x.Files)
+		levels = v.levels(x)
 	}
 	var b strings.Builder
 	for i, f := range x.Files {
