@@ -121,6 +121,11 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 // body returns the edits to the links of a Markdown text. There are none if the edited text
 // would have other tags or links than those that were rewritten.
 func body(c change, text []byte, found markdown.Note, source string) (edits []edit, changed int, left []Left) {
+	add := func(some []edit, start int) {
+		for _, e := range some {
+			edits = append(edits, edit{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})
+		}
+	}
 	for _, link := range found.Links {
 		if !c.Concerns(link, source) {
 			continue
@@ -130,20 +135,12 @@ func body(c change, text []byte, found markdown.Note, source string) (edits []ed
 			left = append(left, Left{link.Line, link.Target, reason})
 			continue
 		}
-		for _, e := range some {
-			e.Start += link.Span.Start
-			e.End += link.Span.Start
-			edits = append(edits, e)
-		}
+		add(some, link.Span.Start)
 		changed += min(len(some), 1)
 	}
 	for _, base := range found.Bases {
 		some, lost := c.expressions(text[base.Start:base.End], source)
-		for _, e := range some {
-			e.Start += base.Start
-			e.End += base.Start
-			edits = append(edits, e)
-		}
+		add(some, base.Start)
 		changed += len(some)
 		for _, l := range lost {
 			l.Line += bytes.Count(text[:base.Start], []byte("\n"))
