@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -82,7 +83,16 @@ var valuedSwitches = []valuedSwitch{
 	{ExpectSwitch, func(l *Line) *string { return &l.Options.Expect }, func(value string) bool { return isHex(value, 16) }, "a hash of 16 hexadecimal digits."},
 	{UnlessSwitch, func(l *Line) *string { return &l.Unless }, func(value string) bool { return isHex(value, 16) }, "a state of 16 hexadecimal digits."},
 	{ApprovedSwitch, func(l *Line) *string { return &l.Options.Approved }, func(value string) bool { return isHex(value, 2*sha256.Size) }, "a digest of 64 hexadecimal digits."},
+	{CallerSwitch, func(l *Line) *string { return &l.Options.Caller }, isName, wantsName},
+	{ClientSwitch, func(l *Line) *string { return &l.Options.Client }, isName, wantsName},
+	{BatchSwitch, func(l *Line) *string { return &l.Options.Batch }, isName, wantsName},
 }
+
+func isName(value string) bool {
+	return value != "" && len(value) <= maxCaller && utf8.ValidString(value)
+}
+
+var wantsName = fmt.Sprintf("a name of 1 to %d bytes.", maxCaller)
 
 // takeSwitches reads the switches before the command, and returns the rest.
 func (l *Line) takeSwitches(args []string) ([]string, error) {
@@ -118,12 +128,6 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 				return nil, Misuse("%s: %v", arg, err)
 			}
 			l.Options.ID, args = value, args[1:]
-		case arg == CallerSwitch && l.Options.Caller == "", arg == BatchSwitch && l.Options.Batch == "", arg == ClientSwitch && l.Options.Client == "":
-			if value == "" || len(value) > maxCaller || !utf8.ValidString(value) {
-				return nil, Misuse("%s needs a name of 1 to %d bytes.", arg, maxCaller)
-			}
-			*map[string]*string{CallerSwitch: &l.Options.Caller, ClientSwitch: &l.Options.Client, BatchSwitch: &l.Options.Batch}[arg] = value
-			args = args[1:]
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true
 		case arg == PartSwitch && l.Part == (Part{}):

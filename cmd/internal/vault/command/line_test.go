@@ -41,6 +41,7 @@ func TestLinesThatAreRefused(t *testing.T) {
 	for _, args := range []string{
 		"", "--help", "V", "V --facts", "V vault=Home", "V --stdin", "V --stdin --facts files", "V --copy files", "V files --copy",
 		"V files --", "V read --path=a", "V --stdin a --stdin b files", "V --stdin=content daily:append", "V --Facts files",
+		"V --caller", "V --caller " + strings.Repeat("c", maxCaller+1) + " files", "V --batch \xff files", "V --client a --client b files",
 	} {
 		_, err := ParseLine(strings.Fields(args))
 		var known *Fault
