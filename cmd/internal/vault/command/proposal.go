@@ -366,14 +366,12 @@ func takeBackPart(v *Vault, s Step, why error) error {
 
 // isUndone reports whether everything is as it was before a step.
 func isUndone(v *Vault, s Step) bool {
-	source := s.Path
 	if s.IsMove() {
 		if now, err := CurrentState(v, s.Path); err != nil || now.Exists {
 			return false
 		}
-		source = s.From
 	}
-	now, err := CurrentState(v, source)
+	now, err := CurrentState(v, s.source())
 	return err == nil && now.Equal(s.Before)
 }
 

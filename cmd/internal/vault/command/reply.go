@@ -281,7 +281,6 @@ func (r *Reply) Divide(p Part) (whole Whole, ok bool) {
 		r.rows = rows{}.behind(part, 0)
 		return whole, true
 	case r.rows.row == nil && p.Lines && p.Bytes < len(r.Text) && len(r.Text) < MaxBytes:
-		first := p.Bytes
 		text := []byte(r.Text)
 		if text[len(text)-1] != '\n' {
 			text = append(text, '\n') // with which every answer ends
@@ -294,7 +293,7 @@ func (r *Reply) Divide(p Part) (whole Whole, ok bool) {
 			whole.add(text[:end:end], true)
 			text = text[end:]
 		}
-		part := First(whole.Pieces, first)
+		part := First(whole.Pieces, p.Bytes)
 		if len(part) == len(whole.Pieces) {
 			return Whole{}, false
 		}

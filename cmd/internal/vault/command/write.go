@@ -325,8 +325,7 @@ func (p Proposal) change() *Change {
 				total.Added += one.Added
 				total.Removed += one.Removed
 			}
-			made = &Change{Lines: total, Destructive: p.loss() != ""}
-			made.Before = s.Before.hash()
+			made = &Change{Before: s.Before.hash(), Lines: total, Destructive: p.loss() != ""}
 		}
 		made.After = s.After.hash()
 	}
