@@ -151,12 +151,6 @@ func TestGarbageIsLeftBehind(t *testing.T) {
 	r, _ := old.Find(small[1].path, small[1].stamp)
 	_, ok := c.Read(r, TextPart, nil)
 	assert.That(t, !ok, "a record of another pack is read")
-	u = c.Update()
-	u.Keep(small[0].path, r) // of another pack, and therefore forgotten
-	u.Add(small[1].path, r, FactsPart, small[1].facts())
-	none, err := u.Commit()
-	assert.That(t, err == nil && none.Len() == 0, "%d files, %v", none.Len(), err)
-	none.Close()
 	c.Close()
 	old.Close()
 	packs := glob(t, dir, "*.pack")
