@@ -318,9 +318,6 @@ func (p Proposal) change() *Change {
 		if made == nil {
 			var total edit.LineCounts
 			for _, s := range p.Steps {
-				if bytes.Equal(s.Before.Text, s.After.Text) {
-					continue
-				}
 				one := edit.CountLines(s.Before.Text, s.After.Text)
 				total.Added += one.Added
 				total.Removed += one.Removed
