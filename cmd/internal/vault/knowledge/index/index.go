@@ -54,7 +54,7 @@ type Memory struct {
 // begun is a moment before the call: younger stamps are not trusted. The files are
 // counted, unless t is nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *frame.Tally) (*Index, error) {
-	l := &look{old: old, memory: memory, begun: begun, tally: t, first: old == nil, judges: folder.Judges()}
+	l := &look{memory: memory, begun: begun, tally: t, first: old == nil, judges: folder.Judges()}
 	if old != nil {
 		l.known = make(map[disk.Path]*File, len(old.Files))
 		for _, f := range slices.Concat(old.Files, old.Closed) {
@@ -73,7 +73,7 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *f
 		return x, nil
 	}
 	sortFiles(l.files)
-	return newIndex(l.files, l.closed, l.old), nil
+	return newIndex(l.files, l.closed, old), nil
 }
 
 // newIndex makes an index of files in the order of listings, where old, which may be nil,
@@ -141,7 +141,6 @@ func (x *Index) ResolveFrom(target, source string) (place int, ok bool) {
 
 // look collects the current files of a vault. It is used by several goroutines.
 type look struct {
-	old    *Index // may be nil
 	known  map[disk.Path]*File
 	memory Memory
 	begun  time.Time
