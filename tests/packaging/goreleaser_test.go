@@ -8,20 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.yaml.in/yaml/v4"
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
-
-// goreleaserSchema is what "goreleaser jsonschema" of 2.15.0 prints.
-func goreleaserSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	text := require.Value(os.ReadFile(filepath.Join("testdata", "goreleaser.schema.json")))(t)
-	schema := require.Value(jsonschema.CompileString("schema.json", string(text)))(t)
-	return schema
-}
 
 // plain reads YAML as JSON has it.
 func plain(t *testing.T, text []byte) map[string]any {
@@ -38,7 +29,7 @@ var retired = []string{"brews", "dockers", "docker_manifests", "furies"}
 
 func TestTheReleaseFileFitsItsSchema(t *testing.T) {
 	text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "goreleaser.yaml")))(t)
-	schema, file := goreleaserSchema(t), plain(t, text)
+	schema, file := schemaOf(t, "goreleaser"), plain(t, text)
 	assert.NoError(t, schema.Validate(file))
 	for _, key := range retired {
 		assert.That(t, file[key] == nil, "the key %s is deprecated", key)

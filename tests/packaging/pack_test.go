@@ -216,16 +216,16 @@ func TestNPMPackagesAreLaidOut(t *testing.T) {
 	assert.That(t, len(wanted) == 0, "there is no package for %v", wanted)
 }
 
-// serverSchema is the schema of the MCP registry for server.json.
-func serverSchema(t *testing.T) *jsonschema.Schema {
+// schemaOf is the schema of a file of ours. That of server.json is the MCP registry's, that of
+// goreleaser.yaml is what "goreleaser jsonschema" of 2.15.0 prints.
+func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
-	text := require.Value(os.ReadFile(filepath.Join("testdata", "server.schema.json")))(t)
-	schema := require.Value(jsonschema.CompileString("schema.json", string(text)))(t)
-	return schema
+	text := require.Value(os.ReadFile(filepath.Join("testdata", name+".schema.json")))(t)
+	return require.Value(jsonschema.CompileString("schema.json", string(text)))(t)
 }
 
 func TestTheRegistryTakesOurServer(t *testing.T) {
-	schema := serverSchema(t)
+	schema := schemaOf(t, "server")
 	file := filepath.Join("..", "..", "packaging", "server.json")
 	assert.NoError(t, schema.Validate(decode(t, file)))
 	bundle, out := filepath.Join(t.TempDir(), "vaultwicket_1.2.3.mcpb"), filepath.Join(t.TempDir(), "server.json")

@@ -3,8 +3,6 @@
 package packaging
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tests/rig"
 )
 
 // skill returns the keys before the text of the skill, and the text.
@@ -100,12 +99,8 @@ func TestManifests(t *testing.T) {
 		".claude-plugin/marketplace.json":        {"metadata", "version"},
 		"packaging/gemini/gemini-extension.json": {"version"},
 	} {
-		text := require.Value(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name))))(t)
-		var value map[string]any
-		if err := json.Unmarshal(text, &value); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		value := decode(t, filepath.Join("..", "..", filepath.FromSlash(name)))
+		text := rig.JSON(t, value)
 		for len(places) > 1 {
 			value, _ = value[places[0]].(map[string]any)
 			places = places[1:]
@@ -113,6 +108,6 @@ func TestManifests(t *testing.T) {
 		if value[places[0]] != version(t) {
 			t.Errorf("%s is of version %v, the program of %s", name, value[places[0]], version(t))
 		}
-		assert.That(t, !bytes.Contains(text, []byte("--allow-mutations")) && !bytes.Contains(text, []byte(`"trust"`)), "%s allows something by itself", name)
+		assert.That(t, !strings.Contains(text, "--allow-mutations") && !strings.Contains(text, `"trust"`), "%s allows something by itself", name)
 	}
 }
