@@ -149,45 +149,35 @@ func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
 		t.Skip("needs the rights to give a file away")
 	}
 	const other = 4321
-	text := "{}\n"
-	t.Run("file", func(t *testing.T) {
-		m, c := newMachine(t, "linux"), client(t, "cursor")
-		name := m.System.File(c, User)
-		write(t, name, &text)
-		if err := os.Chown(name, other, other); err != nil {
-			t.Skip(err)
-		}
-		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, terminal.ExitNotReady, "belongs to another user")
-	})
-	t.Run("target of a link", func(t *testing.T) {
-		m, c := newMachine(t, "linux"), client(t, "cursor")
-		name, target := m.System.File(c, User), filepath.Join(m.home, "theirs")
-		write(t, target, &text)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.Symlink(target, name), os.Chown(target, other, other)); err != nil {
-			t.Skip(err)
-		}
-		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, terminal.ExitNotReady, "belongs to another user")
-	})
-	t.Run("link", func(t *testing.T) {
-		m, c := newMachine(t, "linux"), client(t, "cursor")
-		name, target := m.System.File(c, User), filepath.Join(m.home, "ours")
-		write(t, target, &text)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.Symlink(target, name), os.Lchown(name, other, other)); err != nil {
-			t.Skip(err)
-		}
-		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, terminal.ExitNotReady, "symbolic link")
-	})
-	t.Run("folder", func(t *testing.T) {
-		m, c := newMachine(t, "linux"), client(t, "cursor")
-		if err := os.Chown(m.home, other, other); err != nil {
-			t.Skip(err)
-		}
-		_, err := m.Install(c, User, server("vaultwicket"), false)
-		wantError(t, err, terminal.ExitNotReady, "belongs to another user")
-	})
+	for _, test := range []struct {
+		theirs   string
+		give     func(home, name, target string) error
+		complain string
+	}{
+		{"the file", func(_, name, target string) error {
+			return errors.Join(os.Rename(target, name), os.Chown(name, other, other))
+		}, "belongs to another user"},
+		{"the target of a link", func(_, name, target string) error {
+			return errors.Join(os.Symlink(target, name), os.Chown(target, other, other))
+		}, "belongs to another user"},
+		{"the link", func(_, name, target string) error {
+			return errors.Join(os.Symlink(target, name), os.Lchown(name, other, other))
+		}, "symbolic link"},
+		{"the folder that there is", func(home, name, _ string) error {
+			return errors.Join(os.Remove(filepath.Dir(name)), os.Chown(home, other, other))
+		}, "belongs to another user"},
+	} {
+		t.Run(test.theirs, func(t *testing.T) {
+			m, c := newMachine(t, "linux"), client(t, "cursor")
+			name, target, text := m.System.File(c, User), filepath.Join(m.home, "target"), "{}\n"
+			write(t, target, &text)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), test.give(m.home, name, target)); err != nil {
+				t.Skip(err)
+			}
+			_, err := m.Install(c, User, server("vaultwicket"), false)
+			wantError(t, err, terminal.ExitNotReady, test.complain)
+		})
+	}
 }
 
 func TestWhatIsNoFileIsRefused(t *testing.T) {
