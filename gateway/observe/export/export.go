@@ -302,12 +302,12 @@ func (t *target) wait(ctx context.Context, d time.Duration) (closed bool) {
 // part keeps its own, how far each part is read then, and how many lines are lost before that.
 func (t *target) take(followers map[string]*audit.Follower) (entries []Entry, next map[string]audit.Position, lost uint64) {
 	next = map[string]audit.Position{}
-	parts := map[string]string{"audit": audit.AuditFolder(t.config.State), "calls": audit.CallsFolder(t.config.State)}
+	folders := [2]string{audit.AuditFolder(t.config.State), audit.CallsFolder(t.config.State)}
 	var read [2][]Entry
 	for i, part := range []string{"audit", "calls"} {
 		f := followers[part]
 		if f == nil {
-			f = audit.FollowFrom(parts[part], t.at[part])
+			f = audit.FollowFrom(folders[i], t.at[part])
 			followers[part] = f
 		}
 		seq := t.at[part].Seq

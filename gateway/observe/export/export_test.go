@@ -277,8 +277,7 @@ func write(t *testing.T, state string, from, to int) {
 
 func started(t *testing.T, state string, to ...string) *Exporter {
 	t.Helper()
-	e := require.Value(Start(Config{State: state, To: to, Getenv: func(string) string { return "" }, Version: "1", Log: slog.New(slog.DiscardHandler)}))(t)
-	return e
+	return require.Value(Start(Config{State: state, To: to, Getenv: func(string) string { return "" }, Version: "1", Log: slog.New(slog.DiscardHandler)}))(t)
 }
 
 // within waits until is is true.
