@@ -99,21 +99,20 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 
 // TestAnInterruptedRotationIsFinished stops between the steps of laying aside.
 func TestAnInterruptedRotationIsFinished(t *testing.T) {
+	begun := func(t *testing.T, l *Log) {
+		was := readFile(t, l, headFile)
+		writeAll(t, l, 21, 21)
+		writeFile(t, l, headFile, was)
+	}
 	for name, do := range map[string]func(*testing.T, *Log){
 		"renamed": rename(currentFile, rotatedName(4)),
 		"renamed, and another made": func(t *testing.T, l *Log) {
 			rename(currentFile, rotatedName(4))(t, l)
 			writeFile(t, l, currentFile, nil)
 		},
-		"renamed, and another begun": func(t *testing.T, l *Log) {
-			was := readFile(t, l, headFile)
-			writeAll(t, l, 21, 21)
-			writeFile(t, l, headFile, was)
-		},
+		"renamed, and another begun": begun,
 		"renamed, and another begun in the middle of a line": func(t *testing.T, l *Log) {
-			was := readFile(t, l, headFile)
-			writeAll(t, l, 21, 21)
-			writeFile(t, l, headFile, was)
+			begun(t, l)
 			require.NoError(t, os.Truncate(l.folder.file(currentFile), 100))
 		},
 	} {
@@ -217,16 +216,14 @@ func TestEveryFaultOfAnOpenLog(t *testing.T) {
 	for n, ended := 1, false; !ended; n++ {
 		l, sys := newLog(t, Limits{}), &faults.System{}
 		l.sys = sys
-		writeAll(t, l, 1, 1)
-		writeAll(t, l, 2, 3)
-		next := 4
+		writeAll(t, l, 1, 3)
 		sys.Calls, sys.N = 0, n
-		err := l.Write(sample(next), true)
+		err := l.Write(sample(4), true)
 		ended = sys.Calls < n
 		require.That(t, ended == (err == nil) && (err == nil || errors.Is(err, faults.Err)), "call %d: %v", n, err)
 		sys.N = 0
-		writeAll(t, l, next+1, next+2)
-		lines := next + 1
+		writeAll(t, l, 5, 6)
+		lines := 5
 		if ended {
 			lines++
 			assert.That(t, n > 3, "%d calls: a durable line is written, made durable and noted in the head", n-1)

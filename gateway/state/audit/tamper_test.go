@@ -211,18 +211,17 @@ func TestDroppingDoesNotForget(t *testing.T) {
 }
 
 func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
+	putBack := func(t *testing.T, l *Log, old map[string][]byte) {
+		for name, data := range old {
+			writeFile(t, l, name, data)
+		}
+	}
 	for name, do := range map[string]func(*testing.T, *Log, map[string][]byte){
-		"an older copy": func(t *testing.T, l *Log, old map[string][]byte) {
-			for name, data := range old {
-				writeFile(t, l, name, data)
-			}
-		},
+		"an older copy": putBack,
 		"another folder": func(t *testing.T, l *Log, old map[string][]byte) {
 			require.NoError(t, os.Rename(l.folder.dir, l.folder.dir+"-away"))
 			require.NoError(t, os.Mkdir(l.folder.dir, 0o700))
-			for name, data := range old {
-				writeFile(t, l, name, data)
-			}
+			putBack(t, l, old)
 		},
 		"nothing": func(t *testing.T, l *Log, _ map[string][]byte) { require.NoError(t, os.RemoveAll(l.folder.dir)) },
 	} {

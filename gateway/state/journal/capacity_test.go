@@ -21,7 +21,7 @@ import (
 // still be had, and so can each version in between.
 func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	j := newJournal(t, Limits{})
-	wiped, content := change("a.md", string([]byte(prose(20_000))), "x")
+	wiped, content := change("a.md", prose(20_000), "x")
 	require.NoError(t, j.Begin(wiped, content))
 	require.NoError(t, j.End(wiped.ID, Done, nil, ""))
 	text, whole := []byte("x"), random(16<<20)
@@ -130,7 +130,7 @@ func TestACallerHasAShare(t *testing.T) {
 
 // What is put next to an entry counts for the one that made the entry.
 func TestWhatIsPutCounts(t *testing.T) {
-	j, _ := clocked(t, Limits{MaxBytes: 1 << 20})
+	j := newJournal(t, Limits{MaxBytes: 1 << 20})
 	var full *Full
 	for i := range 100 {
 		e, content := filler(j, "a", 100, i)

@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"vaultwicket/tests/assert"
@@ -364,8 +366,8 @@ func TestTheErrorsOfContentComeBack(t *testing.T) {
 	j := newJournal(t, Limits{})
 	e, _ := change("a.md", "a", "b")
 	for _, c := range []Content{
-		func(Step) (readCloser, error) { return nil, os.ErrNotExist },
-		func(Step) (readCloser, error) { return failingReader{}, nil },
+		func(Step) (io.ReadCloser, error) { return nil, os.ErrNotExist },
+		func(Step) (io.ReadCloser, error) { return io.NopCloser(iotest.ErrReader(os.ErrNotExist)), nil },
 	} {
 		assert.Equal(t, j.Begin(e, c), os.ErrNotExist)
 	}

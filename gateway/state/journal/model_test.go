@@ -115,7 +115,7 @@ func (m *model) end(t *rapid.T) {
 
 func (m *model) put(t *rapid.T) {
 	text := []byte(m.text(t))
-	err := m.draw(t).Put("a", "a.md", ImageOf(text), readerOf(text))
+	err := m.draw(t).Put("a", "a.md", ImageOf(text), bytes.NewReader(text))
 	if _, full := err.(*Full); !full {
 		m.fail(t, err)
 	}
