@@ -301,12 +301,19 @@ func (r *running) dial() net.Conn {
 
 // statusOf returns the status of the first answer in text, 0 if there is none.
 func statusOf(text string) int {
-	answer, err := http.ReadResponse(bufio.NewReader(strings.NewReader(text)), nil)
+	status, _ := readAnswer(bufio.NewReader(strings.NewReader(text)))
+	return status
+}
+
+// readAnswer reads an answer to its end. The status is 0 if there is none.
+func readAnswer(from *bufio.Reader) (status int, text string) {
+	answer, err := http.ReadResponse(from, nil)
 	if err != nil {
-		return 0
+		return 0, ""
 	}
-	answer.Body.Close()
-	return answer.StatusCode
+	defer answer.Body.Close()
+	body, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(body)
 }
 
 func clipped(text string) string { return text[:min(len(text), 200)] }

@@ -72,21 +72,19 @@ func TestWhileStoppingNothingBegins(t *testing.T) {
 func TestStoppingHasAnEnd(t *testing.T) {
 	inBubble(t, func(c *Config) { c.Grace = time.Minute }, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		id := x.session(t)
-		body := call(3, "block", "{}")
 		c := p.dial()
 		answer := make(chan string)
 		go func() {
 			text, _ := io.ReadAll(c)
 			answer <- string(text)
 		}()
-		_, _ = fmt.Fprintf(c, "%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", goodHead, id, len(body), body)
-		<-x.toy.started
+		x.block(c, id)
 		begin := time.Now()
 		go func() { _ = stop() }()
 		err := <-x.toy.ended
 		assert.That(t, errors.Is(err, context.Canceled) && time.Since(begin) >= time.Minute, "%v after %v", err, time.Since(begin))
 		text := <-answer
-		assert.That(t, strings.Contains(text, `"id":3`) && strings.Contains(text, "is unknown"), "%q", text)
+		assert.That(t, strings.Contains(text, `"id":1`) && strings.Contains(text, "is unknown"), "%q", text)
 		synctest.Wait()
 		err = stop()
 		assert.That(t, errors.Is(err, ErrCut) && time.Since(begin) <= time.Minute+shutdownLimit, "%v after %v", err, time.Since(begin))
