@@ -69,6 +69,14 @@ func TestALinkOpensTheQuestionOnThePage(t *testing.T) {
 	}
 }
 
+// approveLike asks and approves a question like the pending one, with a change.
+func (b *booth) approveLike(change func(*consent.StoredQuestion)) {
+	other := b.pending()[0]
+	change(&other)
+	other = require.Value(b.approvals.Ask(other))(b.T)
+	require.Value(b.approvals.Approve(other.Code))(b.T)
+}
+
 // Only the answer on the page approves: nothing that a client sends does, whatever it answers to the
 // link, and no answer to another question.
 func TestNoAnswerToALinkApproves(t *testing.T) {
@@ -88,24 +96,11 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 			return b.answer(q, opens)
 		},
 		"approved for another caller": func(b *booth, q question) told {
-			other := b.pending()[0]
-			other.Session, other.Ref = "another", ""
-			other, err := b.approvals.Ask(other)
-			if err == nil {
-				_, err = b.approvals.Approve(other.Code)
-			}
-			require.NoError(b.T, err)
+			b.approveLike(func(p *consent.StoredQuestion) { p.Session, p.Ref = "another", "" })
 			return b.answer(q, opens)
 		},
 		"approved for another call": func(b *booth, q question) told {
-			other := b.pending()[0]
-			other.Digest[0]++
-			other.Call[0]++
-			other, err := b.approvals.Ask(other)
-			if err == nil {
-				_, err = b.approvals.Approve(other.Code)
-			}
-			require.NoError(b.T, err)
+			b.approveLike(func(p *consent.StoredQuestion) { p.Digest[0]++; p.Call[0]++ })
 			return b.answer(q, opens)
 		},
 		withdrawal: func(b *booth, q question) told {

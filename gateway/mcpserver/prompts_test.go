@@ -49,7 +49,9 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 				d := newLocalServer(t, gw, nil)
 				for _, p := range allPrompts() {
 					for _, given := range samples {
-						if p.validate(gw, decodeMap(t, given)) != nil {
+						var arguments map[string]string
+						require.NoError(t, json.Unmarshal([]byte(given), &arguments))
+						if p.validate(gw, arguments) != nil {
 							continue // it takes other arguments
 						}
 						text := d.prompt(p.Name, given)
@@ -70,13 +72,6 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 		}
 	}
 	assert.That(t, seen >= 500, "only %d calls were seen", seen)
-}
-
-func decodeMap(t *testing.T, text string) map[string]string {
-	t.Helper()
-	var m map[string]string
-	require.NoError(t, json.Unmarshal([]byte(text), &m))
-	return m
 }
 
 func TestPromptsMakeTheseCalls(t *testing.T) {
@@ -210,15 +205,11 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 		assert.That(t, err == nil && text != "", "%s: %v", p.Name, err)
 	}
 	_, err := PromptText(gw, "none", nil, evening())
-	var coded interface {
-		Code() string
-		Hint() string
-	}
-	coded, _ = err.(interface {
+	coded, ok := err.(interface {
 		Code() string
 		Hint() string
 	})
-	assert.That(t, coded != nil && coded.Code() == "bad_request" && strings.Contains(coded.Hint(), "surprise-me"), "an unknown prompt: %v", err)
+	assert.That(t, ok && coded.Code() == "bad_request" && strings.Contains(coded.Hint(), "surprise-me"), "an unknown prompt: %v", err)
 }
 
 func TestInstructionsAreShort(t *testing.T) {

@@ -52,13 +52,8 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 		for name, p := range map[string]policy.Policy{"read-only": readEverything, "everything": everything} {
 			tools := listed(t, gatewayWith(t, p), toolset)
 			delete(tools, toolName) // has a golden file of its own
-			names := []string{}
-			for name := range tools {
-				names = append(names, name)
-			}
-			slices.Sort(names)
 			seen[name] = []mcp.Tool{}
-			for _, n := range names {
+			for _, n := range slices.Sorted(maps.Keys(tools)) {
 				seen[name] = append(seen[name], tools[n])
 			}
 		}

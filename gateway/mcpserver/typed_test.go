@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
@@ -167,7 +164,7 @@ func TestTypedArgumentsThatAreWrong(t *testing.T) {
 // the type of the schema and as text; and it takes nothing that no policy names.
 func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
 	samples := map[string]string{"string": `"x"`, "integer": `3`, "boolean": `true`, "array": `["a"]`}
-	gw := openGateway(t)
+	gw := gatewayWith(t, everything)
 	for i := range typedTools {
 		tool := &typedTools[i]
 		described, _ := tool.describe(gw)
@@ -227,14 +224,6 @@ func FuzzTypedTools(f *testing.F) {
 			describedParam(t, c.Request.Command, param)
 		}
 	})
-}
-
-// openGateway returns a gateway with everything enabled, and without a vault or a CLI.
-func openGateway(t *testing.T) *gateway.Gateway {
-	t.Helper()
-	p := policy.Policy{Ceiling: tiers.V3, UI: true, Mutations: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
-	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"},
-		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
 }
 
 // sampleOf is a value that each kind of parameter takes.
