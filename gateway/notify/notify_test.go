@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -21,6 +20,7 @@ import (
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tests/told"
 )
 
 // sent is a request as a server of the test got it.
@@ -44,27 +44,9 @@ func receive(t *testing.T, do http.HandlerFunc) (url string, got chan sent) {
 
 func ok(http.ResponseWriter, *http.Request) {}
 
-// logs is a log that tests read while it is written.
-type logs struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func open(t *testing.T, c Config) (*Notifier, *logs) {
+func open(t *testing.T, c Config) (*Notifier, *told.Text) {
 	t.Helper()
-	l := &logs{}
+	l := &told.Text{}
 	n := require.Value(Open(c, nil, slog.New(slog.NewTextHandler(l, nil))))(t)
 	n.gap, n.retry = time.Millisecond, time.Millisecond
 	return n, l

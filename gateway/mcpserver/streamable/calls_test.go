@@ -17,6 +17,7 @@ import (
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tests/told"
 )
 
 func cancelled(id int) string {
@@ -249,9 +250,9 @@ func TestAskingBack(t *testing.T) {
 // served.
 func TestAPanicIsNobodysBusiness(t *testing.T) {
 	for _, plain := range []bool{true, false} {
-		var told syncBuilder
+		var log told.Text
 		r := open(t, func(c *Config) {
-			c.Server.Log = slog.New(slog.NewTextHandler(&told, nil))
+			c.Server.Log = slog.New(slog.NewTextHandler(&log, nil))
 			if !plain {
 				c.Server.Tools = nil
 			}
@@ -261,29 +262,12 @@ func TestAPanicIsNobodysBusiness(t *testing.T) {
 		if answer.status != http.StatusOK || !strings.Contains(answer.body, `"error"`) || !strings.Contains(answer.body, `"id":5`) || strings.Contains(answer.body, "secret") {
 			t.Errorf("%+v", answer)
 		}
-		if text := told.String(); strings.Contains(text, "secret") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "newToy") {
-			t.Errorf("told %q", told.String())
+		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "newToy") {
+			t.Errorf("told %q", log.String())
 		}
 		who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id).text(t)
 		assert.That(t, who != "", "the session did not go on")
 	}
-}
-
-type syncBuilder struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncBuilder) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuilder) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 func TestBodiesAreCheckedFirst(t *testing.T) {
@@ -307,12 +291,12 @@ func TestBodiesAreCheckedFirst(t *testing.T) {
 
 func TestNoSecretReachesTheLog(t *testing.T) {
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
-		var told syncBuilder
-		r := open(t, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&told, &slog.HandlerOptions{Level: level})) })
+		var log told.Text
+		r := open(t, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level})) })
 		id := r.session()
 		r.post(`{"jsonrpc":"2.0","id":99,"result":{"x":1}}`, server.HeaderKeySessionID, id) // answers nothing
 		r.send(http.MethodPost, endpoint, "", "Authorization", "Bearer "+otherToken)
-		text := told.String()
+		text := log.String()
 		for _, secret := range []string{id, goodToken, otherToken} {
 			assert.That(t, !strings.Contains(text, secret), "%v: %s", level, text)
 		}
@@ -321,14 +305,14 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 
 // A probe that panics is not taken for one that says yes.
 func TestAProbeThatPanics(t *testing.T) {
-	var told syncBuilder
+	var log told.Text
 	r := open(t, func(c *Config) {
-		c.Log = slog.New(slog.NewTextHandler(&told, nil))
+		c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		c.Ready = func() error { return []error{}[len(c.Addr)] }
 	})
 	answer := r.send(http.MethodGet, "/readyz", "")
 	assert.That(t, answer.status == 500 && answer.body == "internal error\n", "%+v", answer)
-	assert.Contains(t, told.String(), "index out of range", "told")
+	assert.Contains(t, log.String(), "index out of range", "told")
 }
 
 func TestProbes(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
+	"vaultwicket/tests/told"
 )
 
 func TestMain(m *testing.M) {
@@ -167,25 +168,17 @@ func open(t *testing.T, env map[string]string) (*Tracing, *syncedLog) {
 	return tr, log
 }
 
-// syncedLog is a log that several goroutines write to.
+// syncedLog is a log that tells of its first message.
 type syncedLog struct {
-	mu    sync.Mutex
-	text  strings.Builder
+	told.Text
 	first sync.Once
 	wrote chan struct{} // closed with the first message, if there is someone to wait for it
 }
 
 func (l *syncedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	n, err := l.Text.Write(p)
 	if l.wrote != nil {
 		l.first.Do(func() { close(l.wrote) })
 	}
-	return l.text.Write(p)
-}
-
-func (l *syncedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	return n, err
 }
