@@ -71,6 +71,10 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if len(spans) == 0 {
 		return nil
 	}
+	if err := e.life.Err(); err != nil { // the SDK goes on after it has been told to end
+		e.warn.lost(len(spans), err)
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, e.to.timeout)
 	defer cancel()
 	defer context.AfterFunc(e.life, cancel)()
