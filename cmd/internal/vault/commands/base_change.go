@@ -81,7 +81,7 @@ func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) 
 		if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
 			return command.Proposal{}, command.BadValue.Failure("The view groups by %q, and no note has that as a property.", command.Verbatim(name))
 		}
-		value, err := NewValue(v, command.Values{"name": name, "value": p["group"]})
+		value, err := newValue(v, command.Values{"name": name, "value": p["group"]})
 		if err == nil {
 			text, err = value.Set(made, text)
 		}
@@ -209,7 +209,7 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, queryFailed(err)
 	}
-	value, err := NewValue(v, p)
+	value, err := newValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}

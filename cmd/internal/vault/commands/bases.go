@@ -319,7 +319,7 @@ func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p co
 // noRows says why a query has no rows: it asks for a property that no note has, or the
 // filters drop them all.
 func noRows(v *command.Vault, q bases.Query) (string, error) {
-	known, err := PropertyNames(v)
+	known, err := propertyNames(v)
 	if err != nil {
 		return "", err
 	}
@@ -404,7 +404,7 @@ func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	types, err := PropertyTypes(v)
+	types, err := propertyTypes(v)
 	if err != nil {
 		return nil, err
 	}

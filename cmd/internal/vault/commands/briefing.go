@@ -29,11 +29,11 @@ func brief(v *command.Vault, p command.Values) (command.Reply, error) {
 		return command.Reply{}, err
 	}
 	today := v.Today()
-	now, err := Today(v)
+	now, err := todaysNote(v)
 	if err != nil {
 		return command.Reply{}, err
 	}
-	before, err := OnDay(v, today.AddDate(0, 0, -1))
+	before, err := noteOnDay(v, today.AddDate(0, 0, -1))
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -60,7 +60,7 @@ func brief(v *command.Vault, p command.Values) (command.Reply, error) {
 	b.rows("Recently changed notes", rows, len(rows))
 	if p.Has("old-note") {
 		seed := today.Unix() / (24 * 60 * 60)
-		picked, err := Pick(v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
+		picked, err := pickNotes(v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
 		switch {
 		case err != nil:
 			return command.Reply{}, err

@@ -74,10 +74,10 @@ func folderOf(v *command.Vault, p command.Values) (disk.Path, error) {
 	return v.FolderThere(p["folder"])
 }
 
-// Notes returns the notes that a request is about and that wanted takes, in the order
+// notesFor returns the notes that a request is about and that wanted takes, in the order
 // of listings. wanted is called from several goroutines; texts says that it asks for
 // the texts of notes.
-func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledge.Note) bool) ([]disk.Path, error) {
+func notesFor(v *command.Vault, p command.Values, texts bool, wanted func(*knowledge.Note) bool) ([]disk.Path, error) {
 	under, err := folderOf(v, p)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledg
 	if p.Has("query") {
 		q, err := query.Parse(p["query"], query.Options{Budget: budget.From(v.Ctx)})
 		if err != nil {
-			return nil, BadQuery(err)
+			return nil, invalidQuery(err)
 		}
 		found, failed, texts = func(n *knowledge.Note) bool { return q.Match(n) }, q.Err, texts || q.NeedsText()
 	}
@@ -111,7 +111,7 @@ func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledg
 	case v.Ctx.Err() != nil:
 		return nil, v.Ctx.Err()
 	case failed() != nil:
-		return nil, BadQuery(failed())
+		return nil, invalidQuery(failed())
 	}
 	order.Sort(names)
 	all := make([]disk.Path, 0, len(names))
@@ -125,15 +125,15 @@ func Notes(v *command.Vault, p command.Values, texts bool, wanted func(*knowledg
 	return all, nil
 }
 
-// Indexed returns the notes that a request is about and of which the index says what
+// indexedNotes returns the notes that a request is about and of which the index says what
 // wanted asks, in the order of listings.
-func Indexed(v *command.Vault, p command.Values, wanted func(*index.File) bool) ([]disk.Path, error) {
+func indexedNotes(v *command.Vault, p command.Values, wanted func(*index.File) bool) ([]disk.Path, error) {
 	if p.Has("query") {
 		x, err := v.Index()
 		if err != nil {
 			return nil, err
 		}
-		all, err := Notes(v, p, false, func(*knowledge.Note) bool { return true })
+		all, err := notesFor(v, p, false, func(*knowledge.Note) bool { return true })
 		return slices.DeleteFunc(all, func(path disk.Path) bool {
 			place, ok := x.Place(path.String())
 			return !ok || !wanted(x.Files[place])
@@ -156,8 +156,8 @@ func Indexed(v *command.Vault, p command.Values, wanted func(*index.File) bool) 
 	return notes, nil
 }
 
-// BadQuery says what is wrong with a query, and what would be right.
-func BadQuery(err error) error {
+// invalidQuery says what is wrong with a query, and what would be right.
+func invalidQuery(err error) error {
 	var advised interface {
 		error
 		Hint() string

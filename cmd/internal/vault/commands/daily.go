@@ -40,7 +40,7 @@ func init() {
 }
 
 // noteOf finds the note of a day or another period that a request means.
-type noteOf func(*command.Vault, command.Values) (DailyNote, error)
+type noteOf func(*command.Vault, command.Values) (datedNote, error)
 
 // pathOf returns the command that prints the path of such a note, made or not.
 func pathOf(find noteOf) func(*command.Vault, command.Values) (command.Reply, error) {
@@ -79,7 +79,7 @@ func dailyEnsure(v *command.Vault, p command.Values) (command.Proposal, error) {
 // dailyNote returns the proposal to change today's note. If it is missing it is
 // made from its template, already changed, so that no half of the work can be
 // seen.
-func dailyNote(v *command.Vault, today DailyNote, said string, edit func([]byte) ([]byte, error)) (command.Proposal, error) {
+func dailyNote(v *command.Vault, today datedNote, said string, edit func([]byte) ([]byte, error)) (command.Proposal, error) {
 	before, err := command.ShownState(v, today.Path)
 	if err != nil {
 		return command.Proposal{}, command.WriteError(today.Path.String(), err)
@@ -111,11 +111,11 @@ func dailyRange(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (DailyNote, error) { return OnDay(v, day) })
+	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (datedNote, error) { return noteOnDay(v, day) })
 }
 
 // notesOf reads the notes of the periods that begin from a moment on until another.
-func notesOf(v *command.Vault, p command.Values, begin, last time.Time, of period, things string, noteAt func(time.Time) (DailyNote, error)) (command.Reply, error) {
+func notesOf(v *command.Vault, p command.Values, begin, last time.Time, of period, things string, noteAt func(time.Time) (datedNote, error)) (command.Reply, error) {
 	var notes []disk.Path
 	for ; !begin.After(last); begin = begin.AddDate(0, of.months, of.days) {
 		if len(notes) == maxRange {
@@ -159,7 +159,7 @@ func meansAdded(add func(before, now []byte, p command.Values) command.Verdict) 
 		if c.Before.Exists {
 			return add(c.Before.Text, c.Now.Text, p), nil
 		}
-		today, err := Today(v)
+		today, err := todaysNote(v)
 		if err != nil {
 			return command.Verdict{}, err
 		}
@@ -198,9 +198,9 @@ type templateSettings struct {
 	TimeFormat string `json:"timeFormat"`
 }
 
-// DailyNote is the note of a day or another period: where it is, and what its template
+// datedNote is the note of a day or another period: where it is, and what its template
 // may say.
-type DailyNote struct {
+type datedNote struct {
 	Path     disk.Path
 	template string // as it is set; may be empty
 	date     string // of {{date}}: as the app writes it, or by the format of a plugin
@@ -213,29 +213,29 @@ const maxDays = 36525
 
 // namedDay finds out which note belongs to the day that p names, today's if it
 // names none. The time of day is that of now, for templates that ask for it.
-func namedDay(v *command.Vault, p command.Values) (DailyNote, error) {
+func namedDay(v *command.Vault, p command.Values) (datedNote, error) {
 	now := v.Today()
 	switch {
 	case p.Has("date") && p.Has("offset"):
-		return DailyNote{}, command.Misuse("Use date=<date> or offset=<days>, not both.")
+		return datedNote{}, command.Misuse("Use date=<date> or offset=<days>, not both.")
 	case p.Has("date"):
 		span, err := command.Days(p["date"], now)
 		if err != nil {
-			return DailyNote{}, err
+			return datedNote{}, err
 		}
 		now = command.OnDay(now, span.First)
 	case p.Has("offset"):
 		days, err := strconv.Atoi(p["offset"])
 		if err != nil || days < -maxDays || days > maxDays {
-			return DailyNote{}, command.Misuse("Invalid number: %s", p["offset"])
+			return datedNote{}, command.Misuse("Invalid number: %s", p["offset"])
 		}
 		now = now.AddDate(0, 0, days)
 	}
-	return OnDay(v, now)
+	return noteOnDay(v, now)
 }
 
-// Today finds out which note is today's.
-func Today(v *command.Vault) (DailyNote, error) { return OnDay(v, v.Today()) }
+// todaysNote finds out which note is today's.
+func todaysNote(v *command.Vault) (datedNote, error) { return noteOnDay(v, v.Today()) }
 
 // noteIn returns the path of a note by its name, with or without its extension, in a folder as it is
 // set.
@@ -244,20 +244,20 @@ func noteIn(v *command.Vault, folder, name string) (disk.Path, error) {
 	return v.PathOf(strings.TrimSuffix(text, ".md") + ".md")
 }
 
-// OnDay finds out which daily note belongs to the day of a moment.
-func OnDay(v *command.Vault, now time.Time) (DailyNote, error) {
+// noteOnDay finds out which daily note belongs to the day of a moment.
+func noteOnDay(v *command.Vault, now time.Time) (datedNote, error) {
 	var settings dailySettings
 	if err := v.ReadConfig(dailyConfig, &settings); err != nil {
-		return DailyNote{}, err
+		return datedNote{}, err
 	}
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultDate
 	}
 	path, err := noteIn(v, settings.Folder, moment.Format(now, settings.Format))
 	if err != nil {
-		return DailyNote{}, command.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
+		return datedNote{}, command.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}
-	return DailyNote{Path: path, template: settings.Template, date: moment.Format(now, defaultDate), now: now}, nil
+	return datedNote{Path: path, template: settings.Template, date: moment.Format(now, defaultDate), now: now}, nil
 }
 
 // The app's settings file for unique notes, and its default.

@@ -150,11 +150,11 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	properties, err := command.PropertiesIn(ours)
 	if err != nil {
-		return command.Proposal{}, PropertyError(into.Path, ours, err)
+		return command.Proposal{}, propertyError(into.Path, ours, err)
 	}
 	merged, kept, err := withProperties(merged, properties)
 	if err != nil {
-		return command.Proposal{}, PropertyError(into.Path, merged, err)
+		return command.Proposal{}, propertyError(into.Path, merged, err)
 	}
 	planned, err := removing(v, []command.Target{from}, false)
 	if err != nil {

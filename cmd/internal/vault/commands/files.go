@@ -256,7 +256,7 @@ func listVaults(v *command.Vault, p command.Values) (command.Reply, error) {
 // randomPath answers the command random. The app opens the note and says so;
 // nothing can be opened here, so the path alone is the answer.
 func randomPath(v *command.Vault, p command.Values) (command.Reply, error) {
-	notes, err := Pick(v, p, 1)
+	notes, err := pickNotes(v, p, 1)
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
@@ -270,7 +270,7 @@ func randomRead(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	notes, err := Pick(v, p, count)
+	notes, err := pickNotes(v, p, count)
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
@@ -287,9 +287,9 @@ const (
 	maxRandom = 20 // more notes than anybody reads at once
 )
 
-// Pick picks different notes that p allows, at most count and fewer if
+// pickNotes picks different notes that p allows, at most count and fewer if
 // there are not so many.
-func Pick(v *command.Vault, p command.Values, count int) ([]disk.Path, error) {
+func pickNotes(v *command.Vault, p command.Values, count int) ([]disk.Path, error) {
 	days, err := command.Age(cmp.Or(p["min-age"], "0"), v.Clock())
 	if err != nil {
 		return nil, err

@@ -420,7 +420,7 @@ func (f *finding) daily() string {
 		if err != nil || days.Last.Sub(days.First) > 36*time.Hour {
 			continue
 		}
-		if note, err := OnDay(f.Vault, days.First); err == nil {
+		if note, err := noteOnDay(f.Vault, days.First); err == nil {
 			return note.Path.String()
 		}
 	}

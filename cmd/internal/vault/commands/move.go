@@ -72,7 +72,7 @@ func move(v *command.Vault, p command.Values) (command.Proposal, error) {
 		targets, err = pathLines(p["files"], v.FindPath)
 	} else {
 		var notes []disk.Path
-		notes, err = Notes(v, p, false, func(*knowledge.Note) bool { return true })
+		notes, err = notesFor(v, p, false, func(*knowledge.Note) bool { return true })
 		targets = command.Map(notes, func(note disk.Path) command.Target { return command.Target{Path: note, Typed: note.String()} })
 	}
 	if err != nil {

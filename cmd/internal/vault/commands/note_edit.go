@@ -22,7 +22,7 @@ func init() {
 		// These work on no note that is not named: the focused note is the user's choice
 		// not the caller's.
 		command.Command{Name: "note:replace", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
-			return EditNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
+			return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
 		}},
 		command.Command{Name: "note:insert", Plan: insertText},
 		// Content of nothing but a line break empties a section: an empty value is more often a slip.
@@ -31,7 +31,7 @@ func init() {
 			if err != nil {
 				return command.Proposal{}, err
 			}
-			return EditNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+			return editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
 		}},
 		// What a template gives is for the app to say: it may hold the time, or code of a plugin.
 		command.Command{Name: "create", Plan: create, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
@@ -59,7 +59,7 @@ func insertText(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if p["position"] == "after" {
 		where = edit.After
 	}
-	return EditNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
+	return editNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
 }
 
 // partOf reads which part of a note a request means.
@@ -77,8 +77,8 @@ func partOf(p command.Values) (edit.Target, error) {
 	return edit.Lines(first, last), err
 }
 
-// EditNamed returns the proposal to change the note that a request names.
-func EditNamed(v *command.Vault, p command.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+// editNamed returns the proposal to change the note that a request names.
+func editNamed(v *command.Vault, p command.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
 	change := func(text []byte) ([]byte, error) {
 		return Edit(text, func() ([]byte, error) { return edit(text) })
 	}
@@ -87,7 +87,7 @@ func EditNamed(v *command.Vault, p command.Values, said string, edit func(text [
 	case p.Has("daily") && named:
 		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	case p.Has("daily"):
-		today, err := Today(v)
+		today, err := todaysNote(v)
 		if err != nil {
 			return command.Proposal{}, err
 		}
@@ -140,15 +140,15 @@ func explainEditError(found markdown.Note, err error) error {
 			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
 			if len(names) > 0 {
 				listed := command.Map(found.Headings[:min(len(names), maxListedHeadings)], func(h markdown.Heading) string {
-					return fmt.Sprintf("%q (line %d)", command.Verbatim(Excerpt(h.Text)), h.Line)
+					return fmt.Sprintf("%q (line %d)", command.Verbatim(excerpt(h.Text)), h.Line)
 				})
 				instead = " The note has " + command.AndMore(strings.Join(listed, ", "), len(names)-maxListedHeadings) + "."
 			}
 		}
-		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), command.Verbatim(Excerpt(missing.Wanted)), instead)
+		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), command.Verbatim(excerpt(missing.Wanted)), instead)
 	case errors.As(err, &several) && several.What == "text":
 		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
-			command.Verbatim(Excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
+			command.Verbatim(excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
 	case errors.As(err, &several):
 		return command.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), command.Verbatim(several.Wanted), onLines(several.Candidates, several.Count))
 	case errors.As(err, &refusal):
@@ -178,9 +178,9 @@ func onLines(all []edit.Candidate, count int) string {
 // maxExcerpt is how much of a text is quoted in a sentence about it.
 const maxExcerpt = 60
 
-// Excerpt returns the beginning of a text, of its first line with something on
+// excerpt returns the beginning of a text, of its first line with something on
 // it.
-func Excerpt(text string) string {
+func excerpt(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
 	line = strings.TrimSuffix(line, "\r")
 	cut := len(line)

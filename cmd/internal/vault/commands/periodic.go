@@ -16,19 +16,19 @@ import (
 )
 
 // periodicNote finds out which note a request is about.
-func periodicNote(v *command.Vault, p command.Values) (DailyNote, error) {
+func periodicNote(v *command.Vault, p command.Values) (datedNote, error) {
 	at := v.Today()
 	if p.Has("date") {
 		days, err := command.Days(p["date"], at)
 		if err != nil {
-			return DailyNote{}, err
+			return datedNote{}, err
 		}
 		at = command.OnDay(at, days.First)
 	}
 	which := periodOf(p["period"])
 	chosen, err := which.settings(v)
 	if err != nil {
-		return DailyNote{}, err
+		return datedNote{}, err
 	}
 	return which.noteAt(v, chosen, at)
 }
@@ -50,7 +50,7 @@ func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
 		if err != nil {
 			return command.Reply{}, err
 		}
-		return notesOf(v, p, which.begin(first, chosen.Format), last, which, "notes", func(begin time.Time) (DailyNote, error) { return which.noteAt(v, chosen, begin) })
+		return notesOf(v, p, which.begin(first, chosen.Format), last, which, "notes", func(begin time.Time) (datedNote, error) { return which.noteAt(v, chosen, begin) })
 	}
 	note, err := periodicNote(v, p)
 	if err != nil {
@@ -172,17 +172,17 @@ func (p period) begin(at time.Time, format string) time.Time {
 }
 
 // noteAt finds out which note belongs to the period of a moment.
-func (p period) noteAt(v *command.Vault, chosen noteSettings, at time.Time) (DailyNote, error) {
+func (p period) noteAt(v *command.Vault, chosen noteSettings, at time.Time) (datedNote, error) {
 	begin := p.begin(at, chosen.Format)
 	date := moment.Format(begin, chosen.Format)
 	path, err := noteIn(v, chosen.Folder, date)
 	if err != nil {
-		return DailyNote{}, command.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
+		return datedNote{}, command.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
 	}
 	if p.name == "day" && !chosen.Enabled {
 		date = moment.Format(begin, defaultDate)
 	}
-	return DailyNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
+	return datedNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
 }
 
 // dayOf returns the moment that a variable of the Periodic Notes plugin names: a weekday of a

@@ -73,7 +73,7 @@ func properties(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, err
 	}
-	types, err := PropertyTypes(v)
+	types, err := propertyTypes(v)
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -142,8 +142,8 @@ var allProperties = knowledge.Derived[[]propertyUse]{Name: "properties", Compute
 	return all
 }}
 
-// PropertyNames returns the names of the properties of the notes that the caller may see.
-func PropertyNames(v *command.Vault) ([]string, error) {
+// propertyNames returns the names of the properties of the notes that the caller may see.
+func propertyNames(v *command.Vault) ([]string, error) {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
 		return nil, err
@@ -180,8 +180,8 @@ func indented(value any) string {
 	return out.String()
 }
 
-// PropertyTypes returns the types that the user set, by lower-case name.
-func PropertyTypes(v *command.Vault) (map[string]string, error) {
+// propertyTypes returns the types that the user set, by lower-case name.
+func propertyTypes(v *command.Vault) (map[string]string, error) {
 	var file struct {
 		Types map[string]string `json:"types"`
 	}
@@ -281,7 +281,7 @@ func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		value, err := NewValue(v, p)
+		value, err := newValue(v, p)
 		if err != nil {
 			return command.Proposal{}, err
 		}
@@ -291,7 +291,7 @@ func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	value, err := NewValue(v, p)
+	value, err := newValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -316,37 +316,37 @@ func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error
 	}
 	edited, _, err := frontmatter.Remove(text, p["name"])
 	if err != nil {
-		return command.Proposal{}, PropertyError(t.Path, text, err)
+		return command.Proposal{}, propertyError(t.Path, text, err)
 	}
 	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
 }
 
-// Value is what a request sets a property to.
-type Value struct {
+// propertyValue is what a request sets a property to.
+type propertyValue struct {
 	name, typed     string
 	given, assigned bool // the type, by the request or in the vault
 	value           frontmatter.Value
 }
 
-// NewValue reads the value of a request. Its type is the one that is given, else that of a list in
+// newValue reads the value of a request. Its type is the one that is given, else that of a list in
 // the note, else the one that the user assigned to the name in this vault, else that of the value
 // in the note, else that of the shape of the value. A value that does not fit the type is refused.
 // The app goes by the shape alone, with which a number replaces a text.
-func NewValue(v *command.Vault, p command.Values) (Value, error) {
+func newValue(v *command.Vault, p command.Values) (propertyValue, error) {
 	as, assigned := frontmatter.Type(p["type"]), false
 	if !p.Has("type") {
-		types, err := PropertyTypes(v)
+		types, err := propertyTypes(v)
 		if err != nil {
-			return Value{}, err
+			return propertyValue{}, err
 		}
 		as, assigned = assignedType(types, p["name"])
 	}
 	value, err := frontmatter.ParseValue(p["value"], as)
 	switch {
 	case err == nil:
-		return Value{p["name"], p["value"], p.Has("type"), assigned, value}, nil
+		return propertyValue{p["name"], p["value"], p.Has("type"), assigned, value}, nil
 	case assigned:
-		return Value{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
+		return propertyValue{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
 	}
 	hint := ""
 	if as == frontmatter.TypeDate {
@@ -355,11 +355,11 @@ func NewValue(v *command.Vault, p command.Values) (Value, error) {
 			hint = fmt.Sprintf("%q is value=%s", command.Verbatim(quote.Short(p["value"])), days.First.Format(time.DateOnly))
 		}
 	}
-	return Value{}, command.MisuseWithHint(hint, "%v", err)
+	return propertyValue{}, command.MisuseWithHint(hint, "%v", err)
 }
 
 // in returns the value for the note at a path.
-func (x Value) in(at disk.Path, text []byte) (frontmatter.Value, error) {
+func (x propertyValue) in(at disk.Path, text []byte) (frontmatter.Value, error) {
 	old := frontmatter.Get(text, x.name)
 	as := old.Type()
 	switch kind := old.Kind(); {
@@ -378,13 +378,13 @@ func (x Value) in(at disk.Path, text []byte) (frontmatter.Value, error) {
 }
 
 // Set returns the text of the note at a path with the property set.
-func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
+func (x propertyValue) Set(at disk.Path, text []byte) ([]byte, error) {
 	value, err := x.in(at, text)
 	if err != nil {
 		return nil, err
 	}
 	edited, err := frontmatter.Set(text, x.name, value)
-	return edited, PropertyError(at, text, err)
+	return edited, propertyError(at, text, err)
 }
 
 // assignedType returns the type that a name has in a vault. The three that the
@@ -403,9 +403,9 @@ func assignedType(types map[string]string, name string) (as frontmatter.Type, ok
 	return "", false
 }
 
-// PropertyError explains why the properties of a note cannot be changed, with the line
+// propertyError explains why the properties of a note cannot be changed, with the line
 // of the note: those of the errors are counted from the start of the block. It is nil for no error.
-func PropertyError(at disk.Path, text []byte, err error) error {
+func propertyError(at disk.Path, text []byte, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -429,7 +429,7 @@ func PropertyError(at disk.Path, text []byte, err error) error {
 // value looks like, where this program goes by the type that the vault gives the
 // name.
 func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-	asked, err := NewValue(v, p)
+	asked, err := newValue(v, p)
 	if err != nil {
 		return command.Verdict{}, err
 	}
@@ -477,7 +477,7 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		types, err := PropertyTypes(v)
+		types, err := propertyTypes(v)
 		if err != nil {
 			return command.Proposal{}, err
 		}
@@ -485,7 +485,7 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 		edit := func(at disk.Path, text []byte) ([]byte, error) {
 			all, err := command.PropertiesIn(text)
 			if err != nil {
-				return nil, PropertyError(at, text, err)
+				return nil, propertyError(at, text, err)
 			}
 			old, _ := all.Lookup(p["name"])
 			items := slices.Clone(old.Value.List())
@@ -511,7 +511,7 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 				return text, nil
 			}
 			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
-			return edited, PropertyError(at, text, err)
+			return edited, propertyError(at, text, err)
 		}
 		if !p.Has("folder") && !p.Has("query") {
 			t, text, err := v.MarkdownNote(p)
@@ -534,5 +534,5 @@ func severalNotes(v *command.Vault, p command.Values) ([]disk.Path, error) {
 	if command.NamesOneFile(p) {
 		return nil, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
 	}
-	return Notes(v, p, false, func(*knowledge.Note) bool { return true })
+	return notesFor(v, p, false, func(*knowledge.Note) bool { return true })
 }

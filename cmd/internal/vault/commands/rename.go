@@ -105,7 +105,7 @@ func badHeading(to string, err error) error {
 // the two values would be lost.
 func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
 	name, to := p["name"], strings.TrimSpace(p["to"])
-	notes, err := Indexed(v, p, func(f *index.File) bool {
+	notes, err := indexedNotes(v, p, func(f *index.File) bool {
 		_, ok := f.Facts().Properties().Lookup(name)
 		return ok
 	})
@@ -113,7 +113,7 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 		return command.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		known, err := PropertyNames(v)
+		known, err := propertyNames(v)
 		if err != nil {
 			return command.Proposal{}, err
 		}
@@ -121,14 +121,14 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 	}
 	all, err := editAll(v, notes, "Renamed property "+name+" to "+to, func(path disk.Path, text []byte) ([]byte, error) {
 		edited, _, err := frontmatter.Rename(text, name, to)
-		return edited, PropertyError(path, text, err)
+		return edited, propertyError(path, text, err)
 	})
 	if err != nil {
 		return command.Proposal{}, err
 	}
 	// The type that the user gave stays with the old name: the app keeps it in a settings file, which
 	// is the user's.
-	types, err := PropertyTypes(v)
+	types, err := propertyTypes(v)
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -161,7 +161,7 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 		return ""
 	}
-	notes, err := Indexed(v, p, func(f *index.File) bool {
+	notes, err := indexedNotes(v, p, func(f *index.File) bool {
 		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return renamed(tag[1:]) != "" })
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
 		edited, inProperties, err := frontmatter.RewriteTags(text, renamed)
 		if err != nil {
-			return nil, PropertyError(path, text, err)
+			return nil, propertyError(path, text, err)
 		}
 		found := markdown.Scan(edited)
 		out, at := []byte(nil), 0

@@ -42,7 +42,7 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	notes, err := Notes(v, p, true, func(n *knowledge.Note) bool { return find.mayBeIn(n.Text()) })
+	notes, err := notesFor(v, p, true, func(n *knowledge.Note) bool { return find.mayBeIn(n.Text()) })
 	if err == nil {
 		err = uses.Err()
 	}

@@ -197,12 +197,12 @@ func search(v *command.Vault, p command.Values, lines bool) (result, error) {
 // maxHits is where the app stops a search.
 const maxHits = 100_000
 
-// badQuery is [BadQuery] that gives the advice about an unknown operator a line of its own.
+// badQuery is [invalidQuery] that gives the advice about an unknown operator a line of its own.
 func badQuery(err error) error {
 	if wrong, ok := errors.AsType[*query.ParseError](err); ok && wrong.Code() == query.CodeNoOperator {
 		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
 	}
-	return BadQuery(err)
+	return invalidQuery(err)
 }
 
 // hit is a note that was found.

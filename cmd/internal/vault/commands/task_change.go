@@ -265,7 +265,7 @@ func add(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if p.Has("create-heading") && !p.Has("heading") {
 		return command.Proposal{}, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
 	}
-	proposal, err := EditNamed(v, p, addedTo, func(text []byte) ([]byte, error) {
+	proposal, err := editNamed(v, p, addedTo, func(text []byte) ([]byte, error) {
 		switch {
 		case p.Has("create-heading"):
 			return edit.AppendUnderMade(text, p["heading"], line)

@@ -114,7 +114,7 @@ var (
 // today's note or those of a folder.
 func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
 	if p.Has("daily") {
-		note, err := Today(v)
+		note, err := todaysNote(v)
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +245,7 @@ func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
 	var lines, refs []string
 	for _, task := range around {
 		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
-		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, command.Verbatim(Excerpt(task.Text))))
+		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, command.Verbatim(excerpt(task.Text))))
 	}
 	return markdown.Task{}, command.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
 }
@@ -277,16 +277,16 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 		}
 		switch len(found) {
 		case 0:
-			return t, 0, command.NotFoundNearest.Failure("No task with the text %q found.", command.Verbatim(Excerpt(p["text"])))
+			return t, 0, command.NotFoundNearest.Failure("No task with the text %q found.", command.Verbatim(excerpt(p["text"])))
 		case 1:
 			at, err := v.PathOf(found[0].file)
 			return command.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
 		}
 		rows := command.Map(found[:min(len(found), maxCandidates)], func(i *taskItem) string {
-			return fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(Excerpt(i.text)))
+			return fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(excerpt(i.text)))
 		})
 		kind := command.Ambiguous.Advise("name the task with ref=, or give more of its words")
-		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(Excerpt(p["text"])), len(found), strings.Join(rows, ", "))
+		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(excerpt(p["text"])), len(found), strings.Join(rows, ", "))
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
 		if colon < 0 {
@@ -298,7 +298,7 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 			return t, 0, err
 		}
 	case p.Has("daily"):
-		today, err := Today(v)
+		today, err := todaysNote(v)
 		if err != nil {
 			return t, 0, err
 		}

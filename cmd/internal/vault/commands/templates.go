@@ -135,7 +135,7 @@ const maxVariable = 1000
 // fresh returns the text of a new daily note: its template with the variables
 // filled in. Without a template, or with one that is set but not there, the
 // note is empty, as in the app.
-func (d DailyNote) fresh(v *command.Vault) ([]byte, error) {
+func (d datedNote) fresh(v *command.Vault) ([]byte, error) {
 	path, name, err := chosenTemplate(v, d.template)
 	if err != nil || path == (disk.Path{}) {
 		return nil, err
