@@ -107,7 +107,10 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 			return other, nil
 		}
 		if p.Has("heading") {
-			return Edit(other, func() ([]byte, error) { return edit.Insert(other, edit.After, edit.Heading(p["heading"]), content) })
+			insert := func(text []byte) ([]byte, error) {
+				return edit.Insert(text, edit.After, edit.Heading(p["heading"]), content)
+			}
+			return explained(insert)(other)
 		}
 		if trimmed := strings.TrimRight(string(edit.Body(other)), "\r\n"); trimmed != "" {
 			content = "\n" + content

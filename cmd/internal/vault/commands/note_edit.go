@@ -79,9 +79,7 @@ func partOf(p command.Values) (edit.Target, error) {
 
 // editNamed returns the proposal to change the note that a request names.
 func editNamed(v *command.Vault, p command.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
-	change := func(text []byte) ([]byte, error) {
-		return Edit(text, func() ([]byte, error) { return edit(text) })
-	}
+	edit = explained(edit)
 	named := p.Has("file") || p.Has("path")
 	switch {
 	case p.Has("daily") && named:
@@ -91,22 +89,23 @@ func editNamed(v *command.Vault, p command.Values, said string, edit func(text [
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		return dailyNote(v, today, said+today.Path.String(), change)
+		return dailyNote(v, today, said+today.Path.String(), edit)
 	case !named:
 		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
 	}
-	return command.ProposeEdit(v, p, said, change)
+	return command.ProposeEdit(v, p, said, edit)
 }
 
-// Edit makes an edit and explains the error, which names the places in the
-// text that may have been meant: a caller that edits a note by a name has an old or an
-// inexact picture of it.
-func Edit(text []byte, change func() ([]byte, error)) ([]byte, error) {
-	edited, err := change()
-	if err != nil {
-		return nil, explainEditError(markdown.Scan(text), err)
+// explained returns an edit whose error names the places in the text that may have been meant: a
+// caller that edits a note by a name has an old or an inexact picture of it.
+func explained(edit func(text []byte) ([]byte, error)) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		edited, err := edit(text)
+		if err != nil {
+			return nil, explainEditError(markdown.Scan(text), err)
+		}
+		return edited, nil
 	}
-	return edited, nil
 }
 
 // explainEditError explains why a part of a note was not found or not changed, with the names in
@@ -213,19 +212,19 @@ type adding func(text []byte, content string, inline bool) []byte
 // of returns the edit that adds what a request gives: below a heading, if it
 // names one. There inline means nothing, because lines of their own are added.
 func (add adding) of(p command.Values) func(text []byte) ([]byte, error) {
-	return func(text []byte) ([]byte, error) {
+	return explained(func(text []byte) ([]byte, error) {
 		switch {
 		case p.Has("heading") && p.Has("inline"):
 			return nil, command.Misuse("Use heading=<text> or inline, not both.")
 		case p.Has("create-heading") && !p.Has("heading"):
 			return nil, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
 		case p.Has("create-heading"):
-			return Edit(text, func() ([]byte, error) { return edit.AppendUnderMade(text, p["heading"], p["content"]) })
+			return edit.AppendUnderMade(text, p["heading"], p["content"])
 		case p.Has("heading"):
-			return Edit(text, func() ([]byte, error) { return edit.AppendUnder(text, p["heading"], p["content"]) })
+			return edit.AppendUnder(text, p["heading"], p["content"])
 		}
 		return add(text, p["content"], p.Has("inline")), nil
-	}
+	})
 }
 
 // templateStyle is what is said of a note that the app filled from a template.

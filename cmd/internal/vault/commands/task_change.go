@@ -81,9 +81,9 @@ func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
 	}
-	edited, err := Edit(one.note, func() ([]byte, error) { return edit.SetTask(one.note, one.Line, mark) })
+	edited, err := edit.SetTask(one.note, one.Line, mark)
 	if err != nil {
-		return command.Proposal{}, err
+		return command.Proposal{}, explainEditError(markdown.Scan(one.note), err)
 	}
 	if !change.Extra {
 		after, err := taskAt(one.Target, edited, one.Line)
