@@ -70,21 +70,19 @@ func (f *finding) learned(said command.Reply, by string, without error) command.
 	if !f.Host.Knowledge.Resident {
 		return said
 	}
-	notes := func() (list []meaning.Note) { // that this caller may see and that the app does not exclude
-		for _, file := range f.x.Files {
-			if p := file.Path.String(); file.IsNote() && !f.excluded(p) {
-				list = append(list, meaning.Note{Path: p, Stamp: knowledge.StampOf(file)})
-			}
-		}
-		return list
+	notes := func() []*index.File { // that this caller may see and that the app does not exclude
+		return slices.DeleteFunc(slices.Clone(f.x.Files), func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) })
 	}
-	m.Learn(f.x, notes, f.sectionsToSend)
+	m.Learn(f.x, func() []meaning.Note {
+		return command.Map(notes(), func(file *index.File) meaning.Note {
+			return meaning.Note{Path: file.Path.String(), Stamp: knowledge.StampOf(file)}
+		})
+	}, f.sectionsToSend)
 	if !m.Asks() {
 		return said
 	}
-	files := slices.DeleteFunc(slices.Clone(f.x.Files), func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) })
 	sections := 0
-	for _, n := range index.Collect(files, func(facts index.Facts) int { return min(1+len(facts.Headings()), meaning.MaxSections) }) {
+	for _, n := range index.Collect(notes(), func(facts index.Facts) int { return min(1+len(facts.Headings()), meaning.MaxSections) }) {
 		sections += n
 	}
 	host, model := m.Elsewhere()
