@@ -7,11 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
@@ -139,55 +135,6 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 func TestAMoveWithoutADestination(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "A"})
 	h.expect(command.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep]\n", "move", "path=a.md")
-}
-
-// leads returns where the links of a note lead, by the rules of their own room.
-func leads(text, source string, paths []string) (targets []string) {
-	files := lookup.New(paths)
-	for _, link := range markdown.Scan([]byte(text)).Links {
-		target := ""
-		if i, ok := files.Resolve(link.Path, source); ok {
-			target = files.Path(i)
-		}
-		targets = append(targets, target)
-	}
-	return targets
-}
-
-func TestNoLinkLeadsElsewhereAfterAMove(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		paths := []string{"a.md", "b.md", "x/a.md", "x/b.md", "x/y/a.md", "x/y/c.md"}
-		link := rapid.SampledFrom([]string{"[[a]]", "[[b]]", "[[c]]", "[[x/a]]", "[[./a]]", "[[../b]]", "[t](a.md)", "[t](x/b.md)", "[[y/a]]", "[[/a]]"})
-		files := map[string]string{".obsidian/app.json": `{"alwaysUpdateLinks":true,"newLinkFormat":"` + rapid.SampledFrom([]string{"shortest", "relative", "absolute"}).Draw(rt, "format") + `"}`}
-		for _, path := range paths {
-			files[path] = strings.Join(rapid.SliceOfN(link, 0, 4).Draw(rt, path), " ")
-		}
-		h := build(t, files)
-		from := rapid.SampledFrom(paths).Draw(rt, "from")
-		to := rapid.SampledFrom([]string{"z.md", "c.md", "x/z.md", "x/y/b.md", "w/a.md"}).Draw(rt, "to")
-		list := h.plan("move", "path="+from, "to="+to).paths()
-		h.expect(command.ExitDone, "Moved: "+from+" -> "+to+"\n", "move", "path="+from, "to="+to)
-		renamed := func(paths []string) []string {
-			paths = slices.Clone(paths)
-			for i, path := range paths {
-				if path == from {
-					paths[i] = to
-				}
-			}
-			return paths
-		}
-		after := renamed(paths)
-		for i, path := range paths {
-			text := h.get(after[i])
-			want := renamed(leads(files[path], path, paths))
-			for j, target := range leads(text, after[i], after) {
-				// What led nowhere may lead somewhere now: it is not touched.
-				assert.That(rt, want[j] == "" || target == want[j], "%s: %q led to %q, %q leads to %q", path, files[path], want, text, target)
-			}
-			changed := text != files[path]
-			assert.That(rt, path == from || changed == slices.Contains(list, path), "%s changed: %v, the plan lists %q", path, changed, list)
-		}
-	})
 }
 
 func TestAWorkerSeesWhatItMoved(t *testing.T) {

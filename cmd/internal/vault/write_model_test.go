@@ -139,6 +139,14 @@ func (m *model) turn(t *rapid.T) (call []string, fine bool) {
 	}
 }
 
+// inLineEndsOf returns a text as it is put into a note.
+func inLineEndsOf(old, text string) string {
+	if 2*strings.Count(old, "\r\n") <= strings.Count(old, "\n") {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}
+
 func TestWritesAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		start := map[string]string{"a.md": "A\r\n", "x/a.md": "[[a]]", "LICENSE": "\x00"}
