@@ -196,6 +196,26 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	assert.That(t, slices.Contains(strings.Split(h.get("a.md"), "\n"), "x"), "with the switch: %q", h.get("a.md"))
 }
 
+// A caller is told by which id a change can be undone, also one of several notes.
+func TestEveryChangeIsNamed(t *testing.T) {
+	done := 0
+	for name, given := range writingSamples {
+		h := build(t, map[string]string{
+			"a.md": "---\np:\n  - 1\ntags: t\n---\n# H\n- [ ] x 📅 2026-11-25\n", "T.md": "t", "F/c.md": "x", "B.base": "views:\n  - type: table\n    name: V\n  - type: table\n    name: W\n",
+			"C.canvas":                 `{"nodes":[{"id":"x","type":"text","text":"t","x":0,"y":0,"width":1,"height":1},{"id":"y","type":"text","text":"t","x":9,"y":0,"width":1,"height":1}],"edges":[]}`,
+			".obsidian/templates.json": `{"folder":""}`,
+		})
+		before := h.tree()
+		status, out, messages := h.run(append([]string{"--facts", name}, strings.Fields(given)...)...)
+		_, facts, _ := frame.CutReport(messages)
+		if status == command.ExitDone && h.tree() != before {
+			done++
+			assert.That(t, facts.Change != "", "%s %s: %q, with the facts %+v", name, given, out, facts)
+		}
+	}
+	assert.That(t, done >= 40, "%d of %d commands changed something", done, len(writingSamples))
+}
+
 // What an agent can read does not show how this program is started.
 func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 	h := build(t, nil)

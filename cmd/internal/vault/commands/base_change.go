@@ -181,10 +181,6 @@ func filledIn(style string) command.Verifier {
 	}
 }
 
-// maxSet bounds the notes that one call changes: a user has to be able to look
-// through the difference that is shown before.
-const maxSet = 500
-
 // setInBase changes the notes among the rows of a view, as one change that undo
 // takes back as a whole. Nothing is changed if one of them cannot be.
 func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
@@ -213,7 +209,7 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	var steps []command.Step
+	var notes []disk.Path
 	for _, row := range table.Rows {
 		if !strings.HasSuffix(row.Path, ".md") {
 			continue // only notes have properties
@@ -222,23 +218,9 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 		if err != nil {
 			return command.Proposal{}, command.FileNotFound(row.Path)
 		}
-		text, err := v.Disk.Read(path)
-		if err != nil {
-			return command.Proposal{}, command.ReadError(row.Path, err)
-		}
-		edited, err := value.Set(path, text)
-		if err != nil {
-			return command.Proposal{}, err
-		}
-		s := command.Step{Path: path, Before: command.Existing(text), After: command.Existing(edited)}
-		if !s.IsNoop() {
-			steps = append(steps, s)
-		}
-		if len(steps) > maxSet {
-			return command.Proposal{}, command.Failure("More than %d notes would be changed. Narrow the view with where=<expression> or limit=<n>.", maxSet)
-		}
+		notes = append(notes, path)
 	}
-	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], command.Count(len(steps), "note"))}, nil
+	return editAll(v, notes, fmt.Sprintf("Set %s: %s", p["name"], p["value"]), value.Set)
 }
 
 // restructuring returns the command that changes a base in one way. Comments, and keys that the

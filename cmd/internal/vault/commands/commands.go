@@ -208,9 +208,9 @@ func editAll(v *command.Vault, notes []disk.Path, said string, edit func(at disk
 		}
 		switch {
 		case len(all.Steps) > maxNotes:
-			return all, command.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>.", maxNotes)
+			return all, command.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxNotes)
 		case size > maxBytes:
-			return all, command.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>.", maxBytes>>20)
+			return all, command.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxBytes>>20)
 		}
 	}
 	all.Message = said + " in " + command.Count(len(all.Steps), "note")
