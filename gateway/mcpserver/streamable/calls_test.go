@@ -29,17 +29,14 @@ func cancelled(id int) string {
 func TestACancellationStaysInItsSession(t *testing.T) {
 	r := open(t, nil)
 	mine, other := r.session(), r.session()
-	answers := map[string]chan exchanged{mine: make(chan exchanged, 1), other: make(chan exchanged, 1)}
-	for _, id := range []string{mine, other} {
-		go func() { answers[id] <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
-		soon(t, "the call", r.started)
-	}
+	toMine := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, mine)
+	toOther := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, other)
 	assert.Equal(t, r.post(cancelled(1), server.HeaderKeySessionID, mine).status, http.StatusAccepted)
 	soon(t, "the end of my call", r.ended)
-	answer := soon(t, "my answer", answers[mine])
+	answer := soon(t, "my answer", toMine)
 	assert.That(t, isUnanswered(answer), "my call: %+v", answer)
 	close(r.release)
-	assert.Equal(t, soon(t, "the other answer", answers[other]).text(t), "released", "the other call")
+	assert.Equal(t, soon(t, "the other answer", toOther).text(t), "released", "the other call")
 }
 
 // isUnanswered reports whether a request that was taken back got what it should: the
@@ -52,20 +49,18 @@ func TestACancellationNamesItsRequest(t *testing.T) {
 	r := open(t, nil)
 	session := r.session()
 	named := func(message, id string) string { return strings.Replace(message, "7", id, 1) }
-	answers := make(chan exchanged, 1)
-	begin := func() {
-		go func() { answers <- r.post(named(call(7, "block", "{}"), `"1"`), server.HeaderKeySessionID, session) }()
-		soon(t, "the call", r.started)
+	begin := func() <-chan exchanged {
+		return r.begun(named(call(7, "block", "{}"), `"1"`), server.HeaderKeySessionID, session)
 	}
 	cancel := func(id string) {
 		t.Helper()
 		assert.Equal(t, r.post(named(cancelled(7), id), server.HeaderKeySessionID, session).status, http.StatusAccepted, "%s", id)
 	}
-	begin()
+	answers := begin()
 	cancel(`"1"`)
 	answer := soon(t, "the answer", answers)
 	assert.That(t, isUnanswered(answer), "%+v", answer)
-	begin()
+	answers = begin()
 	for _, other := range []string{"1", `"2"`, `"1 "`, `""`} {
 		cancel(other)
 	}
@@ -102,14 +97,10 @@ func TestACancelledCallEndsItsStream(t *testing.T) {
 // requests nor those of sessions.
 func TestACancellationWithoutASessionIsSwallowed(t *testing.T) {
 	r := open(t, nil)
-	answers := make(chan exchanged, 2)
 	body, headers := modernCall(1, "block", "{}")
-	go func() { answers <- r.post(body, headers...) }()
-	soon(t, "the call", r.started)
+	modernAnswers := r.begun(body, headers...)
 	id := r.session()
-	go func() { answers <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
-	soon(t, "the call of a session", r.started)
-
+	legacyAnswers := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, id)
 	body, headers = modern(0, "notifications/cancelled", `"requestId":1`)
 	body = strings.Replace(body, `"id":0,`, "", 1)
 	for _, more := range [][]string{nil, {server.HeaderKeySessionID, id}} {
@@ -119,9 +110,8 @@ func TestACancellationWithoutASessionIsSwallowed(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	close(r.release)
-	for range 2 {
-		assert.Equal(t, soon(t, "an answer", answers).text(t), "released")
-	}
+	assert.Equal(t, soon(t, "an answer", modernAnswers).text(t), "released")
+	assert.Equal(t, soon(t, "an answer in a session", legacyAnswers).text(t), "released")
 }
 
 func TestAConnectionThatBreaksCancelsItsCall(t *testing.T) {

@@ -195,6 +195,15 @@ func (r *running) post(body string, headers ...string) exchanged {
 	return r.send(http.MethodPost, endpoint, body, headers...)
 }
 
+// begun posts a call of "block", and returns when it runs.
+func (r *running) begun(body string, headers ...string) (answers <-chan exchanged) {
+	r.t.Helper()
+	c := make(chan exchanged, 1)
+	go func() { c <- r.post(body, headers...) }()
+	soon(r.t, "the call", r.started)
+	return c
+}
+
 const legacyVersion = "2025-11-25"
 
 func initialize(version string) string {
@@ -283,7 +292,7 @@ func (r *running) raw(text string, end bool) string {
 	_, err := all.ReadFrom(c)
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		r.t.Fatalf("after %q the server neither answered nor closed", clipped(text))
+		r.t.Fatalf("after %.200q the server neither answered nor closed", text)
 	}
 	return all.String()
 }
@@ -315,8 +324,6 @@ func readAnswer(from *bufio.Reader) (status int, text string) {
 	body, _ := io.ReadAll(answer.Body)
 	return answer.StatusCode, string(body)
 }
-
-func clipped(text string) string { return text[:min(len(text), 200)] }
 
 // soon receives from a channel.
 func soon[T any](t *testing.T, what string, c <-chan T) T {

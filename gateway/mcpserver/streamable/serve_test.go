@@ -41,10 +41,7 @@ func TestStoppingAnswersWhatRuns(t *testing.T) {
 	defer silent.Close()
 	body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
 	subscription := r.follow(http.MethodPost, body, headers...)
-	answers := make(chan exchanged, 1)
-	go func() { answers <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
-	soon(t, "the call", r.started)
-
+	answers := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, id)
 	r.stop()
 	for range stream.lines { // it ends, although the call goes on
 	}

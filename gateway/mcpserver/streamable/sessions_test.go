@@ -201,9 +201,7 @@ func TestAnOldTimerEndsNothing(t *testing.T) {
 func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
 	r := open(t, nil)
 	id, other := r.session(), r.session()
-	answers := make(chan exchanged, 1)
-	go func() { answers <- r.post(call(7, "block", "{}"), server.HeaderKeySessionID, id) }()
-	soon(t, "the call", r.started)
+	answers := r.begun(call(7, "block", "{}"), server.HeaderKeySessionID, id)
 	assert.Equal(t, r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, id).status, http.StatusOK)
 	assert.ErrorIs(t, soon(t, "the end of the call", r.ended), context.Canceled)
 	answer := soon(t, "the answer", answers)
