@@ -21,15 +21,13 @@ import (
 // still be had, and so can each version in between.
 func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	j := newJournal(t, Limits{})
-	wiped, content := change("a.md", prose(20_000), "x")
-	require.NoError(t, j.Begin(wiped, content))
+	wiped := begun(t, j, "a.md", prose(20_000), "x")
 	require.NoError(t, j.End(wiped.ID, Done, nil, ""))
 	text, whole := []byte("x"), random(16<<20)
 	var ids []Entry
 	for i := range 16 {
 		next := append(bytes.Clone(text), whole[i<<20:(i+1)<<20]...)
-		e, content := change("a.md", string(text), string(next))
-		require.NoError(t, j.Begin(e, content))
+		e := begun(t, j, "a.md", string(text), string(next))
 		require.NoError(t, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
 		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		ids, text = append(ids, e), next
@@ -183,8 +181,7 @@ func TestADifferenceInAFile(t *testing.T) {
 	base := random(2 << 20)
 	text := append(append(bytes.Clone(base[:1<<20]), random(600_000)...), base[1<<20:]...)
 	for _, version := range [][]byte{base, text} {
-		e, content := change("a.md", string(version), "")
-		require.NoError(t, j.Begin(e, content))
+		begun(t, j, "a.md", string(version), "")
 	}
 	use := diskUse(t, j.folder.dir)
 	assert.That(t, use <= 2<<20+700_000, "%d bytes on the disk", use)
@@ -195,8 +192,7 @@ func TestADifferenceInAFile(t *testing.T) {
 	var damaged *Damaged
 	_, err = again(j).Object(image.Hash)
 	assert.That(t, errors.As(err, &damaged), "%v", err)
-	e, content := change("a.md", string(text), "")
-	require.NoError(t, again(j).Begin(e, content))
+	begun(t, again(j), "a.md", string(text), "")
 	got, err = again(j).Object(image.Hash)
 	assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes, %v", len(got), err)
 }
@@ -250,8 +246,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	for i := range count {
 		before := text[:20*(i+1)]
 		total += int64(len(before))
-		e, content := change("daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
-		require.NoError(t, j.Begin(e, content))
+		e := begun(t, j, "daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
 		require.NoError(t, j.End(e.ID, Done, nil, ""))
 	}
 	use := diskUse(t, j.folder.dir)

@@ -21,8 +21,7 @@ func sample(t *testing.T, j *Journal) []Entry {
 	text := strings.Repeat("a line of a note\n", 20)
 	for i := range 10 {
 		next := text + fmt.Sprintf("line %d\n", i)
-		e, content := change(fmt.Sprintf("%d.md", i%2), text, next)
-		require.NoError(t, j.Begin(e, content))
+		e := begun(t, j, fmt.Sprintf("%d.md", i%2), text, next)
 		require.NoError(t, j.End(e.ID, Done, nil, ""))
 		text = next
 	}
@@ -117,8 +116,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 			c.texts[e.ID] = string(text)
 		}
 		c.check(t, j, fmt.Sprintf("cut at %d", size))
-		e, content := change("0.md", "text", "")
-		require.NoError(t, j.Begin(e, content))
+		e := begun(t, j, "0.md", "text", "")
 		c.texts[e.ID] = "text"
 		for _, j := range []*Journal{j, again(j)} {
 			c.check(t, j, fmt.Sprintf("cut at %d, and gone on", size))
@@ -133,8 +131,7 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		j := newJournal(t, Limits{})
 		j.inText = maxPacked
 		text := string(random(size))
-		e, content := change("a.bin", text, "")
-		require.NoError(t, j.Begin(e, content))
+		e := begun(t, j, "a.bin", text, "")
 		files, _ := filepath.Glob(j.folder.file("*" + objectSuffix))
 		require.That(t, len(files) == 1, "files %q", files)
 		data := require.Value(os.ReadFile(files[0]))(t)
@@ -148,8 +145,7 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 			var damaged *Damaged
 			_, err := again(j).Object(e.Steps[0].Before.Hash)
 			assert.That(t, errors.As(err, &damaged), "%s: %v", name, err)
-			next, content := change("a.bin", text, "")
-			require.NoError(t, again(j).Begin(next, content))
+			begun(t, again(j), "a.bin", text, "")
 			got, err := again(j).Object(e.Steps[0].Before.Hash)
 			assert.That(t, err == nil && string(got) == text, "%s: %d bytes, %v", name, len(got), err)
 		}
@@ -159,8 +155,7 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	j := newJournal(t, Limits{})
 	text := string(random(2000))
-	e, content := change("a.md", text, "")
-	require.NoError(t, j.Begin(e, content))
+	e := begun(t, j, "a.md", text, "")
 	name := j.folder.file(segmentName(1))
 	data := require.Value(os.ReadFile(name))(t)
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
@@ -168,8 +163,7 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	j = again(j)
 	_, err := j.Object(e.Steps[0].Before.Hash)
 	assert.That(t, isTyped(err), "%v", err)
-	next, content := change("a.md", text, "")
-	require.NoError(t, j.Begin(next, content))
+	begun(t, j, "a.md", text, "")
 	got, err := j.Object(e.Steps[0].Before.Hash)
 	assert.That(t, err == nil && string(got) == text, "%d bytes, %v", len(got), err)
 }
@@ -180,8 +174,7 @@ func TestALineTooLongIsSkipped(t *testing.T) {
 	file := require.Value(os.OpenFile(j.folder.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0))(t)
 	_, err := file.Write(append(make([]byte, 3*maxLine), '\n'))
 	require.NoError(t, errors.Join(err, file.Close()))
-	e, content := change("a.md", "a", "b")
-	require.NoError(t, j.Begin(e, content))
+	begun(t, j, "a.md", "a", "b")
 	list, damage, err := again(j).Entries(Filter{})
 	assert.That(t, err == nil && len(damage) == 1 && len(list) == len(whole)+1, "%d entries, %v, %v", len(list), damage, err)
 }
@@ -190,8 +183,7 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	j := newJournal(t, Limits{MaxBytes: 1 << 20})
 	first := ""
 	for i := 0; i == 0 || j.tail.number < 4; i++ {
-		e, content := change("a.md", string(random(8000+i)), "")
-		require.NoError(t, j.Begin(e, content))
+		e := begun(t, j, "a.md", string(random(8000+i)), "")
 		if i == 0 {
 			first = e.ID
 		}
@@ -315,8 +307,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		j.folder = OpenAs(filepath.Join(t.TempDir(), "journal"), testVault, testVault).folder
 		c := confirmed{map[string]string{}, map[string]State{}}
 		if !isNew {
-			e, content := change("a.md", "an earlier text\n"+text, text)
-			require.NoError(t, j.Begin(e, content))
+			e := begun(t, j, "a.md", "an earlier text\n"+text, text)
 			c.texts[e.ID] = "an earlier text\n" + text
 		}
 		sys := &faults.System{N: n, Lasting: killed}
@@ -338,8 +329,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		// Another process goes on where this one ended.
 		next := again(j)
 		for range 2 {
-			more, content := change("a.md", text+"more", "")
-			require.NoError(t, next.Begin(more, content))
+			more := begun(t, next, "a.md", text+"more", "")
 			c.texts[more.ID] = text + "more"
 		}
 		c.check(t, again(j), what+", and another process goes on")

@@ -37,8 +37,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJournal(t, Limits{})
-			e, content := change("a.md", "a", "b")
-			require.NoError(t, j.Begin(e, content))
+			begun(t, j, "a.md", "a", "b")
 			spoil(t, j)
 			before := diskUse(t, filepath.Dir(j.folder.root))
 			var unusable *Unusable
@@ -73,8 +72,7 @@ func secondName(t *testing.T, name string) {
 // its name alone: a link in its place is not followed.
 func TestNothingIsTruncatedThroughALink(t *testing.T) {
 	j := newJournal(t, Limits{})
-	e, content := change("a.md", "a", "b")
-	require.NoError(t, j.Begin(e, content))
+	begun(t, j, "a.md", "a", "b")
 	segment := j.folder.file(segmentName(1))
 	target := filepath.Join(t.TempDir(), "target")
 	require.NoError(t, os.WriteFile(target, []byte("mine"), 0o600))
@@ -82,7 +80,7 @@ func TestNothingIsTruncatedThroughALink(t *testing.T) {
 		require.NoError(t, os.Rename(segment, segment+"-away"))
 		require.NoError(t, os.Symlink(target, segment))
 	}}
-	e, content = change("a.md", "a", "b")
+	e, content := change("a.md", "a", "b")
 	assert.ErrorIs(t, j.Begin(e, content), faults.Err)
 	text, err := os.ReadFile(target)
 	assert.That(t, err == nil && string(text) == "mine", "%q, %v", text, err)

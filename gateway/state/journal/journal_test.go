@@ -45,6 +45,14 @@ func change(path, before, after string) (Entry, Content) {
 	return e, textsOf(map[string][]byte{path: []byte(before)})
 }
 
+// begun is an entry that makes after of before, of which the journal knows.
+func begun(t testing.TB, j *Journal, path, before, after string) Entry {
+	t.Helper()
+	e, content := change(path, before, after)
+	require.NoError(t, j.Begin(e, content))
+	return e
+}
+
 // entries returns all that is there, and fails if anything is damaged.
 func entries(t testing.TB, j *Journal) []Entry {
 	t.Helper()
@@ -58,8 +66,7 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 	j := newJournal(t, Limits{})
 	list := entries(t, j)
 	require.That(t, len(list) == 0, "%d entries of nothing", len(list))
-	e, content := change("a note.md", "one\n", "one\ntwo\n")
-	require.NoError(t, j.Begin(e, content))
+	e := begun(t, j, "a note.md", "one\n", "one\ntwo\n")
 	for _, j := range []*Journal{j, again(j)} {
 		got, err := j.Entry(e.ID)
 		assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
@@ -87,8 +94,7 @@ func TestStatesFollowEachOther(t *testing.T) {
 	for _, first := range all {
 		for _, second := range all {
 			j := newJournal(t, Limits{})
-			e, content := change("a.md", "a", "b")
-			require.NoError(t, j.Begin(e, content))
+			e := begun(t, j, "a.md", "a", "b")
 			if first != Begun {
 				require.NoError(t, j.End(e.ID, first, nil, ""))
 			}
@@ -166,8 +172,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 	j.inText = maxPacked + 1000
 	for _, size := range []int{0, 1, 128, leastDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
-			e, content := change("a.md", string(text), "")
-			require.NoError(t, j.Begin(e, content))
+			e := begun(t, j, "a.md", string(text), "")
 			for _, j := range []*Journal{j, again(j)} {
 				got, err := j.Object(e.Steps[0].Before.Hash)
 				assert.That(t, err == nil && bytes.Equal(got, text), "%d bytes: %d, %v", size, len(got), err)
@@ -184,8 +189,7 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 		text := string(random(size))
 		sizes := []int64{}
 		for range 3 {
-			e, content := change("a.md", text, "")
-			require.NoError(t, again(j).Begin(e, content))
+			begun(t, again(j), "a.md", text, "")
 			sizes = append(sizes, diskUse(t, j.folder.dir))
 		}
 		assert.That(t, sizes[2]-sizes[0] <= 3000, "%d bytes take %v", size, sizes)
@@ -333,8 +337,7 @@ func TestOldEntriesGoFirst(t *testing.T) {
 func TestOldEntriesGoByAge(t *testing.T) {
 	j := newJournal(t, Limits{MaxAge: 80 * time.Hour})
 	begin := func() {
-		e, content := change("a.md", "a", "")
-		require.NoError(t, j.Begin(e, content))
+		begun(t, j, "a.md", "a", "")
 	}
 	begin()
 	long := time.Now().Add(-90 * time.Hour)
@@ -381,8 +384,7 @@ func TestOneWriterAtATime(t *testing.T) {
 	var busy *Busy
 	_, err := again(j).Lock(ctx)
 	assert.That(t, errors.As(err, &busy) && errors.Is(err, context.DeadlineExceeded), "%v", err)
-	e, content := change("a.md", "a", "b")
-	require.NoError(t, j.Begin(e, content)) // does not need it
+	begun(t, j, "a.md", "a", "b") // does not need it
 	unlock()
 	unlock = require.Value(again(j).Lock(t.Context()))(t)
 	unlock()
@@ -391,8 +393,7 @@ func TestOneWriterAtATime(t *testing.T) {
 func TestVaultsAreApart(t *testing.T) {
 	j := newJournal(t, Limits{})
 	other := openAt(j.folder.root, testVault+"2", Limits{})
-	e, content := change("a.md", "a", "b")
-	require.NoError(t, j.Begin(e, content))
+	begun(t, j, "a.md", "a", "b")
 	assert.Equal(t, len(entries(t, other)), 0, "an entry of another vault")
 	text, err := os.ReadFile(j.folder.file(readmeFile))
 	assert.That(t, err == nil && strings.Contains(string(text), testVault), "%q, %v", text, err)
