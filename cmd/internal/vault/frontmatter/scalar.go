@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // resolve gives a plain scalar the value it has in the core schema of YAML 1.2.
@@ -106,23 +105,12 @@ const shieldBase = 0x10f000
 // without it, a text in literal style that ends the block has none. Invalid UTF-8 is
 // replaced, as in any decoder of text.
 func shield(block []byte) []byte {
-	isPlain := func(b byte) bool { return ' ' <= b && b < 0x7f || b == '\n' || b == '\r' || b == '\t' }
-	n := 0
-	for n < len(block) && isPlain(block[n]) {
-		n++
-	}
-	out := make([]byte, 0, len(block)+len(block)/4+1)
-	if n == len(block) {
-		out, block = append(out, block...), nil
-	}
-	for len(block) > 0 {
-		r, size := utf8.DecodeRune(block)
-		block = block[size:]
+	out := bytes.Map(func(r rune) rune {
 		if isShielded(r) {
-			r = shieldBase | r&0xff
+			return shieldBase | r&0xff
 		}
-		out = utf8.AppendRune(out, r)
-	}
+		return r
+	}, block)
 	if !bytes.HasSuffix(out, []byte("\n")) {
 		out = append(out, '\n')
 	}
