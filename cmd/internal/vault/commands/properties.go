@@ -31,7 +31,7 @@ func init() {
 		command.Command{Name: "property:add", Plan: changeList("Added to ", true)},
 		command.Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
 		command.Command{Name: "property:remove", Plan: removeProperty, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-			wanted, _, err := frontmatter.Remove(c.Before.Text, p["name"])
+			wanted, err := frontmatter.Remove(c.Before.Text, p["name"])
 			if err != nil {
 				return command.Verdict{}, nil
 			}
@@ -314,7 +314,7 @@ func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	edited, _, err := frontmatter.Remove(text, p["name"])
+	edited, err := frontmatter.Remove(text, p["name"])
 	if err != nil {
 		return command.Proposal{}, propertyError(t.Path, text, err)
 	}

@@ -120,7 +120,7 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 		return command.Proposal{}, command.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", command.Verbatim(name))
 	}
 	all, err := editAll(v, notes, "Renamed property "+name+" to "+to, func(path disk.Path, text []byte) ([]byte, error) {
-		edited, _, err := frontmatter.Rename(text, name, to)
+		edited, err := frontmatter.Rename(text, name, to)
 		return edited, propertyError(path, text, err)
 	})
 	if err != nil {

@@ -92,28 +92,27 @@ func scan(text []byte) (markdown.Note, Properties, error) {
 	return found, properties, err
 }
 
-// Remove returns the note text without a property, and whether it had it. The block is
-// removed with its last property, unless comments are left in it, or the text after it
-// would be taken for another block. The errors are those of [Set].
-func Remove(text []byte, key string) (edited []byte, found bool, err error) {
+// Remove returns the note text without a property, the text itself if it does not have it. The
+// block is removed with its last property, unless comments are left in it, or the text after
+// it would be taken for another block. The errors are those of [Set].
+func Remove(text []byte, key string) ([]byte, error) {
 	b, err := open(text)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	place, found, err := b.find(key)
 	if err != nil || !found {
-		return text, false, err
+		return text, err
 	}
 	want := slices.Delete(slices.Clone(b.properties), place, place+1)
 	left := splice(b.block(), b.trimmed(place), "")
 	if len(want) == 0 && len(bytes.TrimSpace(left)) == 0 {
 		bare := splice(b.text, markdown.Span{Start: b.front, End: b.body}, "")
 		if markdown.Scan(bare).Body == 0 {
-			return bare, true, nil
+			return bare, nil
 		}
 	}
-	edited, err = b.checked(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
-	return edited, err == nil, err
+	return b.checked(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
 }
 
 // unusable says why key cannot be that of a new property.
@@ -226,42 +225,38 @@ func splice(text []byte, at markdown.Span, bytes string) []byte {
 	return append(out, text[at.End:]...)
 }
 
-// Rename returns the note text with another name for a property, and whether it had the
-// property. Its value stays as it is written, and so does its place. If another property
-// has the new name, in any case, the error is a *[Refusal]; the others are those of [Set].
-func Rename(text []byte, key, to string) (edited []byte, found bool, err error) {
+// Rename returns the note text with another name for a property, the text itself if it does not
+// have it. The value stays as it is written, and so does its place. If another property has the
+// new name, in any case, the error is a *[Refusal]; the others are those of [Set].
+func Rename(text []byte, key, to string) ([]byte, error) {
 	if reason := unusable(to); reason != "" {
-		return nil, false, &Refusal{Reason: reason}
+		return nil, &Refusal{Reason: reason}
 	}
 	b, err := open(text)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	place, found, err := b.find(key)
-	if err != nil || !found {
-		return text, false, err
+	if err != nil || !found || b.properties[place].Key == to {
+		return text, err
 	}
 	old := b.properties[place]
-	if old.Key == to {
-		return text, true, nil
-	}
 	for i, other := range b.properties {
 		if i != place && strings.EqualFold(other.Key, to) {
-			return nil, false, &Refusal{other.Line, fmt.Sprintf("there is a property %q already", other.Key)}
+			return nil, &Refusal{other.Line, fmt.Sprintf("there is a property %q already", other.Key)}
 		}
 	}
 	first := b.firstLine(place)
 	line := b.block()[first.Start:first.End]
 	colon, ok := behindKey(line)
 	if !ok {
-		return nil, false, &Refusal{old.Line, "the name of this property is not a plain text"}
+		return nil, &Refusal{old.Line, "the name of this property is not a plain text"}
 	}
 	want := slices.Clone(b.properties)
 	want[place].Key = to
 	start := len(line) - len(bytes.TrimLeft(line, " "))
 	at := b.span.Start + first.Start
-	edited, err = b.checked(splice(b.text, markdown.Span{Start: at + start, End: at + colon}, writtenKey(to)+":"), want, old.Line)
-	return edited, err == nil, err
+	return b.checked(splice(b.text, markdown.Span{Start: at + start, End: at + colon}, writtenKey(to)+":"), want, old.Line)
 }
 
 // entry is the place of a property in its block, whole lines, and its value there.

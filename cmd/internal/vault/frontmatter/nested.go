@@ -143,7 +143,7 @@ func setIn(block []byte, path []string, key string, value *Value) ([]byte, error
 		var edited []byte
 		var err error
 		if value == nil {
-			edited, _, err = Remove(note, key)
+			edited, err = Remove(note, key)
 		} else {
 			edited, err = Set(note, key, *value)
 		}
