@@ -12,7 +12,6 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -71,11 +70,7 @@ func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 	if name, ok := strings.CutPrefix(p["group"], byProperty); ok {
 		for _, f := range files {
 			property, _ := f.Facts().Properties().Lookup(name)
-			all := []frontmatter.Value{property.Value}
-			if property.Value.Kind() == frontmatter.List {
-				all = property.Value.List()
-			}
-			for _, value := range all {
+			for _, value := range property.Value.Elements() {
 				if text := value.Text(); text != "" {
 					values[f.Path.String()] = append(values[f.Path.String()], text)
 				}

@@ -184,7 +184,7 @@ func (b *note) indent() string {
 // reads back. A text of several lines has two: the lines after it might be taken for a
 // part of it.
 func (b *note) first(value Value, try func(form string) ([]byte, error), indent string) ([]byte, error) {
-	for _, v := range value.each() {
+	for _, v := range value.Elements() {
 		if v.kind == String && !utf8.ValidString(v.text) { // no note can have it
 			return nil, &Refusal{Reason: "the value is not valid UTF-8"}
 		}

@@ -237,7 +237,7 @@ func texts(p Properties, name string) []string {
 		if !strings.EqualFold(property.Key, name) {
 			continue
 		}
-		for _, value := range property.Value.each() {
+		for _, value := range property.Value.Elements() {
 			if value.kind == String {
 				out = append(out, value.text)
 			}
@@ -246,8 +246,8 @@ func texts(p Properties, name string) []string {
 	return out
 }
 
-// each returns the elements of a list, or the one value that v is.
-func (v Value) each() []Value {
+// Elements returns the elements of a list, or the one value that v is.
+func (v Value) Elements() []Value {
 	if v.kind == List {
 		return v.List()
 	}
@@ -267,7 +267,7 @@ type Link struct {
 func Links(p Properties) []Link {
 	var links []Link
 	for _, property := range p {
-		for i, value := range property.Value.each() {
+		for i, value := range property.Value.Elements() {
 			link, ok := markdown.ParseLink(value.text)
 			if value.kind != String || !ok {
 				continue

@@ -18,7 +18,6 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/processors"
-	"vaultwicket/cmd/internal/vault/query"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -311,30 +310,10 @@ func (s *Note) Scan() *markdown.Note {
 	return &s.found.Note
 }
 
-// Properties returns the properties of the note, as a query compares them.
-func (s *Note) Properties() []query.Property {
+// Properties returns the properties of the note, from the index where it has them.
+func (s *Note) Properties() frontmatter.Properties {
 	s.Scan()
-	properties := make([]query.Property, len(s.found.Properties))
-	for i, property := range s.found.Properties {
-		values := []frontmatter.Value{property.Value}
-		if property.Value.Kind() == frontmatter.List {
-			values = property.Value.List()
-		}
-		properties[i].Name = property.Key
-		for _, v := range values {
-			value := query.Value{Text: v.String()}
-			switch v.Kind() {
-			case frontmatter.Null:
-				value.Kind = query.Nothing
-			case frontmatter.Number:
-				value.Kind, value.Number = query.Number, v.Float()
-			case frontmatter.Bool:
-				value.Kind = query.Truth
-			}
-			properties[i].Values = append(properties[i].Values, value)
-		}
-	}
-	return properties
+	return s.found.Properties
 }
 
 // aimed are the records of the cache for each file of an index, by its place there.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/tests/assert"
@@ -123,7 +124,7 @@ func FuzzForesee(f *testing.F) {
 type fakeNote struct {
 	path       string
 	text       []byte
-	properties []Property
+	properties frontmatter.Properties
 	asked      []string
 }
 
@@ -134,7 +135,7 @@ func (n *fakeNote) Text() []byte {
 	return n.text
 }
 
-func (n *fakeNote) Properties() []Property {
+func (n *fakeNote) Properties() frontmatter.Properties {
 	n.asked = append(n.asked, "properties")
 	return n.properties
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
@@ -41,18 +42,17 @@ code two
 # Other
 last words`
 
-var sampleProperties = []Property{
-	{Name: "Status", Values: []Value{{Text: "In Draft"}}},
-	{Name: "rating", Values: []Value{{Kind: Number, Text: "4.5", Number: 4.5}}},
-	{Name: "done", Values: []Value{{Kind: Truth, Text: "true"}}},
-	{Name: "open", Values: []Value{{Kind: Truth, Text: "false"}}},
-	{Name: "due", Values: []Value{{Kind: Nothing, Text: ""}}},
-	{Name: "blank", Values: []Value{{Text: ""}}},
-	{Name: "none"},
-	{Name: "fruit", Values: []Value{{Text: "apple"}, {Text: "banana split"}, {Kind: Number, Text: "7", Number: 7}}},
-	{Name: "my prop", Values: []Value{{Text: "null and void"}}},
-	{Name: "TAGS", Values: []Value{{Text: "#Top/Level"}, {Text: "second"}, {Text: "a, b"}, {Kind: Number, Text: "2024"}, {Text: ""}}},
-}
+var sampleProperties, _ = frontmatter.Parse([]byte(`Status: In Draft
+rating: 4.5
+done: true
+open: false
+due:
+blank: ""
+none: []
+fruit: [apple, banana split, 7]
+my prop: null and void
+TAGS: ["#Top/Level", second, "a, b", 2024, ""]
+`))
 
 func sampleNote() *fakeNote {
 	return &fakeNote{path: "Daily Notes/2024/Über Plan.md", text: []byte(sample), properties: sampleProperties}

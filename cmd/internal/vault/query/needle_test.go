@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
@@ -194,7 +195,7 @@ func randomNote() *rapid.Generator[*fakeNote] {
 		return &fakeNote{
 			path:       rapid.SampledFrom([]string{"a.md", "B/k.md", "x.md"}).Draw(t, "path"),
 			text:       []byte(strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "break"))),
-			properties: []Property{{Name: "P", Values: []Value{{Text: rapid.SampledFrom([]string{"a", "B", ""}).Draw(t, "value")}}}},
+			properties: frontmatter.Properties{{Key: "P", Value: frontmatter.Parts{Kind: frontmatter.String, Text: rapid.SampledFrom([]string{"a", "B", ""}).Draw(t, "value")}.Value()}},
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -354,14 +355,14 @@ type property struct {
 }
 
 func (p *property) match(s *search, _ scope) bool {
-	return slices.ContainsFunc(s.propertiesOf(), func(have Property) bool {
+	return slices.ContainsFunc(s.propertiesOf(), func(have frontmatter.Property) bool {
 		named := slices.ContainsFunc(p.names, func(n propertyName) bool {
 			if n.name == nil {
-				return (&term{pattern: n.pattern}).foundIn(s, []byte(have.Name))
+				return (&term{pattern: n.pattern}).foundIn(s, []byte(have.Key))
 			}
-			return bytes.Equal(foldString(have.Name), n.name)
+			return bytes.Equal(foldString(have.Key), n.name)
 		})
-		return named && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Values}))
+		return named && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Value.Elements()}))
 	})
 }
 
@@ -391,16 +392,16 @@ type propertyName struct {
 type valueTerm struct {
 	inFrontmatter
 	pattern
-	fits func(Value) bool // decides before the pattern, if not nil
-	only bool             // decides alone
+	fits func(frontmatter.Value) bool // decides before the pattern, if not nil
+	only bool                         // decides alone
 }
 
 func (v *valueTerm) match(s *search, in scope) bool {
-	return slices.ContainsFunc(in.values, func(have Value) bool {
+	return slices.ContainsFunc(in.values, func(have frontmatter.Value) bool {
 		if v.fits != nil && v.fits(have) {
 			return true
 		}
-		return !v.only && have.Kind != Nothing && (&term{pattern: v.pattern}).foundIn(s, []byte(have.Text))
+		return !v.only && have.Kind() != frontmatter.Null && (&term{pattern: v.pattern}).foundIn(s, []byte(have.String()))
 	})
 }
 

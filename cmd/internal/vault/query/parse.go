@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
@@ -213,16 +214,18 @@ func (p *parser) leaf(set setting) node {
 		// Words with a special meaning: null, TRUE, FALSE, <5 and >5.
 		switch {
 		case strings.EqualFold(text, "null"):
-			v.only, v.fits = true, func(v Value) bool { return v.Kind == Nothing }
+			v.only, v.fits = true, func(v frontmatter.Value) bool { return v.Kind() == frontmatter.Null }
 		case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
-			v.fits = func(v Value) bool { return v.Kind == Truth && strings.EqualFold(v.Text, text) }
+			v.fits = func(v frontmatter.Value) bool {
+				return v.Kind() == frontmatter.Bool && strings.EqualFold(v.String(), text)
+			}
 		case text[0] == '<', text[0] == '>':
 			limit, err := strconv.ParseFloat(text[1:], 64)
 			if err != nil {
 				p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", text), "write a number directly behind < or >, or quotes for the text")
 			}
-			v.only, v.fits = true, func(v Value) bool {
-				return v.Kind == Number && (text[0] == '<' && v.Number < limit || text[0] == '>' && v.Number > limit)
+			v.only, v.fits = true, func(v frontmatter.Value) bool {
+				return v.Kind() == frontmatter.Number && (text[0] == '<' && v.Float() < limit || text[0] == '>' && v.Float() > limit)
 			}
 		}
 		return v

@@ -36,6 +36,7 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/budget"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
@@ -169,34 +170,9 @@ type Note interface {
 	Text() []byte
 	// Scan is the scan of the text.
 	Scan() *markdown.Note
-	// Properties are the entries of the frontmatter.
-	Properties() []Property
+	// Properties are those of the frontmatter.
+	Properties() frontmatter.Properties
 }
-
-// Property is one entry of a note's frontmatter.
-type Property struct {
-	Name string
-	// Values are the elements of a list, otherwise the single value. An empty list has none; a
-	// name without a value has one of kind Nothing.
-	Values []Value
-}
-
-// Value is a single value, or a nested one as text.
-type Value struct {
-	Kind   Kind
-	Text   string  // as the app shows it; of a Truth "true" or "false"
-	Number float64 // of a Number
-}
-
-// Kind is the type of a value.
-type Kind uint8
-
-const (
-	Words   Kind = iota // text, and everything of no other kind: dates, links, maps
-	Nothing             // a value that was left out, or null
-	Number              // a number
-	Truth               // true or false
-)
 
 // Outlook is the expected result of a match before the text of the note is read.
 type Outlook uint8
@@ -273,7 +249,7 @@ type search struct {
 	path, text       []byte
 	hasPath, hasText bool
 	scan             *markdown.Note
-	properties       []Property
+	properties       frontmatter.Properties
 	hasProps         bool
 	tags             []tag
 	hasTags          bool
@@ -316,8 +292,8 @@ func (s *search) spend(bytes int) bool {
 // scope is the part of a note that is matched.
 type scope struct {
 	span
-	whole  bool    // the whole note, path and frontmatter included
-	values []Value // inside of a property
+	whole  bool                // the whole note, path and frontmatter included
+	values []frontmatter.Value // inside of a property
 }
 
 // everything is the scope of a whole note. Its span is unused, because it would need the text.
@@ -377,7 +353,7 @@ func (s *search) scanOf() *markdown.Note {
 	return s.scan
 }
 
-func (s *search) propertiesOf() []Property {
+func (s *search) propertiesOf() frontmatter.Properties {
 	if !s.hasProps {
 		s.properties, s.hasProps = s.note.Properties(), true
 	}
@@ -391,15 +367,15 @@ func (s *search) tagsOf() []tag {
 	}
 	s.hasTags = true
 	for _, p := range s.propertiesOf() {
-		if !strings.EqualFold(p.Name, "tags") {
+		if !strings.EqualFold(p.Key, "tags") {
 			continue
 		}
-		for _, v := range p.Values {
-			name := strings.TrimPrefix(v.Text, "#")
+		for _, v := range p.Value.Elements() {
+			name := strings.TrimPrefix(v.Text(), "#")
 			unfit := func(r rune) bool {
 				return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
 			}
-			if v.Kind == Words && name != "" && !strings.ContainsFunc(name, unfit) {
+			if v.Kind() == frontmatter.String && name != "" && !strings.ContainsFunc(name, unfit) {
 				s.tags = append(s.tags, tag{text: []byte("#" + name), at: -1})
 			}
 		}
