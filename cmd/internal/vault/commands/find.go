@@ -303,7 +303,7 @@ func contentOf(text []byte, facts index.Facts) find.Content {
 	c := find.Content{Text: string(text), Body: markdown.BodyStart(text)}
 	for _, h := range facts.Headings() {
 		if h.At < len(text) {
-			c.Headings = append(c.Headings, find.Heading{Offset: h.At, Text: h.Text})
+			c.Headings = append(c.Headings, h)
 		}
 	}
 	return c

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
@@ -117,7 +118,7 @@ func (n notes) around() Vault {
 			at := 0
 			for line := range strings.Lines(c.Text) {
 				if heading, found := strings.CutPrefix(line, "# "); found {
-					c.Headings = append(c.Headings, Heading{at, strings.TrimSpace(heading)})
+					c.Headings = append(c.Headings, markdown.Heading{At: at, Text: strings.TrimSpace(heading)})
 				}
 				at += len(line)
 			}

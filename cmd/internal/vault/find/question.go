@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/meaning"
 )
 
@@ -373,15 +374,9 @@ type Vault struct {
 // Content is the text of a note.
 type Content struct {
 	Text     string
-	Body     int       // where the sections begin, in bytes: after the properties
-	Headings []Heading // in the order of the text
+	Body     int                // where the sections begin, in bytes: after the properties
+	Headings []markdown.Heading // in the order of the text
 	Links    []Link
-}
-
-// Heading begins a section.
-type Heading struct {
-	Offset int // in bytes, of its line
-	Text   string
 }
 
 // Link is a link as it is written, without heading or block; Text is "" where it shows no text of its own.

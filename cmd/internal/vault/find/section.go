@@ -18,10 +18,10 @@ type occurrence struct {
 func (c Content) section(i int) (from, to int, heading string) {
 	from, to = c.Body, len(c.Text)
 	if i > 0 {
-		from, heading = c.Headings[i-1].Offset, c.Headings[i-1].Text
+		from, heading = c.Headings[i-1].At, c.Headings[i-1].Text
 	}
 	if i < len(c.Headings) {
-		to = c.Headings[i].Offset
+		to = c.Headings[i].At
 	}
 	return from, max(from, to), heading
 }
