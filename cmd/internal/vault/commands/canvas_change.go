@@ -20,19 +20,8 @@ import (
 const emptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}"
 
 func createCanvas(v *command.Vault, p command.Values) (command.Proposal, error) {
-	text := strings.TrimSuffix(p["path"], "."+canvasExtension) + "." + canvasExtension
-	made, err := v.PathOf(text)
-	if err != nil {
-		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
-	}
-	before, err := command.ShownState(v, made)
-	switch {
-	case err != nil:
-		return command.Proposal{}, command.WriteError(made.String(), err)
-	case before.Exists:
-		return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(made.String()))
-	}
-	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing([]byte(emptyCanvas))}}, Message: "Created: " + made.String(), Note: made}, nil
+	path := strings.TrimSuffix(p["path"], "."+canvasExtension) + "." + canvasExtension
+	return create(v, command.Values{"path": path, "content": emptyCanvas})
 }
 
 // canvas is a canvas that a call changes.
