@@ -13,6 +13,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"math"
 	"path"
 	"strings"
 
@@ -149,14 +150,10 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
 	}
-	first, last := 1, int(^uint(0)>>1)
+	first, last := 1, math.MaxInt
 	if p.Has("pages") {
-		from, to, isRange := strings.Cut(p["pages"], "-")
-		first, err = parseCount(from, 1)
-		if last = first; err == nil && isRange {
-			last, err = parseCount(to, first)
-		}
-		if err != nil {
+		var ok bool
+		if first, last, ok = parseRange(p["pages"]); !ok {
 			return command.Reply{}, command.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", command.Verbatim(p["pages"]))
 		}
 	}

@@ -63,15 +63,20 @@ func readSection(v *command.Vault, p command.Values) (command.Reply, error) {
 	return command.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
 }
 
-// parseLines reads lines that are given as "12" or "12-20", counted from 1.
-func parseLines(wanted string) (first, last int, err error) {
-	from, to, several := strings.Cut(wanted, "-")
+// parseRange reads numbers that are given as "12" or "12-20", counted from 1.
+func parseRange(text string) (first, last int, ok bool) {
+	from, to, several := strings.Cut(text, "-")
 	if !several {
 		to = from
 	}
-	first, err = strconv.Atoi(from)
+	first, err := strconv.Atoi(from)
 	last, err2 := strconv.Atoi(to)
-	if err != nil || err2 != nil || first < 1 || last < first {
+	return first, last, err == nil && err2 == nil && first >= 1 && last >= first
+}
+
+func parseLines(wanted string) (first, last int, err error) {
+	first, last, ok := parseRange(wanted)
+	if !ok {
 		return 0, 0, command.Misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
 	}
 	return first, last, nil
