@@ -75,11 +75,7 @@ func templateNames(v *command.Vault, folder disk.Path) ([]string, error) {
 // readTemplate prints a template, as it is or filled in. Without a title the
 // place for one is filled with nothing: no note is made here that has one.
 func readTemplate(v *command.Vault, p command.Values) (command.Reply, error) {
-	folder, settings, err := templateFolder(v)
-	if err != nil {
-		return command.Reply{}, err
-	}
-	path, err := templateNamed(v, folder, p["name"])
+	path, settings, err := templateNamed(v, p["name"])
 	if err != nil {
 		return command.Reply{}, err
 	}
@@ -98,11 +94,7 @@ func fill(v *command.Vault, path disk.Path, typed string, settings templateSetti
 
 // fromTemplate returns what a template makes of a note with this title.
 func fromTemplate(v *command.Vault, name, title string) ([]byte, error) {
-	folder, settings, err := templateFolder(v)
-	if err != nil {
-		return nil, err
-	}
-	path, err := templateNamed(v, folder, name)
+	path, settings, err := templateNamed(v, name)
 	if err != nil {
 		return nil, err
 	}
@@ -111,21 +103,25 @@ func fromTemplate(v *command.Vault, name, title string) ([]byte, error) {
 
 // templateNamed finds a template by its name: its path in the template folder, with
 // or without .md.
-func templateNamed(v *command.Vault, folder disk.Path, name string) (disk.Path, error) {
+func templateNamed(v *command.Vault, name string) (disk.Path, templateSettings, error) {
+	folder, settings, err := templateFolder(v)
+	if err != nil {
+		return disk.Path{}, settings, err
+	}
 	for _, file := range []string{name, name + ".md"} {
 		path, err := v.PathOf(strings.TrimPrefix(folder.String()+"/"+file, "/"))
 		if err != nil || path.Ext() != "md" {
 			continue
 		}
 		if _, err := v.Disk.Stat(path); err == nil {
-			return path, nil
+			return path, settings, nil
 		}
 	}
 	names, err := templateNames(v, folder)
 	if err != nil {
-		return disk.Path{}, err
+		return disk.Path{}, settings, err
 	}
-	return disk.Path{}, command.NotFound.DidYouMean(lookup.NearestPaths(name, names), "Template %q not found.", command.Verbatim(name))
+	return disk.Path{}, settings, command.NotFound.DidYouMean(lookup.NearestPaths(name, names), "Template %q not found.", command.Verbatim(name))
 }
 
 // maxVariable bounds what may stand between the braces of a variable, so that
