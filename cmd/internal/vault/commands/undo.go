@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -35,27 +36,28 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	var undone command.Proposal
 	var refused error // why it cannot be undone
 	passed := map[string]bool{}
-	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
+	for e, err := range newestFirst(j) {
+		if err != nil {
+			return command.Proposal{}, err
+		}
 		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
-			return false, nil
+			continue
 		}
 		together := []journal.Entry{e}
 		if e.Batch != "" {
 			passed[e.Batch] = true
 			together, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
 			if err != nil {
-				return false, nil // a part of it is hidden: it is not there
+				continue // a part of it is hidden: it is not there
 			}
 		}
 		undone, refused = undoing(v, j, together, false)
 		if refused != nil || len(undone.Steps) > 0 || e.State == journal.Done {
 			latest = together
+			break
 		}
-		return latest != nil, nil
-	})
+	}
 	switch {
-	case err != nil:
-		return command.Proposal{}, err
 	case entries == nil && latest == nil:
 		return command.Proposal{}, command.Failure("Nothing to undo.")
 	case entries == nil:
@@ -143,23 +145,21 @@ const maxTogether = 1000
 // undone, and are no undo themselves. If one of them concerns what is hidden, all of
 // them are unknown.
 func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
-	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if !same(e) || !e.Undoable() {
-			return false, nil
-		}
-		if !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e) {
-			return true, command.Failure("Nothing to undo.")
+	for e, err := range newestFirst(j) {
+		switch {
+		case err != nil:
+			return nil, err
+		case !same(e) || !e.Undoable():
+			continue
+		case !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e):
+			return nil, command.Failure("Nothing to undo.")
+		case len(entries) == maxTogether:
+			return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 		}
 		entries = append(entries, e)
-		return len(entries) > maxTogether, nil
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(entries) == 0:
+	}
+	if len(entries) == 0 {
 		return nil, command.Failure("Nothing to undo.")
-	case len(entries) > maxTogether:
-		return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 	}
 	return entries, nil
 }
@@ -167,21 +167,23 @@ func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) boo
 // historyPage is how many entries are looked at at once.
 const historyPage = 1000
 
-// each gives the entries to visit, the newest first.
-func each(v *command.Vault, j *journal.Journal, visit func(journal.Entry) (stop bool, err error)) error {
-	for behind := ""; ; {
-		entries, _, err := j.Entries(journal.Filter{Limit: historyPage, OlderThan: behind})
-		if err != nil {
-			return command.Failure("Cannot use the journal: %v", err)
-		}
-		for _, e := range entries {
-			behind = e.ID
-			if stop, err := visit(e); stop || err != nil {
-				return err
+// newestFirst are the entries of a journal, and an error where it cannot be read.
+func newestFirst(j *journal.Journal) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for behind := ""; ; {
+			entries, _, err := j.Entries(journal.Filter{Limit: historyPage, OlderThan: behind})
+			if err != nil {
+				yield(journal.Entry{}, command.Failure("Cannot use the journal: %v", err))
+				return
 			}
-		}
-		if len(entries) < historyPage {
-			return nil
+			for _, e := range entries {
+				if behind = e.ID; !yield(e, nil) {
+					return
+				}
+			}
+			if len(entries) < historyPage {
+				return
+			}
 		}
 	}
 }
