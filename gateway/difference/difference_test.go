@@ -42,6 +42,13 @@ func TestReturnsAreShownWhereTheyDiffer(t *testing.T) {
 	}
 }
 
+func TestAByteOrderMarkIsShownWhereOneTextHasIt(t *testing.T) {
+	for _, before := range []string{"\ufeffa", "a"} {
+		got := Of([]byte(before), []byte("\ufeffb")).Lines
+		assert.That(t, len(got) == 2 && got[0].Text == "a" && (got[1].Text == "b") == (before != "a"), "%q: %+v", before, got)
+	}
+}
+
 // text is one of lines that repeat, so that differences have many shapes.
 var text = rapid.Custom(func(t *rapid.T) string {
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "", "a b", "- a", "+ b", "字\tx"}), 0, 40).Draw(t, "lines")
