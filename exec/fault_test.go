@@ -32,6 +32,7 @@ func init() {
 }
 
 func TestFaultsOfTheClient(t *testing.T) {
+	t.Parallel()
 	version := []string{"version"}
 	tests := []struct {
 		name         string
@@ -112,6 +113,7 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 }
 
 func TestCancelOfAReadingCall(t *testing.T) {
+	t.Parallel()
 	r, p, path := appRunner(t, Config{}, part{Argv: []string{"version"}, Do: "hang"})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -140,6 +142,7 @@ func TestCancelInTheQueue(t *testing.T) {
 }
 
 func TestFloods(t *testing.T) {
+	t.Parallel()
 	const size, kept = 200 << 20, 1 << 20
 	for _, do := range []string{"flood-out", "flood-err"} {
 		t.Run(do, func(t *testing.T) {
@@ -156,6 +159,7 @@ func TestFloods(t *testing.T) {
 }
 
 func TestFloodWithoutEnd(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads a gigabyte")
 	}

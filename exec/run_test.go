@@ -72,6 +72,7 @@ func failureCode(out Outcome) string {
 }
 
 func TestRunAnswersOfTheApp(t *testing.T) {
+	t.Parallel()
 	read := []string{"read", "path=a.md"}
 	tests := []struct {
 		name                 string
@@ -304,6 +305,7 @@ func TestCommandStartsNothing(t *testing.T) {
 }
 
 func TestQueueOfTheApp(t *testing.T) {
+	t.Parallel()
 	calls := 50
 	if runtime.GOOS == "windows" {
 		calls = 8 // processes start slowly there

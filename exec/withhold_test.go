@@ -39,6 +39,7 @@ const secret = "Private/Secret.md"
 
 // What the app prints besides the answer may name any note of the vault.
 func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, call             string
 		params                 params

@@ -116,6 +116,7 @@ func TestEachVaultHasItsWorker(t *testing.T) {
 // A call that kills the worker is told what became of it, another one that was
 // open is too, and the next one has a new worker.
 func TestFaultsOfTheWorker(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, path, read, write, stdout string
 	}{
@@ -159,6 +160,7 @@ func TestFaultsOfTheWorker(t *testing.T) {
 }
 
 func TestOpenCallsOfALostWorker(t *testing.T) {
+	t.Parallel()
 	r, p, path := residentRunner(t, Config{}, "worker", "worker")
 	pid := pidOf(t, r, p)
 	reading := inFlight(t.Context(), t, r, reads("hang.md"), p, path, 1)
@@ -173,6 +175,7 @@ func TestOpenCallsOfALostWorker(t *testing.T) {
 }
 
 func TestCancelOfAResidentCall(t *testing.T) {
+	t.Parallel()
 	t.Run("ended by the worker", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{}, "worker")
 		require.NoError(t, os.WriteFile(path+".polite", nil, 0o600))
@@ -207,6 +210,7 @@ func TestCancelOfAResidentCall(t *testing.T) {
 // A call that does not end takes the worker with it. One that has changed nothing yet is
 // asked again of the next worker.
 func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
+	t.Parallel()
 	for _, permit := range []policy.Permit{reads("once.md"), writes("once.md")} {
 		r, p, path := residentRunner(t, Config{}, "worker", "worker")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -222,6 +226,7 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 
 // A change that has begun is finished before its worker is stopped for another call.
 func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
+	t.Parallel()
 	r, p, path := residentRunner(t, Config{}, "worker", "worker")
 	pid := pidOf(t, r, p)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -289,6 +294,7 @@ func TestAWorkerThatDoesNotRead(t *testing.T) {
 }
 
 func TestAFloodOfAWorkerIsCut(t *testing.T) {
+	t.Parallel()
 	const kept = 1 << 20
 	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker")
 	out, err := r.Run(t.Context(), reads("flood.md"), p)
@@ -298,6 +304,7 @@ func TestAFloodOfAWorkerIsCut(t *testing.T) {
 }
 
 func TestAPipeThatAnotherProcessHolds(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("our own program starts no other; what it did start would end with the gateway")
 	}
@@ -311,6 +318,7 @@ func TestAPipeThatAnotherProcessHolds(t *testing.T) {
 }
 
 func TestWorkersAreReplaced(t *testing.T) {
+	t.Parallel()
 	t.Run("after a while without calls", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker", "worker")
 		r.pool.limits.idle, r.pool.limits.checkHealth = 50*time.Millisecond, 10*time.Millisecond
