@@ -117,20 +117,23 @@ var wrongWrites = []struct {
 
 func TestAnAppThatDoesSomethingElse(t *testing.T) {
 	t.Parallel()
-	a := newAppVault(t, appNotes)
-	a.name = howNamed[1].app
-	a.serve(howNamed[1].settings, "--timeout=1s")
 	for _, w := range wrongWrites {
-		w.fault.Command = w.command
-		a.tell(false, w.fault)
-		got := a.do(w.command, w.pairs...)
-		assert.That(t, rig.CodeOf(got) == w.code && (got.Change != nil) == w.changed, "%s: %+v, %+v, want %q", w.name, got, got.Error, w.code)
-		assert.That(t, strings.Contains(strings.Join(got.Notices, "\n"), w.notice), "%s: the notices are %q", w.name, got.Notices)
-		if got.Change != nil {
-			back := a.do("undo", "id", got.Change.ID)
-			assert.That(t, back.OK, "%s: undo: %+v", w.name, back.Error)
-		}
-		a.isAsBefore(w.name)
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel() // some wait for the limit
+			a := newAppVault(t, appNotes)
+			a.name = howNamed[1].app
+			a.serve(howNamed[1].settings, "--timeout=1s")
+			w.fault.Command = w.command
+			a.tell(false, w.fault)
+			got := a.do(w.command, w.pairs...)
+			assert.That(t, rig.CodeOf(got) == w.code && (got.Change != nil) == w.changed, "%+v, %+v, want %q", got, got.Error, w.code)
+			assert.That(t, strings.Contains(strings.Join(got.Notices, "\n"), w.notice), "the notices are %q", got.Notices)
+			if got.Change != nil {
+				back := a.do("undo", "id", got.Change.ID)
+				assert.That(t, back.OK, "undo: %+v", back.Error)
+			}
+			a.isAsBefore(w.name)
+		})
 	}
 }
 
