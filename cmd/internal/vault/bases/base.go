@@ -8,11 +8,8 @@ package bases
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/cmd/internal/vault/frontmatter"
 )
 
 // Base is a parsed base file, see [Read]. The zero Base has no view and every file as a row.
@@ -203,98 +200,4 @@ func (b *Base) Label(id string) string {
 		return b.Labels[name]
 	}
 	return name
-}
-
-// property returns the value of a property of the note at a path.
-func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
-	name := strings.ToLower(p.Key)
-	switch name {
-	case "tags", "tag":
-		// Tags come in a list or in one text, with "#" or without.
-		w := p.Value
-		var tags []formula.Value
-		add := func(text string) {
-			for _, tag := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
-				tags = append(tags, formula.OfTag("#"+strings.TrimPrefix(tag, "#")))
-			}
-		}
-		switch w.Kind() {
-		case frontmatter.Null:
-			return formula.Value{}
-		case frontmatter.List:
-			for _, item := range w.List() {
-				add(item.String())
-			}
-		default:
-			add(w.String())
-		}
-		return formula.OfList(tags)
-	case "aliases", "cssclasses":
-		return v.value(p.Value, verbatim, from)
-	}
-	return v.value(p.Value, v.Types[name], from)
-}
-
-// verbatim is the type of a property whose texts are not converted: an alias may look like
-// a date.
-const verbatim = "verbatim"
-
-// value converts a value of a note. declared is the type that the user assigned to the
-// property, "" for none.
-func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value {
-	switch w.Kind() {
-	case frontmatter.Bool:
-		return formula.OfBool(w.IsTrue())
-	case frontmatter.Number:
-		return formula.OfNumber(w.Float())
-	case frontmatter.List:
-		if declared != verbatim { // a type that is assigned to the property is not that of its elements
-			declared = ""
-		}
-		items := make([]formula.Value, 0, len(w.List()))
-		for _, item := range w.List() {
-			items = append(items, v.value(item, declared, from))
-		}
-		return formula.OfList(items)
-	case frontmatter.Map:
-		fields := &formula.Fields{}
-		for _, field := range w.Fields() {
-			fields.Keys = append(fields.Keys, field.Key)
-			fields.Values = append(fields.Values, v.value(field.Value, "", from))
-		}
-		return formula.OfFields(fields)
-	case frontmatter.String:
-		// A text is converted by its form, or by its declared type.
-		text := w.Text()
-		switch declared {
-		case verbatim:
-			return formula.OfText(text)
-		case "number":
-			if n, ok := formula.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
-				return formula.OfNumber(n)
-			}
-		case "checkbox":
-			if text == "true" || text == "false" {
-				return formula.OfBool(text == "true")
-			}
-		}
-		if text == "" {
-			return formula.OfText(text)
-		}
-		if t, ok := formula.ParseLink(text, from); ok {
-			return formula.OfTarget(t)
-		}
-		if c := text[0]; c >= '0' && c <= '9' && declared != "text" {
-			if m, ok := formula.ParseProperty(text, v.Now.Location()); ok {
-				return formula.OfMoment(m)
-			}
-		}
-		if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n") {
-			if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
-				return formula.OfURL(text)
-			}
-		}
-		return formula.OfText(text)
-	}
-	return formula.Value{}
 }
