@@ -182,9 +182,7 @@ func Frontmatter(text []byte) (block Span, body, line int) {
 	return Span{}, open, 1
 }
 
-func isFence(line []byte) bool {
-	return len(line) >= 3 && string(line[:3]) == "---" && len(bytes.TrimRight(line, " \t")) == 3
-}
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t")) == "---" }
 
 // begin reads a line that is not blank and in no raw block: first the containers it opens,
 // then their content.

@@ -8,23 +8,18 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 
 	"pgregory.net/rapid"
 )
 
-type fataler interface {
-	Fatalf(format string, args ...any)
-}
-
 // checkOutlook fails if a query finds a note of which it said never, or does not find one
 // of which it said always.
-func checkOutlook(t fataler, q *Query, n *fakeNote) {
+func checkOutlook(t require.T, q *Query, n *fakeNote) {
 	for _, filter := range []trigram.Filter{"", trigram.Of(n.text)} {
 		outlook := q.Foresee(n, filter)
-		if len(n.asked) > 0 {
-			t.Fatalf("%s: foresight has asked for %q", q, n.asked)
-		}
+		require.That(t, len(n.asked) == 0, "%s: foresight has asked for %q", q, n.asked)
 		found, lines := q.Match(n), q.Lines(n)
 		n.asked = nil
 		if q.Err() != nil {
@@ -33,9 +28,7 @@ func checkOutlook(t fataler, q *Query, n *fakeNote) {
 		if outlook == Never && (found || lines != nil) || outlook == Always && (!found || lines == nil) {
 			t.Fatalf("%s in %q of %q: outlook %d, found %v, filter of %d bytes", q, n.text, n.path, outlook, found, len(filter))
 		}
-		if !q.NeedsText() && outlook == Perhaps {
-			t.Fatalf("%s needs no text and does not know", q)
-		}
+		require.That(t, q.NeedsText() || outlook != Perhaps, "%s needs no text and does not know", q)
 	}
 }
 
