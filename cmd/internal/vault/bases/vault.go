@@ -305,23 +305,15 @@ func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 	name := strings.ToLower(p.Key)
 	switch name {
 	case "tags", "tag":
+		if p.Value.Kind() == frontmatter.Null {
+			return formula.Value{}
+		}
 		// Tags come in a list or in one text, with "#" or without.
-		w := p.Value
 		var tags []formula.Value
-		add := func(text string) {
-			for _, tag := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
+		for _, item := range p.Value.Elements() {
+			for _, tag := range strings.FieldsFunc(item.String(), func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
 				tags = append(tags, formula.OfTag("#"+strings.TrimPrefix(tag, "#")))
 			}
-		}
-		switch w.Kind() {
-		case frontmatter.Null:
-			return formula.Value{}
-		case frontmatter.List:
-			for _, item := range w.List() {
-				add(item.String())
-			}
-		default:
-			add(w.String())
 		}
 		return formula.OfList(tags)
 	case "aliases", "cssclasses":
