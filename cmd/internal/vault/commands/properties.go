@@ -225,11 +225,7 @@ func readProperty(v *command.Vault, p command.Values) (command.Reply, error) {
 		names := command.Map(found, func(property frontmatter.Property) string { return property.Key })
 		return command.Reply{}, command.NotFoundNearest.DidYouMean(lookup.NearestNames(p["name"], names), "Property %q not found. The note has %s.", wanted, command.List(names, maxListedNames))
 	}
-	text := property.Value.String()
-	if property.Value.Kind() == frontmatter.List {
-		items := command.Map(property.Value.List(), func(item frontmatter.Value) string { return item.String() })
-		text = strings.Join(items, "\n")
-	}
+	text := strings.Join(command.Map(property.Value.Elements(), frontmatter.Value.String), "\n")
 	if text == "" {
 		return command.Text("(empty)"), nil
 	}
