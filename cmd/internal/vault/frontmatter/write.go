@@ -1,6 +1,7 @@
 package frontmatter
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -162,13 +163,7 @@ func isPlain(text string) bool {
 	if strings.IndexByte("\t :", text[len(text)-1]) >= 0 {
 		return false
 	}
-	for n := 1; n < len(text); n++ {
-		before := text[n-1]
-		if isBlank(text[n]) && before == ':' || text[n] == '#' && isBlank(before) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{": ", ":\t", " #", "\t#"}, func(mark string) bool { return strings.Contains(text, mark) })
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -64,20 +65,8 @@ func isUnderline(line []byte) bool {
 // isRule reports whether line is a horizontal rule: three or more of one mark,
 // with blanks anywhere.
 func isRule(line []byte) bool {
-	b := line[0]
-	if b != '-' && b != '*' && b != '_' {
-		return false
-	}
-	marks := 0
-	for _, c := range line {
-		switch {
-		case c == b:
-			marks++
-		case !isBlank(c):
-			return false
-		}
-	}
-	return marks >= 3
+	mark := line[:1]
+	return strings.IndexByte("-*_", line[0]) >= 0 && bytes.Count(line, mark) >= 3 && len(bytes.TrimLeft(line, string(mark)+" \t")) == 0
 }
 
 // task notes the task whose list mark is at mark and whose box, one character in brackets followed by
