@@ -354,6 +354,8 @@ func TestBlockSpans(t *testing.T) {
 		{"nothing above", "^id", "id", "^id"},
 		{"a paragraph above, one of two", "a\n\nb\n\n^id", "id", "b"},
 		{"two quotes are two blocks", "> a\n\n> b\n\n^id", "id", "> b"},
+		{"a rule ends a paragraph", "a\n_ __\nb ^x", "x", "b ^x"},
+		{"two marks are no rule", "a\n__\nb ^x", "x", "a\n__\nb ^x"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
