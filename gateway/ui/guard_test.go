@@ -71,6 +71,17 @@ func TestAFrameOrAPrefetchDoesNotUseALinkUp(t *testing.T) {
 	cookieOf(t, d)
 }
 
+// No browser sends such a header twice.
+func TestAHeaderOfThePageThatIsSentTwiceIsForeign(t *testing.T) {
+	for name, value := range map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header[name] = []string{value}
+		assert.That(t, !isForeign(r), "%s", name)
+		r.Header.Add(name, value)
+		assert.That(t, isForeign(r), "%s twice", name)
+	}
+}
+
 // A client that knows the address, and not the link, learns nothing from any path.
 func TestWithoutACookieEveryPathIsTheSame(t *testing.T) {
 	d := ignoring()
