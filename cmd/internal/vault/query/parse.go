@@ -416,8 +416,8 @@ func (p *parser) name(start int) propertyName {
 	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}
 }
 
-// Operators are the names of all operators, without their colons.
-var Operators = []string{
+// operators are the names of all operators, without their colons.
+var operators = []string{
 	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
 }
 
@@ -436,7 +436,7 @@ func (p *parser) refuseUnknown(set setting) {
 		value = value[:end]
 	}
 	lower, advice := strings.ToLower(name), fmt.Sprintf("did you mean the property \"[%s:%s]\"?", quote.Short(name), quote.Short(value))
-	meant := quote.Nearest(lower, Operators)
+	meant := quote.Nearest(lower, operators)
 	for operator, others := range otherNames {
 		if slices.Contains(others, lower) {
 			meant = operator
@@ -449,7 +449,7 @@ func (p *parser) refuseUnknown(set setting) {
 		advice = fmt.Sprintf("did you mean %q?", meant+":"+quote.Short(value))
 	}
 	p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Short(name)+":"),
-		advice+"; operators: "+strings.Join(Operators, ": ")+":; [name:value] finds a property, quotes a text")
+		advice+"; operators: "+strings.Join(operators, ": ")+":; [name:value] finds a property, quotes a text")
 }
 
 // CodeNoOperator is the code of a [ParseError] about an operator that does not exist.

@@ -114,7 +114,7 @@ func TestOperatorsThatDoNotExist(t *testing.T) {
 			t.Errorf("%s: %v, %+v", c.query, err, wrong)
 		}
 	}
-	for _, name := range Operators {
+	for _, name := range operators {
 		_, err := Parse(name+":a", Options{})
 		assert.NoError(t, err, "the list has %s", name)
 	}
