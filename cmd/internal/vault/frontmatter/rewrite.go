@@ -250,12 +250,7 @@ func RewriteTags(text []byte, change func(name string) string) (edited []byte, c
 
 // tagList returns the elements of the property tags if it is a list of strings.
 func tagList(text []byte) (elements []string) {
-	_, properties, err := scan(text)
-	if err != nil {
-		return nil
-	}
-	tags, _ := properties.Lookup("tags")
-	for _, value := range tags.Value.List() {
+	for _, value := range Get(text, "tags").List() {
 		if value.Kind() != String {
 			return nil
 		}
