@@ -103,10 +103,11 @@ func New(c Config) (*Verifier, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	for what, text := range map[string]string{"issuer": c.Issuer, "resource": c.Resource} {
-		if err := httpguard.CheckURL(text); err != nil {
-			return nil, fmt.Errorf("%s %w", what, err)
-		}
+	if err := httpguard.CheckURL(c.Issuer); err != nil {
+		return nil, fmt.Errorf("issuer %w", err)
+	}
+	if err := httpguard.CheckURL(c.Resource); err != nil {
+		return nil, fmt.Errorf("resource %w", err)
 	}
 	if c.Claim == "" {
 		return nil, errors.New("the name of the claim is empty")

@@ -81,6 +81,10 @@ func TestTagRename(t *testing.T) {
 	refused(t, files, `Tag "#nothing" not found.`, "tag:rename", "name=nothing", "to=x")
 	refused(t, files, "Invalid value for to: \"a b\".", "tag:rename", "name=old", "to=a b")
 	refused(t, files, "Invalid value for to: \"12\".", "tag:rename", "name=old", "to=12")
+	for range 20 { // of two wrong values the first one is named each time
+		refused(t, files, "Invalid value for name: \"a b\".", "tag:rename", "name=a b", "to=c d")
+		refused(t, files, "Invalid date \"x\"", "tasks", "due-after=z", "due-before=y", "due=x")
+	}
 	refused(t, files, `Folder "Nowhere" not found.`, "tag:rename", "name=old", "to=new", "folder=Nowhere")
 	refused(t, map[string]string{"a.md": "#x", "b.md": "---\nk: &a x\ntags: *a\n---\n"}, `The properties of "b.md" cannot be changed: line 2: tag x cannot be changed where it is.`, "tag:rename", "name=x", "to=y")
 }

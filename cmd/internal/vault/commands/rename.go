@@ -143,14 +143,15 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 // and the tags below it. What only looks like a tag, in code or in a link, stays. Like the app
 // it takes tags that differ in case for one.
 func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
-	var from, to string // without "#"
-	for param, name := range map[string]*string{"name": &from, "to": &to} {
+	names := map[string]string{} // without "#"
+	for _, param := range []string{"name", "to"} {
 		bare, ok := markdown.TagName(p[param])
 		if !ok {
 			return command.Proposal{}, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, command.Verbatim(p[param]))
 		}
-		*name = bare
+		names[param] = bare
 	}
+	from, to := names["name"], names["to"]
 	renamed := func(name string) string { // "" for another tag
 		size := len(from)
 		switch {

@@ -58,20 +58,23 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 		})
 	})
 	add("text", hasWords(p["text"]))
-	for name, fits := range map[string]func(due, first, last task.Date) bool{
-		"due":        func(due, first, last task.Date) bool { return due >= first && due <= last },
-		"due-before": func(due, first, _ task.Date) bool { return due < first },
-		"due-after":  func(due, _, last task.Date) bool { return due > last },
+	for _, by := range []struct {
+		param string
+		fits  func(due, first, last task.Date) bool
+	}{
+		{"due", func(due, first, last task.Date) bool { return due >= first && due <= last }},
+		{"due-before", func(due, first, _ task.Date) bool { return due < first }},
+		{"due-after", func(due, _, last task.Date) bool { return due > last }},
 	} {
-		if !p.Has(name) {
+		if !p.Has(by.param) {
 			continue
 		}
-		days, err := command.DaysAhead(p[name], v.Today())
+		days, err := command.DaysAhead(p[by.param], v.Today())
 		if err != nil {
 			return nil, err
 		}
 		first, last := dateOf(days.First), dateOf(days.Last)
-		f = append(f, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
+		f = append(f, func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return by.fits(due, first, last) }) })
 	}
 
 	if p.Has("overdue") {
