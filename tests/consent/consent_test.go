@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/private"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -311,6 +313,8 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	if got, _ := o.Do([]string{"create", "path=more.md", "content=x"}, nil); rig.CodeOf(got) != "rate_limited" {
 		t.Errorf("one more: %+v", got.Error)
 	}
+	back, _ := o.Batch([]gateway.Operation{rig.Operation("back", "undo", "id="+journal.NewID(time.Now()))}, nil)
+	assert.Equal(t, fmt.Sprint(back.Failures()), "[not_found]", "an undo in a batch")
 	state := private.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
 	require.NoError(t, os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600))
 	undo := gateway.Request{Command: "undo", Caller: "me"}
