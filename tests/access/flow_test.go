@@ -112,6 +112,17 @@ func TestWhatAClientShowsWasRead(t *testing.T) {
 	}
 }
 
+// TestEachVaultThatWasReadCounts: what was read in one vault does not hide that another was read too.
+func TestEachVaultThatWasReadCounts(t *testing.T) {
+	t.Parallel()
+	h := flowVaults(t, "refuse", []string{"Secret"}, []string{"vaults"})
+	for _, test := range []struct{ vault, want string }{{"", ""}, {"Other", "access_denied"}} {
+		h.Send(gateway.Request{Command: "read", Words: []string{"path=Secret/s.md"}, Vault: test.vault})
+		carried, _ := h.Do([]string{"append", "path=Inbox/a.md", "content=x"})
+		assert.Equal(t, rig.CodeOf(carried), test.want, "after a read in %q", test.vault)
+	}
+}
+
 // TestACallOrBatchThatReadsItself: a copy out of a place, and a batch of which any operation reads, count
 // as read before they carry anything.
 func TestACallOrBatchThatReadsItself(t *testing.T) {
