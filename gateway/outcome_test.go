@@ -41,10 +41,7 @@ var outcomes = []struct {
 	changed      bool   // the answer names a change
 	hint, notice string // parts of them
 }{
-	{name: "it did what it says", client: "become planned; say", left: notePlan, changed: true},
-	{name: "it says success and did nothing", client: "say", left: noteBefore, code: "not_applied", hint: "look at the note"},
-	{name: "it did it twice", client: "become twice; say", left: noteTwice, code: "not_applied", changed: true, hint: "undo id="},
-	{name: "it cut the text", client: "become cut; say", left: noteCut, code: "not_applied", changed: true, hint: "undo id="},
+	// The first ones wait for the limit.
 	{
 		name: "it did it late", client: "later become planned; exec sleep 600",
 		left: notePlan, changed: true, notice: "and the change is made",
@@ -57,6 +54,10 @@ var outcomes = []struct {
 		name: "it did nothing and did not answer", client: "exec sleep 600",
 		left: noteBefore, code: "outcome_unknown", hint: "read the note", notice: "the note was as before",
 	},
+	{name: "it did what it says", client: "become planned; say", left: notePlan, changed: true},
+	{name: "it says success and did nothing", client: "say", left: noteBefore, code: "not_applied", hint: "look at the note"},
+	{name: "it did it twice", client: "become twice; say", left: noteTwice, code: "not_applied", changed: true, hint: "undo id="},
+	{name: "it cut the text", client: "become cut; say", left: noteCut, code: "not_applied", changed: true, hint: "undo id="},
 	{name: "it crashed after it did it", client: "become planned; kill -9 $$", left: notePlan, changed: true, notice: "died by"},
 	{
 		name: "it crashed after it cut the text", client: "become cut; kill -9 $$",
@@ -83,7 +84,8 @@ var outcomes = []struct {
 func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
 	t.Parallel()
 	own := filepath.Join(t.TempDir(), "vaultwicket")
-	out, err := osexec.Command("go", "build", "-o", own, "vaultwicket/cmd/vaultwicket").CombinedOutput()
+	// The go command keeps what "go run" linked, and has it copied.
+	out, err := osexec.Command("go", "run", "-exec", "cp", "vaultwicket/cmd/vaultwicket", own).CombinedOutput()
 	require.That(t, err == nil, "build: %v\n%s", err, out)
 	for _, test := range outcomes {
 		t.Run(test.name, func(t *testing.T) {
