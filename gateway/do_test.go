@@ -372,6 +372,13 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
 		assert.Equal(t, dispositionOf(cause, true), keyRemember, "%v", cause)
 	}
+	unknown, made := OperationResult{Result: &Answer{Error: &failure.Error{Code: failure.CodeUnknown}}}, OperationResult{Result: &Answer{Change: &Change{}}}
+	batch := Batch{Operations: []Operation{operation("a", "create", "path", "N.md"), operation("b", "create", "path", "M.md")}}
+	plan, _, err := newFixture(t, embeddedOnly).gateway.vaults[0].planBatch(batch)
+	require.NoError(t, err)
+	for _, results := range [][]OperationResult{{unknown, made}, {made, unknown}, {unknown, {}}} {
+		assert.Equal(t, dispositionOfBatch(plan, BatchResult{Results: results}), keyStaysClaimed, "a batch with a change of which nothing is known")
+	}
 }
 
 func expectKeyCode(t *testing.T, at *vaultGateway, key string, digest keyDigest, want string) {
