@@ -298,6 +298,9 @@ func TestNoPartOfAMarkIsChanged(t *testing.T) {
 		{[]string{"note:replace", "path=A.md", "old=" + digits, "new=000000"}, ""},
 		{[]string{"note:replace", "path=A.md", "old=› secret", "new=x"}, ""},
 		{[]string{"note:replace", "path=A.md", "old=" + mark[:len(mark)-len("00›")], "new=x"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=" + mark[len("‹se"):] + " ", "new=x"}, ""},
+		{[]string{"note:replace", "path=A.md", "old=password: " + mark[:len(mark)-len("0›")], "new=x"}, ""},
+		{[]string{"create", "path=A.md", "overwrite", "content=" + mark[:len(mark)-len("00›")]}, ""},
 		{[]string{"note:replace", "path=A.md", "old=" + mark, "new=‹none›"}, "password: ‹none› secret\r\nmore"},
 	} {
 		w.secret.put("A.md", note)

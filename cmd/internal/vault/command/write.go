@@ -127,6 +127,9 @@ func propose(v *Vault, row Command, values Values) (Proposal, error) {
 	return p, nil
 }
 
+// MarkCut is the failure of a change that would leave a part of the mark of a secret.
+var MarkCut = BadValue.Advise("leave the mark whole, or replace all of it").Failure("By this change a part of the mark of a secret would be left, and the secret lost.")
+
 // restore puts the secrets of the notes back into what was worked out from texts with marks.
 // What takes back a change has the texts of the journal, which have none.
 func (p *Proposal) restore(v *Vault) error {
@@ -138,7 +141,7 @@ func (p *Proposal) restore(v *Vault) error {
 		s := &p.Steps[i]
 		if secrets.HasMark(s.Before.Text) {
 			if secrets.Cuts(s.Before.Text, s.After.Text) {
-				return BadValue.Advise("leave the mark whole, or replace all of it").Failure("By this change a part of the mark of a secret would be left in %q, and the secret lost.", named(s.source().String()))
+				return MarkCut
 			}
 			now, err := CurrentState(v, s.source())
 			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {

@@ -21,9 +21,7 @@ func init() {
 	register(
 		// These work on no note that is not named: the focused note is the user's choice
 		// not the caller's.
-		command.Command{Name: "note:replace", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
-			return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
-		}},
+		command.Command{Name: "note:replace", Plan: replaceOnce},
 		command.Command{Name: "note:insert", Plan: insertText},
 		// Content of nothing but a line break empties a section: an empty value is more often a slip.
 		command.Command{Name: "note:set-section", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {

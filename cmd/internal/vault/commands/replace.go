@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -51,11 +52,7 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 	}
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
-		var marks [][]int
-		if v.Disk.IsRedacted() {
-			marks = secrets.Marks(text)
-		}
-		edited, n, err := replaceIn(text, marks, find)
+		edited, n, err := replaceIn(text, marksOf(v, text), find)
 		places += n
 		if err != nil {
 			return nil, err
@@ -90,7 +87,7 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		}
 		start, stop := flat.offset(from), flat.offset(to)
 		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
-			if mark := marks[0]; mark[1] > start && (mark[0] < start || mark[1] > stop) {
+			if cuts(marks[0], start, stop) {
 				return nil
 			}
 		}
@@ -108,6 +105,31 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		return text, 0, err
 	}
 	return append(out, text[at:]...), places, nil
+}
+
+// marksOf returns the start and the end of each mark in a text that has the places of secrets.
+func marksOf(v *command.Vault, text []byte) [][]int {
+	if !v.Disk.IsRedacted() {
+		return nil
+	}
+	return secrets.Marks(text)
+}
+
+// cuts reports whether a part of a text begins or ends within a mark.
+func cuts(mark []int, start, stop int) bool {
+	return mark[0] < stop && mark[1] > start && (mark[0] < start || mark[1] > stop)
+}
+
+// replaceOnce replaces a text that occurs once in a note, and is no part of the mark of a secret.
+func replaceOnce(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
+		edited, err := edit.Replace(text, p["old"], p["new"])
+		start := bytes.Index(text, []byte(p["old"]))
+		if err == nil && slices.ContainsFunc(marksOf(v, text), func(mark []int) bool { return cuts(mark, start, start+len(p["old"])) }) {
+			return nil, command.MarkCut
+		}
+		return edited, err
+	})
 }
 
 // maxNoteSize bounds what becomes of a note.
