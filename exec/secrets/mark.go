@@ -74,6 +74,12 @@ func Marks(text []byte) [][]int {
 	return markPattern().FindAllIndex(text, -1)
 }
 
+// Divides reports whether a part of a text, from start up to end in bytes, begins or ends within a
+// mark of [Marks].
+func Divides(mark []int, start, end int) bool {
+	return mark[0] < end && mark[1] > start && (mark[0] < start || mark[1] > end)
+}
+
 // Cuts reports whether after has a part of a mark that before has whole: then the secret would be
 // lost, and something that looks like its mark be stored. A mark may go as a whole.
 func Cuts(before, after []byte) bool {

@@ -87,7 +87,7 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		}
 		start, stop := flat.offset(from), flat.offset(to)
 		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
-			if cuts(marks[0], start, stop) {
+			if secrets.Divides(marks[0], start, stop) {
 				return nil
 			}
 		}
@@ -115,17 +115,12 @@ func marksOf(v *command.Vault, text []byte) [][]int {
 	return secrets.Marks(text)
 }
 
-// cuts reports whether a part of a text begins or ends within a mark.
-func cuts(mark []int, start, stop int) bool {
-	return mark[0] < stop && mark[1] > start && (mark[0] < start || mark[1] > stop)
-}
-
 // replaceOnce replaces a text that occurs once in a note, and is no part of the mark of a secret.
 func replaceOnce(v *command.Vault, p command.Values) (command.Proposal, error) {
 	return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
 		edited, err := edit.Replace(text, p["old"], p["new"])
 		start := bytes.Index(text, []byte(p["old"]))
-		if err == nil && slices.ContainsFunc(marksOf(v, text), func(mark []int) bool { return cuts(mark, start, start+len(p["old"])) }) {
+		if err == nil && slices.ContainsFunc(marksOf(v, text), func(mark []int) bool { return secrets.Divides(mark, start, start+len(p["old"])) }) {
 			return nil, command.MarkCut
 		}
 		return edited, err
