@@ -15,6 +15,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(play(filepath.Join(os.Args[2], ".answers"), os.Args[3:]))
 	}
 	memory.Use()
+	long.WaitTogether()
 	goleak.VerifyTestMain(m)
 }
 

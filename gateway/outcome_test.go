@@ -137,7 +137,7 @@ case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
 `, own, looked))
 	timeout := 50 * time.Second
 	if strings.Contains(client, "sleep") { // it is waited for
-		timeout = 5 * time.Second
+		timeout = 3 * time.Second
 	}
 	env := map[string]string{"HOME": folder, "PATH": os.Getenv("PATH"), "XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
 	getenv := func(name string) string { return env[name] }
