@@ -140,19 +140,19 @@ func TestNoAnswerToALinkApproves(t *testing.T) {
 				if _, ok := modern[name]; ok && e == legacyEra {
 					continue
 				}
-				wait := 300 * time.Millisecond
-				if name == withdrawal { // not to end before
-					wait = time.Minute
-				}
-				b := openBooth(t, e, formsAndLinks, func(h *handler) { h.sealers.wait = wait })
-				b.openPage()
-				q := b.ask(removal)
-				id := fmt.Sprintf("%s, %s", e, name)
-				b.refused(id, attack(b, q))
-				assert.That(t, len(b.ran()) == 0, "%s: %q ran", id, b.ran())
-				if left := len(b.pending()); (name == "declined" || name == "dismissed" || name == "another word" && e == legacyEra) && left != 0 {
-					t.Errorf("%s: %d questions are left on the page", id, left)
-				}
+				t.Run(fmt.Sprintf("%s, %s", e, name), func(t *testing.T) {
+					t.Parallel()
+					wait := 300 * time.Millisecond
+					if name == withdrawal { // not to end before
+						wait = time.Minute
+					}
+					b := openBooth(t, e, formsAndLinks, func(h *handler) { h.sealers.wait = wait })
+					b.openPage()
+					b.refused(name, attack(b, b.ask(removal)))
+					if left := len(b.pending()); (name == "declined" || name == "dismissed" || name == "another word" && e == legacyEra) && left != 0 {
+						t.Errorf("%d questions are left on the page", left)
+					}
+				})
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
@@ -158,5 +159,6 @@ func TestValidationRefusesEverythingWithoutAValidator(t *testing.T) {
 // Nothing of mcp-go outlives Listen, so nothing is ignored.
 func TestMain(m *testing.M) {
 	memory.Use()
+	long.WaitTogether()
 	goleak.VerifyTestMain(m)
 }
