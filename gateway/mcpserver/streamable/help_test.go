@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/mcpserver/wire"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -338,4 +339,7 @@ func soon[T any](t *testing.T, what string, c <-chan T) T {
 }
 
 // Nothing of a server outlives Serve, so nothing is ignored.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	long.WaitTogether()
+	goleak.VerifyTestMain(m)
+}
