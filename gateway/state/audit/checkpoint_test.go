@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -74,11 +75,7 @@ func TestCheckpointsFindALogThatWasWrittenAnew(t *testing.T) {
 	r, err := VerifyCheckpoints(state, "", strings.NewReader(kept), time.Now())
 	require.That(t, err == nil && r.Broken == "" && r.Checkpoints == 20 && r.Key != "", "%+v, %v", r, err)
 	draws := rand.New(rand.NewPCG(30, 3))
-	places := 100
-	if testing.Short() {
-		places = 25
-	}
-	for i := range places {
+	for i := range long.Count(25, 100) {
 		parts := [2][]Line{slices.Clone(lasting), slices.Clone(routine)}
 		part := draws.IntN(2)
 		lines := parts[part]

@@ -21,7 +21,7 @@ import (
 // log is whole at any time, has what was promised, and whatever single byte is
 // changed in any of its files is found.
 func TestAnySequenceVerifies(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	rapid.Check(t, long.Cases(30, func(rt *rapid.T) {
 		dir := require.Value(os.MkdirTemp("", "audit"))(t)
 		defer os.RemoveAll(dir)
 		l := Open(filepath.Join(dir, "log"), Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")})
@@ -64,7 +64,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 		if written > 0 {
 			flipOne(rt, l)
 		}
-	})
+	}))
 }
 
 // crash leaves the beginning of a line after the end, as long as it is none.
