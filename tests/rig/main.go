@@ -60,16 +60,16 @@ func status(err error) int {
 	return 2
 }
 
-// Build makes a program of the module at a path. The go command keeps what "go run" linked, so
-// that of all packages of tests only the first one waits for the linker: it has this
-// very process, run again, copy the program.
+// Build makes a program of the module at a path, without C as it is released, so that it also
+// starts faster. The go command keeps what "go run" linked, so that of all packages of tests only
+// the first one waits for the linker: it has this very process, run again, copy the program.
 func Build(program, to string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	run := exec.Command("go", "run", "-exec", "'"+self+"'", program)
-	run.Env = append(os.Environ(), copyTo+"="+to)
+	run.Env = append(os.Environ(), "CGO_ENABLED=0", copyTo+"="+to)
 	run.Stdout, run.Stderr = os.Stderr, os.Stderr
 	return run.Run()
 }
