@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/exec/process"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -143,12 +144,12 @@ func TestCancelInTheQueue(t *testing.T) {
 
 func TestFloods(t *testing.T) {
 	t.Parallel()
-	const size, kept = 200 << 20, 1 << 20
+	const kept = 1 << 20
 	for _, do := range []string{"flood-out", "flood-err"} {
 		t.Run(do, func(t *testing.T) {
-			r, p, _ := appRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, probed, part{Argv: []string{"help"}, Out: []byte("head"), Do: do, Number: size})
+			r, p, _ := appRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, probed, part{Argv: []string{"help"}, Out: []byte("head"), Do: do, Number: floodSize})
 			out := require.Value(r.Run(t.Context(), mustPermit("help", nil), p))(t)
-			if do == "flood-out" && (!out.Cut || out.Total != size+4 || len(out.Stdout) != kept || out.CutAt != kept-kept/8 || !strings.HasPrefix(out.Stdout, "head111")) {
+			if do == "flood-out" && (!out.Cut || out.Total != floodSize+4 || len(out.Stdout) != kept || out.CutAt != kept-kept/8 || !strings.HasPrefix(out.Stdout, "head111")) {
 				t.Errorf("cut %v at %d, %d of %d bytes", out.Cut, out.CutAt, len(out.Stdout), out.Total)
 			}
 			if do == "flood-err" && (out.Cut || out.Stdout != "head" || len(out.Stderr) != kept || len(out.Notices) != 1) {
@@ -160,9 +161,7 @@ func TestFloods(t *testing.T) {
 
 func TestFloodWithoutEnd(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("reads a gigabyte")
-	}
+	long.Only(t) // reads a gigabyte
 	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * process.FloodLimit})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	assert.That(t, codeOf(err) == CodeOutputLimit && out.Cut && len(out.Stdout) == defaultKept, "cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
@@ -193,7 +192,7 @@ func quick(t testing.TB) string {
 	return path
 }
 
-func TestThousandCallsLeaveNothingBehind(t *testing.T) {
+func TestCallsLeaveNothingBehind(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the client is a shell script")
 	}
@@ -205,7 +204,7 @@ func TestThousandCallsLeaveNothingBehind(t *testing.T) {
 	}
 	call()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	for range 1000 {
+	for range long.Count(100, 1000) {
 		call()
 	}
 	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
 	}
 	memory.Use()
-	long.WaitTogether()
+	long.AtOnce(12)
 	goleak.VerifyTestMain(m)
 }
 

@@ -17,6 +17,9 @@ import (
 	"vaultwicket/tests/require"
 )
 
+// floodSize is how much is printed where it is more than may be kept.
+const floodSize = 40 << 20
+
 // playWorker is a resident worker that does what the path in a request says.
 func playWorker(how, folder string) {
 	mark(os.Args[0], os.Getpid())
@@ -202,7 +205,7 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 		f.end(id, frame.End{Unrun: true, Last: true})
 	case "flood.md": // goes on when it may
 		f.flood(id, frame.Window)
-		f.rest = func() { f.flood(id, 200<<20-frame.Window) }
+		f.rest = func() { f.flood(id, floodSize-frame.Window) }
 	case "unasked.md":
 		f.say(id, "1")
 		f.flood(id, frame.Window)

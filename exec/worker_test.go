@@ -17,6 +17,7 @@ import (
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
 )
@@ -298,7 +299,7 @@ func TestAFloodOfAWorkerIsCut(t *testing.T) {
 	const kept = 1 << 20
 	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker")
 	out, err := r.Run(t.Context(), reads("flood.md"), p)
-	if err != nil || !out.Cut || out.Total != 200<<20 || len(out.Stdout) != kept || out.CutAt != kept-kept/8 {
+	if err != nil || !out.Cut || out.Total != floodSize || len(out.Stdout) != kept || out.CutAt != kept-kept/8 {
 		t.Errorf("cut %v at %d, %d of %d bytes, %v", out.Cut, out.CutAt, len(out.Stdout), out.Total, err)
 	}
 }
@@ -383,14 +384,14 @@ func TestCloseEndsOpenCalls(t *testing.T) {
 	assert.That(t, codeOf(got.err) == CodeCrashed && gone(marked(t, path)), "%v", got.err)
 }
 
-func TestThousandResidentCallsLeaveNothingBehind(t *testing.T) {
+func TestResidentCallsLeaveNothingBehind(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("descriptors are counted on Linux")
 	}
 	r, p, _ := residentRunner(t, Config{}, "worker")
 	pidOf(t, r, p)
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	for range 1000 {
+	for range long.Count(200, 1000) {
 		pidOf(t, r, p)
 	}
 	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })

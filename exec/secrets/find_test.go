@@ -18,6 +18,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -285,8 +286,8 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
 	pem := "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEAx3Fq7Zk1l2m3n4o5p6q7\n", 40) + "-----END PRIVATE KEY-----\n"
-	for _, fill := range []int{0, 100, chunkSize - 700, chunkSize - 60, chunkSize - 20, chunkSize, chunkSize + 1} {
-		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 13000)
+	for _, fill := range []int{0, chunkSize - 700, chunkSize - 20, chunkSize + 1} {
+		note := "---\npassword: sunflower\n---\n" + strings.Repeat("x", fill%80) + "\n" + strings.Repeat("a line of text, "+strings.Repeat("y", 63)+"\n", fill/80) + secret + "\n" + pem + strings.Repeat("z "+secret+"\n", 7000)
 		shown := m.Redact([]byte(note))
 		read, err := io.ReadAll(m.Reader(iotest.HalfReader(strings.NewReader(note)), nil))
 		require.That(t, err == nil && bytes.Equal(read, shown), "%d: a reader has %d bytes, %v; want %d", fill, len(read), err, len(shown))
@@ -315,7 +316,7 @@ func TestKeywordsAreFound(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(29, 4))
 	for _, k := range []*keywords{secretWords(), signWords()} {
-		for range 400 {
+		for range long.Count(100, 400) {
 			var text []byte
 			for range r.IntN(12) {
 				word := words[r.IntN(len(words))]
@@ -377,7 +378,7 @@ func TestASearchIsCharged(t *testing.T) {
 		"keywords": "password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", "services": "cloudflare=twitter=sonar=", "tokens": "ghp_", "continued": "ghp_R8dk2Lx0PqW3\\\n",
 		"keys": "-----BEGIN PRIVATE KEY-----\n", "base64": "Z2hwX1I4ZGsyTHgwUHFXM21adDdZYk41Y1ZqMUhzQTlmR2U0VW9UNg ",
 	} {
-		text := bytes.Repeat([]byte(line), 512<<10/len(line))
+		text := bytes.Repeat([]byte(line), 128<<10/len(line))
 		steps, most := int64(0), int64(len(text))/50
 		spend := func(n int64) error {
 			if steps += n; steps > most {

@@ -60,11 +60,13 @@ func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
 	}
 }
 
-// WaitTogether runs four parallel tests of a package at once even where there are fewer
-// processors, unless the flag -parallel says how many: most of the time they wait for
-// processes and limits. TestMain calls it.
-func WaitTogether() {
-	const atOnce = 4
+// WaitTogether is [AtOnce] for four tests: most of the time they wait for processes and limits.
+func WaitTogether() { AtOnce(4) }
+
+// AtOnce runs so many parallel tests of a package at once even where there are fewer
+// processors, unless the flag -parallel says how many. TestMain calls it; the first call
+// counts.
+func AtOnce(atOnce int) {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && runtime.GOMAXPROCS(0) < atOnce {
 		_ = f.Value.Set(strconv.Itoa(atOnce))

@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,12 +21,12 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	_ = flag.Set("test.parallel", "16") // nearly all of the time they wait for the exporter
+	long.AtOnce(16) // nearly all of the time they wait for the exporter
 	goleak.VerifyTestMain(m)
 }
 
