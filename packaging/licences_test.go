@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"vaultwicket/tests/assert"
@@ -17,15 +18,22 @@ import (
 // modules are those of the program on every system that there are packages for.
 func modules(t *testing.T) []Module {
 	t.Helper()
+	return slices.Clone(require.Value(listed())(t))
+}
+
+var listed = sync.OnceValues(func() ([]Module, error) {
 	// A result that go test has kept is good for these modules only.
 	if _, err := os.ReadFile(filepath.Join("..", "go.sum")); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	all := map[string]Module{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "vaultwicket/cmd/vaultwicket")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=arm64", "CGO_ENABLED=0")
-		out := require.Value(list.Output())(t)
+		out, err := list.Output()
+		if err != nil {
+			return nil, err
+		}
 		for line := range strings.Lines(string(out)) {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 			if len(f) == 3 && f[0] != "vaultwicket" {
@@ -33,8 +41,8 @@ func modules(t *testing.T) []Module {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(all), func(a, b Module) int { return strings.Compare(a.Path, b.Path) })
-}
+	return slices.SortedFunc(maps.Values(all), func(a, b Module) int { return strings.Compare(a.Path, b.Path) }), nil
+})
 
 // Every module of the program has a permissive licence, and the list names it.
 func TestEveryModuleIsPermissive(t *testing.T) {
