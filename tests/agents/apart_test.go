@@ -14,6 +14,7 @@ import (
 // Two agents with different hidden folders in one server over HTTP: while one reads and writes as
 // fast as it can, each answer to the other, whole and page by page, keeps its bytes.
 func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for i := range 12 {
 		r.Write(fmt.Sprintf("Ann/N%02d.md", i), "text #ann [[Plan]]\n- [ ] task\n")
@@ -78,6 +79,7 @@ func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 // and its latest change is taken back by its id.
 // Another agent has none of it.
 func TestTwoSessionsOfOneAgent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Save()
 	giveTokens(r, []string{"ann", "bob"})

@@ -65,6 +65,7 @@ func approve(r *rig.Rig, agent string) {
 // What one agent has been asked, allowed or answered is of no use to another, nor are ids of its that
 // were forged, cut or used before, over standard input and HTTP.
 func TestNothingCrossesBetweenAgents(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{"stdio", "http"} {
 		t.Run(over, func(t *testing.T) {
 			r := newRig(t)
@@ -131,6 +132,7 @@ func TestNothingCrossesBetweenAgents(t *testing.T) {
 }
 
 func TestARateIsThatOfAnAgent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Set("rate", "20")
 	s := sessionsOf(r, "http", "ann", "ann", "bob")
@@ -156,6 +158,7 @@ var requestState = regexp.MustCompile(`"requestState":"([^"]+)"`)
 // A person's answer to the question of one agent, which a client without a session sends back with
 // the state of the question, allows nothing to another agent, and allows it once.
 func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Set("confirm", `"writes"`)
 	r.Save()
@@ -185,6 +188,7 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 // What a person allows one agent for a folder, in a form over HTTP, is neither another's nor that
 // of its other sessions.
 func TestAStandingPermissionIsThatOfASession(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Set("confirm", `"writes"`)
 	r.Save()
@@ -256,7 +260,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 			r := newRig(t)
 			r.Set("confirm", `"writes"`)
 			if how == "expiry" {
-				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(1500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
+				r.Tables = strings.Replace(tables, "[agents.ann]\n", "[agents.ann]\nexpires = "+time.Now().Add(2500*time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")+"\n", 1)
 			}
 			r.Save()
 			giveTokens(r, []string{"ann", "bob"})
@@ -293,6 +297,7 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 // An agent that was revoked and has rights again begins anew, in servers that run on: its cursors,
 // kept answers, idempotency keys, questions and what was approved are void; another agent's are not.
 func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Set("confirm", `"writes"`)
 	for i := range 30 {

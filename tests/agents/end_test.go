@@ -25,6 +25,7 @@ func within(t *testing.T, what string, is func() bool) {
 // An agent that is paused is refused at its next call, in the middle of its session and of a
 // listing, and no other one is.
 func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for i := range 30 {
 		r.Write("Ann/"+strings.Repeat("n", i+1)+".md", "text\n")

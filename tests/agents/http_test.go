@@ -112,6 +112,7 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 // A token that is rotated, and an agent that is revoked, end in a running server at the next
 // request, in the middle of a session.
 func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	token := tokenOf(r, "ann")
 	server := r.OverHTTP()
@@ -143,6 +144,7 @@ func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 // An agent has the rights that it had when the server was started, although its first call comes
 // after its table was loosened; what was narrowed meanwhile is taken.
 func TestTheFirstCallOfAnAgentBringsNoMoreRights(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	token := tokenOf(r, "ann")
 	before := r.Tables

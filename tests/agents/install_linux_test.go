@@ -11,6 +11,7 @@ import (
 )
 
 func TestInstallAsksForTheRights(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string]string{
 		"\ny\n":  "[agents.cursor]\ntier = \"v0\"\nallow-mutations = false\n",
 		"2\ny\n": "[agents.cursor]\ntier = \"v1\"\nallow-mutations = false\n",

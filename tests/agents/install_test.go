@@ -16,6 +16,7 @@ import (
 // files were made by the commit before the first one that knows agents: two changes at a terminal
 // and a read of a hidden note.
 func TestTheFilesOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Write("A.md", "x\n")
 	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")

@@ -129,7 +129,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 	giveTokens(r, names)
 	http := r.OverHTTP()
 	counts := map[string]int{}
-	for _, name := range names[:long.Count(25, 50)] {
+	for _, name := range names[:long.Count(12, 50)] {
 		d, c, listed := all[name], connected(http, name), map[string]bool{}
 		text := c.resource("vaultwicket://policy")
 		var policies []struct {
@@ -192,7 +192,7 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	assert.That(t, len(counts) == 4 && slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) >= 20, "the draw shows too little: %v", counts)
+	assert.That(t, len(counts) == 4 && slices.Min([]int{counts["allow"], counts["ask"], counts["deny"], counts["missing"]}) >= 10, "the draw shows too little: %v", counts)
 	t.Logf("%v", counts)
 }
 
@@ -211,7 +211,7 @@ func TestAThousandAgents(t *testing.T) {
 	server := r.OverHTTP()
 	status := func(token string) int { return callerOf(server, token).connect() }
 	for i, name := range names {
-		if i%10 > 0 && i < 990 {
+		if i%40 > 0 && i < 990 {
 			continue
 		}
 		result, code := connected(server, name).do(rig.Calling("read", "path=Ann/Plan.md"))

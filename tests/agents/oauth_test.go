@@ -15,6 +15,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -82,6 +83,7 @@ func visit(server *rig.HTTPServer, method, path, body string, headers ...string)
 
 // A client learns where to get a token, at both places, from the settings alone.
 func TestAClientLearnsWhereToGetAToken(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		for _, host := range []string{s.server.Host(), "notes.example"} {
@@ -134,6 +136,7 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 // An access token has the rights of its agent within its scopes, and a call that needs another
 // scope says so, is in the audit log, and changes nothing.
 func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	appends, deletes := rig.Calling("append", "path=Both/Plan.md", "content=more"), rig.Calling("delete", "path=Both/Plan.md")
 	reads := rig.Calling("read", "path=Both/Plan.md")
@@ -262,6 +265,7 @@ func TestAccessTokensEnd(t *testing.T) {
 // A server that asks the issuer about tokens: opaque ones have their agents' rights, tokens of agents
 // go to no one, and an issuer that is away is not taken for a wrong token.
 func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	issuer := rig.NewIssuer(t)
 	issuer.Says("opaque", issuer.Claims(publicURL, time.Now(), map[string]any{"active": true, "sub": "ann@example", "scope": "vault:read"}))
@@ -300,6 +304,7 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 // A server where the owner signs in: its pages and addresses are for the names of the server only,
 // no token is one without a grant, and what the terminal says of passkeys.
 func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Flags = []string{"--public-url=" + publicURL, "--sign-in=passkey"}
 	server := r.OverHTTP()
@@ -341,4 +346,7 @@ func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) {
+	long.AtOnce(8)
+	rig.Main(m)
+}

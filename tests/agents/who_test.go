@@ -56,6 +56,7 @@ func stateOf(r *rig.Rig) string { return filepath.Join(r.Home, ".local", "state"
 // What one agent has done is in the records under its name, and is nothing that another can
 // list, undo or have answered again.
 func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	ann, bob := serverOf(r, "ann"), serverOf(r, "bob")
 	first := ann.Do(rig.Calling("append", "path=Both/Plan.md", "content=by ann").With("idempotencyKey", "k1"))
@@ -103,6 +104,7 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 // The audit log names the agent of each call, and one that agents and a server without agents
 // have written is whole.
 func TestTheAuditLogNamesTheAgent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.Tables = ""
 	before := r.Stdio(false, "")
@@ -131,6 +133,7 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 
 // A caller that is no agent gets nothing, whatever is asked, and is not told what there is.
 func TestNobodyGetsNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for name, client := range map[string]*rig.Client{"expired": serverOf(r, "late"), "unnamed": r.Stdio(false, "")} {
 		for _, call := range []rig.Call{
