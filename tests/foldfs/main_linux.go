@@ -2,17 +2,19 @@
 // would: a name is kept as it was written, and found in every case and every
 // Unicode normal form, as on APFS and NTFS. It is for tests.
 //
-//	foldfs [-nfd] [-short] SOURCE MOUNTPOINT
+//	foldfs [-nfd] [-short]
 //
-// It prints a line once the file system can be used, and unmounts it when its
-// standard input ends.
+// It makes an empty folder, prints its path once the file system can be used, and
+// removes both when its standard input ends.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fs"
@@ -25,17 +27,22 @@ func main() {
 	flag.BoolVar(&rules.decompose, "nfd", false, "store names decomposed (NFD), as HFS+ does")
 	flag.BoolVar(&rules.short, "short", false, "find names by short ones (PROJ~V4F), as NTFS does")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	if err := serve(rules, flag.Arg(0), flag.Arg(1)); err != nil {
+	if err := serve(rules); err != nil {
 		fmt.Fprintln(os.Stderr, "foldfs:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(rules *naming, source, mountpoint string) error {
+func serve(rules *naming) error {
+	top, err := os.MkdirTemp("", "foldfs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(top)
+	source, mountpoint := filepath.Join(top, "files"), filepath.Join(top, "mounted")
+	if err := errors.Join(os.Mkdir(source, 0o755), os.Mkdir(mountpoint, 0o755)); err != nil {
+		return err
+	}
 	unix.Umask(0) // the kernel has applied that of the caller
 	root, err := newRoot(rules, source)
 	if err != nil {
@@ -49,7 +56,7 @@ func serve(rules *naming, source, mountpoint string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("mounted")
+	fmt.Println(mountpoint)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if err := server.Unmount(); err != nil {
 		return unix.Unmount(mountpoint, unix.MNT_DETACH) // a process still uses it

@@ -4,11 +4,14 @@ package folding
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"vaultwicket/tests/assert"
@@ -21,11 +24,11 @@ type Kind string
 const (
 	// APFS finds a name in every case and normal form, and lists it as it was
 	// written.
-	APFS Kind = ""
+	APFS Kind = "APFS"
 	// HFS is APFS that stores names decomposed.
-	HFS Kind = "-nfd"
+	HFS Kind = "HFS+"
 	// NTFS is APFS with short names.
-	NTFS Kind = "-short"
+	NTFS Kind = "NTFS"
 )
 
 // Dir returns an empty folder on a file system of this kind, or on the one of the
@@ -47,7 +50,10 @@ func Dir(t testing.TB, kind Kind) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the file system is built for the test: ", err)
 	}
-	return mount(t, kind)
+	at := require.Value(mounts[kind]())(t)
+	dir := require.Value(os.MkdirTemp(at.folder, ""))(t)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
+	return dir
 }
 
 // Folds reports whether a folder takes spellings of a name for the same.
@@ -60,27 +66,31 @@ func Folds(t testing.TB, dir string) bool {
 	return err == nil
 }
 
-func mount(t testing.TB, kind Kind) string {
-	t.Helper()
-	args := []string{"run", "vaultwicket/tests/foldfs"}
-	if kind != APFS {
-		args = append(args, string(kind))
-	}
-	point := t.TempDir()
-	cmd := exec.Command("go", append(args, t.TempDir(), point)...)
+// mounts has the file systems that the tests of this process share.
+var mounts = map[Kind]func() (mounted, error){
+	APFS: sync.OnceValues(func() (mounted, error) { return mount() }),
+	HFS:  sync.OnceValues(func() (mounted, error) { return mount("-nfd") }),
+	NTFS: sync.OnceValues(func() (mounted, error) { return mount("-short") }),
+}
+
+// mounted is a file system that is there until this process ends, which closes stdin.
+type mounted struct {
+	folder string
+	stdin  io.Closer
+}
+
+func mount(args ...string) (m mounted, err error) {
+	cmd := exec.Command("go", append([]string{"run", "vaultwicket/tests/foldfs"}, args...)...)
 	cmd.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
-	stdin := require.Value(cmd.StdinPipe())(t)
-	stdout := require.Value(cmd.StdoutPipe())(t)
-	require.NoError(t, cmd.Start())
-	said, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || strings.TrimSpace(said) != "mounted" {
-		stdin.Close()
-		t.Fatalf("the folding file system says %q, %v: %v", said, err, cmd.Wait())
+	stdin, inErr := cmd.StdinPipe()
+	stdout, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr); err != nil {
+		return mounted{}, err
 	}
-	t.Cleanup(func() {
-		stdin.Close()
-		assert.NoError(t, cmd.Wait(), "the folding file system")
-	})
-	return point
+	if err := cmd.Start(); err != nil {
+		return mounted{}, err
+	}
+	said, err := bufio.NewReader(stdout).ReadString('\n')
+	return mounted{strings.TrimSuffix(said, "\n"), stdin}, err
 }

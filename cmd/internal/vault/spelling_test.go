@@ -55,10 +55,9 @@ func TestShortNamesPassNothing(t *testing.T) {
 			hide(h)
 			private := folding.Short(t, h.dir, "My private")
 			secret := folding.Short(t, h.file("My private"), "Secret note.md")
-			for _, folder := range []string{private, strings.ToLower(private), "MY PRIVATE"} {
-				for _, note := range []string{"Secret note.md", secret, "new.md"} {
-					h.passesNothing(t, folder+"/"+note)
-				}
+			for _, path := range []string{private + "/" + secret, private + "/new.md", strings.ToLower(private) + "/Secret note.md", "MY PRIVATE/new.md"} {
+				h.passesNothing(t, path)
+				folder, _, _ := strings.Cut(path, "/")
 				h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "files", "folder="+folder)
 				h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "search", "query=secret", "path="+folder)
 			}
@@ -185,9 +184,9 @@ func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
 
 // A grant counts for the folder that it means, in whichever form it is written.
 func TestAGrantInAnotherSpelling(t *testing.T) {
+	h := buildFolding(t, folding.HFS, map[string]string{composed + "/a.md": "a"})
+	stored := h.names(".")[0]
 	for _, rule := range []string{composed, decomposed, strings.ToUpper(composed), "w\u00f6RK"} {
-		h := buildFolding(t, folding.HFS, map[string]string{composed + "/a.md": "a"})
-		stored := h.names(".")[0]
 		if !h.leads(rule) || !h.leads(decomposed) {
 			continue // Windows tells normal forms apart
 		}
