@@ -622,14 +622,16 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 			worker := s.newHost()
 			worker.Now = func() time.Time { return youth.Add(time.Hour) }
 			worker.Knowledge.Resident = world == 0
+			before := textsIn(t, s.dir, false)
 			for i, args := range calls {
-				before := textsIn(t, s.dir, false)
 				words := append([]string{"--facts"}, args...)
 				if row, err := lookUp(args[0]); err == nil && row.Writes() {
 					words = append([]string{"--facts", "--change", given[20+i]}, args...)
 				}
 				said[world] = append(said[world], s.on(worker, words...))
-				s.judge(args, before, textsIn(t, s.dir, false))
+				after := textsIn(t, s.dir, false)
+				s.judge(args, before, after)
+				before = after
 			}
 			worker.Close()
 			left[world] = s.open()

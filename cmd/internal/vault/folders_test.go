@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -66,7 +67,7 @@ func leadTo(files *lookup.Files, at, text string) (all []string) {
 // links to the files that are copied with it. Undo restores every byte and every modification time.
 func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 	done := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	rapid.Check(t, long.Cases(50, func(rt *rapid.T) {
 		folders := []string{"", "A/", "A/Sub/", "B/", "B/Sub/", "Projects/Old plan/"}
 		names := []string{"Note.md", "Plan.md", "Übung.md", "pic.png", "Board.canvas", "All.base"}
 		start := map[string]string{".obsidian/app.json": `{"newLinkFormat":"` + rapid.SampledFrom([]string{"shortest", "relative", "absolute"}).Draw(rt, "format") + `"}`}
@@ -173,7 +174,7 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 		got, again := h.times()
 		maps.DeleteFunc(again, func(p string, _ int64) bool { return those[p] == 0 })
 		require.That(rt, maps.Equal(got, times) && maps.Equal(again, those), "%q undone, the times are %v and %v, were %v and %v", call, got, again, times, those)
-	})
+	}))
 	t.Log(done)
 	for _, name := range []string{"folder:move", "folder:rename", "folder:copy", "folder:delete", "copy", "move"} {
 		assert.That(t, done[name] != 0 || testing.Short(), "%s was never done: the test shows nothing", name)

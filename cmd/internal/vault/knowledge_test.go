@@ -19,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -99,10 +100,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	same(t, "with a cache", h.answers(), want)
 	files, err := os.ReadDir(dir)
 	require.That(t, err == nil && len(files) >= 2, "%v %v", files, err)
-	pieces := 9
-	if testing.Short() {
-		pieces = 2
-	}
+	pieces := long.Count(3, 9)
 	for _, file := range files {
 		name := filepath.Join(dir, file.Name())
 		text := require.Value(os.ReadFile(name))(t)
@@ -184,11 +182,7 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 	w := h.worker()
 	same(t, "at first", w.everything(), h.without().answers())
 	random := rand.New(rand.NewPCG(3, 4))
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
-	}
-	for round := range rounds {
+	for round := range long.Count(6, 12) {
 		for range 1 + random.IntN(6) {
 			name := fmt.Sprintf("Sub/Note %d.md", random.IntN(45))
 			switch random.IntN(8) {

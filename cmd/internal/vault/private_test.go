@@ -182,7 +182,7 @@ func notesOf(r *rand.Rand) (seen, private map[string]string) {
 
 // sameAnswers compares the answers in two worlds, in which times and hashes of settings may differ.
 func sameAnswers(a, b string) bool {
-	return volatile.ReplaceAllString(a, "#") == volatile.ReplaceAllString(b, "#")
+	return a == b || volatile.ReplaceAllString(a, "#") == volatile.ReplaceAllString(b, "#")
 }
 
 var volatile = regexp.MustCompile(`/\d{3}/Home|\b1[0-9]{12}\b|"hash":"[0-9a-f]+"|\d{8}T\d{6}\.\d+Z-[0-9a-f]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?`)
@@ -371,9 +371,8 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 	}
 	h := build(t, notes)
 	h.env[command.AccessVariable] = privateRules(t)
-	allowed := 0
+	allowed, before := 0, h.texts(false)
 	for _, args := range calls {
-		before := h.texts(false)
 		if allowed%20 == 19 { // back to the beginning
 			for path := range before {
 				h.remove(path)
@@ -411,6 +410,7 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 				}
 			}
 		}
+		before = after
 	}
 	assert.That(t, allowed >= 20, "%d calls are allowed", allowed)
 }

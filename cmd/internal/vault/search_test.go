@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -170,7 +171,7 @@ func TestSearchesFindTheSameWithFilters(t *testing.T) {
 	h.env["XDG_CACHE_HOME"] = t.TempDir()
 	h.later = time.Hour
 	w := h.worker()
-	for round := range 4 {
+	for round := range long.Count(2, 4) {
 		if status, _, stderr := h.run("tags"); status != 0 { // which keeps texts without filters
 			t.Fatal(status, stderr)
 		}

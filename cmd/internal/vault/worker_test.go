@@ -180,19 +180,18 @@ var samples = []string{
 	"--stdin content daily:append", "--stdin content daily:prepend inline", "--stdin nonsense daily:append", "--stdin content read path=Moon.md",
 }
 
-// everyCommandLine is every row of the table alone and with the usual targets,
-// and the samples, each without facts and with them.
+// everyCommandLine is every row of the table alone and with the usual targets, with
+// facts, and the samples, without facts and with them.
 func everyCommandLine() (all []string) {
-	lines := slices.Clone(samples)
+	for _, line := range samples {
+		all = append(all, line, "--facts "+line)
+	}
 	for _, row := range table() {
 		for _, rest := range []string{"", " path=Tides.md", " file=Moon", " total", " --help", " nonsense=1"} {
 			if !strings.HasPrefix(row.Name, "random") {
-				lines = append(lines, row.Name+rest)
+				all = append(all, "--facts "+row.Name+rest)
 			}
 		}
-	}
-	for _, line := range lines {
-		all = append(all, line, "--facts "+line)
 	}
 	return all
 }

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -226,7 +227,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 		"a.md": "A\n", "r.md": "- [ ] x 🔁 every day 📅 2026-11-21\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]", "l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
 		".obsidian/app.json": followLinks, ".obsidian/templates.json": `{"folder":"T"}`, ".trash/b.md": "older",
 	}
-	apart := 1
+	apart := long.Count(2, 1)
 	if testing.Short() {
 		apart = 4
 	}
