@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -42,6 +43,13 @@ const (
 	onStdio  = "stdio"
 	onTCP    = "http"
 	onSocket = "socket"
+)
+
+// Limits of time of the open call: one that ends it soon, and one that is longer than a test waits for
+// anything.
+const (
+	short   = "1s"
+	endless = "40s"
 )
 
 // newBusyServer starts a server with a limit of time for its calls.
@@ -71,6 +79,9 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 		h.openOverHTTP()
 	}
 	h.child = rig.WaitForChild(t, pidFile)
+	// A terminal sends Ctrl-C to all processes of a group. With groups of their own the children
+	// are ended by the server, in order.
+	groups := map[int]bool{require.Value(syscall.Getpgid(h.child))(t): true} // it ends soon where its limit is short
 	rig.WaitFor(t, "the server has a worker and the client as children", func() bool { // one that asked the app may end yet
 		pids := slices.DeleteFunc(rig.WorkersOf(t, h.process.Process.Pid), func(pid int) bool { return pid == h.child })
 		if len(pids) != 1 {
@@ -79,10 +90,7 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 		h.worker = pids[0]
 		return true
 	})
-	// A terminal sends Ctrl-C to all processes of a group. With groups of their own the children
-	// are ended by the server, in order.
-	groups := map[int]bool{}
-	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
+	for _, pid := range []int{h.process.Process.Pid, h.worker} {
 		groups[require.Value(syscall.Getpgid(pid))(t)] = true
 	}
 	assert.Equal(t, len(groups), 3, "groups of the processes")
@@ -175,9 +183,44 @@ func (h *busyServer) usable() {
 // killed is the status of a process that a signal ended.
 const killed = -1
 
+// A client may stop reading in the middle of an answer of some megabytes, and go on
+// to live. The server waits for it for five seconds, so that this test is the first one.
+func TestAClientStopsReading(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, way, timeout string
+		end                func(h *busyServer)
+		status             int
+	}{
+		{"SIGTERM over a socket", onSocket, short, func(h *busyServer) { h.signal(syscall.SIGTERM) }, 5},
+		{"SIGTERM on stdio", onStdio, short, func(h *busyServer) { h.signal(syscall.SIGTERM) }, 0},
+		{"SIGTERM twice on stdio", onStdio, endless, func(h *busyServer) {
+			h.signal(syscall.SIGTERM)
+			rig.WaitFor(h.t, "the open call is stopped", func() bool { return rig.Gone(h.child) })
+			h.signal(syscall.SIGTERM)
+		}, 128 + 15},
+		{"the end of the input", onStdio, short, func(h *busyServer) { h.stdio.In.Close() }, 5},
+		{"SIGKILL on stdio", onStdio, endless, func(h *busyServer) { h.signal(os.Kill) }, killed},
+		{"SIGTERM over HTTP", onTCP, short, func(h *busyServer) { h.signal(syscall.SIGTERM) }, 5},
+		{"SIGKILL over HTTP", onTCP, endless, func(h *busyServer) { h.signal(os.Kill) }, killed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "the end of the input" {
+				long.Only(t) // it waits for eight seconds
+			}
+			t.Parallel()
+			h := newBusyServer(t, c.way, c.timeout)
+			h.stopReading()
+			c.end(h)
+			status := h.ends()
+			assert.That(t, status == c.status || status == 0 && h.allLeft(), "status %d, want %d", status, c.status)
+			h.usable()
+		})
+	}
+}
+
 func TestNothingIsLeftOfAServer(t *testing.T) {
 	t.Parallel()
-	const long = "40s" // longer than a test waits for anything
 	ways := []string{onStdio, onTCP, onSocket}
 	for _, c := range []struct {
 		name, timeout string
@@ -187,22 +230,22 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 		answered      bool // the open call
 		socket        bool // the file is left
 	}{
-		{name: "SIGTERM", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *busyServer) { h.signal(syscall.SIGTERM) }},
-		{name: "Ctrl-C", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *busyServer) { h.signal(os.Interrupt) }},
-		{name: "SIGKILL", timeout: long, ways: ways, status: killed, socket: true, end: func(h *busyServer) { h.signal(os.Kill) }},
-		{name: "the end of the input", timeout: "1s", ways: []string{onStdio}, status: 0, answered: true, end: func(h *busyServer) { h.stdio.In.Close() }},
-		{name: "a second SIGTERM", timeout: long, ways: []string{onTCP, onSocket}, status: 128 + 15, end: func(h *busyServer) {
+		{name: "SIGTERM", timeout: short, ways: ways, status: 0, answered: true, end: func(h *busyServer) { h.signal(syscall.SIGTERM) }},
+		{name: "Ctrl-C", timeout: short, ways: []string{onStdio}, status: 0, answered: true, end: func(h *busyServer) { h.signal(os.Interrupt) }},
+		{name: "SIGKILL", timeout: endless, ways: ways, status: killed, socket: true, end: func(h *busyServer) { h.signal(os.Kill) }},
+		{name: "the end of the input", timeout: short, ways: []string{onStdio}, status: 0, answered: true, end: func(h *busyServer) { h.stdio.In.Close() }},
+		{name: "a second SIGTERM", timeout: endless, ways: []string{onSocket}, status: 128 + 15, end: func(h *busyServer) {
 			h.signal(syscall.SIGTERM)
 			h.refusing()
 			h.signal(syscall.SIGTERM)
 		}},
-		{name: "a second Ctrl-C", timeout: long, ways: []string{onTCP}, status: 128 + 2, end: func(h *busyServer) {
+		{name: "a second Ctrl-C", timeout: endless, ways: []string{onTCP}, status: 128 + 2, end: func(h *busyServer) {
 			h.signal(os.Interrupt)
 			h.refusing()
 			h.signal(os.Interrupt)
 		}},
-		{name: "an output that is closed", timeout: "1s", ways: []string{onStdio}, status: 5, end: func(h *busyServer) { h.stdio.Stdout.Close() }},
-		{name: "an output that is closed, and a message", timeout: long, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
+		{name: "an output that is closed", timeout: short, ways: []string{onStdio}, status: 5, end: func(h *busyServer) { h.stdio.Stdout.Close() }},
+		{name: "an output that is closed, and a message", timeout: endless, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
 			h.stdio.Stdout.Close()
 			// A process that another test starts at this moment may hold the closed end for a while.
 			rig.WaitFor(h.t, "the server ends", func() bool {
@@ -210,7 +253,7 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 				return err != nil
 			})
 		}},
-		{name: "the end of the input and SIGKILL", timeout: long, ways: []string{onStdio}, status: killed, end: func(h *busyServer) {
+		{name: "the end of the input and SIGKILL", timeout: endless, ways: []string{onStdio}, status: killed, end: func(h *busyServer) {
 			h.stdio.In.Close()
 			h.signal(os.Kill)
 		}},
@@ -262,7 +305,7 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 			t.Parallel()
 			parent := osexec.Command("sleep", "600")
 			require.NoError(t, parent.Start())
-			h := newBusyServer(t, way, "1s", fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
+			h := newBusyServer(t, way, short, fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
 			parent.Process.Kill()
 			parent.Wait()
 			assert.Equal(t, h.ends(), 0, "status")
@@ -270,39 +313,6 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 				_, err := os.Lstat(h.socket)
 				assert.That(t, err != nil, "the socket is left")
 			}
-			h.usable()
-		})
-	}
-}
-
-// A client may stop reading in the middle of an answer of some megabytes, and go on
-// to live.
-func TestAClientStopsReading(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, way, timeout string
-		end                func(h *busyServer)
-		status             int
-	}{
-		{"SIGTERM on stdio", onStdio, "1s", func(h *busyServer) { h.signal(syscall.SIGTERM) }, 0},
-		{"SIGTERM twice on stdio", onStdio, "40s", func(h *busyServer) {
-			h.signal(syscall.SIGTERM)
-			rig.WaitFor(h.t, "the open call is stopped", func() bool { return rig.Gone(h.child) })
-			h.signal(syscall.SIGTERM)
-		}, 128 + 15},
-		{"the end of the input", onStdio, "1s", func(h *busyServer) { h.stdio.In.Close() }, 5},
-		{"SIGKILL on stdio", onStdio, "40s", func(h *busyServer) { h.signal(os.Kill) }, killed},
-		{"SIGTERM over HTTP", onTCP, "1s", func(h *busyServer) { h.signal(syscall.SIGTERM) }, 5},
-		{"SIGTERM over a socket", onSocket, "1s", func(h *busyServer) { h.signal(syscall.SIGTERM) }, 5},
-		{"SIGKILL over HTTP", onTCP, "40s", func(h *busyServer) { h.signal(os.Kill) }, killed},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			h := newBusyServer(t, c.way, c.timeout)
-			h.stopReading()
-			c.end(h)
-			status := h.ends()
-			assert.That(t, status == c.status || status == 0 && h.allLeft(), "status %d, want %d", status, c.status)
 			h.usable()
 		})
 	}

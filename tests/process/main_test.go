@@ -3,7 +3,11 @@ package process
 import (
 	"testing"
 
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) {
+	long.AtOnce(8)
+	rig.Main(m)
+}

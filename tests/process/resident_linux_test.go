@@ -81,7 +81,7 @@ func TestALongNoteIsStreamed(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(vault, "Long.md"), note)
 	s := rig.ServeOn(t, vault, "--tier=v1")
 	s.Read()
-	for id := 2; id < 12; id++ {
+	for id := 2; id < 6; id++ {
 		s.Send(rig.ToolCall(id, `{"command":"read","params":{"path":"Long.md"}}`))
 		result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
 		cut, ok := result["truncated"].(map[string]any)
