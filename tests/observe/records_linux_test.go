@@ -104,6 +104,7 @@ func silent(t *testing.T) (address string) {
 // Collectors that never answer, or are not there, delay no call and no end of a server by more than
 // its two seconds; what they did not take is sent by a later server.
 func TestSilentCollectorsBlockNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	file := filepath.Join(t.TempDir(), "lines.jsonl")
 	quiet := serve(r, nil)
@@ -125,6 +126,7 @@ func TestSilentCollectorsBlockNothing(t *testing.T) {
 // Over TLS the lines arrive at a server whose certificate is trusted, and at no other. They have no
 // text of notes, no path and no secret.
 func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	certified := httptest.NewUnstartedServer(nil)
 	certified.StartTLS()
@@ -190,8 +192,10 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 // A log that was removed and filled by another server does not match the checkpoints that were
 // exported, with the key in the state folder and with that of a command.
 func TestVerifyFindsAnotherLog(t *testing.T) {
+	t.Parallel()
 	for _, by := range []string{"state", "command"} {
 		t.Run(by, func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t)
 			file := filepath.Join(t.TempDir(), "lines.jsonl")
 			flags := []string{"--export=file://" + file}

@@ -33,14 +33,13 @@ func (s *sentTraces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A server with a collector sends a span for each call and each run, and nothing
 // of what is in them or of where the vault is.
 func TestTracesHoldNothingOfTheVault(t *testing.T) {
+	t.Parallel()
 	var sent sentTraces
 	server := httptest.NewServer(&sent)
 	defer server.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
 	vault := filepath.Join(t.TempDir(), "CANARYVault")
 	rig.WriteFile(t, filepath.Join(vault, "CANARY.md"), []byte("CANARY\n"))
-	s := rig.ServeOn(t, vault, "--tier=v3")
-	s.Read()
+	s := traced(t, server.URL, vault)
 	for _, arguments := range []string{
 		`{"command":"read","params":{"path":"CANARY.md"}}`, `{"command":"search","params":{"query":"CANARY"}}`, `{"command":"CANARY"}`,
 		`{"command":"append","params":{"path":"CANARY.md","content":"CANARY"}}`, `{"command":"read","params":{"path":"CANARY-gone.md"}}`,
@@ -49,9 +48,7 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 			`,"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"c=CANARY"}}}`)
 		s.Read()
 	}
-	s.In.Close()
-	io.Copy(io.Discard, s.Out)
-	require.NoError(t, s.Process.Wait())
+	require.NoError(t, s.End())
 	got := sent.text.String()
 	for _, want := range []string{"/v1/traces", `"name":"call read"`, `"name":"call search"`, `"name":"call unknown"`, `"name":"call append"`, `"name":"run"`,
 		`"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`, `"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"mutations_off"`, `"stringValue":"not_found"`} {
@@ -62,22 +59,30 @@ func TestTracesHoldNothingOfTheVault(t *testing.T) {
 	}
 }
 
+// traced is a server on a vault with a collector, "" for none.
+func traced(t *testing.T, endpoint, vault string) *rig.StdioServer {
+	t.Helper()
+	env := []string{"HOME=" + t.TempDir(), "OTEL_EXPORTER_OTLP_ENDPOINT=" + endpoint}
+	return rig.StartSessionWith(t, env, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3")
+}
+
 // Without a collector a server has no socket, and with a wrong one it serves all
 // the same.
 func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-	s, _ := rig.ServeResident(t)
-	for _, link := range openFiles(t, s.Process.Process.Pid) {
-		assert.That(t, !strings.HasPrefix(link, "socket:"), "the server has %s open", link)
-	}
+	t.Parallel()
 	closed := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
-	for _, endpoint := range []string{"http://" + closed.Addr().String(), "nonsense"} {
-		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
-		s, _ := rig.ServeResident(t) // which answers a call
-		s.In.Close()
-		io.Copy(io.Discard, s.Out)
-		assert.NoError(t, s.Process.Wait(), "with the collector %q it ended", endpoint)
+	for _, endpoint := range []string{"", "http://" + closed.Addr().String(), "nonsense"} {
+		t.Run(endpoint, func(t *testing.T) {
+			t.Parallel()
+			s := traced(t, endpoint, rig.SampleVault(t))
+			result := s.Result(rig.Calling("random:read"))
+			assert.That(t, result.OK, "%+v", result.Error)
+			for _, link := range openFiles(t, s.Process.Process.Pid) {
+				assert.That(t, endpoint != "" || !strings.HasPrefix(link, "socket:"), "the server has %s open", link)
+			}
+			assert.NoError(t, s.End(), "it ended")
+		})
 	}
 }
 
