@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -98,6 +99,7 @@ var wrongWrites = []struct {
 	changed       bool   // whether the answer names a change that can be taken back
 	notice        string
 }{
+	{"nothing is done and nothing answered", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "hangs"}, "outcome_unknown", false, "the note was as before"},
 	{"nothing is done", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "says", Text: "Appended to: Plain.md\n"}, "not_applied", false, ""},
 	{"it is done twice", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does it twice"}, "not_applied", true, ""},
 	{"a part of the text is lost", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does something else", Text: "text without an end\nne"}, "not_applied", true, ""},
@@ -111,7 +113,6 @@ var wrongWrites = []struct {
 	{"it is done and not answered", "append", []string{"path", "Plan.md", "content", "new"}, appFault{Kind: "does it and hangs"}, "", true, "the change is made"},
 	{"it is done when the client is gone", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does it when the client is gone"}, "", true, "the change is made"},
 	{"it is done in two steps when the client is gone", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does it in two steps when the client is gone"}, "", true, "the change is made"},
-	{"nothing is done and nothing answered", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "hangs"}, "outcome_unknown", false, "the note was as before"},
 	{"the client crashes behind it", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "crashes"}, "", true, "died by"},
 }
 
@@ -170,4 +171,7 @@ func TestBatchesThroughTheApp(t *testing.T) {
 	assert.That(t, !batch.OK && a.get("Plain.md") == before, "the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
 }
 
-func TestMain(m *testing.M) { rig.Main(m) }
+func TestMain(m *testing.M) {
+	long.AtOnce(6)
+	rig.Main(m)
+}

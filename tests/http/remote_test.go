@@ -28,12 +28,14 @@ import (
 
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
 
 // A command that is typed for a server prints what it prints on the machine of the server.
 func TestTheTerminalIsAClient(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("a line of a long note, with ünïcödé\n", 4000)
 	r := rig.New(t, map[string]string{"a.md": "one\ntwo\n", "Long.md": long, "F/b.md": "see [[a]]\n"})
 	server := r.OverHTTP()
@@ -110,6 +112,7 @@ func verdicts(plan string) (kept string) {
 // A server that answers with other things is an error, its text is made visible, and it never gets
 // the token of another address.
 func TestAServerThatIsNone(t *testing.T) {
+	t.Parallel()
 	r := rig.New(t, nil)
 	stolen := make(chan string, 10)
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { stolen <- req.Header.Get("Authorization") }))
@@ -140,6 +143,7 @@ func TestAServerThatIsNone(t *testing.T) {
 // doctor checks a server as its clients see it: one as it should be, and each of the things that a
 // proxy in front of it does wrong.
 func TestDoctorChecksAServer(t *testing.T) {
+	t.Parallel()
 	key := rig.NewKey("k1", jose.ES256)
 	issuer := rig.NewIssuer(t, key)
 	r := rig.New(t, map[string]string{"a.md": "a\n"})
@@ -216,6 +220,7 @@ func (d dateless) WriteHeader(status int) {
 
 // A certificate that is about to expire is told, and not one that is renewed every few hours.
 func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("elsewhere the certificates of the system cannot be replaced for one program")
 	}
@@ -248,7 +253,7 @@ func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())
 	body := `{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{},` + rig.ModernMeta + `}}`
-	for range 100 {
+	for range long.Count(30, 100) {
 		answer, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
 		require.NoError(t, err)
 		var all []string

@@ -14,6 +14,7 @@ import (
 // A server that is started again knows no session of the one before: it answers 404, at which a
 // client begins a new one. Clients without sessions notice nothing.
 func TestSessionsEndWithARestart(t *testing.T) {
+	t.Parallel()
 	r := rig.New(t, map[string]string{"a.md": "one\n"})
 	flags := []string{"--backend=embedded", "--tier=v1", "--vault=" + r.Vault}
 	first := rig.ServeHTTPIn(t, r.Home, flags...)

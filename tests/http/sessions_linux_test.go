@@ -59,6 +59,7 @@ func TestManySessions(t *testing.T) {
 // A server asks the user at the terminal of the client, who sees what the server would show its
 // owner; anything but a yes changes nothing.
 func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
+	t.Parallel()
 	r := rig.New(t, map[string]string{"a.md": "one\n", "b.md": "one\n", "c.md": "one\n"})
 	server := r.OverHTTP()
 	for _, test := range []struct {

@@ -60,6 +60,7 @@ func synchronizesByGit(t *testing.T, command string) {
 // The compose file starts the program as its flags are, reachable through the proxy alone and
 // without rights that it does not need.
 func TestTheComposeFile(t *testing.T) {
+	t.Parallel()
 	text := require.Value(os.ReadFile(filepath.Join("..", "..", "packaging", "compose", "compose.yaml")))(t)
 	type service struct {
 		Image, User       string

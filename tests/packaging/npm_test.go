@@ -55,6 +55,7 @@ func launch(t *testing.T, launcher, in string, args ...string) (stdout, stderr s
 }
 
 func TestTheLauncherIsTheProgram(t *testing.T) {
+	t.Parallel()
 	launcher := npmRoot(t, rig.Binary)
 	direct := require.Value(exec.Command(rig.Binary, "version").Output())(t)
 	if out, log, status := launch(t, launcher, "", "version"); out != string(direct) || log != "" || status != 0 {
@@ -71,6 +72,7 @@ func TestTheLauncherIsTheProgram(t *testing.T) {
 // Where npm left out the package of the system, the message names it; standard output
 // stays empty, because a client reads it.
 func TestAMissingProgramIsNamed(t *testing.T) {
+	t.Parallel()
 	out, log, status := launch(t, npmRoot(t, ""), "", "version")
 	if out != "" || status != 4 || !strings.Contains(log, "the package @vaultwicket/") || !strings.Contains(log, "--include=optional") || strings.Count(log, "\n") != 1 {
 		t.Errorf("%q %q %d", out, log, status)
@@ -101,17 +103,22 @@ func begin(t *testing.T, program string) (*exec.Cmd, io.Reader) {
 }
 
 func TestSignalsReachTheProgram(t *testing.T) {
+	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		c, out := begin(t, script(t, `for s in TERM INT HUP; do trap "echo $s; exit 7" $s; done; echo ready; i=0; while [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done`))
-		require.NoError(t, c.Process.Signal(s))
-		said, _ := io.ReadAll(out)
-		c.Wait()
-		want := map[syscall.Signal]string{syscall.SIGTERM: "TERM\n", syscall.SIGINT: "INT\n", syscall.SIGHUP: "HUP\n"}[s]
-		assert.That(t, string(said) == want && c.ProcessState.ExitCode() == 7, "%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			c, out := begin(t, script(t, `for s in TERM INT HUP; do trap "echo $s; exit 7" $s; done; echo ready; i=0; while [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done`))
+			require.NoError(t, c.Process.Signal(s))
+			said, _ := io.ReadAll(out)
+			c.Wait()
+			want := map[syscall.Signal]string{syscall.SIGTERM: "TERM\n", syscall.SIGINT: "INT\n", syscall.SIGHUP: "HUP\n"}[s]
+			assert.That(t, string(said) == want && c.ProcessState.ExitCode() == 7, "%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
+		})
 	}
 }
 
 func TestTheLauncherEndsAsTheProgramEnds(t *testing.T) {
+	t.Parallel()
 	c := exec.Command("node", npmRoot(t, script(t, `kill -KILL $$`)))
 	err := c.Run()
 	exit, ok := errors.AsType[*exec.ExitError](err)

@@ -23,16 +23,8 @@ import (
 )
 
 var packOnce = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "pack-")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(folder, "pack.exe")
-	text, err := exec.Command("go", "build", "-o", file, "vaultwicket/packaging/pack").CombinedOutput()
-	if err != nil {
-		err = &exec.Error{Name: string(text), Err: err}
-	}
-	return file, err
+	file := filepath.Join(filepath.Dir(rig.Binary), "pack.exe")
+	return file, rig.Build("vaultwicket/packaging/pack", file)
 })
 
 // pack runs the tool of a release at the root of the repository.
@@ -254,7 +246,7 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 
 // Every flag and variable of the entry is one of the program.
 func TestTheRegistryEntryNamesRealSettings(t *testing.T) {
-	r := rig.New(t, nil)
+	shown := rig.New(t, nil).Must("config", "show")
 	server := decode(t, filepath.Join("..", "..", "packaging", "server.json"))
 	names := 0
 	for _, p := range server["packages"].([]any) {
@@ -268,7 +260,7 @@ func TestTheRegistryEntryNamesRealSettings(t *testing.T) {
 					continue
 				}
 				names++
-				assert.Contains(t, "\n"+r.Must("config", "show"), "\n"+name+" ", "%s is no setting", name)
+				assert.Contains(t, "\n"+shown, "\n"+name+" ", "%s is no setting", name)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServ
 	h.child = rig.WaitForChild(t, pidFile)
 	// A terminal sends Ctrl-C to all processes of a group. With groups of their own the children
 	// are ended by the server, in order.
-	groups := map[int]bool{require.Value(syscall.Getpgid(h.child))(t): true} // it ends soon where its limit is short
+	groups := map[int]bool{require.Value(syscall.Getpgid(h.child))(t): true}           // it ends soon where its limit is short
 	rig.WaitFor(t, "the server has a worker and the client as children", func() bool { // one that asked the app may end yet
 		pids := slices.DeleteFunc(rig.WorkersOf(t, h.process.Process.Pid), func(pid int) bool { return pid == h.child })
 		if len(pids) != 1 {

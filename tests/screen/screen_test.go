@@ -174,14 +174,6 @@ func TestServeByHand(t *testing.T) {
 // there is an answer.
 func TestProgressOfLongWork(t *testing.T) {
 	t.Parallel()
-	r := rig.New(t, map[string]string{"A.md": "a\n"}).Set("backend", `"obsidian"`)
-	folder := t.TempDir()
-	gate := filepath.Join(folder, "gate")
-	if err := syscall.Mkfifo(gate, 0o600); err != nil {
-		t.Skip(err)
-	}
-	program := r.App("case \"$*\" in *version) echo '1.12.7 (installer 1.12.7)';; *info=path*) echo '" + r.Vault + "';; *) exec cat '" + gate + "';; esac")
-	r.Set("cli", fmt.Sprintf("%q", program)).Set("timeout", `"55s"`)
 	for _, test := range []struct {
 		command string
 		width   int
@@ -191,18 +183,29 @@ func TestProgressOfLongWork(t *testing.T) {
 		{"vaultwicket run read path=A.md", 140, true},
 		{"vaultwicket run read path=A.md 2>messages; cat messages", 80, false},
 	} {
-		w := open(t, test.width, setting(r), "cd '"+folder+"'", test.command)
-		if test.shown {
-			w.until("vaultwicket: read is running (the first call in a large")
-		}
-		answer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the program
-		require.NoError(t, err)
-		if !test.shown {
-			time.Sleep(1500 * time.Millisecond) // a line would have appeared
-		}
-		fmt.Fprintln(answer, "the text of the note")
-		answer.Close()
-		lines := w.end()
-		assert.That(t, len(lines) == 1 && lines[0] == "the text of the note", "%s ends with\n%s", test.command, strings.Join(lines, "\n"))
+		t.Run(fmt.Sprint(test.width), func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, map[string]string{"A.md": "a\n"}).Set("backend", `"obsidian"`)
+			folder := t.TempDir()
+			gate := filepath.Join(folder, "gate")
+			if err := syscall.Mkfifo(gate, 0o600); err != nil {
+				t.Skip(err)
+			}
+			program := r.App("case \"$*\" in *version) echo '1.12.7 (installer 1.12.7)';; *info=path*) echo '" + r.Vault + "';; *) exec cat '" + gate + "';; esac")
+			r.Set("cli", fmt.Sprintf("%q", program)).Set("timeout", `"55s"`)
+			w := open(t, test.width, setting(r), "cd '"+folder+"'", test.command)
+			if test.shown {
+				w.until("vaultwicket: read is running (the first call in a large")
+			}
+			answer, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the program
+			require.NoError(t, err)
+			if !test.shown {
+				time.Sleep(1500 * time.Millisecond) // a line would have appeared
+			}
+			fmt.Fprintln(answer, "the text of the note")
+			answer.Close()
+			lines := w.end()
+			assert.That(t, len(lines) == 1 && lines[0] == "the text of the note", "%s ends with\n%s", test.command, strings.Join(lines, "\n"))
+		})
 	}
 }
