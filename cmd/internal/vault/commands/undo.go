@@ -369,7 +369,7 @@ func conflict(v *command.Vault, j *journal.Journal, at disk.Path, kept journal.S
 		}
 		left = text
 	}
-	changes := difference.Fit([]difference.Change{difference.Of(left, now.Text)}, difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8})
+	changes := difference.Fit([]difference.Change{difference.Of(v.Redact(left), v.Redact(now.Text))}, difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8})
 	from, to := "a/"+at.String(), "b/"+at.String()
 	switch {
 	case !kept.After.Exists:
