@@ -336,6 +336,7 @@ type plannedChange struct {
 	Path    string        // of the note that it is about
 	Files   []struct {
 		consent.PlannedFile
+		Raw [2]string // see [consent.PlannedFile]
 		difference.Change
 	}
 	Loss  string `json:"loses"` // why the change is destructive, "" if it is not
@@ -350,6 +351,7 @@ func (p *plannedChange) files() (list []consent.PlannedFile) {
 		return nil
 	}
 	for _, f := range p.Files {
+		f.PlannedFile.Raw = f.Raw
 		list = append(list, f.PlannedFile)
 	}
 	return list

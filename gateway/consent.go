@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash"
 	"maps"
@@ -158,7 +159,7 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.S
 		write(r.program.Backend(), r.call.Vault())
 	}
 	for _, f := range q.Files {
-		write(f.Path, f.From, f.Before)
+		write(f.Path, f.From, f.Raw[0])
 	}
 	write(q.Change)
 	for _, path := range slices.Sorted(maps.Keys(q.Spelled)) {
@@ -176,13 +177,13 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 		from := cmp.Or(f.From, f.Path)
 		before, ok := made[from]
 		if !ok {
-			before = notes.ShortHash(folder, from)
+			before = hex.EncodeToString([]byte(notes.Hash(folder, from)))
 		}
-		if before != f.Before {
+		if before != f.Raw[0] {
 			return consent.ChangedSince(q.Command)
 		}
 		made[from] = ""
-		made[f.Path] = f.After
+		made[f.Path] = f.Raw[1]
 	}
 	for path, hash := range q.Spelled {
 		if notes.Hash(folder, path) != hash {

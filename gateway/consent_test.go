@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -159,16 +160,18 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 		assert.That(t, !twice, "%s has the digest of %s", what, before)
 		seen[digest] = what
 	}
-	file := consent.PlannedFile{Path: "a.md", Before: "00"}
+	file := consent.PlannedFile{Path: "a.md", Raw: [2]string{"00"}}
 	q := consent.Question{Caller: "me", Files: []consent.PlannedFile{file}}
 	add("the call", d, plan(base), q)
 	for what, change := range map[string]func(*consent.Question){
-		"another caller":   func(q *consent.Question) { q.Caller = "you" },
-		"no caller":        func(q *consent.Question) { q.Caller = "" },
-		"another text":     func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", Before: "01"}} },
-		"no note yet":      func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md"}} },
-		"from elsewhere":   func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", From: "b.md", Before: "00"}} },
-		"one more file":    func(q *consent.Question) { q.Files = []consent.PlannedFile{file, {Path: "b.md", Before: "00"}} },
+		"another caller": func(q *consent.Question) { q.Caller = "you" },
+		"no caller":      func(q *consent.Question) { q.Caller = "" },
+		"another text":   func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", Raw: [2]string{"01"}}} },
+		"no note yet":    func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md"}} },
+		"from elsewhere": func(q *consent.Question) {
+			q.Files = []consent.PlannedFile{{Path: "a.md", From: "b.md", Raw: [2]string{"00"}}}
+		},
+		"one more file":    func(q *consent.Question) { q.Files = []consent.PlannedFile{file, {Path: "b.md", Raw: [2]string{"00"}}} },
 		"the same twice":   func(q *consent.Question) { q.Files = []consent.PlannedFile{file, file} },
 		"nothing is known": func(q *consent.Question) { q.Files = nil },
 	} {
@@ -193,10 +196,10 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 // would do: once a request, however often the plan is looked at.
 func TestAChangeIsWorkedOutOnce(t *testing.T) {
 	t.Parallel()
-	const hash = "982d9e3eb996f559" // of "text"
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte("text")))
 	change := func(words, path string) []string {
 		return []string{
-			fmt.Sprintf(`--plan --facts vault=Work %s => {"path":"%s","digest":"d1","files":[{"path":"%s","before":"%s","after":"%s"}]}`, words, path, path, hash, strings.Repeat("1", 16)),
+			fmt.Sprintf(`--plan --facts vault=Work %s => {"path":"%s","digest":"d1","files":[{"path":"%s","before":"00","after":"11","raw":["%s","11"]}]}`, words, path, path, hash),
 			fmt.Sprintf(`--write --change ID --approved d1 --facts vault=Work %s => Done: %s\n`, words, path),
 		}
 	}

@@ -28,7 +28,7 @@ type Result struct {
 	Backend    string         `json:"backend,omitempty"`
 	Vault      string         `json:"vault,omitempty"`
 	Path       string         `json:"path,omitempty"` // the note it was about, where it was one
-	Hash       string         `json:"hash,omitempty"` // of the note's bytes: the first 16 hex digits of SHA-256
+	Hash       string         `json:"hash,omitempty"` // of the note as the caller reads it: the first 16 hex digits of SHA-256
 	Truncated  *Truncated     `json:"truncated,omitempty"`
 	Notices    []string       `json:"notices,omitempty"`
 	Change     *Change        `json:"change,omitempty"`

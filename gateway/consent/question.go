@@ -113,13 +113,16 @@ func DigestOfCalls(calls []CallDigest) CallDigest {
 // CallDigest tells one call from every other one, whatever the notes contain.
 type CallDigest [sha256.Size]byte
 
-// PlannedFile is a file that would change. Hashes are the first 16 hex digits of
-// SHA-256; an empty one means no file.
+// PlannedFile is a file that would change. Before and After are the hashes of it as results have them;
+// an empty one means no file.
 type PlannedFile struct {
 	Path   string `json:"path"`
 	From   string `json:"from,omitempty"` // where it is before a move
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// Raw are the SHA-256 of its bytes before and after, in hexadecimal, "" for no file. No caller is told
+	// them, because by that of a note with a secret in it guesses of the secret could be tried.
+	Raw [2]string `json:"-"`
 }
 
 // Named returns the line of a question about the file.

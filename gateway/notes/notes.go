@@ -113,15 +113,6 @@ func Hash(folder, path string) string {
 	return string(hash.Sum(nil))
 }
 
-// ShortHash returns the hash of the file at a path in the vault as results have it: the first
-// 16 hex digits of SHA-256, "" where there is no file.
-func ShortHash(folder, path string) string {
-	if hash := Hash(folder, path); hash != "" {
-		return hex.EncodeToString([]byte(hash[:8]))
-	}
-	return ""
-}
-
 // StampOf returns the stamp of the file at a path in the vault, the zero one where there is none.
 func StampOf(folder, path string) Stamp {
 	root, info := lookAt(folder, path)

@@ -176,7 +176,7 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	if !line.Facts {
 		return said, nil
 	}
-	known := said.Facts(v.Disk)
+	known := said.Facts(v)
 	if said.Status == command.ExitDone && state+closed != "" {
 		known = cmp.Or(known, &command.Facts{})
 		known.State, known.Closed = state, closed

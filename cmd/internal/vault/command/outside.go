@@ -88,21 +88,23 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 	after := make([]journal.Image, len(seen))
 	for i, t := range seen {
 		after[i] = ImageOf(t.now)
-		var was []byte
-		if t.step.Before == after[i] {
-			continue
-		}
-		if t.step.Before.Exists {
-			if was, err = j.Object(t.step.Before.Hash); err != nil {
+		var was FileState
+		switch {
+		case t.step.Before == after[i]:
+			was = t.now
+		case t.step.Before.Exists:
+			text, err := j.Object(t.step.Before.Hash)
+			if err != nil {
 				continue // it is not kept where the file was moved as it was
 			}
+			was = Existing(text)
 		}
-		made := edit.CountLines(was, t.now.Text)
+		made := edit.CountLines(was.Text, t.now.Text)
 		verdict.Added += made.Added
 		verdict.Removed += made.Removed
-	}
-	if len(seen) > 0 {
-		verdict.Before, verdict.After = shortHash(e.Steps[0].Before), shortHash(after[0])
+		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
+			verdict.Before, verdict.After = v.hashAt(at, was), v.hashAt(at, t.now)
+		}
 	}
 	if e.State == journal.Begun && verdict.State != untouched {
 		for _, s := range seen[:min(len(seen), maxKept)] {
@@ -116,11 +118,6 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 	}
 	text, err := json.Marshal(verdict)
 	return Text(string(text)), err
-}
-
-// shortHash returns the hash by which a note is known to callers.
-func shortHash(i journal.Image) string {
-	return i.Hash[:min(len(i.Hash), 16)]
 }
 
 // unjournaled says that nothing was done because it could not be kept.

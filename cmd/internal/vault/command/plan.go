@@ -28,8 +28,10 @@ import (
 type plannedFile struct {
 	Path   string `json:"path"`
 	From   string `json:"from,omitempty"`
-	Before string `json:"before,omitempty"` // hashes, "" where there is no file
+	Before string `json:"before,omitempty"` // hashes as callers know them, "" where there is no file
 	After  string `json:"after,omitempty"`
+	// Raw are the SHA-256 of the bytes before and after, for the gateway alone.
+	Raw [2]string `json:"raw"`
 	difference.Change
 }
 
@@ -58,7 +60,10 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
 		}
-		file := plannedFile{Path: s.Path.String(), From: s.From.String(), Before: s.Before.hash(), After: s.After.hash()}
+		file := plannedFile{
+			Path: s.Path.String(), From: s.From.String(), Before: v.hashAt(s.source(), s.Before), After: v.hashAt(s.Path, s.After),
+			Raw: [2]string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
+		}
 		plan.Files = append(plan.Files, file)
 		// The first files may take all that is told; what is kept of many stays small.
 		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/gateway/state/journal"
@@ -106,6 +108,7 @@ type FileState struct {
 	Text   []byte
 	// Image is in place of the text of a large file that is no note, which is not in memory.
 	Image journal.Image
+	known string // the hash by which callers know it, with an Image
 }
 
 // Existing returns the state of a file with this text.
@@ -130,12 +133,15 @@ func (c FileState) content() disk.Content {
 	return disk.Text(c.Text)
 }
 
-// hash is that by which callers know the file, "" for none and for a folder.
-func (c FileState) hash() string {
-	if c.Folder {
+// hashAt is that by which callers know the file at path with this content, "" for none and for a folder.
+func (v *Vault) hashAt(path disk.Path, c FileState) string {
+	switch {
+	case !c.Exists || c.Folder:
 		return ""
+	case c.Image.Exists:
+		return c.known
 	}
-	return shortHash(ImageOf(c))
+	return Digest(v.Shown(path, c.Text))
 }
 
 // IsMove reports whether the step gives a file another path.
@@ -192,9 +198,15 @@ func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 			return FileState{}, err
 		}
 		defer file.Close()
-		hash := sha256.New()
-		size, err := io.Copy(hash, file)
-		return FileState{Exists: true, Image: journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: size}}, err
+		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts
+		hash, seen := sha256.New(), sha256.New()
+		shown := io.TeeReader(read, hash)
+		if v.redacts(path) {
+			shown = v.Host.marker.Reader(shown, budget.From(v.Ctx).Step)
+		}
+		_, err = io.Copy(seen, shown)
+		image := journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: math.MaxInt64 - read.N}
+		return FileState{Exists: true, Image: image, known: hex.EncodeToString(seen.Sum(nil)[:8])}, err
 	}
 	text, err := v.Disk.Raw().Read(path)
 	if errors.Is(err, fs.ErrNotExist) {

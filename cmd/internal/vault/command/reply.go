@@ -17,7 +17,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/exec/frame"
-	"vaultwicket/exec/secrets"
 )
 
 // Reply is what a command has to say.
@@ -44,10 +43,9 @@ type Reply struct {
 	LineEnds  bool      // the text got the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
 	// for other answers.
-	Image  string
-	seen   hash.Hash // of the body while it is printed
-	source hash.Hash // of the file, where the body has marks in place of its secrets
-	hash   string    // of the note as it was read for the text, "" if it was not
+	Image string
+	seen  hash.Hash // of the body while it is printed
+	hash  string    // of the note as it was read for the text, "" if it was not
 }
 
 // Change is a note before and after a write, and how many lines all files together
@@ -67,14 +65,9 @@ func Nothing(sentence, reason string, args ...any) Reply {
 	return Reply{Text: sentence, Notice: fmt.Sprintf(reason, args...)}
 }
 
-// FromNote returns a reply of success that was made from the text of a note. The hash is that
-// of the file, which a text with marks does not have.
+// FromNote returns a reply of success that was made from the text of a note as the caller reads it.
 func FromNote(note disk.Path, text []byte, answer string) Reply {
-	r := Reply{Text: answer, Note: note}
-	if !secrets.HasMark(text) {
-		r.hash = Digest(text)
-	}
-	return r
+	return Reply{Text: answer, Note: note, hash: Digest(text)}
 }
 
 // Compact has a listing in JSON printed without the space between its tokens. Other replies
@@ -177,8 +170,9 @@ func Digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Facts tell the gateway which note an answer concerned and the hash of its bytes, so that it
-// need not parse the answer.
+// Facts tell the gateway which note an answer concerned and the hash of its text as the caller reads
+// it, so that it need not parse the answer. Of a text with marks in place of its secrets it is not that
+// of the file, which would tell whether a guess of a secret is right.
 type Facts struct {
 	frame.Facts
 	streamed hash.Hash // of the body while it is printed, nil for a known hash
@@ -194,7 +188,7 @@ func (f *Facts) Line() string {
 
 // Facts returns the facts about a reply, or nil if it concerns no note and has no notice. The
 // hash of a note that does not exist is empty.
-func (r *Reply) Facts(folder *disk.Folder) *Facts {
+func (r *Reply) Facts(v *Vault) *Facts {
 	switch {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
 		return nil
@@ -206,18 +200,16 @@ func (r *Reply) Facts(folder *disk.Folder) *Facts {
 	case r.Change != nil:
 		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive
 		f.Added, f.Removed = r.Change.Lines.Added, r.Change.Lines.Removed
-	case r.source != nil:
-		f.streamed = r.source
 	case r.Body != nil:
 		r.seen = sha256.New()
 		f.streamed = r.seen
 	case r.hash != "":
 		f.Hash = r.hash
 	default: // nothing if it cannot be read
-		if file, err := folder.Open(r.Note); err == nil {
-			defer file.Close()
+		if note, err := v.Show(Target{Path: r.Note}); err == nil {
+			defer note.Close()
 			sum := sha256.New()
-			if _, err := io.Copy(sum, file); err == nil {
+			if _, err := io.Copy(sum, note.Body); err == nil {
 				f.Hash = hex.EncodeToString(sum.Sum(nil)[:8])
 			}
 		}

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -201,6 +200,25 @@ func (v *Vault) redact(text []byte) ([]byte, error) {
 	return v.Host.marker.RedactWithin(text, budget.From(v.Ctx).Step)
 }
 
+// redacts reports whether the file at path is read with marks in place of its secrets.
+func (v *Vault) redacts(path disk.Path) bool {
+	return v.Disk.IsRedacted() && !v.Host.exceptions.Has("secrets", path.String())
+}
+
+// Shown returns the text of the file at path as the caller reads it, which is [Vault.Redact] or the
+// text as it is.
+func (v *Vault) Shown(path disk.Path, text []byte) []byte {
+	shown, _ := v.shown(path, text)
+	return shown
+}
+
+func (v *Vault) shown(path disk.Path, text []byte) ([]byte, error) {
+	if !v.redacts(path) {
+		return text, nil
+	}
+	return v.redact(text)
+}
+
 // ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees
 // it, and its secrets are put back where they are still recognized.
 func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
@@ -229,23 +247,17 @@ func (v *Vault) Show(t Target) (Reply, error) {
 		file.Close()
 		return Reply{}, err
 	}
-	raw := !v.Disk.IsRedacted() || v.Host.exceptions.Has("secrets", t.Path.String())
 	reply := Reply{Body: file, Note: t.Path}
 	switch {
 	case file.Judged != nil: // what was judged is what is shown
 		file.Close()
-		shown := file.Judged
-		if !raw {
-			reply.source = sha256.New()
-			_, _ = reply.source.Write(file.Judged) // a hash takes everything
-			if shown, err = v.redact(file.Judged); err != nil {
-				return Reply{}, err
-			}
+		shown, err := v.shown(t.Path, file.Judged)
+		if err != nil {
+			return Reply{}, err
 		}
 		reply.Body = io.NopCloser(bytes.NewReader(shown))
-	case !raw:
-		reply.source = sha256.New()
-		reply.Body = redacted{v.Host.marker.Reader(io.TeeReader(file, reply.source), budget.From(v.Ctx).Step), file}
+	case v.redacts(t.Path):
+		reply.Body = redacted{v.Host.marker.Reader(file, budget.From(v.Ctx).Step), file}
 	}
 	return reply, nil
 }

@@ -44,7 +44,7 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 		if err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
-		if err := p.expects(how.Expect); err != nil {
+		if err := p.expects(v, how.Expect); err != nil {
 			return Reply{}, err
 		}
 		return showPlan(v, p)
@@ -67,7 +67,7 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 		notices = append(notices, "the change "+broken)
 	}
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
-	said := Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
+	said := Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
 		if p.Undoes != "" { // of what is to be undone nothing is there
 			for _, id := range p.takesBack() {
@@ -312,7 +312,7 @@ func (p Proposal) content(v *Vault, step journal.Step) (io.ReadCloser, error) {
 }
 
 // change is what the answer says of the note that it is about.
-func (p Proposal) change() *Change {
+func (p Proposal) change(v *Vault) *Change {
 	var made *Change
 	for _, s := range p.Steps {
 		if s.Path != p.Note {
@@ -325,9 +325,9 @@ func (p Proposal) change() *Change {
 				total.Added += one.Added
 				total.Removed += one.Removed
 			}
-			made = &Change{Before: s.Before.hash(), Lines: total, Destructive: p.loss() != ""}
+			made = &Change{Before: v.hashAt(s.source(), s.Before), Lines: total, Destructive: p.loss() != ""}
 		}
-		made.After = s.After.hash()
+		made.After = v.hashAt(s.Path, s.After)
 	}
 	return made
 }
@@ -338,7 +338,7 @@ func fits(v *Vault, p Proposal, how WriteOptions) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
 		return Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
 	}
-	if err := p.expects(how.Expect); err != nil {
+	if err := p.expects(v, how.Expect); err != nil {
 		return err
 	}
 	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
@@ -348,7 +348,7 @@ func fits(v *Vault, p Proposal, how WriteOptions) error {
 }
 
 // expects refuses a proposal if its note is not the one that the caller knows.
-func (p Proposal) expects(hash string) error {
+func (p Proposal) expects(v *Vault, hash string) error {
 	if hash == "" {
 		return nil
 	}
@@ -356,7 +356,7 @@ func (p Proposal) expects(hash string) error {
 		if s.Path != p.Note && s.From != p.Note {
 			continue
 		}
-		if now := cmp.Or(s.Before.hash(), "none"); now != hash {
+		if now := cmp.Or(v.hashAt(s.source(), s.Before), "none"); now != hash {
 			return Conflict.Failure("Conflict: %q has the hash %s, not %s.", Verbatim(p.Note.String()), now, hash)
 		}
 		return nil

@@ -145,7 +145,8 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	}
 	switch isPDF := marked(file) == "application/pdf"; {
 	case !isPDF && isText(file):
-		return command.FromNote(t.Path, file, string(v.Redact(file))), uses.Put(int64(len(file)))
+		shown := v.Shown(t.Path, file)
+		return command.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
@@ -157,7 +158,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 			return command.Reply{}, command.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", command.Verbatim(p["pages"]))
 		}
 	}
-	said := command.FromNote(t.Path, file, "") // before the file is changed in memory
+	said := command.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
 	pages, total, err := pdftext.Read(file, first, last, uses)
 	var malformed *pdftext.Malformed
 	var over *budget.Overrun

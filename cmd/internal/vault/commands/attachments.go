@@ -180,12 +180,13 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 	if err != nil {
 		return command.Reply{}, command.ReadError(t.Typed, err)
 	}
+	known := v.Shown(t.Path, text)
 	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
 	switch {
 	case isText(text):
-		return command.FromNote(t.Path, text, string(v.Redact(text))), nil
+		return command.FromNote(t.Path, known, string(known)), nil
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
-		return command.FromNote(t.Path, text, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
+		return command.FromNote(t.Path, known, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
 	}
 	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
 	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
@@ -204,9 +205,9 @@ func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 	}
 	if len(shown) > maxImage {
-		return command.FromNote(t.Path, text, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
+		return command.FromNote(t.Path, known, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
 	}
-	said := command.FromNote(t.Path, text, about)
+	said := command.FromNote(t.Path, known, about)
 	if v.ForGateway {
 		said.Text += "\n" + base64.StdEncoding.EncodeToString(shown)
 		said.Image = kind
