@@ -51,7 +51,7 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	state := t.TempDir()
 	s.fill()
 	p.UI, p.MinVersion = true, tiers.DefaultMinimum
-	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary})
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "typed", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(runner.Close)
@@ -69,7 +69,10 @@ func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 // fill makes the vault what it was in the beginning.
 func (s *typedServer) fill() {
 	s.t.Helper()
-	require.NoError(s.t, os.RemoveAll(s.vault))
+	entries, _ := os.ReadDir(s.vault)
+	for _, entry := range entries {
+		require.NoError(s.t, os.RemoveAll(filepath.Join(s.vault, entry.Name())))
+	}
 	for name, text := range notesTyped {
 		full := filepath.Join(s.vault, filepath.FromSlash(name))
 		rig.WriteFile(s.t, full, []byte(text))
