@@ -30,11 +30,11 @@ var listingParams = map[string]map[string]any{
 	"attachment:read": {"path": "Files/long.txt"}, "attachment:text": {"path": "Files/long.txt"}, "canvas:read": {"path": "Big.canvas"}, "related": {"path": "Hub.md", "limit": "100"},
 	"backlinks": {"path": "Hub.md"}, "base:check": {"path": "Wrong.base"}, "base:eval": {"path": "Hub.md", "expr": "file.backlinks"},
 	"base:query": {"path": "Big.base"}, "base:views": {"path": "Big.base"}, "daily:range": {"from": "2026-03-01", "to": "2026-03-06"},
-	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "35"}, "history": {"path": "Hub.md"},
+	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "25"}, "history": {"path": "Hub.md"},
 	"history:read": {"path": "Hub.md", "version": "3"}, "links": {"path": "Hub.md"}, "note:section": {"path": "Hub.md", "heading": "Long"},
 	"outline": {"path": "Hub.md"}, "periodic:read": {"period": "day", "from": "2026-03-01", "to": "2026-03-06"}, "property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
 	"read": {"path": "Hub.md"}, "changes": {"limit": "1000"}, "recent": {"limit": "200"}, "search": {"query": "spoke"}, "find": {"query": "spoke", "limit": "100"}, "search:context": {"query": "spoke"},
-	"tag": {"name": "turn", "verbose": true}, "template:read": {"name": "Form 01 of those for tests"},
+	"tag": {"name": "turn", "verbose": true}, "template:read": {"name": "Form 01 of those for the tests of pages"},
 }
 
 // shortAnswers are commands whose answer is never long.
@@ -226,9 +226,9 @@ func rowsOf(t *testing.T, text string) (rows []string) {
 func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 	t.Parallel()
 	r := openLibrary(t)
-	for i := range 60 { // so that there is a history
-		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(2, fmt.Sprintf("addition %d.%%d\n", i))}})
-		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes/Spoke %02d.md", i), "content": "something more"}})
+	for i := range 30 { // so that there is a history
+		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(3, fmt.Sprintf("addition %d.%%d\n", i))}})
+		r.Result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes of a wheel that turns/Spoke %02d.md", i), "content": "something more"}})
 	}
 	paged, mine := map[string]bool{}, long.Shard(t, 3)
 	for i, c := range listingCalls() {
@@ -236,7 +236,7 @@ func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
 			continue // one form of each command, and some others
 		}
 		want := r.whole(c)
-		if _, again := paged[c.command]; !again {
+		if _, again := paged[c.command]; !again && mine(len(paged)) {
 			assert.Equal(t, r.run(c), want, "%v from the command line", c)
 		}
 		for _, limit := range []int{0, 7} {
@@ -472,7 +472,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	want := r.run(files)
 	first := r.first(files, nil)
 	next := map[string]any{"command": "files", "cursor": first.Truncated.Cursor}
-	require.NoError(t, os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07.md")))
+	require.NoError(t, os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07 of all the notes.md")))
 	second := r.Result(next)
 	for end := time.Now().Add(20 * time.Second); len(second.Notices) == 0 && time.Now().Before(end); second = r.Result(next) {
 		time.Sleep(5 * time.Millisecond) // the worker is told of the change a moment after it
@@ -483,7 +483,7 @@ func TestTheVaultChangesBetweenThePages(t *testing.T) {
 	again := r.first(listingCall{"files", map[string]any{"folder": "Lonely"}}, nil)
 	assert.That(t, !strings.Contains(again.Stdout, "Alone 07") && strings.Contains(again.Stdout, "Alone 08"), "asked again: %q", again.Stdout)
 	note := r.first(listingCall{"read", map[string]any{"path": "Hub.md"}}, nil)
-	rig.WriteFile(t, filepath.Join(r.vault, ".vaultwicketignore"), []byte("/Spokes/\nHub.md\n"))
+	rig.WriteFile(t, filepath.Join(r.vault, ".vaultwicketignore"), []byte("/Spokes of a wheel that turns/\nHub.md\n"))
 	for what, arguments := range map[string]map[string]any{
 		"a listing":      next,
 		"another one":    {"command": "files", "cursor": again.Truncated.Cursor},
