@@ -53,7 +53,11 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			var first []string
 			var requests []gateway.Request
 			for c := range allowlist.Commands() {
-				requests = append(requests, appRequests(t, c)...)
+				for i, req := range appRequests(t, c) {
+					if backend == gateway.App || i%2 == 0 || long.Enabled() { // with rules both ask in the same way
+						requests = append(requests, req)
+					}
+				}
 			}
 			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"}[:long.Count(2, 3)] {
 				rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
@@ -77,7 +81,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 				}
 			}
 			t.Logf("%d requests, each time; the app was started %d times", len(requests), len(lines))
-			assert.That(t, allowed >= 50, "the app was asked only %d times: too few to mean anything", allowed)
+			assert.That(t, allowed >= 30, "the app was asked only %d times: too few to mean anything", allowed)
 		})
 	}
 }

@@ -84,7 +84,7 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 		c.Policy = policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
 	}).Gateway
 	before := rig.TreeOf(t, vault)
-	refused, ran, mine := 0, 0, long.Shard(t, 4)
+	refused, ran, mine := 0, 0, long.Shard(t, 6)
 	for c := range allowlist.Commands() {
 		for i, params := range requestsOf(c) {
 			if !mine(i) {
@@ -101,5 +101,5 @@ func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
 		require.That(t, rig.TreeOf(t, vault) == before, "%s changed the vault", c.Name)
 	}
 	t.Logf("%d requests refused by the gate, %d answered otherwise", refused, ran)
-	assert.That(t, refused >= 400 && ran >= 1000, "%d requests refused, %d answered: too few to mean anything", refused, ran)
+	assert.That(t, refused >= 300 && ran >= 700, "%d requests refused, %d answered: too few to mean anything", refused, ran)
 }
