@@ -19,9 +19,9 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// roundTrips is how many texts each route is given; every one is created, appended
-// and put in the place of another.
-var roundTrips = map[string]int{"run": long.Count(5, 30), "mcp": long.Count(30, 200)}
+// roundTrips is how many texts each route is given. By default only the server gets each of
+// them in every way: a process takes a hundred times longer than its call.
+var roundTrips = map[string]int{"run": long.Count(8, 30), "mcp": long.Count(30, 200)}
 
 // pieces are what texts go wrong on.
 var pieces = []string{
@@ -177,13 +177,17 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 				}
 			}
 			j := judge{vault: vault, route: route, refused: map[string]int{}}
-			for _, text := range texts {
-				for _, trip := range tripsOf(random, text) {
+			for i, text := range texts {
+				trips := tripsOf(random, text)
+				if len(text) >= 1<<20 || route.name == "run" && !long.Enabled() {
+					trips = trips[i%3:][:1]
+				}
+				for _, trip := range trips {
 					j.make(t, trip, text)
 				}
 			}
 			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, route.name, j.largest, j.delicate, j.refused)
-			assert.That(t, j.written >= 2*roundTrips[route.name] && len(j.refused) != 0 && j.delicate != 0, "too little was written or refused to mean anything")
+			assert.That(t, j.written >= roundTrips[route.name] && len(j.refused) != 0 && j.delicate != 0, "too little was written or refused to mean anything")
 		})
 	}
 }
