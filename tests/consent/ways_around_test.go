@@ -17,6 +17,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -24,27 +25,21 @@ import (
 
 // waysAround is what no answer to an agent says: a command that approves, the raw
 // program, a program to start by hand, or a setting without whose it is to change.
-var waysAround = []*regexp.Regexp{
-	regexp.MustCompile(`vaultwicket (approve|vault|run|dry-run|batch|undo)\b`),
-	regexp.MustCompile(`\b[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}\b`), // the code of a question
-	regexp.MustCompile(`(?i)\bby hand\b|\bits own CLI\b|\buse the (Obsidian )?(CLI|app)\b|\buse the Obsidian app itself\b`),
-	regexp.MustCompile(`(?i)^(start|restart|set|install|update|switch|give the folder|take it off|add it to the setting|run) (the gateway|cli|vault|min-cli|XDG|Obsidian|it by|of the vault)`),
-	regexp.MustCompile(`(?i)(start|restart) the gateway with`),
-	regexp.MustCompile(`--(tier|allow-[a-z]+|confirm|backend|yes|write|enable-only|disable|vault)\b`),
-	regexp.MustCompile(`a person can`),
-}
+var waysAround = regexp.MustCompile(strings.Join([]string{
+	`vaultwicket (approve|vault|run|dry-run|batch|undo)\b`,
+	`\b[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}\b`, // the code of a question
+	`(?i:\bby hand\b|\bits own CLI\b|\buse the (Obsidian )?(CLI|app)\b|\buse the Obsidian app itself\b)`,
+	`(?i:^(start|restart|set|install|update|switch|give the folder|take it off|add it to the setting|run) (the gateway|cli|vault|min-cli|XDG|Obsidian|it by|of the vault))`,
+	`(?i:(start|restart) the gateway with)`,
+	`--(tier|allow-[a-z]+|confirm|backend|yes|write|enable-only|disable|vault)\b`,
+	`a person can`,
+}, "|"))
 
 // origin is where a setting comes from, which the policy is open about.
 var origin = regexp.MustCompile(`flag --[a-z-]+`)
 
 func wayAround(text string) string {
-	text = origin.ReplaceAllString(text, "flag")
-	for _, way := range waysAround {
-		if found := way.FindString(text); found != "" {
-			return found
-		}
-	}
-	return ""
+	return waysAround.FindString(origin.ReplaceAllString(text, "flag"))
 }
 
 // notForAgents are files whose texts reach only the user: what is told before a server
@@ -96,16 +91,20 @@ func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	for name, flags := range map[string][]string{
-		"read-only":                   {"--tier=v0"},
-		"reads":                       {"--tier=v3"},
-		"changes, asked":              {"--tier=v3", "--allow-mutations", "--allow-publish", "--confirm=writes"},
-		"nothing is open":             {"--tier=v1", "--allow-mutations", "--enable-only=daily:read", "--confirm=destructive"},
-		"the app, which is not there": {"--tier=v3", "--allow-mutations", "--backend=obsidian", "--cli=/nowhere/obsidian"},
+	for i, test := range []struct {
+		name  string
+		flags []string
+	}{
+		{"read-only", []string{"--tier=v0"}},
+		{"reads", []string{"--tier=v3"}},
+		{"changes, asked", []string{"--tier=v3", "--allow-mutations", "--allow-publish", "--confirm=writes"}},
+		{"nothing is open", []string{"--tier=v1", "--allow-mutations", "--enable-only=daily:read", "--confirm=destructive"}},
+		{"the app, which is not there", []string{"--tier=v3", "--allow-mutations", "--backend=obsidian", "--cli=/nowhere/obsidian"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...))
+			mine := long.Shard(t, 5)
+			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, test.flags...), func(page int) bool { return mine(page + i) })
 			assert.That(t, a.answers >= 2*len(allowlist.Names()), "only %d answers", a.answers)
 		})
 	}
@@ -116,15 +115,23 @@ type asking struct {
 	*session
 	answers int
 	secrets []string // places that are no business of an agent
+	looked  map[string]bool
 }
 
-func askEverything(t *testing.T, o *rig.Harness, flags []string) *asking {
+// askEverything asks for everything, and for some of the pages about commands.
+func askEverything(t *testing.T, o *rig.Harness, flags []string, pages func(int) bool) *asking {
 	t.Helper()
-	a := &asking{session: startSession(o, false, `{}`, flags), secrets: []string{rig.Binary, o.State}}
+	a := &asking{session: startSession(o, false, `{}`, flags), secrets: []string{rig.Binary, o.State}, looked: map[string]bool{}}
 	a.session.T = t
 	a.ask("tools/list", `{}`)
 	a.ask("prompts/list", `{}`)
-	for _, uri := range append([]string{"vaultwicket://commands", "vaultwicket://policy", "vaultwicket://status"}, helpPages()...) {
+	uris := []string{"vaultwicket://commands", "vaultwicket://policy", "vaultwicket://status"}
+	for i, name := range allowlist.Names() {
+		if pages(i) {
+			uris = append(uris, "vaultwicket://help/"+name)
+		}
+	}
+	for _, uri := range uris {
 		a.ask("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
 	}
 	for _, prompt := range []string{"morning-review", "evening-journal", "weekly-rollup", "surprise-me"} {
@@ -139,13 +146,6 @@ func askEverything(t *testing.T, o *rig.Harness, flags []string) *asking {
 	a.ask("tools/call", `{"name":"obsidianCli","arguments":{"command":"help","params":{"command":"delete"}}}`)
 	a.ask("tools/call", `{"name":"obsidianBatch","arguments":{"operations":[{"clientId":"a","command":"delete","params":{"path":"root.md"}}]}}`)
 	return a
-}
-
-func helpPages() (uris []string) {
-	for _, name := range allowlist.Names() {
-		uris = append(uris, "vaultwicket://help/"+name)
-	}
-	return uris
 }
 
 // paramsFor are parameters with which a command can be judged.
@@ -193,6 +193,10 @@ func (a *asking) look(what string, value any) {
 			a.look(what, inner)
 		}
 	case string:
+		if a.looked[value] {
+			return
+		}
+		a.looked[value] = true
 		var inner any
 		if strings.HasPrefix(value, "{") && json.Unmarshal([]byte(value), &inner) == nil {
 			a.look(what, inner)
