@@ -37,7 +37,7 @@ func fillLibrary(t *testing.T, vault string) {
 		marks = append(marks, map[string]string{"type": "file", "path": name, "title": fmt.Sprintf("a, \"title\" %d", i)})
 	}
 	for day := range 6 {
-		put(fmt.Sprintf("Daily/2026-03-%02d.md", day+1), rig.Repeat(30, "what happened in the hour %d\n"))
+		put(fmt.Sprintf("Daily/2026-03-%02d.md", day+1), rig.Repeat(40, "what happened in the hour %d\n"))
 	}
 	put(".obsidian/workspace.json", rig.JSON(t, map[string]any{"lastOpenFiles": opened}))
 	put(".obsidian/bookmarks.json", rig.JSON(t, map[string]any{"items": marks}))
