@@ -8,43 +8,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
 )
-
-// A client that lets calls through by their hints must know that this tool
-// writes, whatever its operations are.
-func TestTheHintsOfABatch(t *testing.T) {
-	for name, test := range map[string]struct {
-		policy                 policy.Policy
-		destructive, openWorld bool
-	}{
-		"daily notes": {writable, false, false},
-		"everything":  {everything, true, true},
-		"no publish":  {policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true, Confirm: policy.ConfirmNever}, true, false},
-	} {
-		a := batchTool(toolViewOf(gatewayWith(t, test.policy))).Annotations
-		if *a.ReadOnlyHint || *a.IdempotentHint || *a.DestructiveHint != test.destructive || *a.OpenWorldHint != test.openWorld {
-			t.Errorf("%s: %v %v %v %v", name, *a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint)
-		}
-	}
-}
-
-func TestABatchIsListedWhereSomethingCanBeChanged(t *testing.T) {
-	for name, test := range map[string]struct {
-		policy policy.Policy
-		want   bool
-	}{
-		"read-only": {readOnly, false}, "writable": {writable, true}, "everything": {everything, true},
-		"mutations on, and nothing to change": {policy.Policy{Ceiling: tiers.V0, Mutations: true, EnableOnly: []string{"daily:read"}}, false},
-	} {
-		s := require.Value(newServer(Config{Gateway: gatewayWith(t, test.policy)}))(t)
-		_, got := s.MCP.ListTools()[batchName]
-		assert.Equal(t, got, test.want, "%s: listed", name)
-	}
-}
 
 // TestTheBatchToolFitsItsBudget counts four bytes as a token, for what models
 // are shown: name, description and input.

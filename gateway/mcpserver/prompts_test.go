@@ -182,36 +182,6 @@ func TestWrongPromptsAreRefused(t *testing.T) {
 	}
 }
 
-// TestEveryPromptIsDescribed as clients list it, and by the exported functions.
-func TestEveryPromptIsDescribed(t *testing.T) {
-	gw := gatewayWith(t, readOnly)
-	var list struct {
-		Prompts []struct {
-			Name, Title, Description string
-			Arguments                []struct {
-				Name, Description string
-				Required          bool
-			}
-		}
-	}
-	require.NoError(t, json.Unmarshal(newLocalServer(t, gw, nil).ask("prompts/list", "").Result, &list))
-	assert.That(t, len(list.Prompts) == len(PromptNames()), "%d prompts are listed", len(list.Prompts))
-	for _, p := range list.Prompts {
-		assert.That(t, p.Title != "" && p.Description != "" && len(p.Arguments) != 0, "%+v", p)
-		for _, a := range p.Arguments {
-			assert.That(t, a.Description != "" && !a.Required, "%s: %+v", p.Name, a)
-		}
-		text, err := PromptText(gw, p.Name, nil, evening())
-		assert.That(t, err == nil && text != "", "%s: %v", p.Name, err)
-	}
-	_, err := PromptText(gw, "none", nil, evening())
-	coded, ok := err.(interface {
-		Code() string
-		Hint() string
-	})
-	assert.That(t, ok && coded.Code() == "bad_request" && strings.Contains(coded.Hint(), "surprise-me"), "an unknown prompt: %v", err)
-}
-
 func TestInstructionsAreShort(t *testing.T) {
 	words := len(strings.Fields(instructions))
 	assert.That(t, words <= 90, "%d words", words)

@@ -181,14 +181,6 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func TestAPageThatReboundItsNameGetsNowhere(t *testing.T) {
-	r := open(t, nil)
-	_, port, _ := net.SplitHostPort(r.addr)
-	// It even knows the token, and its requests are of the same origin to the browser.
-	answer := r.post(initialize(legacyVersion), "Host", "evil.example:"+port, "Sec-Fetch-Site", "same-origin")
-	assert.That(t, answer.status == http.StatusForbidden && !strings.Contains(answer.body, "evil"), "%+v", answer)
-}
-
 func TestPreflightTellsWhatAListedPageMaySend(t *testing.T) {
 	r := open(t, func(c *Config) { c.Origins = []string{"HTTPS://App.example:443/"} })
 	answer := r.send(http.MethodOptions, endpoint, "", "Authorization", "", "Origin", "https://app.example",
