@@ -81,30 +81,6 @@ func TestABatch(t *testing.T) {
 		called   []string // of the embedded program
 	}{
 		{
-			name: "a field of an earlier result", embedded: []string{createsN, appendsN, readsN},
-			batch: Batch{Operations: []Operation{
-				operation("c1", "create", "path", "N.md"),
-				operation("c2", "append", "content", "x").taking("path", "c1", "path"),
-				operation("c3", "read").taking("path", "c2", "path"),
-			}},
-			want: "c1=ok c2=ok c3=ok", called: []string{asked(createsN), asked(appendsN), asked(readsN)},
-		},
-		{
-			name: "a failure stops what refers to it alone", embedded: []string{readsGo, createsN},
-			batch: Batch{Operations: []Operation{
-				operation("c1", "read", "path", "gone.md"),
-				operation("c2", "read").taking("path", "c1", "path"),
-				operation("c3", "read").taking("path", "c2", "path"),
-				operation("c4", "create", "path", "N.md"),
-			}},
-			want: "c1=error(not_found) c2=skipped c3=skipped c4=ok", called: []string{asked(readsGo), asked(createsN)},
-		},
-		{
-			name: "one refusal refuses all", change: closed, embedded: []string{readsN},
-			batch: Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}},
-			want:  `refused mutations_off at "c2"`,
-		},
-		{
 			name: "with a value that is not known yet too", change: closed,
 			batch: Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "append", "content", "x").taking("path", "c1", "path")}},
 			want:  `refused mutations_off at "c2"`,
@@ -122,23 +98,14 @@ func TestABatch(t *testing.T) {
 			called: []string{"--facts vault=Work tags"},
 		},
 		{
-			name:  "an unknown command",
-			batch: Batch{Operations: []Operation{operation("c1", "raed")}}, want: `refused unknown_command at "c1"`,
-		},
-		{
 			name:  "an unknown parameter that is taken",
 			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c2", "tags").taking("pth", "c1", "stdout")}}, want: `refused unknown_param at "c2"`,
 		},
-		{name: "nothing", want: `refused bad_request at ""`},
 		{name: "too much", batch: Batch{Operations: make([]Operation, MaxOperations+1)}, want: `refused bad_request at ""`},
 		{name: "without a name", batch: Batch{Operations: []Operation{operation("", "tags")}}, want: `refused bad_request at ""`},
 		{
 			name:  "a name that stands twice",
 			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c1", "tags")}}, want: `refused bad_request at "c1"`,
-		},
-		{
-			name:  "a later operation",
-			batch: Batch{Operations: []Operation{operation("c1", "read").taking("path", "c2", "path"), operation("c2", "tags")}}, want: `refused bad_request at "c1"`,
 		},
 		{
 			name:  "itself",

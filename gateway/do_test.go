@@ -46,13 +46,6 @@ func TestDo(t *testing.T) {
 		calledApp, calledOwn []string
 	}{
 		{
-			name:      "a call goes to the app after its version was asked for",
-			app:       []string{versionLine, `vault=Work random:read folder=Ideas => Ideas/Tides.md\nx\n`},
-			request:   Request{Command: "random:read", Params: params("folder", "Ideas")},
-			want:      Result{Command: "random:read", Stdout: "Ideas/Tides.md\nx\n", Backend: "obsidian"},
-			calledApp: []string{"vault=Work version", "vault=Work random:read folder=Ideas"},
-		},
-		{
 			name:      "reading the daily note asks for its path and reads that note",
 			app:       []string{versionLine, `vault=Work daily:path => Daily/a.md\n`, `vault=Work read path=Daily/a.md => text\n`},
 			request:   Request{Command: "daily:read"},
@@ -90,15 +83,6 @@ func TestDo(t *testing.T) {
 			calledOwn: []string{"--facts vault=Work daily:path"},
 		},
 		{
-			name:      "a daily note that is not there is not made",
-			app:       []string{versionLine, `vault=Work daily:path => Daily/a.md\n`, `vault=Work read path=Daily/a.md => Error: File "Daily/a.md" not found.\n`},
-			request:   Request{Command: "daily:read"},
-			want:      Result{Command: "daily:read", Stdout: "Error: File \"Daily/a.md\" not found.\n", Backend: "obsidian", Path: "Daily/a.md"},
-			code:      "not_found",
-			calledApp: []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=Daily/a.md"},
-			calledOwn: []string{"--facts vault=Work daily:path"},
-		},
-		{
 			name:      "a path that leads out of the vault is not followed",
 			app:       []string{versionLine, `vault=Work daily:path => ../outside.md\n`},
 			request:   Request{Command: "daily:read"},
@@ -106,15 +90,6 @@ func TestDo(t *testing.T) {
 			code:      "cli_error",
 			calledApp: []string{"vault=Work version", "vault=Work daily:path"},
 			calledOwn: []string{"--facts vault=Work daily:path"},
-		},
-		{
-			name:      "creating on a taken path is refused before the app is told to",
-			change:    func(c *Config) { c.Vault.Folder = "" },
-			app:       []string{versionLine, `vault=Work file path=a.md => path	a.md\nname	a\n`},
-			request:   Request{Command: "create", Params: params("path", "a.md")},
-			want:      Result{Command: "create", Backend: "obsidian"},
-			code:      "already_exists",
-			calledApp: []string{"vault=Work version", "vault=Work file path=a.md"},
 		},
 		{
 			name:   "a path without an extension is looked for with and without .md",
@@ -141,24 +116,6 @@ func TestDo(t *testing.T) {
 			request:   Request{Command: "create", Params: allowlist.Params{"path": allowlist.Text("a.md"), "overwrite": allowlist.Flag(true)}},
 			want:      Result{Command: "create", Stdout: "Overwrote: a.md\n", Backend: "obsidian", Path: "a.md"},
 			calledApp: []string{"vault=Work version", "vault=Work create path=a.md overwrite"},
-		},
-		{
-			name:      "a closed app is no obstacle where the folder is known",
-			app:       []string{`vault=Work version => exit 1 stderr The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again.\n`},
-			embedded:  []string{`--facts vault=Work daily:path => a.md\n`},
-			request:   Request{Command: "daily:path"},
-			want:      Result{Command: "daily:path", Stdout: "a.md\n", Backend: "embedded"},
-			calledApp: []string{"vault=Work version"},
-			calledOwn: []string{"--facts vault=Work daily:path"},
-		},
-		{
-			name:      "the app by name is the app or nothing",
-			change:    func(c *Config) { c.Backend = App },
-			app:       []string{`vault=Work version => exit 1 stderr The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again.\n`},
-			request:   Request{Command: "daily:path"},
-			want:      Result{Command: "daily:path", Backend: "obsidian"},
-			code:      "app_not_running",
-			calledApp: []string{"vault=Work version"},
 		},
 		{
 			name:      "the embedded program by name leaves the app alone",
@@ -191,27 +148,11 @@ func TestDo(t *testing.T) {
 			code:    "content_unsafe",
 		},
 		{
-			name:      "what the embedded program cannot do needs the app",
-			change:    func(c *Config) { c.Backend = Embedded },
-			embedded:  []string{`--facts vault=Work tabs => exit 1 needs_app Error: "tabs" needs the Obsidian app.\n`},
-			request:   Request{Command: "tabs"},
-			want:      Result{Command: "tabs", Stdout: "Error: \"tabs\" needs the Obsidian app.\n", Backend: "embedded"},
-			code:      "needs_app",
-			calledOwn: []string{"--facts vault=Work tabs"},
-		},
-		{
 			name:    "the embedded program needs a folder",
 			change:  func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" },
 			request: Request{Command: "daily:path"},
 			want:    Result{Command: "daily:path"},
 			code:    "vault_not_found",
-		},
-		{
-			name:    "a refused call starts nothing",
-			change:  func(c *Config) { c.Policy.Mutations = false },
-			request: Request{Command: "daily:append", Params: params("content", "x")},
-			want:    Result{Command: "daily:append"},
-			code:    "mutations_off",
 		},
 		{
 			name:      "a call that only a person can allow is worked out and not begun",
@@ -268,33 +209,23 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 	assert.That(t, len(got.Notices) == 1 && strings.Contains(got.Notices[0], "embedded backend"), "notices %q, want one that names the embedded backend", got.Notices)
 }
 
-func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
+// A call waits for the place of a running call, and a change for the one before it, only as long as
+// its caller does.
+func TestACallWaitsOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"daily:path", "daily:append"} {
+	for _, req := range []Request{{Command: "daily:path"}, {Command: "daily:append", Params: params("content", "x")}} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
-		require.Value(f.gateway.running.Acquire(t.Context(), "else"))(t)
+		place := f.gateway.running
+		if req.Params != nil {
+			place = f.gateway.vaults[0].writing
+		}
+		require.Value(place.Acquire(t.Context(), "else"))(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		got := f.gateway.Do(ctx, Request{Command: command, Params: contentFor(command)})
-		assert.Equal(t, code(got), "cancelled", "%s: code", command)
+		assert.Equal(t, code(f.gateway.Do(ctx, req)), "cancelled", "%s: code", req.Command)
+		place.Release("else")
+		assert.That(t, f.gateway.running.Running() == 0, "%s: the slot was not given back", req.Command)
 	}
-}
-
-func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, nil)
-	require.Value(f.gateway.vaults[0].writing.Acquire(t.Context(), "else"))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	assert.Equal(t, code(f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")})), "cancelled", "code")
-	assert.That(t, f.gateway.running.Running() == 0, "the slot was not given back")
-}
-
-func contentFor(command string) allowlist.Params {
-	if command == "daily:append" {
-		return params("content", "x")
-	}
-	return nil
 }
 
 func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
@@ -326,23 +257,6 @@ func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
 	t.Parallel()
 	g := New(Config{Runner: exec.New(exec.Config{})})
 	assert.Equal(t, code(g.vaults[0].carryOut(context.Background(), Plan{})), "internal", "code")
-}
-
-func TestAKeyIsCarriedOutOnce(t *testing.T) {
-	at := newFixture(t, embeddedOnly).gateway.vaults[0]
-	call, other := keyDigest(sha256.Sum256([]byte("call"))), keyDigest(sha256.Sum256([]byte("other")))
-	got := at.recall("k", call)
-	require.That(t, got == nil, "recalled %q before the call", got)
-	claim, answer, err := at.claim("me", "k", call)
-	require.That(t, err == nil && answer == nil && claim.ID != "", "got the claim %q, %q, %v", claim.ID, answer, err)
-	expectKeyCode(t, at, "k", call, failure.CodeUnknown) // it is under way
-	require.NoError(t, claim.Settle(keyRemember, "done"))
-	_, answer, err = at.claim("me", "k", call)
-	assert.That(t, string(answer) == `"done"` && err == nil, "the second time it is %q, %v", answer, err)
-	assert.Equal(t, string(at.recall("k", call)), `"done"`, "recalled")
-	expectKeyCode(t, at, "k", other, failure.CodeBadRequest)
-	got = at.recall("k", other)
-	assert.That(t, got == nil, "recalled %q for another call", got)
 }
 
 // What was not carried out may be tried again, and what is unknown may not.

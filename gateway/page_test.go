@@ -317,20 +317,6 @@ func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
 	}
 }
 
-func TestTheRestIsOneAnswer(t *testing.T) {
-	t.Parallel()
-	answer, whole := listing(60)
-	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
-	req := paged("files")
-	first := f.gateway.Do(context.Background(), req)
-	rest := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, MaxOutput: 1 << 20})
-	assert.That(t, rest.OK && first.Stdout+rest.Stdout == whole && rest.Truncated.Cursor == "", "got %+v", rest)
-	got := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, Caller: "else"})
-	assert.Equal(t, code(got), "not_found", "%+v", got.Error)
-	got = f.gateway.Do(context.Background(), Request{Cursor: "x"})
-	assert.Equal(t, code(got), "bad_value", "%+v", got.Error)
-}
-
 // TestTheFirstPageOfALongNoteSaysHowToReadLess: a page of rows within a limit does not.
 func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
 	t.Parallel()
