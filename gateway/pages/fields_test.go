@@ -179,17 +179,9 @@ func TestFieldsAgreesWithEncodingJSON(t *testing.T) {
 	})
 }
 
-func TestCompact(t *testing.T) {
-	for text, want := range map[string]string{
-		"[\n  {\n    \"a\": 1.50,\n    \"b\": \"<x  y>\\u0041\"\n  }\n]\n": `[{"a":1.50,"b":"<x  y>\u0041"}]`,
-		`{"a": 1, "a": 2}`: `{"a":1,"a":2}`,
-		"[]":               "[]",
-		"":                 "",
-		"no JSON, [ ]":     "no JSON, [ ]",
-		"[1, 2] [3]":       "[1, 2] [3]",
-		"[\n" + strings.Repeat(" ", maxCompact) + "]": "[\n" + strings.Repeat(" ", maxCompact) + "]",
-	} {
-		got, _ := Compact(text)
-		assert.Equal(t, got, want, "%.60q becomes", text)
-	}
+// What a walk says of a text is what encoding/json says, up to this length.
+func TestMuchSpaceIsNotTakenOut(t *testing.T) {
+	text := "[\n" + strings.Repeat(" ", maxCompact) + "]"
+	got, _ := Compact(text)
+	assert.That(t, got == text, "%d bytes became %d", len(text), len(got))
 }

@@ -160,23 +160,6 @@ func TestMadeUpPositions(t *testing.T) {
 	}
 }
 
-func TestRows(t *testing.T) {
-	tests := []struct {
-		form  Form
-		whole string
-		want  int
-	}{
-		{Text, "", 0}, {Text, "\n", 1}, {Text, "a\nb", 2},
-		{CSV, "", 0}, {CSV, "k\na\n\n", 2}, {CSV, "a\n\"b\nc\"\n", 2},
-		{JSON, "", 0}, {JSON, "[]", 0}, {JSON, " [ ] ", 0}, {JSON, "[1,[2,3]]", 2}, {JSON, `{"a":[1,2]}`, 1}, {JSON, "7", 1},
-		{JSON, "[1,]", 1}, {JSON, "[,1]", 1}, {JSON, "[1", 1}, {JSON, "[", 1}, {JSON, "[] 1", 1}, {JSON, "[1,2,", 1}, {JSON, "[1,2] 3", 1}, {JSON, "[1] 2]", 1},
-		{JSON, "[1 2]", 1}, {JSON, "[1:2]", 1}, {JSON, `["a`, 1}, {JSON, `["a\`, 1}, {JSON, "[nul]", 1}, {JSON, "[{]", 1}, {JSON, "[{],}]", 1},
-	}
-	for _, test := range tests {
-		assert.Equal(t, rowsOf(test.whole, test.form), test.want, "rowsOf(%q, %d) =", test.whole, test.form)
-	}
-}
-
 // Longer than any page, once with a row of that size at the end.
 func TestLongArrays(t *testing.T) {
 	rows := strings.Repeat("{\"name\":\"Bücher/日本\", \"size\": 1e400},\n", 4000)
