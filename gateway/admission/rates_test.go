@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"vaultwicket/gateway/failure"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
@@ -124,16 +122,6 @@ func TestCallsAreNoChanges(t *testing.T) {
 	})
 }
 
-func TestNoLimit(t *testing.T) {
-	for _, limits := range []Limits{{}, {Calls: -1, Mutations: -1, MutationsHour: -1}} {
-		a := New("", limits, false, "", nil)
-		n, r := passes(func() error { return anyCall(a) })
-		assert.That(t, r == nil, "%+v: %d calls, then %v", limits, n, r)
-		n, r = passes(func() error { return a.Mutation() })
-		assert.That(t, r == nil, "%+v: %d changes, then %v", limits, n, r)
-	}
-}
-
 // The stricter of two limits applies, for each of the three on its own; none is the
 // loosest. As many pass as the new limit says.
 func TestTightenedLimits(t *testing.T) {
@@ -215,12 +203,6 @@ func TestPauseFile(t *testing.T) {
 	} {
 		n, r := passes(func() error { return anyCall(New("", Limits{}, false, want.state, nil)) })
 		assert.That(t, n == 0 && r.Code() == want.code && strings.Contains(r.Error(), want.says) && strings.Contains(r.Hint(), want.hint), "%s: %d pass, then %v", name, n, r)
-	}
-}
-
-func TestTheRateOfALimiter(t *testing.T) {
-	for n, want := range map[int]rate.Limit{-1: rate.Inf, 0: rate.Inf, 1: rate.Every(time.Minute), 2: rate.Every(30 * time.Second)} {
-		assert.Equal(t, limiter(n, time.Minute).Limit(), want, "%d a minute", n)
 	}
 }
 

@@ -46,24 +46,6 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	assert.That(t, next.Code != q.Code && next.State == Pending, "%+v", next)
 }
 
-func TestAnAnswerIsGivenOnce(t *testing.T) {
-	d, _ := newStore(t)
-	type act = func(string) (StoredQuestion, error)
-	for n, test := range []struct {
-		first, then act
-		want        State
-	}{
-		{d.Approve, d.Approve, Approved}, {d.Approve, d.Deny, Approved},
-		{d.Deny, d.Approve, Denied}, {d.Deny, d.Deny, Denied},
-	} {
-		q := ask(t, d, about(byte(n+1)))
-		require.Value(test.first(q.Code))(t)
-		var answered *Answered
-		_, err := test.then(q.Code)
-		assert.That(t, errors.As(err, &answered) && answered.State == test.want, "%d: %v", n, err)
-	}
-}
-
 func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 	d, c := newStore(t)
 	first := ask(t, d, about(1))

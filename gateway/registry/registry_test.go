@@ -93,24 +93,3 @@ func TestLocate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, Locate(tt.list, tt.wanted), tt.want) })
 	}
 }
-
-func TestAFolderReachedByALinkIsTheSameVault(t *testing.T) {
-	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(real, link); err != nil {
-		t.Skip(err)
-	}
-	assert.Equal(t, Locate([]Vault{{ID: "1111111111111111", Folder: real}}, Wanted{Folder: link}).App, filepath.Base(real))
-}
-
-func TestVaultFolders(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the app's list is elsewhere")
-	}
-	home := t.TempDir()
-	folder := filepath.Join(home, ".config", "obsidian")
-	require.NoError(t, os.MkdirAll(folder, 0o700))
-	list := `{"vaults": {"1": {"path": "/notes/A", "ts": 2}, "2": {"path": "/notes/B", "ts": 3}}}`
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600))
-	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
-	assert.EqualSlices(t, VaultFolders(getenv), []string{"/notes/B", "/notes/A"}, "the folders are")
-}

@@ -28,12 +28,6 @@ func TestTimesInWords(t *testing.T) {
 	}
 }
 
-func TestEveryPathHasOneTemplate(t *testing.T) {
-	for _, name := range []string{"overview", "agents", "activity", "call", "approvals", "changes", "change", "policy", "try", "access", "health", "settings", "missing"} {
-		assert.That(t, views()[name] != nil, "no view is called %q", name)
-	}
-}
-
 func TestTheOverviewNamesProblems(t *testing.T) {
 	v := openPage(t, filepath.Join(t.TempDir(), "state"))
 	const banner = `2 problems found`

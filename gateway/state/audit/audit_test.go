@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -115,31 +114,6 @@ func TestFilesThatDoNotStayOpen(t *testing.T) {
 	r := verified(t, l)
 	assert.That(t, r.Broken == nil && r.Last == 60 && r.Files == 4, "%+v", r)
 	assert.That(t, l.tail == nil, "files are open")
-}
-
-func TestSeveralWritersAtOnce(t *testing.T) {
-	l := newLog(t, Limits{FileSize: 20_000, Files: 100})
-	logs := []*Log{l, l, again(t, l), again(t, l)}
-	var wait sync.WaitGroup
-	for _, l := range logs {
-		wait.Go(func() {
-			for n := range 100 {
-				assert.NoError(t, l.Write(sample(n), n%20 == 0))
-				l.Digest("text")
-			}
-		})
-	}
-	wait.Go(func() {
-		for range 20 {
-			r, err := Verify(l.folder.dir)
-			assert.That(t, err == nil && r.Broken == nil && r.Torn == 0, "%+v, %v", r, err)
-			for _, err := range List(l.folder.dir, Filter{Limit: 3}) {
-				assert.That(t, err == nil, "%v", err)
-			}
-		}
-	})
-	wait.Wait()
-	wantWhole(t, l, 400)
 }
 
 func TestInvalidLinesAreRefused(t *testing.T) {

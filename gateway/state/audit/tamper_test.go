@@ -244,15 +244,6 @@ func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
 	}
 }
 
-// A note of number and hash elsewhere tells a log that was rewritten.
-func TestAReportCanBePinned(t *testing.T) {
-	l := newLog(t, Limits{})
-	writeAll(t, l, 1, 5)
-	pinned := verified(t, l)
-	writeAll(t, l, 6, 10)
-	assert.Equal(t, listed(t, l, Filter{})[pinned.Last].Prev, pinned.Hash)
-}
-
 func TestLinesThatCannotBeReadAreListedAsSuch(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 5)
