@@ -92,6 +92,10 @@ func (c Call) EmbeddedOnly() bool {
 // embedded CLI does whatever the vault is set to.
 func (c Call) FollowsLinks() bool { return c.of().followsLinks }
 
+// Searches reports whether the answer depends on texts of notes that are not in it, as that of a search
+// or of a filter does: parts of a secret could be found by it where the program reads notes with secrets.
+func (c Call) Searches() bool { return c.of().searches }
+
 func (c Call) hasAll(params []string) bool {
 	return !slices.ContainsFunc(params, func(name string) bool { return !c.has(name) })
 }

@@ -42,6 +42,9 @@ type row struct {
 	// followsLinks marks a command of which the embedded CLI does more than the app: it changes
 	// the links to the moved file. The app is asked only if the folder of the vault is unknown.
 	followsLinks bool
+	// searches marks a command of which an answer depends on texts that are not in it. The app searches
+	// notes with their secrets, the embedded CLI without.
+	searches bool
 }
 
 // escalation says that a call carrying param has at least this effect.

@@ -8,7 +8,7 @@ import "vaultwicket/tiers"
 var v1ContentRows = []row{
 	// The sentence comes in both formats. path is a folder, compared by whole
 	// segments; limit=0 would mean no limit at all, so it starts at 1.
-	{name: "search", tier: tiers.V1, effect: tiers.Reads, target: targetVault, summary: "List the notes that match a query",
+	{name: "search", tier: tiers.V1, effect: tiers.Reads, target: targetVault, searches: true, summary: "List the notes that match a query",
 		params: []param{
 			{name: "query", kind: kindText, required: true, summary: "The query, in the search syntax of the app"},
 			{name: "path", kind: kindFolder, summary: "Only in this folder"},
@@ -19,7 +19,7 @@ var v1ContentRows = []row{
 		}, since: tiers.Version{1, 12, 2}, // before, it printed the lines
 		reply: Reply{Kind: Paths, Empty: "No matches found."}},
 	// Prints lines of notes, which may look like anything; else as search.
-	{name: "search:context", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+	{name: "search:context", tier: tiers.V1, effect: tiers.Reads, target: targetVault, searches: true,
 		summary: "Print the lines that match a query, with path and line number",
 		params: []param{
 			{name: "query", kind: kindText, required: true, summary: "The query, in the search syntax of the app"},

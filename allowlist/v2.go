@@ -25,7 +25,7 @@ var v2Rows = []row{
 			openAfter, openNewTab,
 		}, exclusive: fileOrPath, needs: tabNeeds, since: tiers.Version{1, 12, 2}, // file, path and view
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}}, access: AccessToRead}, // the path is that of the base
-	{name: "base:query", tier: tiers.V2, effect: tiers.Reads, summary: "Print the rows of a base",
+	{name: "base:query", tier: tiers.V2, effect: tiers.Reads, searches: true, summary: "Print the rows of a base",
 		params: []param{
 			baseByName, baseByPath,
 			{name: "view", kind: kindName, summary: "The view to use"},

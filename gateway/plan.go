@@ -108,7 +108,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	aboutToday := daily || plan.call.IsDaily()
 	// The embedded program turns the mark of a secret back into the secret.
 	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return secrets.HasMark([]byte(value)) }) ||
-		g.target().Folder != "" && (plan.call.FollowsLinks() || g.ownDay && aboutToday)
+		g.target().Folder != "" && (plan.call.FollowsLinks() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)

@@ -79,7 +79,7 @@ func (g *grant) Guarded() bool {
 
 // Secrets says what is done with secrets in the answer to the call.
 func (g *grant) Secrets() Secrets {
-	if by := &g.of().by; !by.Shadows(RuleSecrets) {
+	if by := &g.of().by; by.Redacts() {
 		return by.secrets()
 	}
 	return SecretsAllow

@@ -279,6 +279,9 @@ func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) 
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
 
+// Redacts reports whether notes are read with marks in place of their secrets.
+func (p Policy) Redacts() bool { return p.secrets() != SecretsAllow && !p.Shadows(RuleSecrets) }
+
 func (p Policy) remoteLinks() string {
 	if p.RemoteLinks {
 		return "allow"

@@ -34,6 +34,21 @@ func TestBrokenJSONOfTheApp(t *testing.T) {
 	}
 }
 
+// The app searches notes with their secrets: by its answers parts of one could be found.
+func TestTheAppIsNotAskedWhichNotesMatch(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, map[string]string{"Key.md": "key ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6\n", "All.base": "views:\n  - type: table\n    name: All\n"})
+	a.serve(howNamed[0].settings, "--backend=auto")
+	for _, words := range [][]string{{"search", "query", "R8dk2L"}, {"search:context", "query", "R8dk2L"}, {"base:query", "path", "All.base"}} {
+		got := a.do(words[0], words[1:]...)
+		assert.That(t, got.OK && got.Backend == "embedded" && strings.Contains(got.Stdout, "Key.md") == (words[0] == "base:query"), "%q: %+v", words, got)
+	}
+	a.End()
+	a.serve(howNamed[0].settings, "--backend=auto", "--secrets=allow")
+	got := a.do("search", "query", "R8dk2L")
+	assert.That(t, got.OK && got.Backend == "obsidian" && strings.Contains(got.Stdout, "Key.md"), "%+v", got)
+}
+
 // The sentence of a cold start is no version, and no other text is.
 func TestVersionOfAnAppThatStarts(t *testing.T) {
 	t.Parallel()
