@@ -20,6 +20,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 )
@@ -271,11 +272,11 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	for path, text := range household {
 		n[path] = text
 	}
-	var long strings.Builder
+	var words strings.Builder
 	for i := range 3000 { // with postings of several blocks
-		long.WriteString("word" + strconv.Itoa(i) + " ")
+		words.WriteString("word" + strconv.Itoa(i) + " ")
 	}
-	n["Long.md"] = long.String()
+	n["Long.md"] = words.String()
 	x, v := n.vault()
 	saved := x.saved()
 	question := "home mortage"
@@ -291,7 +292,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 	_, err = load(saved, "another program")
 	assert.That(t, err != nil, "an index of another program is loaded")
 	refused := 0
-	for i := 0; i < len(saved); i += 1 + i/100 {
+	for i := 0; i < len(saved); i += 1 + i/long.Count(30, 100) {
 		damaged := slices.Clone(saved)
 		damaged[i] ^= 1 << (i % 8)
 		_, err := load(saved[:i], "test")

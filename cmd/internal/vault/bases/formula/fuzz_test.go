@@ -116,23 +116,24 @@ func isOverrun(err error) bool {
 // lists. What one row has needed the next one can need again.
 func TestWhatIsAliveIsBounded(t *testing.T) {
 	n := kinds()
+	limits := budget.Limits{Alive: budget.Default.Alive / 8}
 	for _, source := range []string{
-		`"x".repeat(8000000).replace(/x+/, "$&".repeat(35))`,
-		`"a".repeat(1000000).split("").map([value, [value]])`,
-		`"ab".repeat(500000).split("").map(value.repeat(200))`,
-		`[1,2,3,4,5,6,7,8,9,10].map("x".repeat(15000000))`,
+		`"x".repeat(1000000).replace(/x+/, "$&".repeat(350))`,
+		`"a".repeat(125000).split("").map([value, [value]])`,
+		`"ab".repeat(62500).split("").map(value.repeat(200))`,
+		`[1,2,3,4,5,6,7,8,9,10].map("x".repeat(1900000))`,
 	} {
 		ctx, end := context.WithCancel(t.Context())
-		session := NewSession(budget.With(ctx, budget.New(budget.Limits{})), environment(n))
+		session := NewSession(budget.With(ctx, budget.New(limits)), environment(n))
 		before := memory()
 		v := session.Row(n).Eval(Compile(source))
 		end()
 		made := memory() - before
-		assert.That(t, v.IsError() && made <= 400<<20, "%s makes %d MiB and is %v", source, made>>20, v.Kind())
+		assert.That(t, v.IsError() && made <= 100<<20, "%s makes %d MiB and is %v", source, made>>20, v.Kind())
 	}
-	session := NewSession(budget.With(t.Context(), budget.New(budget.Limits{})), environment(n))
-	for range 30 { // 150 MB together
-		if v := session.Row(n).Eval(Compile(`"x".repeat(5000000).length`)); v.IsError() {
+	session := NewSession(budget.With(t.Context(), budget.New(limits)), environment(n))
+	for range 30 { // 19 MB together
+		if v := session.Row(n).Eval(Compile(`"x".repeat(625000).length`)); v.IsError() {
 			t.Fatalf("a row after others: %v", v.Message())
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	_ "vaultwicket/tests/sameseed"
 
@@ -187,7 +188,7 @@ type model struct {
 }
 
 func TestAnyUpdatesOfTwoProcessesAreAMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(t, long.Cases(40, func(t *rapid.T) {
 		dir := require.Value(os.MkdirTemp("", "cache"))(t)
 		m := &model{dir: dir}
 		for i := range m.handles {
@@ -208,7 +209,7 @@ func TestAnyUpdatesOfTwoProcessesAreAMap(t *testing.T) {
 			"update": func(t *rapid.T) { m.update(t, m.draw(t)) },
 			"":       func(t *rapid.T) { m.check(t) },
 		})
-	})
+	}))
 }
 
 func (m *model) draw(t *rapid.T) int { return rapid.IntRange(0, len(m.handles)-1).Draw(t, "handle") }
