@@ -75,16 +75,11 @@ func TestDailyEdits(t *testing.T) {
 		want         string
 	}{
 		{"append", "a", []string{"daily:append", "content=b"}, "a\nb"},
-		{"append to bytes that are no text", "\ufeffa\xff", []string{"daily:append", "content=b"}, "\ufeffa\xff\nb"},
-		{"append inline", "a", []string{"daily:append", "content=b", "inline"}, "ab"},
 		{"append without a window", "a", []string{"daily:append", "content=b", "open", "paneType=tab"}, "a\nb"},
-		{"append behind a line break", "a\n", []string{"daily:append", "content=b"}, "a\nb"},
 		{"append to a note of another system", "a\r\nb", []string{"daily:append", "content=c"}, "a\r\nb\r\nc"},
 		{"escapes are expanded", "a", []string{"daily:append", `content=b\n\tc\\n=d`}, "a\nb\n\tc\\\n=d"},
 		{"append to a missing note", missing, []string{"daily:append", "content=b"}, "b"},
 		{"prepend", "a", []string{"daily:prepend", "content=b"}, "b\na"},
-		{"prepend inline", "a", []string{"daily:prepend", "content=b", "inline"}, "ba"},
-		{"prepend behind the properties", "---\nx: 1\n---\na", []string{"daily:prepend", "content=b"}, "---\nx: 1\n---\nb\na"},
 		{"prepend to a missing note", missing, []string{"daily:prepend", "content=b"}, "b\n"},
 		{"text that looks like a switch", "a", []string{"daily:append", "content=--copy"}, "a\n--copy"},
 	} {

@@ -115,18 +115,6 @@ func TestBookmarksThatAreNotThere(t *testing.T) {
 	h.expectPrefix(command.ExitFailed, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json", "bookmarks")
 }
 
-func TestRowsInEveryForm(t *testing.T) {
-	r := command.Table{Columns: []string{"file", "count"}, Rows: [][]string{{"a\tb.md", "2"}, {`"<&>"`, ""}}}
-	for form, want := range map[string]string{
-		command.FormatTSV:  "a b.md\t2\n\"<&>\"\t\n",
-		command.FormatCSV:  "a\tb.md,2\n\"\"\"<&>\"\"\",\n",
-		command.FormatJSON: "[\n  {\n    \"file\": \"a\\tb.md\",\n    \"count\": \"2\"\n  },\n  {\n    \"file\": \"\\\"<&>\\\"\",\n    \"count\": \"\"\n  }\n]",
-	} {
-		assert.Equal(t, r.Print(form), want, "%s", form)
-	}
-	assert.Equal(t, (command.Table{}).Print(command.FormatJSON), "[]", "no rows in JSON are")
-}
-
 func TestVaults(t *testing.T) {
 	h := build(t, nil)
 	h.env["HOME"] = t.TempDir()

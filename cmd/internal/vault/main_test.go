@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -357,20 +356,6 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	}
 	want := (frame.Failure{Code: frame.CodeCLIError, Reason: "Error: reading stopped: broken pipe"}).Line() + "\n"
 	assert.Equal(t, messages.String(), want, "stderr %q, want", &messages)
-}
-
-func TestAnswerIsFreeOfTheProcess(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "text"})
-	env := maps.Clone(h.env)
-	v := require.Value(command.NewHost(func(name string) string { return env[name] }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
-	defer v.Disk.Close()
-	for range 2 { // one opened vault answers any number of requests
-		said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
-		var out bytes.Buffer
-		status := said.Print(&out)
-		assert.That(t, status == command.ExitDone && out.String() == "text\n", "status %d, %q", status, &out)
-		said.Close()
-	}
 }
 
 func FuzzArgs(f *testing.F) {

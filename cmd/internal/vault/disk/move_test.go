@@ -200,23 +200,6 @@ func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
 	}
 }
 
-func TestInterposeIsAskedBeforeEveryCall(t *testing.T) {
-	dir := t.TempDir()
-	f := openFolder(t, dir)
-	asked := 0
-	f.Interpose(func() error { asked++; return nil })
-	a, b := mustPath(t, "f/a.md"), mustPath(t, "f/b.md")
-	err := errors.Join(f.Make(a, []byte("x")), f.Swap(a, []byte("x"), []byte("y")), f.Move(a, b, Text([]byte("y"))))
-	assert.That(t, err == nil && asked >= 8, "asked %d times, %v", asked, err)
-	before := contents(t, dir)
-	f.Interpose(func() error { return errFault })
-	for i, err := range []error{f.Make(a, nil), f.Swap(b, []byte("y"), nil), f.Remove(b, Text([]byte("y"))), f.Make(mustPath(t, "g/x.md"), nil), f.Move(b, a, Text([]byte("y")))} {
-		assert.That(t, errors.Is(err, errFault), "call %d: %v", i, err)
-	}
-	after := contents(t, dir)
-	assert.That(t, maps.Equal(before, after), "%q became %q", before, after)
-}
-
 func TestNumberedNames(t *testing.T) {
 	got := []string{numbered("a.md", 0), numbered("a.md", 1), numbered("v1.2 x.md", 12), numbered("LICENSE", 3)}
 	assert.That(t, slices.Equal(got, []string{"a.md", "a 1.md", "v1.2 x 12.md", "LICENSE 3"}), "got %q", got)

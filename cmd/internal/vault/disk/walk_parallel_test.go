@@ -52,26 +52,6 @@ func TestAParallelWalkMeetsWhatAWalkMeets(t *testing.T) {
 	}
 }
 
-func TestAnEntryIsReadFromItsOpenFolder(t *testing.T) {
-	folder := tree(t, "a/one.md", "a/b/two.md", "three.md")
-	var mu sync.Mutex
-	read := map[string]string{}
-	err := folder.WalkParallel(Path{}, func(e Entry) {
-		if e.IsDir {
-			return
-		}
-		text, stamp, err := e.Read()
-		assert.That(t, err == nil && stamp.Size == int64(len(text)), "%s: %v", e.Path, err)
-		mu.Lock()
-		defer mu.Unlock()
-		read[e.Path.String()] = string(text)
-	})
-	require.That(t, err == nil && len(read) == 3, "read %d files, %v", len(read), err)
-	for name, text := range read {
-		assert.Equal(t, text, "text of "+name, "%s contains", name)
-	}
-}
-
 func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are made up there")

@@ -1,7 +1,6 @@
 package frontmatter
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -186,16 +185,6 @@ func TestYAML(t *testing.T) {
 			assert.Equal(t, parse(t, got).JSON(), p.JSON(), "%q reads as", got)
 		})
 	}
-}
-
-func ExampleProperties_YAML() {
-	p, _ := Parse([]byte(`{"status": "open", "tags": ["a", "b"]}`))
-	fmt.Print(p.YAML())
-	// Output:
-	// status: open
-	// tags:
-	//   - a
-	//   - b
 }
 
 // Without names in the literals, a field that is added does not compile here. Add it to

@@ -83,15 +83,6 @@ func realistic() []byte {
 	return out.Bytes()
 }
 
-func BenchmarkScan(b *testing.B) {
-	text := realistic()
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Scan(text)
-	}
-}
-
 func TestCopiesStayWhatTheyAre(t *testing.T) {
 	var a Arena
 	var got, want []string
