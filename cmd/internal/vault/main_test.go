@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/day"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/resident"
@@ -210,26 +208,10 @@ func TestCommandsThatAreNotHere(t *testing.T) {
 	})
 }
 
-// Every command of the app is answered here, or says that it needs the app.
-func TestEveryOfficialCommandAnswers(t *testing.T) {
-	h, official := build(t, nil), 0
-	for c := range allowlist.Commands() {
-		if c.EmbeddedOnly {
-			continue
-		}
-		official++
-		if !slices.Contains(Commands(), c.Name) {
-			h.expect(command.ExitFailed, "Error: \""+c.Name+"\" needs the Obsidian app.\n", c.Name)
-		}
-	}
-	assert.That(t, official == 115, "%d commands of the app", official)
-}
-
 func TestFolderArgument(t *testing.T) {
-	env := func(string) string { return "" }
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))
-	tests := []struct {
+	for _, test := range []struct {
 		name   string
 		args   []string
 		status int
@@ -240,15 +222,9 @@ func TestFolderArgument(t *testing.T) {
 		{"a switch", []string{"--facts", "files"}, command.ExitMisuse, "Error: No folder given.\n" + command.Synopsis + "\n"},
 		{"missing", []string{file + "x", "files"}, command.ExitFailed, "Vault not found.\n"},
 		{"a file", []string{file, "files"}, command.ExitFailed, "Vault not found.\n"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var out, messages bytes.Buffer
-			status := run(command.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: test.args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
-			if status != test.status || out.String() != test.want || messages.Len() > 0 {
-				t.Errorf("status %d, output %q, stderr %q", status, &out, &messages)
-			}
-		})
+	} {
+		status, out, stderr := called(hostOf(nil), test.args...)
+		assert.That(t, status == test.status && out == test.want && stderr == "", "%s: status %d, output %q, stderr %q", test.name, status, out, stderr)
 	}
 }
 

@@ -92,19 +92,6 @@ func redone(t *testing.T, h *testVault, id string) string {
 	return require.Value(h.journal().Entry(id))(t).Steps[0].Source()
 }
 
-func TestUndoGoesBackStepByStep(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "0"})
-	for _, call := range []string{"append path=a.md content=1 inline", "move path=a.md to=b.md", "append path=b.md content=2 inline", "delete path=b.md"} {
-		h.run(strings.Fields(call)...)
-	}
-	for _, want := range []string{"b.md 012", "b.md 01", "a.md 01", "a.md 0"} {
-		path, text, _ := strings.Cut(want, " ")
-		status, out, _ := h.run("undo")
-		require.That(t, status == command.ExitDone && h.get(path) == text, "status %d, %q; %s is %q, want %q", status, out, path, h.get(path), text)
-	}
-	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
-}
-
 func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 	const refused = " Nothing was undone.\n"
 	for _, test := range []struct {

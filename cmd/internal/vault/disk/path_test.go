@@ -152,37 +152,6 @@ func TestPartsOfAPath(t *testing.T) {
 	assert.Equal(t, Bookmarks().String(), ".obsidian/bookmarks.json", "the bookmarks are in")
 }
 
-// A child that no path leads to is told by false; a folder as long or as deep as
-// can be has none.
-func TestChild(t *testing.T) {
-	deep := Path{strings.Repeat("a/", 198) + "a"} // 199 segments
-	wide := strings.Repeat(strings.Repeat("a", 255)+"/", 15) + strings.Repeat("a", 100)
-	for _, test := range []struct {
-		name string
-		at   Path
-		of   string
-		want bool
-	}{
-		{"a note in the root", Path{}, "a.md", true},
-		{"a note in a folder", Path{"b/c"}, "a.md", true},
-		{"a note in the deepest folder", deep, "a.md", true},
-		{"a note below it", Path{deep.text + "/a"}, "a.md", false},
-		{"the longest path", Path{wide}, strings.Repeat("b", 4096-len(wide)-1), true},
-		{"a longer one", Path{wide}, strings.Repeat("b", 4096-len(wide)), false},
-		{"no name", Path{"b"}, "", false},
-		{"a hidden name", Path{}, ".a", false},
-		{"two names", Path{}, "a/b", false},
-		{"two names in a folder", Path{"b"}, "a/b", false},
-	} {
-		got, ok := test.at.child(test.of)
-		assert.Equal(t, ok, test.want, "%s", test.name)
-		want := strings.TrimPrefix(test.at.text+"/"+test.of, "/")
-		assert.That(t, !ok || got.text == want, "%s: %q, want %q", test.name, got, want)
-		parsed, err := ParsePath(want)
-		assert.That(t, !ok || (err == nil && parsed == got), "%s: parsed %q, %v", test.name, parsed, err)
-	}
-}
-
 func TestAColonOpensAStreamOnWindows(t *testing.T) {
 	assert.Equal(t, flaw("a:b") != "", (runtime.GOOS == "windows"), "refused")
 }
@@ -269,18 +238,6 @@ func TestFailureOfAWalk(t *testing.T) {
 	} {
 		assert.Equal(t, hidden.end(under, test.err).Error(), test.told, "%s", test.name)
 		assert.Equal(t, seen.end(under, test.err), test.err, "%s, of a folder that is seen", test.name)
-	}
-}
-
-// What is refused is refused in the same words, whatever is there.
-func TestWordsForWhatIsNotSeen(t *testing.T) {
-	folder := openFolder(t, planted(t, map[string]string{"a/there.md": "text"})).WithView(levels{"a": false})
-	for _, name := range []string{"a/there.md", "a/gone.md"} {
-		_, err := folder.Open(mustPath(t, name))
-		want := "open " + filepath.Base(name) + ": file does not exist"
-		assert.That(t, err != nil && err.Error() == want, "Open: %v, want %s", err, want)
-		err = folder.Make(mustPath(t, name), nil)
-		assert.That(t, err != nil && err.Error() == strconv.Quote(name)+" cannot be created", "Make: %v", err)
 	}
 }
 

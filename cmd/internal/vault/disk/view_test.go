@@ -264,20 +264,6 @@ func treeText(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// A method that answers on what is seen answers as if nothing was hidden.
-func TestAViewIsInNobodysWay(t *testing.T) {
-	dir := planted(t, map[string]string{"a/b/seen.md": "text", "Hidden/x.md": "text"})
-	folder := openFolder(t, dir).WithView(levels{"Hidden": false})
-	seen := mustPath(t, "a/b/seen.md")
-	text, err := folder.Read(seen)
-	assert.That(t, string(text) == "text" && err == nil, "Read: %q, %v", text, err)
-	assert.NoError(t, folder.Swap(seen, []byte("text"), []byte("new")))
-	assert.NoError(t, folder.Move(seen, mustPath(t, "c/d.md"), Text([]byte("new"))))
-	name, err := folder.Trash(mustPath(t, "c/d.md"), Text([]byte("new")))
-	assert.That(t, name == "d.md" && err == nil, "Trash: %q, %v", name, err)
-	assert.NoError(t, folder.Untrash("d.md", seen, Text([]byte("new"))))
-}
-
 // The settings that are written are not the affair of a view, whatever it hides.
 func TestAViewDoesNotHideTheBookmarks(t *testing.T) {
 	dir := planted(t, map[string]string{".obsidian/bookmarks.json": "{}"})

@@ -64,12 +64,6 @@ func TestPathsThatDifferInCaseAlone(t *testing.T) {
 	}
 	_, ok := files.Index("note.md")
 	assert.That(t, !ok, "a path in another case is found")
-	i, ok := files.Resolve("note", "")
-	if turned := New([]string{"NOTE.md", "Note.md"}); !ok {
-		t.Error("the link leads nowhere")
-	} else if j, _ := turned.Resolve("note", ""); turned.Path(j) != files.Path(i) {
-		t.Errorf("the link leads to %s or to %s, by the order in which the files came", files.Path(i), turned.Path(j))
-	}
 }
 
 // TestResolveAgreesWithAWalk compares the maps with a look at every file, in whatever order the files come.
@@ -163,25 +157,6 @@ func TestComposedCharactersStayAsTheyAre(t *testing.T) {
 func TestUnitsCountAsTheAppDoes(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "ü": 1, "日本": 2, "🎉": 2, "e\u0301": 2, "\xff": 1} {
 		assert.Equal(t, units(text), want, "units(%q) =", text)
-	}
-}
-
-func TestTheShortestPathInCharactersWins(t *testing.T) {
-	tests := []struct {
-		name  string
-		files []string
-		want  string
-	}{
-		{"not the fewest folders", []string{"a very long folder/n.md", "a/b/c/n.md"}, "a/b/c/n.md"},
-		{"not the fewest bytes", []string{"日本語/n.md", "abcd/n.md"}, "日本語/n.md"},
-		{"emoji count twice", []string{"🎉🎉/n.md", "abc/n.md"}, "abc/n.md"},
-		{"one length goes by the order of listings", []string{"b1/n.md", "B0/n.md", "a9/n.md"}, "a9/n.md"},
-		{"nothing", []string{"x/m.md", "n.md.png", "an.md"}, ""},
-	}
-	for _, tt := range tests {
-		files := New(tt.files)
-		i, ok := files.Resolve("n", "")
-		assert.That(t, ok == (tt.want != "") && (!ok || files.Path(i) == tt.want), "%s: got %d, %v, want %q", tt.name, i, ok, tt.want)
 	}
 }
 

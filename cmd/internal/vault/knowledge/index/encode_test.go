@@ -132,28 +132,6 @@ func TestAsDeepAsANoteCanBeAndNoDeeper(t *testing.T) {
 	assert.That(t, !ok, "an unknown kind is read")
 }
 
-func TestEverythingIsReadAsItWasWritten(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		number, text, float := rapid.Int().Draw(t, "number"), rapid.String().Draw(t, "text"), rapid.Float64().Draw(t, "float")
-		list := rapid.OneOf(rapid.SliceOf(rapid.Int()), rapid.Just([]int(nil))).Draw(t, "list")
-		b := appendFloat(appendText(appendInt(nil, number), text), float)
-		b = appendCount(b, list)
-		for _, n := range list {
-			b = appendInt(b, n)
-		}
-		r := newReader(string(b))
-		require.Equal(t, r.int(), number, "number")
-		require.Equal(t, r.string(), text, "text")
-		require.Equal(t, math.Float64bits(r.float()), math.Float64bits(float), "float")
-		got := readList[int](&r, 1)
-		require.That(t, len(got) == len(list) && (got == nil) == (list == nil), "list %v of %v", got, list)
-		for _, n := range list {
-			require.Equal(t, r.int(), n, "element")
-		}
-		require.That(t, r.done(), "not done")
-	})
-}
-
 func TestNothingIsBelieved(t *testing.T) {
 	const huge = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 	tests := []struct {
