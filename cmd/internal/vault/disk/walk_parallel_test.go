@@ -118,7 +118,7 @@ func TestAWalkInsideAWalkEnds(t *testing.T) {
 
 func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", ".", "..", ".b", "c.md", "/", `\`, "\n", "\x7f", "\u202e", "\xff", " ", "NUL", "é", strings.Repeat("x", 250)})
-	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + strings.Repeat("y", 4096-15*256-len("/c.md"))})
+	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
 	rapid.Check(t, func(t *rapid.T) {
 		at := require.Value(ParseFolder(folder.Draw(t, "folder")))(t)
 		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
@@ -135,4 +135,8 @@ func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
 		got, ok := at.child(name)
 		require.That(t, ok == (err == nil) && (!ok || got == want), "%q in %q: %q, %v; parsed %q, %v", name, at, got, ok, want, err)
 	})
+	long := Path{strings.Repeat("a", maxPath-len("/b"))}
+	_, fits := long.child("b")
+	_, over := long.child("bb")
+	assert.That(t, fits && !over, "a path as long as can be: %v, and a byte more: %v", fits, over)
 }

@@ -18,7 +18,7 @@ import (
 func TestResolve(t *testing.T) {
 	files := New([]string{
 		"Alpha.md", "Archive/2024/Plan.md", "Archive/Plan.md", "Ext.MD", "LICENSE", "Notes/Alpha.md", "Notes/Deep/Alpha.md",
-		"Notes/image.png", "Notes/Plan.md", "Plan.v2.md", "Work/Alpha.md", "Work/Same/Zeta.md", "Work/Zoo/Zeta.md", "caf\u00e9.md", "x.md.md",
+		"Notes/image.png", "Notes/Plan.md", "Plan.v2.md", "Work/Alpha.md", "Work/Same/Zeta.md", "Work/Zoo/Zeta.md", "abc/Party.md", "abcd/Wide.md", "caf\u00e9.md", "x.md.md", "🎉🎉/Party.md", "日本語/Wide.md",
 	})
 	tests := []struct{ name, target, source, want string }{
 		{"an empty path is the note itself", "", "Notes/Plan.md", "Notes/Plan.md"},
@@ -28,6 +28,8 @@ func TestResolve(t *testing.T) {
 		{"the source's own folder comes before a shorter path", "Plan", "Archive/2024/Other.md", "Archive/2024/Plan.md"},
 		{"a parent folder has no such right", "Plan", "Archive/2024/Deep/Other.md", "Notes/Plan.md"},
 		{"the shortest path in characters wins", "Plan", "", "Notes/Plan.md"},
+		{"not in bytes", "Wide", "", "日本語/Wide.md"},
+		{"as the app counts them", "Party", "", "abc/Party.md"},
 		{"of one length the first in the order of listings", "Zeta", "", "Work/Zoo/Zeta.md"},
 		{"folders in the link narrow it", "Deep/Alpha", "", "Notes/Deep/Alpha.md"},
 		{"only whole folders count", "eep/Alpha", "", ""},
