@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec/frame"
@@ -21,6 +20,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
@@ -389,8 +389,7 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 // find what a write in front of it has done would be seen.
 func TestABatchAnswersAsSingleCallsDo(t *testing.T) {
 	t.Parallel()
-	started := time.Now()
-	for seed := uint64(0); seed < 25 && (seed < 1 || time.Since(started) < 4*time.Second); seed++ { // every call is a process
+	for seed := range uint64(long.Count(8, 100)) { // every call is a process
 		random := rand.New(rand.NewPCG(seed, 4))
 		batch, single := newVault(t), newVault(t)
 		var b Batch

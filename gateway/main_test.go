@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(play(filepath.Join(os.Args[2], ".answers"), os.Args[3:]))
 	}
 	memory.Use()
-	long.WaitTogether()
+	long.AtOnce(8) // a few wait for seconds, and hold up no other one
 	goleak.VerifyTestMain(m)
 }
 

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 )
 
 // notebook is an observer that keeps what it is told.
@@ -133,10 +134,7 @@ func TestWhatObserversAreTold(t *testing.T) {
 // calls of every kind in both.
 func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 	t.Parallel()
-	calls := 500
-	if testing.Short() {
-		calls = 150
-	}
+	calls := long.Count(200, 500)
 	var told notebook
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Observe, c.Policy.Confirm = Embedded, &told, 0
