@@ -5,8 +5,6 @@ package audit
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"syscall"
 	"testing"
 
 	"vaultwicket/tests/assert"
@@ -23,40 +21,20 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			require.NoError(t, os.Symlink(l.folder.file(name)+"-away", l.folder.file(name)))
 		}
 	}
-	secondName := func(name string) func(*testing.T, *Log) {
-		return func(t *testing.T, l *Log) {
-			require.NoError(t, os.Link(l.folder.file(name), filepath.Join(filepath.Dir(l.folder.dir), "second")))
-		}
-	}
-	instead := func(name string, do func(path string) error) func(*testing.T, *Log) {
-		return func(t *testing.T, l *Log) {
-			require.NoError(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
-			require.NoError(t, do(l.folder.file(name)))
-		}
-	}
-	mkfifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
 	for name, spoil := range map[string]func(*testing.T, *Log){
-		"a folder open to others":       func(t *testing.T, l *Log) { require.NoError(t, os.Chmod(l.folder.dir, 0o755)) },
-		"a folder the group may write":  func(t *testing.T, l *Log) { require.NoError(t, os.Chmod(l.folder.dir, 0o770)) },
-		"a link to the folder":          relink(""),
-		"a file for the folder":         instead("", func(path string) error { return os.WriteFile(path, nil, 0o600) }),
+		"a folder open to others": func(t *testing.T, l *Log) { require.NoError(t, os.Chmod(l.folder.dir, 0o755)) },
+		"a link to the folder":    relink(""),
+		"a file for the folder": func(t *testing.T, l *Log) {
+			require.NoError(t, os.RemoveAll(l.folder.dir))
+			require.NoError(t, os.WriteFile(l.folder.dir, nil, 0o600))
+		},
 		"a file open to others":         chmod(currentFile, 0o644),
-		"a file the group may write":    chmod(currentFile, 0o620),
 		"a link to the file":            relink(currentFile),
-		"a link to nowhere":             instead(currentFile, func(path string) error { return os.Symlink("/nowhere", path) }),
-		"a second name of the file":     secondName(currentFile),
-		"a folder for the file":         instead(currentFile, func(path string) error { return os.Mkdir(path, 0o700) }),
-		"a pipe for the file":           instead(currentFile, mkfifo),
 		"a head open to others":         chmod(headFile, 0o602),
 		"a link to the head":            relink(headFile),
-		"a second name of the head":     secondName(headFile),
-		"a pipe for the head":           instead(headFile, mkfifo),
 		"a link to the key":             relink(keyFile),
 		"a key open to others":          chmod(keyFile, 0o604),
-		"a second name of the key":      secondName(keyFile),
 		"a link for the lock":           relink(lockFile),
-		"a second name of the lock":     secondName(lockFile),
-		"a lock open to others":         chmod(lockFile, 0o666),
 		"a link to the next older file": func(t *testing.T, l *Log) { require.NoError(t, os.Symlink("/nowhere", l.folder.file(rotatedName(2)))) },
 	} {
 		t.Run(name, func(t *testing.T) {
