@@ -18,46 +18,28 @@ import (
 	"vaultwicket/tiers"
 )
 
+// Calls of every kind are compared with those of obsidianCli in tests/mcp.
 func TestTypedCallsAreRequests(t *testing.T) {
 	for _, test := range []struct {
 		tool, arguments string
 		want            string // the command and its parameters
 	}{
-		{"daily_note", `{}`, "daily:read"},
 		{"daily_note", ``, "daily:read"},
-		{"daily_note", `{"date":"2026-11-20"}`, "daily:read date=2026-11-20"},
 		{"daily_note", `{"offset":-1}`, "daily:read offset=-1"},
-		{"daily_note", `{"offset":"-1"}`, "daily:read offset=-1"},
 		{"daily_note", `{"from":"2026-11-01","to":"2026-11-03"}`, "daily:range from=2026-11-01 to=2026-11-03"},
-		{"daily_note", `{"content":"milk","heading":"To buy"}`, "daily:append content=milk heading=To buy"},
 		{"daily_note", `{"content":2026}`, "daily:append content=2026"},
 		{"random_notes", `{}`, "random:read"},
 		{"random_notes", `{"folder":"A","count":3,"min-age":"30","seed":7}`, "random:read count=3 folder=A min-age=30 seed=7"},
-		{"search_notes", `{"query":"tag:#work"}`, "search query=tag:#work"},
 		{"search_notes", `{"query":"x","path":"A/","case":"true","context":false}`, "search path=A query=x case"},
 		{"search_notes", `{"query":"x","context":true,"case":false}`, "search:context query=x"},
-		{"search_notes", `{"query":"x","context":"true"}`, "search:context query=x"},
-		{"search_notes", `{"query":"the x of y","budget":"1500"}`, "find budget=1500 query=the x of y"},
 		{"recent_notes", `{"since":"2026-11-01","limit":"50"}`, "recent limit=50 since=2026-11-01"},
-		{"read_note", `{"path":"A.md"}`, "read path=A.md"},
 		{"read_note", `{"file":"A","outline":true,"heading":null}`, "outline file=A"},
 		{"read_note", `{"path":"A.md","lines":"2-3","outline":"false"}`, "note:section lines=2-3 path=A.md"},
 		{"read_note", `{"path":"A.md","block":"id"}`, "note:section block=id path=A.md"},
-		{"edit_note", `{"action":"create","path":"A.md","content":"x"}`, "create content=x path=A.md"},
 		{"edit_note", `{"action":"append","file":"A","content":"x","heading":"H","daily":false}`, "append content=x file=A heading=H"},
-		{"edit_note", `{"action":"prepend","path":"A.md","content":"x"}`, "prepend content=x path=A.md"},
-		{"edit_note", `{"action":"replace","path":"A.md","old":"a","new":"b"}`, "note:replace new=b old=a path=A.md"},
 		{"edit_note", `{"action":"insert","daily":true,"heading":"H","position":"after","content":"x"}`, "note:insert content=x heading=H position=after daily"},
 		{"edit_note", `{"action":"set-section","path":"A.md","lines":"1","content":"x"}`, "note:set-section content=x lines=1 path=A.md"},
-		{"tasks", `{}`, "tasks verbose"},
 		{"tasks", `{"state":"todo","daily":true}`, "tasks daily todo verbose"},
-		{"tasks", `{"state":"done","path":"A.md"}`, "tasks path=A.md done verbose"},
-		{"tasks", `{"ref":"A.md:3"}`, "task ref=A.md:3"},
-		{"tasks", `{"ref":"A.md:3","set":"toggle"}`, "task ref=A.md:3 toggle"},
-		{"bases", `{}`, "bases"},
-		{"bases", `{"path":"B.base"}`, "base:views path=B.base"},
-		{"bases", `{"file":"B","view":"All"}`, "base:query file=B view=All"},
-		{"bases", `{"path":"B.base","check":true}`, "base:check path=B.base"},
 		{"bases", `{"path":"B.base","where":"rating > 3","limit":5}`, "base:query path=B.base where=rating > 3"},
 		{"bases", `{"path":"B.base","group":"status","limit":"5"}`, "base:query group=status limit=5 path=B.base groups"},
 		{"query_notes", `{}`, "query"},
