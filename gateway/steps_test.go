@@ -26,86 +26,18 @@ func hidesPrivate(t *testing.T) func(*Config) {
 	}
 }
 
-// With rules that hide notes, a name is resolved by the program that has the
-// rules, and the app is asked for the path alone.
-func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
+// Which note is the daily one the program that has the rules says, and the app is not asked for a
+// hidden one.
+func TestAHiddenDailyNoteIsMissing(t *testing.T) {
 	t.Parallel()
-	const locate = "--facts vault=Work file file=Plan"
-	for _, test := range []struct {
-		name                 string
-		request              Request
-		app, embedded        []string
-		want                 Result
-		code                 string
-		calledApp, calledOwn []string
-	}{
-		{
-			name: "a read by name", request: Request{Command: "read", Params: params("file", "Plan")},
-			app: []string{versionLine, `vault=Work read path=Deep/Plan.md => text\n`}, embedded: []string{locate + " => path\tDeep/Plan.md\\n"},
-			want:      Result{Stdout: "text\n", Path: "Deep/Plan.md", Backend: "obsidian"},
-			calledApp: []string{"vault=Work version", "vault=Work read path=Deep/Plan.md"}, calledOwn: []string{locate},
-		},
-		{
-			name: "a name that no visible note has", request: Request{Command: "read", Params: params("file", "Plan")},
-			embedded: []string{locate + ` => exit 1 not_found Error: File "Plan" not found.\n`},
-			want:     Result{Stdout: "Error: File \"Plan\" not found.\n", Backend: "obsidian"}, code: "not_found", calledOwn: []string{locate},
-		},
-		{
-			name: "a change by name", request: Request{Command: "append", Params: params("file", "Plan", "content", "x")},
-			app: []string{versionLine, `vault=Work append content=x path=Deep/Plan.md => Appended to: Deep/Plan.md\n`},
-			embedded: []string{
-				locate + " => path\tDeep/Plan.md\\n",
-				`--write --begin --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"path":"Deep/Plan.md","files":[{"path":"Deep/Plan.md"}]}\n`,
-				`--write --end --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"state":"applied","before":"aa","after":"bb"}\n`,
-			},
-			want:      Result{Stdout: "Appended to: Deep/Plan.md\n", Path: "Deep/Plan.md", Backend: "obsidian"},
-			calledApp: []string{"vault=Work version", "vault=Work append content=x path=Deep/Plan.md"},
-			calledOwn: []string{locate, "--write --begin --change ID --facts vault=Work append content=x path=Deep/Plan.md", "--write --end --change ID --facts vault=Work append content=x path=Deep/Plan.md"},
-		},
-		{
-			name: "the daily note", request: Request{Command: "daily:read"},
-			app: []string{versionLine, `vault=Work read path=Daily/a.md => text\n`}, embedded: []string{`--facts vault=Work daily:path => Daily/a.md\n`, `--facts vault=Work read path=Daily/a.md => text\n`},
-			want:      Result{Stdout: "text\n", Path: "Daily/a.md", Backend: "obsidian"},
-			calledApp: []string{"vault=Work version", "vault=Work read path=Daily/a.md"},
-			calledOwn: []string{"--facts vault=Work daily:path", "--facts vault=Work read path=Daily/a.md"},
-		},
-		{
-			name: "a daily note that is hidden", request: Request{Command: "daily:read"},
-			embedded: []string{`--facts vault=Work daily:path => Private/a.md\n`, `--facts vault=Work read path=Private/a.md => exit 1 not_found Error: File "Private/a.md" not found.\n`},
-			want:     Result{Stdout: "Error: File \"Private/a.md\" not found.\n", Path: "Private/a.md", Backend: "obsidian"}, code: "not_found",
-			calledOwn: []string{"--facts vault=Work daily:path", "--facts vault=Work read path=Private/a.md"},
-		},
-		{
-			name: "a new note by its name", request: Request{Command: "create", Params: params("name", "Plan")},
-			app: []string{versionLine, `vault=Work file path=In/Plan.md => Error: File "In/Plan.md" not found.\n`, `vault=Work create path=In/Plan.md => Created: In/Plan.md\n`},
-			embedded: []string{
-				`--plan --facts vault=Work create name=Plan => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}]}\n`,
-				`--write --begin --change ID --facts vault=Work create path=In/Plan.md => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}]}\n`,
-				`--write --end --change ID --facts vault=Work create path=In/Plan.md => {"state":"applied","after":"bb"}\n`,
-			},
-			want:      Result{Stdout: "Created: In/Plan.md\n", Path: "In/Plan.md", Backend: "obsidian"},
-			calledApp: []string{"vault=Work version", "vault=Work file path=In/Plan.md", "vault=Work create path=In/Plan.md"},
-			calledOwn: []string{"--plan --facts vault=Work create name=Plan", "--write --begin --change ID --facts vault=Work create path=In/Plan.md", "--write --end --change ID --facts vault=Work create path=In/Plan.md"},
-		},
-		{
-			name: "what reaches other notes is refused", request: Request{Command: "backlinks", Params: params("file", "Plan")},
-			code: "access_denied",
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			f := newFixture(t, hidesPrivate(t)).app(test.app...).embedded(test.embedded...)
-			got := f.gateway.Do(context.Background(), test.request)
-			if code(got) != test.code || got.Stdout != test.want.Stdout || got.Path != test.want.Path || got.Backend != test.want.Backend {
-				t.Errorf("got %+v (%v), want %+v", got, got.Error, test.want)
-			}
-			if app, own := f.called(); !slices.Equal(app, test.calledApp) || !slices.Equal(own, test.calledOwn) {
-				t.Errorf("called %q and %q, want %q and %q", app, own, test.calledApp, test.calledOwn)
-			}
-			if got := f.gateway.DryRun(context.Background(), test.request); test.code != "access_denied" && !got.OK {
-				t.Errorf("the dry run says %+v", got.Error)
-			}
-		})
-	}
+	f := newFixture(t, hidesPrivate(t)).app().embedded(`--facts vault=Work daily:path => Private/a.md\n`,
+		`--facts vault=Work read path=Private/a.md => exit 1 not_found Error: File "Private/a.md" not found.\n`)
+	got := f.gateway.Do(context.Background(), Request{Command: "daily:read"})
+	assert.That(t, code(got) == "not_found" && got.Path == "Private/a.md" && got.Backend == "obsidian", "got %+v, %+v", got, got.Error)
+	app, own := f.called()
+	assert.That(t, len(app) == 0 && slices.Equal(own, []string{"--facts vault=Work daily:path", "--facts vault=Work read path=Private/a.md"}), "called %q and %q", app, own)
+	plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:read"})
+	assert.That(t, plan.OK, "the dry run says %+v", plan.Error)
 }
 
 func TestAHintNamesWhatWouldHelp(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -121,35 +120,19 @@ func TestHelpIsForWhoAsks(t *testing.T) {
 	}
 }
 
-func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
+func TestTheOwnerReadsNoHiddenNoteByItsHash(t *testing.T) {
 	t.Parallel()
 	rules := require.Value(access.New(map[string]access.Level{"/": access.Read, "Private": access.None}))(t)
-	f := newFixture(t, func(c *Config) { c.Policy.Access = rules }).embedded()
-	for _, path := range []string{"Private/Deep", "Work", "Old"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(f.vault, path), 0o700))
-	}
-	for path, text := range map[string]string{".vaultwicketignore": "Old/\n", "Private/a.md": "secret", "Work/a.md": "milk"} {
-		require.NoError(t, os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600))
-	}
-	list, more, err := f.gateway.AccessBelow("", "")
-	require.That(t, err == nil && !more, "%v %v", more, err)
-	seen := map[string]notes.Access{}
-	for _, a := range list {
-		seen[a.Path] = a
-	}
-	a := seen["Private"]
-	assert.That(t, a.Level == "none" && a.Rule == "Private" && !a.Read.Allowed, "%+v", a)
-	a = seen["Old"]
-	assert.That(t, a.Ignored != nil && a.Ignored.Line == 1 && !a.Read.Allowed, "%+v", a)
-	a = seen["Work"]
-	assert.That(t, a.Level == "r" && a.Read.Allowed && !a.Change.Allowed, "%+v", a)
-	_, _, err = f.gateway.AccessBelow("", "../")
-	assert.That(t, err != nil, "folders outside of the vault")
+	f := newFixture(t, func(c *Config) { c.Policy.Access = rules })
 	for path, text := range map[string]string{"Private/a.md": "secret", "Work/a.md": "milk"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(f.vault, filepath.Dir(path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(f.vault, path), []byte(text), 0o600))
 		sum := sha256.Sum256([]byte(text))
 		got, ok := f.gateway.NoteWithHash("", path, hex.EncodeToString(sum[:]))
 		assert.That(t, ok == (path == "Work/a.md") && (!ok || got == text), "%s: %q, %v", path, got, ok)
 	}
+	_, _, err := f.gateway.AccessBelow("", "../")
+	assert.That(t, err != nil, "folders outside of the vault are listed")
 }
 
 func gatewayWith(p policy.Policy) *Gateway {

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -383,31 +381,6 @@ func TestQuestionsAreListedByAge(t *testing.T) {
 	for i, q := range list {
 		assert.That(t, q.Digest[0] == byte(i+1), "%d is the %d.", q.Digest[0], i)
 	}
-}
-
-func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
-	d, c := newStore(t)
-	q := ask(t, d, about(1))
-	require.Value(d.Approve(q.Code))(t)
-	var granted, unasked atomic.Int32
-	var done sync.WaitGroup
-	for n := range 100 {
-		store := d
-		if n%10 == 0 {
-			store = OpenStore(d.dir, c.now) // as another process has
-		}
-		done.Go(func() {
-			grant, err := redeem(store, q)
-			var ungranted *Ungranted
-			if err == nil && grant.State == Approved {
-				granted.Add(1)
-			} else if errors.As(err, &ungranted) && ungranted.State == Unasked {
-				unasked.Add(1)
-			}
-		})
-	}
-	done.Wait()
-	assert.That(t, granted.Load() == 1 && unasked.Load() == 99, "%d were granted, %d told that no one was asked", granted.Load(), unasked.Load())
 }
 
 func TestANoCountsMoreThanAYes(t *testing.T) {
