@@ -247,12 +247,23 @@ func TestTightenMeets(t *testing.T) {
 	for place := range places {
 		calls = append(calls, onNote(t, place)...)
 	}
+	type decided struct {
+		permit policy.Permit
+		err    error
+	}
+	alone := make([][]decided, len(all))
+	for i, p := range all {
+		for _, call := range calls {
+			permit, err := p.Decide(call).Permit()
+			alone[i] = append(alone[i], decided{permit, err})
+		}
+	}
 	for i, p := range all {
 		for j, q := range all {
 			tight := p.Tighten(q)
-			for _, call := range calls {
-				a, errA := p.Decide(call).Permit()
-				b, errB := q.Decide(call).Permit()
+			for k, call := range calls {
+				a, errA := alone[i][k].permit, alone[i][k].err
+				b, errB := alone[j][k].permit, alone[j][k].err
 				both, err := tight.Decide(call).Permit()
 				if err == nil && both.Confined() && tight.Access.Hide() && (errA != nil || errB != nil) && code(errA)+code(errB) == "access_denied" {
 					continue // hidden by one of them: the program that has the rules finds no such note

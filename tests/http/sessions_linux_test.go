@@ -18,7 +18,7 @@ import (
 // the next ones those end that were idle for longest.
 func TestManySessions(t *testing.T) {
 	t.Parallel()
-	most := long.Count(200, 1000)
+	most := long.Count(100, 1000)
 	vault := t.TempDir()
 	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))

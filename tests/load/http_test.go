@@ -42,7 +42,7 @@ func serveCrowd(t *testing.T, c *crowd, address streamable.Config) (s *rig.Endpo
 // TestManyClientsOverHTTP has very many agents do everything at once. The ids of
 // their requests are the same, and whatever they get has to be their own.
 func TestManyClientsOverHTTP(t *testing.T) {
-	clients, times := long.Count(60, 100), long.Count(8, 26)
+	clients, times := long.Count(40, 100), long.Count(8, 26)
 	check := afterwards(t)
 	c := gather(t, clients)
 	s, stop := serveCrowd(t, c, streamable.Config{MaxConnections: 3 * clients})
