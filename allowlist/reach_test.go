@@ -130,14 +130,6 @@ func TestAFolderIsNoNote(t *testing.T) {
 	}
 }
 
-// Alone is what its row says and nothing else, even with the path of a note.
-func TestAloneByReach(t *testing.T) {
-	for reach, want := range map[reach]bool{0: false, reachNote: true, reachNothing: false, reachNothing + 1: false} {
-		call := Call{row: &row{name: "x", reach: reach}, args: []arg{{key: "path", value: "A.md", kind: kindPath}}}
-		assert.Equal(t, call.TouchesOneNote(), want, "reach %d: alone", reach)
-	}
-}
-
 func TestTheZeroCallReachesTheVault(t *testing.T) {
 	if c := (Call{}); c.TouchesOneNote() || c.TouchesNoNote() || len(c.NamedPaths()) != 0 {
 		t.Errorf("alone %v, apart %v, spells %v", c.TouchesOneNote(), c.TouchesNoNote(), c.NamedPaths())

@@ -113,18 +113,6 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 	})
 }
 
-func TestCancelOfAReadingCall(t *testing.T) {
-	t.Parallel()
-	r, p, path := appRunner(t, Config{}, part{Argv: []string{"version"}, Do: "hang"})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		marked(t, path)
-		cancel()
-	}()
-	_, err := r.Run(ctx, mustPermit("version", nil), p)
-	assert.Equal(t, codeOf(err), CodeCancelled, "%v", err)
-}
-
 func TestCancelInTheQueue(t *testing.T) {
 	r, p, path := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "hang"})
 	ctx, cancel := context.WithCancel(t.Context())

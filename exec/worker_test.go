@@ -398,16 +398,3 @@ func TestResidentCallsLeaveNothingBehind(t *testing.T) {
 	now := descriptors(t)
 	assert.That(t, now <= files, "%d descriptors, %d before", now, files)
 }
-
-func TestResidentRunIsStillUnderAPermit(t *testing.T) {
-	r := New(Config{Self: "/self", Resident: true})
-	defer r.Close()
-	_, err := r.Run(t.Context(), policy.Permit{}, Program{})
-	assert.ErrorIs(t, err, ErrNoPermit)
-}
-
-func TestMemoryOf(t *testing.T) {
-	used := process.MemoryOf(os.Getpid())
-	assert.That(t, runtime.GOOS != "linux" || (used >= 1<<20 && used <= 8<<30), "this process uses %d bytes", used)
-	assert.That(t, process.MemoryOf(-1) == 0, "no process uses memory")
-}

@@ -351,18 +351,6 @@ func TestWhoChoosesTheProfile(t *testing.T) {
 	}
 }
 
-func TestAnUnknownProfileStopsTheStart(t *testing.T) {
-	file := writeSettings(t, "[profiles.home]\n[profiles.work]\n")
-	for args, want := range map[string]string{
-		"--config=" + file + " --profile=hoem": `setting "profile" (flag --profile): unknown profile "hoem"; did you mean "home"?`,
-		"--config=" + file + " --profile=xyz":  `unknown profile "xyz"`,
-		"--config=none --profile=home":         `no settings file defines [profiles.home]`,
-	} {
-		_, _, err := NewFlags("run").Load(world(nil), strings.Fields(args))
-		assert.That(t, err != nil && strings.Contains(err.Error(), want) && terminal.StatusOf(err) == terminal.ExitInvalid, "%s: %v, want %q", args, err, want)
-	}
-}
-
 // TestFlowRules reads rules of the file, of an agent and of the machine, which all apply, and refuses
 // wrong ones with the line and what would be right.
 func TestFlowRules(t *testing.T) {
