@@ -115,68 +115,6 @@ func TestTheZeroPermitIsWorthless(t *testing.T) {
 	}
 }
 
-// The first refusal is the answer: each step opens what the one before was
-// refused for.
-func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
-	type step struct {
-		rule, code string
-		open       func(*policy.Policy)
-	}
-	tests := []struct {
-		name   string
-		params allowlist.Params
-		steps  []step
-	}{
-		{"base:create", allowlist.Params{"name": allowlist.Text("A"), "open": allowlist.Flag(true)}, []step{
-			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V2 }},
-			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable = nil }},
-			{"enabled", "command_disabled", func(p *policy.Policy) { p.EnableOnly = nil }},
-			{"mutations", "mutations_off", func(p *policy.Policy) { p.Mutations = true }},
-			{"target", "target_required", nil},
-		}},
-		{"base:create", allowlist.Params{"path": allowlist.Text("B.base"), "open": allowlist.Flag(true)}, []step{
-			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V3 }},
-			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable, p.EnableOnly = nil, nil }},
-			{"mutations", "mutations_off", func(p *policy.Policy) { p.Mutations = true }},
-			{"ui", "command_disabled", func(p *policy.Policy) { p.UI = true }},
-			{"version", "cli_too_old", func(p *policy.Policy) { p.MinVersion = tiers.MinimumFloor }},
-			{"confirm", "unconfirmed", func(p *policy.Policy) { p.Confirm = policy.ConfirmDestructive }},
-		}},
-		{"publish:remove", nil, []step{
-			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V2 }},
-			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable, p.EnableOnly = nil, nil }},
-			{"mutations", "mutations_off", func(p *policy.Policy) { p.Mutations = true }},
-			{"publish", "mutations_off", func(p *policy.Policy) { p.Publish = true }},
-			{"target", "target_required", nil},
-		}},
-		{"web", allowlist.Params{"url": allowlist.Text("https://example.org")}, []step{
-			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V3 }},
-			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable, p.EnableOnly = nil, nil }},
-			{"publish", "mutations_off", func(p *policy.Policy) { p.Publish = true }},
-			{"ui", "command_disabled", func(p *policy.Policy) { p.UI = true }},
-			{"version", "cli_too_old", func(p *policy.Policy) { p.MinVersion = tiers.DefaultMinimum }},
-		}},
-		{"eval", nil, []step{{"restricted", "restricted_command", nil}}},
-	}
-	for _, test := range tests {
-		call := mustParse(t, test.name, test.params)
-		p := policy.Policy{Disable: []string{test.name}, EnableOnly: []string{"other"}}
-		granted := true
-		for _, step := range test.steps {
-			_, err := p.Decide(call).Permit()
-			var denial *policy.Denial
-			if !errors.As(err, &denial) || denial.Rule != step.rule || denial.Code() != step.code || denial.Command != test.name {
-				t.Fatalf("%v under %+v: got %+v, want the rule %s", call, p, err, step.rule)
-			}
-			if granted = step.open != nil; granted {
-				step.open(&p)
-			}
-		}
-		permit, err := p.Decide(call).Permit()
-		assert.Equal(t, permit.Valid(), granted, "%v in the end: %v", call, err)
-	}
-}
-
 // TestASuspectedSessionAsksBeforeEveryChange is about every call, with every way to confirm.
 func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 	for confirm := range policy.ConfirmNever + 1 {
@@ -288,11 +226,6 @@ func TestDenialsOfListingsRead(t *testing.T) {
 	}
 	denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers})
 	assert.That(t, denial == nil, "administering: %v", denial)
-}
-
-func TestParseConfirmSaysWhatIsRight(t *testing.T) {
-	_, err := policy.ParseConfirm("always")
-	assert.That(t, err != nil && err.Error() == `invalid value "always" for confirm: want never, destructive or writes`, "got %v", err)
 }
 
 func TestVerdictsExplainWhatPasses(t *testing.T) {

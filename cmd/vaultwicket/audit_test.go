@@ -98,24 +98,3 @@ func TestALongTableIsAligned(t *testing.T) {
 	err := table.end()
 	assert.That(t, err == nil && strings.Count(out.String(), "\n") == 2*tableRows+1, "%d rows, %v", strings.Count(out.String(), "\n"), err)
 }
-
-// The lines that are shown when there are more than were asked for are the last.
-func TestTheNewestAreShown(t *testing.T) {
-	lines := func(yield func(audit.Line, error) bool) {
-		for seq := range uint64(3) {
-			if !yield(audit.Line{Seq: seq + 1}, nil) {
-				return
-			}
-		}
-	}
-	for limit, want := range map[int][]uint64{0: {1, 2, 3}, 1: {3}, 2: {2, 3}, 3: {1, 2, 3}, 4: {1, 2, 3}} {
-		var note strings.Builder
-		var got []uint64
-		for line := range newestLines(terminal.Streams{Err: &note}, lines, limit) {
-			got = append(got, line.Seq)
-		}
-		if !slices.Equal(got, want) || (note.Len() > 0) != (len(want) < 3) {
-			t.Errorf("limit %d shows %d, want %d; the note is %q", limit, got, want, note.String())
-		}
-	}
-}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"slices"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
 )
 
@@ -20,13 +18,6 @@ func TestWhatIsTypedHasOneCaller(t *testing.T) {
 	second := typed(&user{}, gateway.Request{Command: "delete"})
 	assert.That(t, first.Caller != "" && first.Caller == second.Caller, "callers %q and %q", first.Caller, second.Caller)
 	assert.That(t, first.Surface == "terminal" && first.Client == "terminal" && first.Command == "read", "got %+v", first)
-}
-
-func TestNobodyIsAskedOffATerminal(t *testing.T) {
-	null := require.Value(os.OpenFile(os.DevNull, os.O_RDWR, 0))(t)
-	defer null.Close()
-	req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{})
-	assert.That(t, req.Ask == nil, "a user would be asked")
 }
 
 // The allowlist knows which commands the embedded CLI does not answer, so that they are

@@ -50,25 +50,3 @@ func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 	assert.That(t, got.OK, "after the end of the pause: %+v", got.Error)
 	assert.Equal(t, r.Read("Ann/Plan.md"), notes["Ann/Plan.md"], "the note")
 }
-
-// An agent whose table is narrowed or removed while its server runs loses the rights there.
-func TestAnAgentEndsInTheMiddleOfItsSession(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(string) string{
-		"removed": func(text string) string {
-			return strings.Replace(text, "[agents.ann]\n[agents.ann.access]", "[agents.other]\n[agents.other.access]", 1)
-		},
-		"expired": func(text string) string {
-			return strings.Replace(text, "[agents.ann]\n", "[agents.ann]\nexpires = 2001-01-01\n", 1)
-		},
-	} {
-		r := newRig(t)
-		ann := serverOf(r, "ann")
-		got := ann.Do(rig.Calling("read", "path=Ann/Plan.md"))
-		require.That(t, got.OK, "%+v", got.Error)
-		r.Tables = change(tables)
-		time.Sleep(20 * time.Millisecond) // so that the file has another time
-		r.Save()
-		within(t, name, func() bool { return codeOf(ann, rig.Calling("read", "path=Ann/Plan.md")) == "agent_denied" })
-	}
-}
