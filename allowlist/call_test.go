@@ -45,7 +45,6 @@ func TestACallSaysWhatItCarries(t *testing.T) {
 	assert.Equal(t, mustParse(t, "read", nil).Since(), (tiers.Version{1, 12, 0}), "read since")
 }
 
-// Values come before flags, and both by their keys.
 func TestOrderOfArguments(t *testing.T) {
 	want := []arg{{key: "a", kind: kindWord}, {key: "b", kind: kindText}, {key: "b~", kind: kindName}, {key: "a", kind: kindFlag}, {key: "c", kind: kindFlag}}
 	for i, a := range want {
@@ -71,8 +70,6 @@ func TestOurs(t *testing.T) {
 	assert.That(t, mustParse(t, "daily:read", Params{"offset": Number("-1")}).EmbeddedOnly(), "the app knows no other day than today")
 }
 
-// What is printed with each path makes lines of paths, and nothing of anything
-// else.
 func TestOnlyPathsBecomeLines(t *testing.T) {
 	for _, kind := range []ReplyKind{Facts, Confirmation, Content, Paths, Lines, Quiet} {
 		r := &row{name: "x", reply: Reply{Kind: kind}}
@@ -94,7 +91,6 @@ func TestAVaultThatCannotBeNamed(t *testing.T) {
 	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
 }
 
-// A call made again from its own parameters is the same call.
 func TestParamsAreGoodForAnotherParse(t *testing.T) {
 	eachRow(func(r *row) {
 		call := mustParse(t, r.name, r.most(t))
@@ -141,7 +137,6 @@ func TestACallCanBeUsedInParallel(t *testing.T) {
 	wait.Wait()
 }
 
-// What is printed depends on the parameters too.
 func TestReplies(t *testing.T) {
 	tests := []struct {
 		name   string

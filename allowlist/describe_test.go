@@ -63,8 +63,6 @@ func TestADescriptionIsACopy(t *testing.T) {
 	assert.Equal(t, Names()[0], "help", "the first name became")
 }
 
-// TestBriefLeavesOutWhatIsRare: the short signature has an ellipsis in place of rare
-// parameters, unless they only show something in the app, and all required ones.
 func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 	all := func(Param) bool { return true }
 	for name, want := range map[string]string{

@@ -128,7 +128,6 @@ func TestDelicateText(t *testing.T) {
 	}
 }
 
-// Every kind that can hold a backslash is looked at, not only notes.
 func TestDelicateValuesOfEveryKind(t *testing.T) {
 	for name, params := range map[string]Params{
 		"search":       {"query": Text(`a\nb`)},
@@ -179,7 +178,6 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 	}
 }
 
-// A value arrives byte for byte on every carrier that takes it.
 func TestValuesArriveByteForByte(t *testing.T) {
 	texts := []string{" leading and trailing ", "--copy", "vault=Other", "a=b=c", "\r\n\t\x01\x1b\x7f", "'\"`$(id);|&<>*?", "é e\u0301 日本 \u202e\u200b😀", "%PATH% ^ !", "-", "="}
 	for _, text := range texts {

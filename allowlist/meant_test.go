@@ -40,7 +40,6 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestOtherParams: each leads to a parameter that some command has.
 func TestOtherParams(t *testing.T) {
 	known := map[string]bool{}
 	eachRow(func(r *row) {
@@ -55,7 +54,6 @@ func TestOtherParams(t *testing.T) {
 	}
 }
 
-// TestACommandLineAsAName is written out as a call, which parses.
 func TestACommandLineAsAName(t *testing.T) {
 	for line, want := range map[string]string{
 		"daily:read date=yesterday":              `{"command":"daily:read","params":{"date":"yesterday"}}`,

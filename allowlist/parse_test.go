@@ -186,7 +186,6 @@ func TestARestrictedCallCarriesNothing(t *testing.T) {
 	assert.That(t, len(call.Params()) == 0 && call.Tier() == tiers.Restricted && call.Effect() == tiers.Executes, "got %v, tier %v, effect %v", call, call.Tier(), call.Effect())
 }
 
-// The first error of a request does not depend on the order of a map.
 func TestErrorsComeInTheSameOrder(t *testing.T) {
 	params := Params{"zzz": Text("1"), "yyy": Text("1"), "path": Text("../x"), "aaa": Text("1")}
 	for range 50 {
@@ -351,7 +350,6 @@ func TestAFlagHasNoValue(t *testing.T) {
 	}
 }
 
-// A parameter makes the effect of its call worse and never better.
 func TestEscalationNeverLowers(t *testing.T) {
 	r := &row{name: "x", effect: tiers.Writes, when: []escalation{{"shows", tiers.Shows}, {"writes", tiers.Writes}, {"destroys", tiers.Destroys}, {"destroys", tiers.Writes}}}
 	for _, key := range []string{"shows", "writes", "destroys", "other"} {

@@ -242,7 +242,6 @@ func FuzzCanonicalPath(f *testing.F) {
 	})
 }
 
-// Every path of a call is spelled anew, and nothing else of it.
 func TestRespelled(t *testing.T) {
 	upper := func(path string) string { return strings.ToUpper(path) }
 	for _, test := range []struct {

@@ -167,7 +167,6 @@ func TestEffectsOfWholeCalls(t *testing.T) {
 	}
 }
 
-// Every parameter can be given in some request, save those that are refused.
 func TestEveryRowTakesItsParameters(t *testing.T) {
 	eachRow(func(r *row) {
 		mustParse(t, r.name, r.fewest())

@@ -201,7 +201,6 @@ func TestWellKnownPlacesAreAbsolute(t *testing.T) {
 	}
 }
 
-// A CLI that is installed right after it was looked for is found by the next call.
 func TestLookingForTheAppIsNotRemembered(t *testing.T) {
 	folder := t.TempDir()
 	r := New(Config{CLI: filepath.Join(folder, programs.File("obsidian")), Self: "/nowhere/vaultwicket"})

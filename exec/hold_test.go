@@ -11,8 +11,6 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// One call at a time has a large answer. Small ones are not held up by it, and who
-// waits is let go with its time limit.
 func TestOneLargeAnswerAtATime(t *testing.T) {
 	const kept = 1 << 20
 	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker", "worker")

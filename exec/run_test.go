@@ -320,8 +320,6 @@ func TestQueueOfTheApp(t *testing.T) {
 	assert.That(t, len(runs) == calls, "%d runs", len(runs))
 }
 
-// A call that is repeated waits for its turn once more, so that the app is never asked two
-// things at once.
 func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 	const calls = 8
 	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte(cold("read", tailPlugin)), Do: "alone"}
@@ -349,8 +347,6 @@ func TestEmbeddedRunsInParallel(t *testing.T) {
 	})
 }
 
-// What another program says in place of a version is repeated, so that the user can tell it from
-// an app that is starting.
 func TestAProgramThatIsNoObsidianIsNamed(t *testing.T) {
 	says := part{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}
 	r, p := runnerFor(t, Config{}, fake(t, "obsidian", script{Parts: []part{says, says}}))

@@ -159,7 +159,6 @@ func TestAVersionIsAVersionLine(t *testing.T) {
 // counted is what the embedded program prints on standard error while it works.
 const counted = "vaultwicket-progress: read 1 3\na remark\nvaultwicket-progress: read 3 3\nvaultwicket-progress: changed 1 1\n"
 
-// TestCountsAreToldAndAreNoPartOfTheAnswer: by a process of one call and by a worker.
 func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 	oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=counts.md"}, Err: []byte(counted), Exit: 1}}})
 	resident, q, _ := residentRunner(t, Config{}, "worker")
@@ -186,8 +185,6 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 // mimic is an answer that looks like an error of the Obsidian CLI with another code.
 const mimic = "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"
 
-// What the embedded program reports is what the caller gets, whatever it printed,
-// from a process of one call and from a worker.
 func TestReportedCodes(t *testing.T) {
 	for _, code := range []string{frame.CodeConflict, frame.CodeBadValue, frame.CodeUnconfirmed} {
 		t.Run(code, func(t *testing.T) {
@@ -240,7 +237,6 @@ func TestMoreOfAnAnswer(t *testing.T) {
 	assert.Equal(t, codeOf(err), CodeCancelled, "a part that no one wants: %v", err)
 }
 
-// With its worker goes what it kept.
 func TestWhatIsKeptGoesWithTheWorker(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker", "worker")
 	kept := keptBy(t, r, p, "kept.md")

@@ -262,7 +262,6 @@ func TestSizesAreKnownByTheCall(t *testing.T) {
 	assert.Equal(t, s.of(one), 0, "the size of another call")
 }
 
-// Answers are whole whether they are as long as the one before, longer or shorter.
 func TestLargeAnswersOfAnyLengthOneAfterAnother(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker")
 	for _, size := range []int{100 << 10, 100 << 10, 1 << 20, 40 << 10, 700 << 10, 710 << 10, 1 << 20, 33 << 10, 5 << 10} {

@@ -225,7 +225,6 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 	}
 }
 
-// A change that has begun is finished before its worker is stopped for another call.
 func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	t.Parallel()
 	r, p, path := residentRunner(t, Config{}, "worker", "worker")

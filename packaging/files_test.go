@@ -23,7 +23,6 @@ func version(t *testing.T) string {
 	return string(found[1])
 }
 
-// TestFilesAreFresh compares the files of the repository with the table of names.
 func TestFilesAreFresh(t *testing.T) {
 	files, err := Files(version(t))
 	require.NoError(t, err)

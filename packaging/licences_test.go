@@ -44,7 +44,6 @@ var listed = sync.OnceValues(func() ([]Module, error) {
 	return slices.SortedFunc(maps.Values(all), func(a, b Module) int { return strings.Compare(a.Path, b.Path) }), nil
 })
 
-// Every module of the program has a permissive licence, and the list names it.
 func TestEveryModuleIsPermissive(t *testing.T) {
 	var b strings.Builder
 	for _, m := range modules(t) {
@@ -99,7 +98,6 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// A second text counts as much as the first.
 func TestEveryTextOfAModuleCounts(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) {

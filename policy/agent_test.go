@@ -209,7 +209,6 @@ func verdictOf(p policy.Policy, call allowlist.Call) string {
 	return got
 }
 
-// Who is not an agent with rights is allowed nothing, and sees no note.
 func TestOnlyAgentsWithRightsAreAllowedAnything(t *testing.T) {
 	expires := time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)
 	agents := policy.Agents{

@@ -13,7 +13,6 @@ import (
 // What is here cannot be reached by a call of the table, because another
 // rule or the table itself is in front of it. It has to hold all the same.
 
-// A note stays where it is only if the call says so.
 func TestLeaves(t *testing.T) {
 	to := func(path string, folder bool) subject {
 		return subject{spells: []allowlist.NamedPath{{Param: "path", Path: "A/n.md"}, {Param: "to", Path: path, To: true, Folder: folder}}}
@@ -93,7 +92,6 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 	}
 }
 
-// Neither half of a permit is worth anything.
 func TestHalfAPermitIsWorthless(t *testing.T) {
 	assert.That(t, !(Permit{&grant{}}).Valid() && !(Preview{grant: &grant{}}).Valid(), "a permit for the zero call")
 }

@@ -115,7 +115,6 @@ func TestTheZeroPermitIsWorthless(t *testing.T) {
 	}
 }
 
-// TestASuspectedSessionAsksBeforeEveryChange is about every call, with every way to confirm.
 func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 	for confirm := range policy.ConfirmNever + 1 {
 		for _, call := range everyCall(t) {
@@ -135,7 +134,6 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 	}
 }
 
-// A dry run shows every rule, the ones after a refusal too.
 func TestJudgeIsComplete(t *testing.T) {
 	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm"}
 	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
@@ -275,8 +273,6 @@ func TestVerdictsExplainWhatIsOff(t *testing.T) {
 	assert.That(t, slices.Equal(got, want), "got %q", got)
 }
 
-// The permit asks for the newer of what the person set and what the command
-// needs.
 func TestMinVersion(t *testing.T) {
 	p := widest()
 	for _, test := range []struct {

@@ -10,8 +10,6 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Every call of the table against every scope: what is denied by the scope is what does more than
-// the scope is for, and a scope allows nothing that the rest of the policy does not.
 func TestAScopeOnlyNarrows(t *testing.T) {
 	scopes := []policy.Scope{policy.ScopeNone, policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.Scope(9)}
 	denied := map[policy.Scope]int{}

@@ -132,7 +132,6 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 	}
 }
 
-// A step cannot grow: what it derives is granted for its own command only.
 func TestStepsOfSteps(t *testing.T) {
 	permit := mustDecide(t, widest(), "daily:read").ReadDaily("A.md")
 	assert.That(t, !permit.DailyPath().Valid() && !permit.ReadDaily("B.md").Valid() && !permit.Exists("path", "B.md").Valid(), "a step grants another one")
@@ -166,8 +165,6 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Only a parameter that changes something needs mutations; one without an effect
-// of its own has that of its command.
 func TestAllows(t *testing.T) {
 	for effect := tiers.Unknown; effect <= tiers.Executes+1; effect++ {
 		for gates := range 8 {
@@ -223,8 +220,6 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 	assert.That(t, granted != 0, "no call has a preview")
 }
 
-// A decision says the same about a call in a vault as about the call itself, and is
-// about the call in that vault.
 func TestADecisionInAVaultIsTheSame(t *testing.T) {
 	asking := widest()
 	asking.Confirm = policy.ConfirmWrites

@@ -14,8 +14,6 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// TestEveryRuleAboutTextsHasItsPlaces goes through the table: each rule has a state, off and on, shadow,
-// exceptions, a line in a dry run and in what is said of a command.
 func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 	off := widest()
 	off.Secrets, off.Suspicious, off.RemoteLinks = policy.SecretsAllow, policy.SuspiciousOff, true

@@ -10,8 +10,6 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// The origins are those of the settings that are new, and the policies that were
-// tightened are still what they were: they may be in use.
 func TestTightenLeavesBothAsTheyAre(t *testing.T) {
 	p, q := widest(), widest()
 	p.Origins, q.Origins = map[string]string{"tier": "flag"}, map[string]string{"tier": "file"}

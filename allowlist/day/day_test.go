@@ -125,7 +125,6 @@ func TestWhatIsNoDay(t *testing.T) {
 	}
 }
 
-// TestMonthsHaveTheirLastDay counts months from a day that most of them lack.
 func TestMonthsHaveTheirLastDay(t *testing.T) {
 	end := time.Date(2024, time.March, 31, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{"-1mo": "2024-02-29", "-13mo": "2023-02-28", "+1mo": "2024-04-30", "last month": "2024-02-01", "-1y": "2023-03-31"} {
@@ -134,7 +133,6 @@ func TestMonthsHaveTheirLastDay(t *testing.T) {
 	}
 }
 
-// TestDaysBeginWhereClocksAreChanged has days without midnight and with two.
 func TestDaysBeginWhereClocksAreChanged(t *testing.T) {
 	for _, tt := range []struct{ zone, day, want string }{
 		{"America/Sao_Paulo", "2018-11-04", "2018-11-04T01:00:00-02:00"},

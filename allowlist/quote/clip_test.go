@@ -31,7 +31,6 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestClipKeepsCharactersWhole cuts texts of all character lengths at every limit.
 func TestClipKeepsCharactersWhole(t *testing.T) {
 	for _, character := range []string{"x", "é", "€", "😀"} {
 		text := strings.Repeat(character, 100)

@@ -14,7 +14,6 @@ func everyRow() []string {
 	return slices.Concat(ofVault, ofNote, ofFolder, ofTag, ofBase, ofWord, ofName)
 }
 
-// Every reading command that both backends answer is compared, and nothing else is asked.
 func TestEveryReadOfBothBackendsIsCompared(t *testing.T) {
 	asked := map[string]bool{}
 	for _, row := range everyRow() {

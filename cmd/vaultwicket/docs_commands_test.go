@@ -302,8 +302,6 @@ func officialCommands() (names []string) {
 	return names
 }
 
-// Each version of the app is asked for its commands once; what is new and what is missing
-// is known without asking afterwards.
 func TestAVersionIsComparedOnce(t *testing.T) {
 	folder := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"XDG_CACHE_HOME": folder, "HOME": folder}[name] }

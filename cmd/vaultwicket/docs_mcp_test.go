@@ -204,8 +204,6 @@ func promptTable(prompts []listedItem) string {
 	return out
 }
 
-// TestDocsTellEveryFieldOfABatch looks for each key of the answer to a batch in
-// the part about results.
 func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 	undone := true
 	text := require.Value(json.Marshal(gateway.BatchResult{

@@ -36,7 +36,6 @@ func pages(t *testing.T) map[string]string {
 	}
 }
 
-// TestDocsHoldWhatTheCodeKnows compares the pages with the tables of the code.
 func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
 	for name, want := range pages(t) {
 		golden.File(t, filepath.Join(docs, name), want)
@@ -51,8 +50,6 @@ func page(t *testing.T, name string) string {
 // exampleLine is a line of the page of commands that can be pasted.
 var exampleLine = regexp.MustCompile("(?m)^Example: `vaultwicket run (.*)`$")
 
-// TestDocsExamplesParse: each command that can be opened has an example, and the
-// table takes it.
 func TestDocsExamplesParse(t *testing.T) {
 	var shown []string
 	for _, line := range exampleLine.FindAllStringSubmatch(page(t, "commands.md"), -1) {
@@ -108,8 +105,6 @@ func TestDocsNameEveryCode(t *testing.T) {
 	}
 }
 
-// TestDocsNameEveryPartOfAResult compares the page of MCP with the fields that a result
-// and a dry run can have.
 func TestDocsNameEveryPartOfAResult(t *testing.T) {
 	content := page(t, "mcp.md")
 	cause := &failure.Error{Code: "x", Message: "x", Hint: "x", Rule: "x"}
@@ -129,8 +124,6 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 	}
 }
 
-// TestDocsLinkToWhatIsThere follows the links between the pages, and the README
-// leads to each.
 func TestDocsLinkToWhatIsThere(t *testing.T) {
 	front := require.Value(os.ReadFile("../../README.md"))(t)
 	for name := range pages(t) {

@@ -28,7 +28,6 @@ func printed(args ...string) (status int, out, complaint string) {
 	return status, stdout.String(), stderr.String()
 }
 
-// TestEverySubcommandHasHelpAndVersion, by the four flags that other programs have, too.
 func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	_, version, _ := printed("version")
 	_, overview, _ := printed("help")
@@ -51,7 +50,6 @@ func TestEverySubcommandHasHelpAndVersion(t *testing.T) {
 	}
 }
 
-// TestExamplesAreRight: every example is a line that the program takes.
 func TestExamplesAreRight(t *testing.T) {
 	all := slices.Clone(overviewExamples)
 	for _, c := range subcommands() {

@@ -17,7 +17,6 @@ var sectionOrder = []string{"NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "F
 
 var knownMacros = strings.Fields("Dd Dt Os Sh Ss Nm Nd Pp Bl It El Bd Ed Xr Fl Ar Cm Ic Ev Pa Li")
 
-// TestPagesAreMdoc checks what a reader of mdoc relies on, with no other program.
 func TestPagesAreMdoc(t *testing.T) {
 	pages := manualPages()
 	var names []string

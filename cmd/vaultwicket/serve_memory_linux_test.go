@@ -35,7 +35,6 @@ Anonymous:             0 kB
 	assert.That(t, got == nil, "got %x", got)
 }
 
-// The process goes on as before.
 func TestReleasingTheProgram(t *testing.T) {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {

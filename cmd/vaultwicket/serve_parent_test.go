@@ -140,7 +140,6 @@ func TestOneSocketIsTaken(t *testing.T) {
 	}
 }
 
-// A descriptor that is not open is refused, and does not end in a panic.
 func TestWhatIsNoSocketIsRefused(t *testing.T) {
 	l, err := listener(1 << 20)
 	_, ok := errors.AsType[*terminal.UsageError](err)

@@ -28,8 +28,6 @@ func TestCutReport(t *testing.T) {
 	}
 }
 
-// A report is one short line, whatever the error text contains, and is read back as
-// it was.
 func TestAFailureIsOneShortLine(t *testing.T) {
 	for reason, want := range map[string]string{
 		"Error: x.":                    "Error: x.",

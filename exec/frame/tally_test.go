@@ -10,7 +10,6 @@ import (
 	"vaultwicket/tests/assert"
 )
 
-// A call is told about when it takes long, now and then, and not when it has ended.
 func TestWhenACountIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -43,7 +42,6 @@ func TestWhenACountIsTold(t *testing.T) {
 	})
 }
 
-// More is never done than was found, also where a file was found in another way.
 func TestNoMoreIsDoneThanFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder

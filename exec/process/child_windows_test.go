@@ -76,14 +76,12 @@ func TestAChildRunsInItsJob(t *testing.T) {
 	}
 }
 
-// A process that no job can contain is not left behind, neither running nor suspended.
 func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
 	c := require.Value(ourself("sleep").command(t.Context()))(t)
 	assert.That(t, startIn(c, windows.Handle(0)) != nil, "it was started")
 	assert.That(t, c.ProcessState != nil, "no one waited for its end")
 }
 
-// When the gateway is killed, its child and the processes of that end with it.
 func TestNothingOutlivesAGatewayThatIsKilled(t *testing.T) {
 	gateway := osexec.Command(ourself("").Path, "gateway")
 	out, err := gateway.StdoutPipe()

@@ -121,7 +121,6 @@ func TestTheEndIsToldBeforeTheExitStatusIsTaken(t *testing.T) {
 	assert.That(t, c.Run(t.Context()).Kind == NotStarted && told == 1, "the end of a program that was never started was told")
 }
 
-// The lifeline is open as long as this process lives: its reader sees no end.
 func TestTheLifelineIsOpenWhileThisProcessLives(t *testing.T) {
 	line := require.Value(lifeline())(t)
 	done := make(chan struct{})

@@ -18,8 +18,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A stream of any pieces keeps the first and the last bytes of what it was
-// given and never more than it may.
 func TestStreamKeepsHeadAndTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(16, 80).Draw(t, "keep")
@@ -53,7 +51,6 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 	})
 }
 
-// Text of which the middle was dropped is still text, however it came in pieces.
 func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 	for shift := range 4 {
 		given := strings.Repeat("x", shift) + strings.Repeat("\U0001f30a", 30_000)
@@ -136,8 +133,6 @@ func TestKeptAnswersTakeTheirOwnSizeOfTheHeap(t *testing.T) {
 	}
 }
 
-// An answer that is about as long as it was expected to be takes its space once, and what is
-// longer or shorter is kept all the same.
 func TestAnExpectedAnswerTakesItsSpaceOnce(t *testing.T) {
 	const size = 3 << 19
 	piece := bytes.Repeat([]byte("row\n"), 8<<10)

@@ -215,7 +215,6 @@ func TestNumbersOfCardsAndAccounts(t *testing.T) {
 	assert.Equal(t, string(NewMarker([]byte("key"), false).Redact([]byte(text))), text)
 }
 
-// TestInnocentTexts draws what looks like secrets and is none.
 func TestInnocentTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 2))
 	hex := func(n int) string { return fmt.Sprintf("%0*x", n, r.Uint64())[:n] }
@@ -280,8 +279,6 @@ func TestMarks(t *testing.T) {
 	assert.That(t, &none.Redact(note)[0] == &note[0] && none.String() == "", "the nil marker changes texts")
 }
 
-// TestALargeTextIsReadAsItIsRedacted compares a reader with Redact for texts of many chunks, whose
-// secrets are at their borders.
 func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	m := NewMarker([]byte("key"), false)
 	const secret = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"
@@ -304,8 +301,6 @@ func TestALargeTextIsReadAsItIsRedacted(t *testing.T) {
 	assert.That(t, err == io.ErrUnexpectedEOF && len(read) == 0, "an error: %q, %v", read, err)
 }
 
-// TestKeywordsAreFound compares where keywords are found with where they are, in texts made of keywords,
-// their beginnings and other bytes.
 func TestKeywordsAreFound(t *testing.T) {
 	words := []string{"\x00", "é", "\n", "x", "_", "  "}
 	for _, r := range allRules() {
@@ -371,7 +366,6 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// TestASearchIsCharged counts the steps of texts that are searched slowly, and ends a search of each.
 func TestASearchIsCharged(t *testing.T) {
 	m := NewMarker([]byte("key"), true)
 	for name, line := range map[string]string{

@@ -76,7 +76,6 @@ func TestWhatOthersCanDo(t *testing.T) {
 	}
 }
 
-// No one reads more out of a descriptor than is in it: each entry is of one account.
 func TestEntries(t *testing.T) {
 	d := Parse("O:" + me + "G:DUD:PAI(A;OICIIO;0x1301bf;;;AU)(D;CIID;GR;;;ZZ)")
 	want := []Entry{{Account: "S-1-5-11", Rights: 0x1301bf, InheritOnly: true}, {Account: "ZZ", Rights: 0x80000000, Denies: true}}

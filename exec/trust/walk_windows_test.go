@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// Paths of drives and shares begin at their root, in each of their spellings.
 func TestRootsOfWindows(t *testing.T) {
 	for _, tt := range []struct {
 		path, root string

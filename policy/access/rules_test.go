@@ -253,7 +253,6 @@ func TestNamedRules(t *testing.T) {
 	assert.That(t, same.Level("Wo\u0308rk/a.md") == Read && same.String() == rules.String(), "rules without other names are others")
 }
 
-// Of two rules for what is one folder the lower applies.
 func TestNamedRulesForOneFolder(t *testing.T) {
 	named := mustRules(t, "WORK", "rwd", "work", "r", "Work", "rw").Named(func(string) string { return "Work" })
 	assert.Equal(t, named.Level("Work/a.md"), Read)
@@ -291,8 +290,6 @@ func mustMeet(t *testing.T, tables ...Rules) (met Rules) {
 	return met
 }
 
-// The text is the same for the same rules, in whichever order they met, and is
-// read back as these rules.
 func TestTextOfRules(t *testing.T) {
 	one, other := mustRules(t, "/", "r", "Work/", "rwd", `Say "x"`, "none"), mustRules(t, "Work", "rw")
 	for _, test := range []struct {

@@ -11,8 +11,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// Two agents with different hidden folders in one server over HTTP: while one reads and writes as
-// fast as it can, each answer to the other, whole and page by page, keeps its bytes.
 func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,8 +12,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// What was changed, and by whom, is one call: for the owner all of it, for an agent what it may see,
-// and nothing that is hidden from it changes a byte of that.
 func TestWhoChangedWhatIsOneCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -62,8 +62,6 @@ func approve(r *rig.Rig, agent string) {
 	}
 }
 
-// What one agent has been asked, allowed or answered is of no use to another, nor are ids of its that
-// were forged, cut or used before, over standard input and HTTP.
 func TestNothingCrossesBetweenAgents(t *testing.T) {
 	t.Parallel()
 	for _, over := range []string{"stdio", "http"} {
@@ -155,8 +153,6 @@ func TestARateIsThatOfAnAgent(t *testing.T) {
 
 var requestState = regexp.MustCompile(`"requestState":"([^"]+)"`)
 
-// A person's answer to the question of one agent, which a client without a session sends back with
-// the state of the question, allows nothing to another agent, and allows it once.
 func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -185,8 +181,6 @@ func TestTheAnswerToOneAgentIsNotAnothers(t *testing.T) {
 	}
 }
 
-// What a person allows one agent for a folder, in a form over HTTP, is neither another's nor that
-// of its other sessions.
 func TestAStandingPermissionIsThatOfASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -294,8 +288,6 @@ func TestAQuestionEndsWithItsAgent(t *testing.T) {
 	}
 }
 
-// An agent that was revoked and has rights again begins anew, in servers that run on: its cursors,
-// kept answers, idempotency keys, questions and what was approved are void; another agent's are not.
 func TestAnAgentThatWasRevokedBeginsAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

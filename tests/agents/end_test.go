@@ -22,8 +22,6 @@ func within(t *testing.T, what string, is func() bool) {
 	t.Logf("%s: after %v", what, time.Since(begun).Round(time.Millisecond))
 }
 
-// An agent that is paused is refused at its next call, in the middle of its session and of a
-// listing, and no other one is.
 func TestAPausedAgentIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -109,8 +109,6 @@ func TestATokenHasTheRightsOfItsAgent(t *testing.T) {
 	}
 }
 
-// A token that is rotated, and an agent that is revoked, end in a running server at the next
-// request, in the middle of a session.
 func TestATokenEndsInTheMiddleOfASession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

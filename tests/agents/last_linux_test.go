@@ -128,7 +128,6 @@ func TestTheLastEffectOfAnAgent(t *testing.T) {
 	}
 }
 
-// A program that runs for an agent is stopped when the agent is paused or revoked.
 func TestARunningProgramEndsWithItsAgent(t *testing.T) {
 	t.Parallel()
 	for _, how := range [][]string{{"pause", "--agent=reader"}, {"agent", "revoke", "reader"}} {

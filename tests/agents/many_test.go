@@ -196,8 +196,6 @@ func TestFiftyAgentsOverHTTP(t *testing.T) {
 	t.Logf("%v", counts)
 }
 
-// A thousand agents in one server: each token is that of its agent, none other is of any, and a
-// file of tokens that others can read has none.
 func TestAThousandAgents(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, notes)

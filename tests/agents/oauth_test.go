@@ -81,7 +81,6 @@ func visit(server *rig.HTTPServer, method, path, body string, headers ...string)
 	return response, string(text)
 }
 
-// A client learns where to get a token, at both places, from the settings alone.
 func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -133,8 +132,6 @@ func TestAClientLearnsWhereToGetAToken(t *testing.T) {
 	}
 }
 
-// An access token has the rights of its agent within its scopes, and a call that needs another
-// scope says so, is in the audit log, and changes nothing.
 func TestAnAccessTokenHasItsAgentsRightsWithinItsScopes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -242,8 +239,6 @@ func TestWhoseATokenIs(t *testing.T) {
 	assert.That(t, !strings.Contains(log, ann.Token) && strings.Contains(log, "eve@example"), "the log has a token, or not whom the owner could add:\n%s", log)
 }
 
-// Taking a subject out of the settings file ends its tokens in a running server, in the middle of a
-// session; so does an issuer that withdraws its key, and one that is away ends nothing.
 func TestAccessTokensEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -262,8 +257,6 @@ func TestAccessTokensEnd(t *testing.T) {
 	within(t, "the token counts no longer", func() bool { _, status := ann.do(read); return status == 403 })
 }
 
-// A server that asks the issuer about tokens: opaque ones have their agents' rights, tokens of agents
-// go to no one, and an issuer that is away is not taken for a wrong token.
 func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -301,8 +294,6 @@ func TestAServerThatAsksTheIssuerAboutTokens(t *testing.T) {
 	}
 }
 
-// A server where the owner signs in: its pages and addresses are for the names of the server only,
-// no token is one without a grant, and what the terminal says of passkeys.
 func TestAServerWhereTheOwnerSignsIn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

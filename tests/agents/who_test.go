@@ -53,8 +53,6 @@ func codeOf(c *rig.Client, call rig.Call) string { return rig.CodeOf(c.Do(call))
 // stateOf is the state folder of a rig.
 func stateOf(r *rig.Rig) string { return filepath.Join(r.Home, ".local", "state", "vaultwicket") }
 
-// What one agent has done is in the records under its name, and is nothing that another can
-// list, undo or have answered again.
 func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -101,8 +99,6 @@ func TestOneAgentsChangesAreNotAnothers(t *testing.T) {
 	assert.That(t, strings.Contains(got, "bob ("), "journal list prints\n%s", got)
 }
 
-// The audit log names the agent of each call, and one that agents and a server without agents
-// have written is whole.
 func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -131,7 +127,6 @@ func TestTheAuditLogNamesTheAgent(t *testing.T) {
 	assert.That(t, strings.Contains(got, "ann") && !strings.Contains(got, "reader"), "the lines of ann are\n%s", got)
 }
 
-// A caller that is no agent gets nothing, whatever is asked, and is not told what there is.
 func TestNobodyGetsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

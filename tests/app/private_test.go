@@ -88,8 +88,6 @@ func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTheApp has the app print notes with secrets: the gateway redacts them, and a text
-// with their marks is written by the embedded program, which knows what they are of.
 func TestSecretsOfTheApp(t *testing.T) {
 	t.Parallel()
 	const token = "ghp_R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoT6"

@@ -47,8 +47,6 @@ var appWrites = []struct {
 	{name: "a deletion", command: "delete", pairs: []string{"path", "Plain.md"}, path: "Plain.md", want: "(missing)", gone: "Plain.md"},
 }
 
-// Every write through the app is told for what it is, whatever the app calls the
-// vault, and can be taken back.
 func TestWritesThroughTheApp(t *testing.T) {
 	t.Parallel()
 	for _, named := range howNamed {

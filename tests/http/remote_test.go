@@ -33,7 +33,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// A command that is typed for a server prints what it prints on the machine of the server.
 func TestTheTerminalIsAClient(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line of a long note, with ünïcödé\n", 4000)
@@ -109,8 +108,6 @@ func verdicts(plan string) (kept string) {
 	return kept
 }
 
-// A server that answers with other things is an error, its text is made visible, and it never gets
-// the token of another address.
 func TestAServerThatIsNone(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, nil)
@@ -140,8 +137,6 @@ func TestAServerThatIsNone(t *testing.T) {
 	assert.Equal(t, len(stolen), 0, "tokens that another server got")
 }
 
-// doctor checks a server as its clients see it: one as it should be, and each of the things that a
-// proxy in front of it does wrong.
 func TestDoctorChecksAServer(t *testing.T) {
 	t.Parallel()
 	key := rig.NewKey("k1", jose.ES256)
@@ -218,7 +213,6 @@ func (d dateless) WriteHeader(status int) {
 	d.ResponseWriter.WriteHeader(status)
 }
 
-// A certificate that is about to expire is told, and not one that is renewed every few hours.
 func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -11,8 +11,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// A server that is started again knows no session of the one before: it answers 404, at which a
-// client begins a new one. Clients without sessions notice nothing.
 func TestSessionsEndWithARestart(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"a.md": "one\n"})

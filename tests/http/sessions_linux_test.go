@@ -56,8 +56,6 @@ func TestManySessions(t *testing.T) {
 	assert.Equal(t, len(rig.WorkersOf(t, s.Process.Process.Pid)), 1, "the server has the children")
 }
 
-// A server asks the user at the terminal of the client, who sees what the server would show its
-// owner; anything but a yes changes nothing.
 func TestAServerAsksAtTheTerminalOfItsClient(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"a.md": "one\n", "b.md": "one\n", "c.md": "one\n"})

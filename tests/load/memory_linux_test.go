@@ -94,8 +94,6 @@ func read(id, path string) map[string]any {
 	return map[string]any{"clientId": id, "command": "read", "params": map[string]any{"path": path}}
 }
 
-// Many large answers in one batch are shown in part, and the gateway keeps only a few
-// of them at any time.
 func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 	long.Only(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(15)})
@@ -114,8 +112,6 @@ func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 	staysSmall(t, s, 0)
 }
 
-// What later operations refer to is kept until then, up to a limit; an operation
-// that takes what is beyond it is told so.
 func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
 	long.Only(t)
 	s := largeVault(t, map[string]string{"Large.md": prose(15), "Word.md": "tide\n"})
@@ -145,7 +141,6 @@ func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
 	staysSmall(t, s, 0)
 }
 
-// Many callers read a large note at once: all are answered.
 func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 	long.Only(t)
 	for _, parallel := range []int{64, 4} {
@@ -167,7 +162,6 @@ func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 	}
 }
 
-// A search reports each line once, and of a long one an excerpt.
 func TestASearchInLongLinesTakesLittle(t *testing.T) {
 	long.Only(t)
 	hits := strings.Repeat("x ", 32<<10)

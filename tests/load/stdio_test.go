@@ -92,8 +92,6 @@ func (p *pipeline) hear(out io.Reader) {
 	}
 }
 
-// TestManyClientsOnOnePipe has twenty agents in one program use one server on
-// standard input and output, each without waiting for the others.
 func TestManyClientsOnOnePipe(t *testing.T) {
 	clients, times := 20, long.Count(18, 45)
 	check := afterwards(t)

@@ -86,7 +86,6 @@ func mixedCalls(i int) gateway.Request {
 	return req
 }
 
-// TestTheMetricsAgreeWithTheAuditLog makes calls and counts them in both.
 func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	t.Parallel()
 	figures := telemetry.NewMetrics("1.2.3")
@@ -179,7 +178,6 @@ func orWord(s, word string) string {
 	return s
 }
 
-// However many names callers make up, the figures do not grow.
 func TestTheMetricsDoNotGrowWithWhatCallersSend(t *testing.T) {
 	t.Parallel()
 	figures := telemetry.NewMetrics("1.2.3")

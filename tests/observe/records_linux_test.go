@@ -101,8 +101,6 @@ func silent(t *testing.T) (address string) {
 	return l.Addr().String()
 }
 
-// Collectors that never answer, or are not there, delay no call and no end of a server by more than
-// its two seconds; what they did not take is sent by a later server.
 func TestSilentCollectorsBlockNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -123,8 +121,6 @@ func TestSilentCollectorsBlockNothing(t *testing.T) {
 	wantChain(t, linesOf(t, strings.Split(strings.TrimSpace(string(text)), "\n")))
 }
 
-// Over TLS the lines arrive at a server whose certificate is trusted, and at no other. They have no
-// text of notes, no path and no secret.
 func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -189,8 +185,6 @@ func TestSyslogOverTLSHasNoTextOfNotes(t *testing.T) {
 	wantChain(t, linesOf(t, lines))
 }
 
-// A log that was removed and filled by another server does not match the checkpoints that were
-// exported, with the key in the state folder and with that of a command.
 func TestVerifyFindsAnotherLog(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"state", "command"} {

@@ -30,8 +30,6 @@ func (s *sentTraces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(&s.text, "%s %s\n%s\n", r.URL.Path, r.Header, body)
 }
 
-// A server with a collector sends a span for each call and each run, and nothing
-// of what is in them or of where the vault is.
 func TestTracesHoldNothingOfTheVault(t *testing.T) {
 	t.Parallel()
 	var sent sentTraces
@@ -66,8 +64,6 @@ func traced(t *testing.T, endpoint, vault string) *rig.StdioServer {
 	return rig.StartSessionWith(t, env, "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3")
 }
 
-// Without a collector a server has no socket, and with a wrong one it serves all
-// the same.
 func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
 	t.Parallel()
 	closed := require.Value(net.Listen("tcp", "127.0.0.1:0"))(t)

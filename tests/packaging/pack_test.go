@@ -143,8 +143,6 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 	assert.That(t, status == 1 && strings.Contains(log, "0 programs for darwin on arm64"), "a missing program gives %d %s", status, log)
 }
 
-// What the bundle asks and fills in are flags and settings of the program, and by default
-// nothing can be changed.
 func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
 	manifest := decode(t, filepath.Join("..", "..", "packaging", "mcpb", "manifest.json"))
 	config := manifest["server"].(map[string]any)["mcp_config"].(map[string]any)
@@ -244,7 +242,6 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 	}
 }
 
-// Every flag and variable of the entry is one of the program.
 func TestTheRegistryEntryNamesRealSettings(t *testing.T) {
 	shown := rig.New(t, nil).Must("config", "show")
 	server := decode(t, filepath.Join("..", "..", "packaging", "server.json"))

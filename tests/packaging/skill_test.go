@@ -62,7 +62,6 @@ var (
 	closedFlags = regexp.MustCompile(`--(tier|allow-|confirm|enabled|config|profile)`)
 )
 
-// Every command line of the skill is one that the table of commands takes.
 func TestTheSkillNamesRealCommands(t *testing.T) {
 	_, body := skill(t)
 	lines := lineOfSkill.FindAllStringSubmatch(body, -1)

@@ -56,8 +56,6 @@ func (s logged) until(text string) (lines []string) {
 	}
 }
 
-// TestARunningServerIsTightenedAndNeverLoosened changes the file of a server
-// that is at work, with and without a signal.
 func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	t.Parallel()
 	vault, file := t.TempDir(), filepath.Join(t.TempDir(), "config.toml")
@@ -113,8 +111,6 @@ var canaryCalls = []string{
 	`{"command":"eval","params":{"code":"` + canary + `"}}`,
 }
 
-// TestNoLogHoldsWhatIsInACall has a server log all it can, and looks for what
-// callers and notes said.
 func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {

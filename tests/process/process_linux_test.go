@@ -13,7 +13,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// A client of the app that hangs ends with its call.
 func TestTheClientEndsWithItsCall(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -15,8 +15,6 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// The two ways to run the embedded program differ in their time alone, and a worker names
-// the state of its index.
 func TestResidentOutcomesAreThoseOfOneShots(t *testing.T) {
 	t.Parallel()
 	vault := rig.SampleVault(t)

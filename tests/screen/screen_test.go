@@ -39,8 +39,6 @@ func changed(t *testing.T) *rig.Rig {
 	return r
 }
 
-// TestListsFitTheWindow: no line is wrapped, the columns have names, times are relative,
-// and ids are whole.
 func TestListsFitTheWindow(t *testing.T) {
 	t.Parallel()
 	r := changed(t)
@@ -146,7 +144,6 @@ func TestColoursOnATerminal(t *testing.T) {
 	one(t, lines, `^\d+ +20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ +`)
 }
 
-// TestServeByHand: the server says what it is, to the user and to no one else.
 func TestServeByHand(t *testing.T) {
 	t.Parallel()
 	r := rig.New(t, map[string]string{"A.md": "a\n"})

@@ -235,7 +235,6 @@ const (
 	leastRight    = 0.9 // of the first suggestions
 )
 
-// TestTheFirstSuggestionIsRight sends each mistake over MCP.
 func TestTheFirstSuggestionIsRight(t *testing.T) {
 	assert.That(t, len(mistakes) >= leastMistakes, "the table has %d mistakes, want %d", len(mistakes), leastMistakes)
 	r := rig.New(t, kitchen)

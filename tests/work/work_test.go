@@ -295,7 +295,6 @@ var pieces = []piece{
 	}, 1},
 }
 
-// TestPiecesOfWork: each takes the fewest calls that it can, and none has a surprise.
 func TestPiecesOfWork(t *testing.T) {
 	for _, format := range []struct {
 		flag   string

@@ -65,8 +65,6 @@ func contents(c Client) map[string]*string {
 	return all
 }
 
-// TestInstallAndUninstall runs each client that is written on each system in each
-// scope on every file of its format.
 func TestInstallAndUninstall(t *testing.T) {
 	written := 0
 	for _, c := range All() {
@@ -140,8 +138,6 @@ func TestNoEntryApprovesByItself(t *testing.T) {
 	}
 }
 
-// TestEntries writes down each client's entry for a program, for a program that may
-// change notes, and for an address, and its link.
 func TestEntries(t *testing.T) {
 	var b strings.Builder
 	for _, c := range All() {
@@ -164,7 +160,6 @@ func TestEntries(t *testing.T) {
 	golden.File(t, "testdata/entries.txt", b.String())
 }
 
-// TestPlaces writes down where each client's files are on each system.
 func TestPlaces(t *testing.T) {
 	var b strings.Builder
 	for _, s := range []System{

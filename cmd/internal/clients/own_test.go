@@ -164,7 +164,6 @@ func TestTheBinaryIsNamedAsOnThePath(t *testing.T) {
 	assert.Equal(t, m.System.Binary(real), other, "through the link it")
 }
 
-// A command that others could have put where it is found is not started: the file is edited.
 func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes")

@@ -17,10 +17,8 @@ const (
 	readmeFile  = "../../../README.md"
 )
 
-// TestThePageIsFresh compares docs/clients.md with the table.
 func TestThePageIsFresh(t *testing.T) { golden.File(t, pageFile, clientsPage()) }
 
-// TestTheREADMEIsFresh compares the snippets of the README with the table.
 func TestTheREADMEIsFresh(t *testing.T) {
 	golden.File(t, readmeFile, golden.Between(t, *read(t, readmeFile), "clients", readmePart(t)))
 }
@@ -102,8 +100,6 @@ func clientsPage() string {
 	return b.String()
 }
 
-// TestEveryClientHasAFreshPage compares docs/clients/ID.md with the table, and finds
-// pages of clients that are no more.
 func TestEveryClientHasAFreshPage(t *testing.T) {
 	pages := map[string]bool{}
 	for _, c := range All() {

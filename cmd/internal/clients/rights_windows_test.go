@@ -22,7 +22,6 @@ func everybodys(t *testing.T, name string, wanted trust.Rights) bool {
 	return found.Account != ""
 }
 
-// What a file allows stays as it was: it becomes neither more open nor more closed.
 func TestTheAccessListStays(t *testing.T) {
 	for _, tt := range []struct{ file, folder string }{{"", "(A;OICI;FA;;;WD)"}, {"(A;;FR;;;WD)", ""}} {
 		m, c := newMachine(t, "windows"), client(t, "cursor")
@@ -36,7 +35,6 @@ func TestTheAccessListStays(t *testing.T) {
 	}
 }
 
-// Copies of settings are the user's alone, and are made nowhere else.
 func TestBackupsAreTheUsersAlone(t *testing.T) {
 	m, c := newMachine(t, "windows"), client(t, "cursor")
 	name := m.System.File(c, User)

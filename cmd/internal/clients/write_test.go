@@ -191,7 +191,6 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-// TestBytesComeBackAfterOtherChanges: what the client wrote in between stays.
 func TestBytesComeBackAfterOtherChanges(t *testing.T) {
 	m, c := newMachine(t, "linux"), client(t, "cursor")
 	name := m.System.File(c, User)

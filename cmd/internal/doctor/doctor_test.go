@@ -307,8 +307,6 @@ var faults = []struct {
 	{"elevated", Warning, func(p *patient) { p.elevated = true }},
 }
 
-// Each fault is found, with its level, a reason and a remedy; and no fault makes
-// anything else look worse than it is.
 func TestEveryFaultIsFound(t *testing.T) {
 	found := 0
 	for i, fault := range faults {
@@ -361,7 +359,6 @@ func TestRunningServersAreListed(t *testing.T) {
 	assert.Equal(t, said(), "no server is running")
 }
 
-// Nothing is changed by looking.
 func TestNothingIsChanged(t *testing.T) {
 	p := healthy(t)
 	p.auditLine()

@@ -142,8 +142,6 @@ func TestWrongTablesOfAgents(t *testing.T) {
 	}
 }
 
-// An agent that loses rights in the settings file loses them in a running server, and one that
-// is removed loses all of them.
 func TestAgentsEndInARunningServer(t *testing.T) {
 	read := require.Value(allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("n.md")}))(t)
 	base := "tier = \"v2\"\n[agents.other]\n"
@@ -160,7 +158,6 @@ func TestAgentsEndInARunningServer(t *testing.T) {
 	}
 }
 
-// A running server stays that of its agent: another one in the file is for the next start.
 func TestARunningServerKeepsItsAgent(t *testing.T) {
 	agents := "tier = \"v2\"\n[agents.a]\ntier = \"v1\"\n[agents.b]\ntier = \"v0\"\n"
 	r := start(t, "agent = \"a\"\n"+agents)

@@ -234,7 +234,6 @@ func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
 	assert.That(t, status == terminal.ExitDone && json.Valid([]byte(out)), "schema: status %d", status)
 }
 
-// Every line that the list proposes is one that the settings file takes, and changes something.
 func TestTheLinesOfTheListAreValid(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "config.toml")

@@ -89,8 +89,6 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 	assert.That(t, trust.CheckFolder(round) != nil, "a link to itself is a safe way")
 }
 
-// TestAFileInAVaultIsRefused looks from every side from which a folder is known
-// to be a vault.
 func TestAFileInAVaultIsRefused(t *testing.T) {
 	vault := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(vault, ".deep"), 0o700))
@@ -126,8 +124,6 @@ func TestAFileInAVaultIsRefused(t *testing.T) {
 	refused("a vault that the app knows", map[string]string{"XDG_CONFIG_HOME": home})
 }
 
-// TestWrongFilesStopTheStart writes each mistake into a file of its own. The
-// message names the line, the key and, where one is near, what was meant.
 func TestWrongFilesStopTheStart(t *testing.T) {
 	tests := []struct{ name, content, want string }{
 		{"an unknown key", "tier = \"v1\"\nallow-mutation = true\n", `line 2: unknown setting "allow-mutation"; did you mean "allow-mutations"?`},

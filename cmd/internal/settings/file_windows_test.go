@@ -13,8 +13,6 @@ import (
 	"vaultwicket/tests/rights"
 )
 
-// A settings file that another user can write or replace is refused, with the command that
-// mends it.
 func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name                string
@@ -47,7 +45,6 @@ func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
 	}
 }
 
-// No settings file is made in a folder where another user can replace it.
 func TestNoFileIsMadeWhereOthersCanReplaceIt(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "folder")
 	require.NoError(t, os.Mkdir(folder, 0o700))

@@ -56,8 +56,6 @@ var loose = [][2]string{
 	{"confirm", `"never"`}, {"secrets", `"allow"`}, {"suspicious", `"off"`}, {"remote-links", `"allow"`}, {"shadow", `["secrets"]`}, {"exceptions", `["secrets A # x"]`}, {"private-property", `[]`}, {"private-tags", `[]`}, {"min-cli-version", `"1.12.2"`}, {"rate", "0"}, {"rate-mutations", "0"}, {"rate-mutations-hour", "100000"},
 }
 
-// No other source widens what the managed settings bound: not a flag, the environment, a profile,
-// the user's file, the table of a vault or of an agent, alone or all at once.
 func TestNothingWidensTheManagedSettings(t *testing.T) {
 	managedFile := manage(t, bounds)
 	var general, flags strings.Builder
@@ -144,7 +142,6 @@ func TestTheUserNarrowsTheManagedSettings(t *testing.T) {
 	}
 }
 
-// A file that cannot be used stops everything, whatever the reason.
 func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 	for content, want := range map[string]string{
 		"tier = 1\n":                      `line 1: setting "tier": is a whole number`,
@@ -177,7 +174,6 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 	assert.That(t, err != nil, "a machine that cannot say where its settings are")
 }
 
-// Only the administrator's own file counts: the way to one of the user, or of a group, is refused.
 func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such modes")
@@ -212,7 +208,6 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 	refused("is a symbolic link")
 }
 
-// Bounds that become stricter act in a running server, and it never gets more.
 func TestManagedSettingsActInARunningServer(t *testing.T) {
 	file := manage(t, "")
 	read := require.Value(allowlist.Parse("read", allowlist.Params{"path": allowlist.Text("a.md")}))(t)
@@ -226,8 +221,6 @@ func TestManagedSettingsActInARunningServer(t *testing.T) {
 	}
 }
 
-// A managed rule applies wherever the root of the vault is: no folder of the vault, none around it,
-// no link and no vault of the app's list widens it.
 func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 	manage(t, "[access]\n\"/\" = \"rw\"\n\"Private\" = \"none\"\n\"Work/Pay\" = \"r\"\n\"Private/Open\" = \"rwd\"\n")
 	home := t.TempDir()
@@ -262,7 +255,6 @@ func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 	}
 }
 
-// The targets of the machine stay, whatever other sources say; they can only add some.
 func TestOthersOnlyAddTargets(t *testing.T) {
 	manage(t, "export = [\"file:///var/log/managed\"]\ncheckpoints = \"state\"\n")
 	for _, source := range []struct {
@@ -280,7 +272,6 @@ func TestOthersOnlyAddTargets(t *testing.T) {
 	}
 }
 
-// The table [notify] is read where the machine allows it, and nothing is sent where it does not.
 func TestTheMachineForbidsMessages(t *testing.T) {
 	const told = "[notify]\nntfy = \"https://ntfy.example/topic\"\n"
 	for managed, want := range map[string]string{"": "https://ntfy.example/topic", "notify = true": "https://ntfy.example/topic", "notify = false": ""} {

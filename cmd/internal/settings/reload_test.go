@@ -91,8 +91,6 @@ func (r *started) change(content string) string {
 
 const readAgain = "vaultwicket: note: settings reloaded: "
 
-// TestOnlyWhatIsStricterIsTaken goes through every setting that a running server
-// takes, in both directions.
 func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
 	live := map[string]struct{ loose, strict string }{
 		"tier": {`"v2"`, `"v1"`}, "disable": {`[]`, `["read"]`}, "enable-only": {`[]`, `["read"]`},
@@ -307,7 +305,6 @@ func TestASignalReadsAtOnce(t *testing.T) {
 	})
 }
 
-// An edit acts within a second, whenever it is made.
 func TestAnEditIsReadWithinASecond(t *testing.T) {
 	for phase := time.Duration(0); phase <= lookEvery; phase += lookEvery / 10 {
 		watchIn(t, func(w *watched) {

@@ -98,8 +98,6 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 	}
 }
 
-// TestTheFormsTakeNothingThatTheProgramRefuses draws values from the patterns of
-// the schema.
 func TestTheFormsTakeNothingThatTheProgramRefuses(t *testing.T) {
 	for _, row := range table {
 		if row.form.pattern == "" || row.name == "cli" || row.name == "checkpoints" { // what is absolute is another thing on each system
@@ -198,7 +196,6 @@ func vaultValues(about object) string {
 // generatedNote is the first line of a generated page.
 const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test fails when it is stale. -->\n\n"
 
-// TestThePageHoldsTheSettings compares docs/settings.md with the table of settings.
 func TestThePageHoldsTheSettings(t *testing.T) {
 	golden.File(t, "../../../docs/settings.md", settingsPage())
 }

@@ -79,8 +79,6 @@ var samples = map[string]struct{ text, toml string }{
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`}, "agent": {"default", `"default"`},
 }
 
-// TestEverySettingHasAKeyAVariableAndAFlag sets each setting from each source,
-// so that one that is missing in a source is found.
 func TestEverySettingHasAKeyAVariableAndAFlag(t *testing.T) {
 	const profiles = "[profiles.away]\n"
 	for i, s := range table {
@@ -303,7 +301,6 @@ func TestMessagesForPrograms(t *testing.T) {
 	}
 }
 
-// TestThePriorityOfTheSources takes one source after the other away.
 func TestThePriorityOfTheSources(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\nprofile = \"home\"\n[profiles.home]\ntier = \"v2\"\n")
 	noProfile := writeSettings(t, "tier = \"v1\"\n")
@@ -351,8 +348,6 @@ func TestWhoChoosesTheProfile(t *testing.T) {
 	}
 }
 
-// TestFlowRules reads rules of the file, of an agent and of the machine, which all apply, and refuses
-// wrong ones with the line and what would be right.
 func TestFlowRules(t *testing.T) {
 	manage(t, "[[flow]]\nname = \"machine\"\nfrom = [\"Board\"]\n")
 	s, err := loadFor(t, "run", false, "[[flow]]\nname = \"file\"\nfrom = [\"Private/\", \"#client\", \"private\"]\nto = [\"web\", \"Shared\"]\naction = \"refuse\"\n[agents.cursor]\n[[agents.cursor.flow]]\nname = \"agent\"\nfrom = [\"/\"]\n", "--agent=cursor")

@@ -68,7 +68,6 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAVaultIsNeverOpenedFurther goes through every pair of tiers.
 func TestAVaultIsNeverOpenedFurther(t *testing.T) {
 	for general := tiers.V0; general <= tiers.V3; general++ {
 		for own := tiers.V0; own <= tiers.V3; own++ {

@@ -74,7 +74,6 @@ func TestAQuestionIsNotWrittenOver(t *testing.T) {
 	})
 }
 
-// TestMessagesDoNotRunIntoTheLine: the line is removed, and comes again below.
 func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out recorder

@@ -82,8 +82,6 @@ func TestAnIdIsNeverCut(t *testing.T) {
 	}
 }
 
-// TestRowsFit: whatever the cells contain, a row takes one line, fits the terminal, is
-// valid UTF-8 and has no escape where there are no colours.
 func TestRowsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(1, 120).Draw(t, "width")
