@@ -88,13 +88,6 @@ func filesEnding(b *testing.B, end string) (size int64) {
 	return size
 }
 
-// BenchmarkBases measures queries of bases on a generated vault of 10,000 notes,
-// next to a plain scan of the same folder and to listings of the same worker.
-func BenchmarkBases(b *testing.B) { benchmarkBases(b, 10_000) }
-
-// BenchmarkLargeBases is the same with ten times as many notes.
-func BenchmarkLargeBases(b *testing.B) { benchmarkBases(b, 100_000) }
-
 // measuredBase has a view for each kind of work: properties and a formula, groups
 // with summaries, and the links of the whole vault.
 const measuredBase = `formulas:
@@ -121,7 +114,10 @@ views:
     order: [file.name, rank]
 `
 
-func benchmarkBases(b *testing.B, notes int) {
+// BenchmarkBases measures queries of bases on a generated vault of 10,000 notes,
+// next to a plain scan of the same folder and to listings of the same worker.
+func BenchmarkBases(b *testing.B) {
+	const notes = 10_000
 	vault, ours := largeVault(b, notes), program(b, "vaultwicket")
 	b.Run("one-shot", func(b *testing.B) {
 		var tags, query []time.Duration
@@ -165,28 +161,8 @@ func BenchmarkTasks(b *testing.B) {
 	b.ReportMetric(ms(first), "first-ms")
 }
 
-// BenchmarkWide measures what looks at the whole vault for one answer: related notes, and
-// the dry run of a replacement in all notes, on a generated vault of 10,000 notes, next
-// to a plain read of the same folder and to a search of the same worker.
-func BenchmarkWide(b *testing.B) { benchmarkWide(b, 10_000) }
-
-// BenchmarkLargeWide is the same with ten times as many notes.
-func BenchmarkLargeWide(b *testing.B) { benchmarkWide(b, 100_000) }
-
 // measuredNote has links, tags and words, as a note has them that others are related to.
 const measuredNote = "# Measured\n[[index]] and [[README]], [[100% sure]] #project #reading\nWords of which few are rare: quokka, sourdough, taxes, weather, garden.\n"
-
-func benchmarkWide(b *testing.B, notes int) {
-	vault := largeVault(b, notes)
-	ask(b, filledWorker(b, vault), []command{
-		{"related", []string{"related", "path=Measured.md"}},
-		{"replace-few", []string{"--plan", "vault:replace", "old=Taxes 128", "new=x"}},
-		{"replace-none", []string{"--plan", "vault:replace", "old=no note has this", "new=x"}},
-		{"replace-regex", []string{"--plan", "vault:replace", `old=(?<=T)axes 128\d`, "new=x", "regex"}},
-		{"search", []string{"search", "query=zebra", "total"}},
-	})
-	b.ReportMetric(ms(scan(b, vault)), "scan-ms")
-}
 
 // scan is the median time of a plain read of all notes.
 func scan(b *testing.B, vault string) time.Duration {
