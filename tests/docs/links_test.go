@@ -115,12 +115,6 @@ func TestEveryPageIsLinked(t *testing.T) {
 	}
 }
 
-func TestSlug(t *testing.T) {
-	for title, want := range map[string]string{"Approvals": "approvals", "Where less is open": "where-less-is-open", "It says `needs_app`": "it-says-needs_app", "5. Allow more": "5-allow-more"} {
-		assert.Equal(t, slug(title), want, "%q becomes", title)
-	}
-}
-
 // A reader who decides in a minute reads the README to its end.
 func TestTheREADMEIsShort(t *testing.T) {
 	size := len(documents(t)["README.md"])

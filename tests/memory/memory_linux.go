@@ -24,22 +24,10 @@ func Use() {
 	}
 }
 
-// Holds reports whether a folder is in memory.
-func Holds(folder string) bool {
-	_, ok := factsOf(folder)
-	return ok
-}
-
-// factsOf returns what the system tells of the file system of a folder, if that is in memory.
-func factsOf(folder string) (facts syscall.Statfs_t, ok bool) {
-	err := syscall.Statfs(folder, &facts)
-	return facts, err == nil && facts.Type == tmpfs
-}
-
 // isFit reports whether a folder is in memory and has room for programs and data.
 func isFit(folder string) bool {
-	facts, ok := factsOf(folder)
-	return ok && facts.Flags&noexec == 0 && facts.Bavail*uint64(facts.Bsize) >= minFree && syscall.Access(folder, 2) == nil
+	var facts syscall.Statfs_t
+	return syscall.Statfs(folder, &facts) == nil && facts.Type == tmpfs && facts.Flags&noexec == 0 && facts.Bavail*uint64(facts.Bsize) >= minFree && syscall.Access(folder, 2) == nil
 }
 
 // Folder returns a temporary folder for one test, in memory where there is room.

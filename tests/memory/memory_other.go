@@ -9,6 +9,3 @@ func Use() {}
 
 // Folder returns a temporary folder for one test.
 func Folder(t *testing.T) string { return t.TempDir() }
-
-// Holds reports false: nothing says that a folder is in memory.
-func Holds(string) bool { return false }
