@@ -22,13 +22,9 @@ func auditLines(r *rig.Rig, command string) (lines []audit.Line) {
 }
 
 func TestApproveOnThePage(t *testing.T) {
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
+	r, v, client := begin(t)
 	call := rig.Calling("delete", "path=Bread.md")
-	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" {
-		t.Fatalf("%+v", got)
-	}
+	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
 	view := v.See("approvals")
 	has(t, view, "t wants to <b>delete</b> Bread.md", `<span class="chip grave">−3 lines</span>`, ">1 note<", "flour</span>", "salt</span>")
 	if _, body := v.send(view, "approvals/approve", nil); !strings.Contains(body, "Approved, for one call") {
@@ -51,9 +47,7 @@ func TestApproveOnThePage(t *testing.T) {
 }
 
 func TestDenyOnThePage(t *testing.T) {
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
+	r, v, client := begin(t)
 	call := rig.Calling("delete", "path=Bread.md")
 	client.Do(call)
 	view := v.See("approvals")
@@ -67,9 +61,7 @@ func TestDenyOnThePage(t *testing.T) {
 // What is confirmed is what was shown: a note that has changed since is shown again.
 func TestUndoOnThePage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
+	r, v, client := begin(t)
 	change := client.Do(rig.Calling("append", "path=Bread.md", "content=<i>yeast</i>")).Change
 	path := "changes/one/" + change.ID + "?vault=Notes"
 	view := v.See(path)
@@ -96,9 +88,7 @@ func TestUndoOnThePage(t *testing.T) {
 
 func TestUndoABatchAndASession(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
+	r, v, client := begin(t)
 	batch := client.Batch(rig.Calling("append", "path=Bread.md", "content=a"), rig.Calling("append", "path=Work/Plan.md", "content=b"))
 	require.That(t, batch.OK, "%+v", batch)
 	first := regexp.MustCompile(`changes/one/[^"]+`)
@@ -126,9 +116,7 @@ func TestUndoIsRefusedWhereChangesAreOff(t *testing.T) {
 // and undoes them together. That works while agents are paused.
 func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
+	r, v, client := begin(t)
 	var first string
 	for i, text := range []string{"a", "b", "c"} {
 		change := client.Do(rig.Calling("append", "path=Bread.md", "content="+text)).Change
@@ -149,9 +137,7 @@ func TestLaterChangesOfANoteAreUndoneTogether(t *testing.T) {
 
 // What was changed since is skipped by the undo of a session, and named.
 func TestTheUndoOfASessionSkipsWhatWasChanged(t *testing.T) {
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
+	r, v, client := begin(t)
 	client.Do(rig.Calling("append", "path=Bread.md", "content=a"))
 	change := client.Do(rig.Calling("append", "path=Work/Plan.md", "content=b")).Change
 	r.Write("Bread.md", "by hand\n")
@@ -171,12 +157,7 @@ func TestAgentsOnThePage(t *testing.T) {
 	client.Do(rig.Calling("read", "path=Work/Plan.md"))
 	view := v.See("agents")
 	has(t, view, ">cursor <", "May call the commands of tier v1 and change notes", "May call the commands of tier v0 and may not change notes", "Client: t.", "Undo today’s changes in Notes", "<dt>Notes read</dt><dd>1</dd>", "<dt>Notes changed</dt><dd>1</dd>")
-	code := func() string {
-		if got := client.Do(rig.Calling("read", "path=Bread.md")); got.Error != nil {
-			return got.Error.Code
-		}
-		return ""
-	}
+	code := func() string { return rig.CodeOf(client.Do(rig.Calling("read", "path=Bread.md"))) }
 	_, view = v.send(view, "agents/pause", nil, `value="cursor"`)
 	has(t, view, "cursor is paused.", `<span class="outcome paused">paused</span>`)
 	assert.Equal(t, code(), "paused", "while it is paused")
@@ -193,16 +174,8 @@ func TestAgentsOnThePage(t *testing.T) {
 }
 
 func TestPauseAndResumeOnThePage(t *testing.T) {
-	r := newRig(t)
-	v := open(r)
-	client := r.Stdio(false, "")
-	code := func() string {
-		got := client.Do(rig.Calling("read", "path=Bread.md"))
-		if got.Error == nil {
-			return ""
-		}
-		return got.Error.Code
-	}
+	r, v, client := begin(t)
+	code := func() string { return rig.CodeOf(client.Do(rig.Calling("read", "path=Bread.md"))) }
 	require.That(t, code() == "", "is paused before")
 	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
 	_, body := v.send(v.See("activity"), "pause/pause", nil)

@@ -28,6 +28,12 @@ func newRig(t *testing.T) *rig.Rig {
 	return rig.New(t, map[string]string{"Bread.md": "flour\nwater\nsalt\n", "Work/Plan.md": "one\ntwo\n", "Private/Diary.md": "secret words\n"})
 }
 
+// begin is a vault with a few notes, the page of its owner and a client.
+func begin(t *testing.T) (r *rig.Rig, v *visitor, client *rig.Client) {
+	r = newRig(t)
+	return r, open(r), r.Stdio(false, "")
+}
+
 // stateOf is the state folder of a rig.
 func stateOf(r *rig.Rig) string { return filepath.Join(r.Home, ".local", "state", "vaultwicket") }
 

@@ -37,9 +37,7 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	client := r.Stdio(false, "")
 	call := rig.Calling("delete", "path=Bread.md")
 	begun := time.Now()
-	if got := client.Do(call); got.Error == nil || got.Error.Code != "unconfirmed" {
-		t.Fatalf("%+v", got)
-	}
+	require.Equal(t, rig.CodeOf(client.Do(call)), "unconfirmed")
 	message := <-told
 	t.Logf("from the call to the message: %v", time.Since(begun))
 	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+` + consent.LinkPath + `[A-Z2-7]{26}`).FindString(message)
