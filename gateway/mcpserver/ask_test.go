@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -317,23 +316,6 @@ func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 // if they decline.
 func removalOf(name string) string {
 	return fmt.Sprintf(`{"command":"delete","params":{"path":"%s.md"}}`, name)
-}
-
-// What the user declined is not asked again, however often it is sent, and as part of
-// a batch neither.
-func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
-	for _, e := range eras {
-		b := openBooth(t, e, formsOnly)
-		b.refused("declined", b.answer(b.ask(removal), declined))
-		for range 100 {
-			got := b.result(b.tool("obsidianCli", removal, ""))
-			require.That(t, got.Code == "unconfirmed" && strings.Contains(got.message, "the user declined"), "%s: %+v", e, got)
-		}
-		b.idle("declined")
-		b.refused("in a batch", b.result(b.tool("obsidianBatch", `{"operations":[{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"a","command":"delete","params":{"path":"a.md"}}]}`, "")))
-		q := b.ask(addition) // another call is asked about
-		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md")
-	}
 }
 
 // While the user has not answered one question, no other call of the client opens a dialog:
@@ -656,13 +638,6 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		assert.That(t, err == nil && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 		waited := time.Since(begun)
 		assert.That(t, waited <= talk.Patience/2, "it took %v", waited)
-	})
-	t.Run("the server is stopped", func(t *testing.T) {
-		b := openBooth(t, legacyEra, formsOnly)
-		b.ask(removal)
-		b.Stop(context.Canceled)
-		err := b.Wait()
-		assert.That(t, errors.Is(err, context.Canceled) && len(b.ran()) == 0, "ended with %v; the app was told %q", err, b.ran())
 	})
 	t.Run("the input ends after an answer", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly)

