@@ -19,7 +19,6 @@ func TestTodaysPath(t *testing.T) {
 		{"the root", `{"folder":"/"}`, "2026-11-21.md"},
 		{"folders in the format", `{"folder":"D","format":"YYYY/MM-MMMM/YYYY-MM-DD dddd"}`, "D/2026/11-November/2026-11-21 Saturday.md"},
 		{"a format of blanks is the default", `{"format":"  "}`, "2026-11-21.md"},
-		{"words in a format", `{"format":"[Week] ww, Do"}`, "Week 47, 21st.md"},
 		{"a format that ends in the extension", `{"format":"YYYY[.md]"}`, "2026.md"},
 		{"a blank that is none", "{\"folder\":\"My\u00a0Notes\"}", "My Notes/2026-11-21.md"},
 		{"composed letters", `{"folder":"Cafe\u0301"}`, "Caf\u00e9/2026-11-21.md"},
