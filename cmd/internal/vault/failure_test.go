@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/exec/frame"
 	"vaultwicket/tests/assert"
@@ -45,14 +46,17 @@ func failing(t *testing.T) (h *testVault, calls map[command.Kind]string) {
 		command.BadValue:        "read path=",
 		command.OtherFailure:    "undo",
 		command.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
-		{Code: frame.CodeTimeout, Hint: "narrow the filter, or make the expressions simpler"}:                `query where="aa".repeat(99999).split("").filter("aaaaaaaa".repeat(9999))`,
-		{Code: frame.CodeOutputLimit, Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(999999).split("").map([value,[value]])`,
+		{Code: frame.CodeTimeout, Hint: "narrow the filter, or make the expressions simpler"}:                `query where="aa".repeat(9999).split("").filter("aaaaaaaa".repeat(9999))`,
+		{Code: frame.CodeOutputLimit, Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(99999).split("").map([value,[value]])`,
 	}
 }
 
 // Every code of the embedded program is data, in both modes, and the terminal of
 // a user shows the error text alone.
 func TestEveryFailureIsReportedAsData(t *testing.T) {
+	enough := budget.Default
+	t.Cleanup(func() { budget.Default = enough })
+	budget.Default.Steps, budget.Default.Alive = enough.Steps/16, enough.Alive/16 // they end sooner
 	h, calls := failing(t)
 	w := h.worker()
 	reported := map[string]bool{

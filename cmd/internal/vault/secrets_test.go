@@ -265,7 +265,7 @@ func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 // TestASearchForSecretsIsCharged lets calls run out of steps while what they read is searched. What
 // other calls share, such as the index, is right afterwards.
 func TestASearchForSecretsIsCharged(t *testing.T) {
-	slow := strings.Repeat("password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", 8000)
+	slow := strings.Repeat("password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", 2000)
 	v := build(t, map[string]string{"Slow.md": slow + "[[Other]] needle\n", "Other.md": "- [ ] short password: s7nflower!\n"})
 	v.env[secrets.Variable] = secrets.NewMarker([]byte("key of the test"), false).String()
 	standard := budget.Default.Steps
