@@ -103,14 +103,12 @@ func TestTaskIsChanged(t *testing.T) {
 		name, mark, args, want string
 	}{
 		{"done", " ", "done", "x"},
-		{"done twice", "x", "done", "x"},
 		{"another finished mark becomes the one of done", "X", "done", "x"},
 		{"open again", "x", "todo", " "},
 		{"an open one is toggled to done", " ", "toggle", "x"},
 		{"a finished one to open", "x", "toggle", " "},
 		{"a mark of somebody's own to open", "/", "toggle", " "},
 		{"a mark", " ", "status=/", "/"},
-		{"a mark of several bytes", "x", "status=→", "→"},
 		{"a mark in place of one of several bytes", "→", "status=-", "-"},
 		{"shown", "/", "", "/"},
 	} {
@@ -177,7 +175,6 @@ func TestCompletingARecurringTask(t *testing.T) {
 		{"and the finished one goes", `{}`, "- [ ] mow 🔁 every day 📅 2026-11-20 🏁 delete", "done", "- [ ] mow 🔁 every day 📅 2026-11-21 🏁 delete",
 			"removed\t- [ ] mow 🔁 every day 📅 2026-11-20 🏁 delete\nnext\t- [ ] mow 🔁 every day 📅 2026-11-21 🏁 delete\nnext-line\t1\n"},
 		{"one that does not recur", `{}`, "- [ ] mow", "done", "- [x] mow ✅ 2026-11-21", "status\tx\ntext\t- [x] mow ✅ 2026-11-21\nfile\tA.md\nline\t1\n"},
-		{"one that is open again", `{}`, "- [x] mow ✅ 2026-11-20", "todo", "- [ ] mow", ""},
 		{"one that goes", `{}`, "- [ ] mow 🏁 delete", "done", "", "removed\t- [ ] mow 🏁 delete\n"},
 		{"no date, where the settings say so", `{"setDoneDate":false}`, "- [ ] mow", "done", "- [x] mow", ""},
 		{"a date that was asked for", `{"setDoneDate":true,"globalFilter":"#task"}`, "- [ ] mow", "done date=2026-11-19", "- [x] mow ✅ 2026-11-19", ""},
