@@ -22,6 +22,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 )
 
@@ -187,6 +188,9 @@ func TestAServerThatFails(t *testing.T) {
 		for scheme, start := range map[string]func(http.Handler) *httptest.Server{"http": httptest.NewServer, "https": httptest.NewTLSServer} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
 				t.Parallel()
+				if name == "slow" && scheme == "https" {
+					long.Only(t) // it waits for all of farTimeout
+				}
 				wrong := start(test.answer)
 				wrong.Config.ErrorLog = log.New(io.Discard, "", 0)
 				of, trusted := wrong.URL+" m", wrong.Client().Transport
