@@ -154,7 +154,7 @@ func TestNotesAreNearInMeaning(t *testing.T) {
 // Whatever a server does, a question gets an error in time, and the server is left alone for a while.
 func TestAServerThatFails(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect is followed") }))
-	t.Cleanup(other.Close)
+	defer other.Close()
 	over, large := make(chan struct{}), `{"data":[{"index":0,"embedding":[1`+strings.Repeat(",1", maxReply)
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -187,7 +187,6 @@ func TestAServerThatFails(t *testing.T) {
 	} {
 		for scheme, start := range map[string]func(http.Handler) *httptest.Server{"http": httptest.NewServer, "https": httptest.NewTLSServer} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
-				t.Parallel()
 				if name == "slow" && scheme == "https" {
 					long.Only(t) // it waits for all of farTimeout
 				}
