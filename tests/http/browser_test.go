@@ -48,8 +48,6 @@ type visit struct {
 	asked        bool // the browser asks before, so that it can carry a token
 }
 
-const anyForm = "multipart/form-data; boundary=x"
-
 // visits are all the ways. ours is the address of the server.
 func visits(ours string) []visit {
 	_, port, _ := net.SplitHostPort(ours)
@@ -58,25 +56,18 @@ func visits(ours string) []visit {
 	all := []visit{
 		{what: "a request in no mode", method: "POST", kind: "text/plain;charset=UTF-8", origin: evil, site: "cross-site"},
 		{what: "a beacon", method: "POST", kind: "text/plain;charset=UTF-8", origin: evil, site: "cross-site", headers: []string{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "empty"}},
-		{what: "a beacon without a type", method: "POST", origin: evil, site: "cross-site"},
 		{what: "a form", method: "POST", kind: "application/x-www-form-urlencoded", origin: evil, site: "cross-site", headers: []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-User", "?1"}},
-		{what: "a form with files", method: "POST", kind: anyForm, origin: evil, site: "cross-site"},
-		{what: "a form of plain text", method: "POST", kind: "text/plain", origin: evil, site: "cross-site"},
 		{what: "a form that hides where it stands", method: "POST", kind: "text/plain", origin: "null", site: "cross-site"},
 		{what: "an image", method: "GET", site: "cross-site", headers: []string{"Accept", "image/*", "Sec-Fetch-Dest", "image"}},
-		{what: "a script", method: "GET", site: "cross-site", headers: []string{"Accept", "*/*", "Sec-Fetch-Dest", "script"}},
-		{what: "a link that is followed", method: "GET", site: "cross-site", headers: []string{"Accept", "text/html,*/*", "Sec-Fetch-Mode", "navigate"}},
-		{what: "a link that is fetched in advance", method: "GET", site: "cross-site", headers: []string{"Sec-Purpose", "prefetch"}},
 		{what: "a page of a sister site", method: "POST", kind: "text/plain", origin: "http://sister.localhost:" + port, site: "same-site"},
 		{what: "an event source", method: "GET", origin: evil, site: "cross-site", headers: []string{"Accept", "text/event-stream"}},
-		{what: "an event source with cookies", method: "GET", origin: evil, site: "cross-site", headers: []string{"Accept", "text/event-stream", "Cookie", "token=" + rig.Token}},
 		{what: "a web socket", method: "GET", origin: evil, site: "cross-site", headers: []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}},
 		{what: "a name that leads to us since", method: "POST", kind: "application/json", origin: "http://" + rebound, site: "same-origin", host: rebound, asked: true},
 		{what: "the same, and nothing told", method: "GET", site: "same-origin", host: rebound, headers: []string{"Accept", "text/event-stream"}, asked: true},
 		{what: "a name with a dot at its end", method: "GET", site: "same-origin", host: "evil.example.:" + port, asked: true},
 		{what: "a name that begins like ours", method: "GET", site: "same-origin", host: "127.0.0.1.evil.example:" + port, asked: true},
 	}
-	for _, origin := range []string{evil, "http://evil.example", "null", "file://", "http://localhost", "http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000", "http://" + ours, "chrome-extension://abcdefghijklmnop", "app://obsidian.md", "vscode-webview://x"} {
+	for _, origin := range []string{evil, "null", "http://localhost:3000", "http://" + ours, "chrome-extension://abcdefghijklmnop"} {
 		all = append(all,
 			visit{what: "what is asked before, from " + origin, method: "POST", kind: "application/json", origin: origin, site: "cross-site", asked: true},
 			visit{what: "the end of a session, from " + origin, method: "DELETE", origin: origin, site: "cross-site", asked: true},

@@ -178,33 +178,6 @@ func orWord(s, word string) string {
 	return s
 }
 
-func TestTheMetricsDoNotGrowWithWhatCallersSend(t *testing.T) {
-	t.Parallel()
-	figures := telemetry.NewMetrics("1.2.3")
-	o := rig.NewHarness(t, func(c *gateway.Config) { c.Observe = figures })
-	lines := func() int {
-		_, page := figuresOf(t, figures)
-		own := 0
-		for line := range strings.Lines(page) {
-			if strings.HasPrefix(line, "vaultwicket_") {
-				own++
-			}
-		}
-		return own
-	}
-	send := func(i int) {
-		o.Gateway.Do(t.Context(), gateway.Request{Command: fmt.Sprintf("made up %d", i), Surface: fmt.Sprintf("made up %d", i), Client: fmt.Sprint(i)})
-		o.Gateway.DryRun(t.Context(), gateway.Request{Command: fmt.Sprintf("made up %d", i), Surface: fmt.Sprintf("made up %d", i)})
-	}
-	send(0)
-	first := lines()
-	for i := range 300 {
-		send(i + 1)
-	}
-	again := lines()
-	assert.That(t, again == first, "%d lines after one call, %d after many", first, again)
-}
-
 // asSigner has this program be a command that signs, with a key of its own.
 const asSigner = "OBSERVE_TEST_SIGNER"
 
