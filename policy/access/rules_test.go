@@ -63,13 +63,6 @@ func TestNoRulesRestrictNothing(t *testing.T) {
 	assert.That(t, err == nil && !made.Restrict(), "New(nil) = %v, %v", made, err)
 }
 
-func TestDenyBeforeAllowAtEqualLength(t *testing.T) {
-	rules := mustRules(t, "A", "rwd", "a", "none", "B/", "rw", "B", "r")
-	for path, want := range map[string]Level{"A/x": None, "a/x": None, "B/x": Read} {
-		assert.Equal(t, rules.Level(path), want, "Level(%q) =", path)
-	}
-}
-
 func TestOpensAFolderWithSomethingOpenInIt(t *testing.T) {
 	rules := mustRules(t, "/", "none", "A/B/C", "r")
 	for folder, want := range map[string]bool{"": true, "A": true, "A/B": true, "A/B/C": true, "A/B/C/D": true, "A/X": false, "B": false, "a": false} {
@@ -104,38 +97,6 @@ func TestOnePathWrittenTwice(t *testing.T) {
 			require.Equal(t, mustRules(t, test.pairs...).Level(test.path), test.want, "%q: Level(%q) =", test.pairs, test.path)
 		}
 	}
-}
-
-func TestRestrictAndHide(t *testing.T) {
-	for _, test := range []struct {
-		name           string
-		rules          Rules
-		restrict, hide bool
-	}{
-		{"no rules", Rules{}, false, false},
-		{"a rule that gives all", mustRules(t, "/", "rwd"), true, false},
-		{"one that hides", mustRules(t, "A", "none"), true, true},
-		{"one of several that hides", mustRules(t, "A", "none", "B", "r", "C", "rw", "D", "rwd"), true, true},
-		{"the first of two tables", mustRules(t, "A", "none").Meet(mustRules(t, "B", "r")), true, true},
-		{"the second of two tables", mustRules(t, "B", "r").Meet(mustRules(t, "A", "none")), true, true},
-	} {
-		for range 20 { // a table has no order
-			if test.rules = rulesOf(test.rules.layers, Private{}); test.rules.Restrict() != test.restrict || test.rules.Hide() != test.hide {
-				t.Fatalf("%s: restrict %v, hide %v", test.name, test.rules.Restrict(), test.rules.Hide())
-			}
-		}
-	}
-}
-
-func TestMeetAllowsWhatBothAllow(t *testing.T) {
-	a, b := mustRules(t, "Work", "rwd", "Private", "rw"), mustRules(t, "Work", "rw", "Private", "none")
-	for _, met := range []Rules{a.Meet(b), b.Meet(a), a.Meet(b).Meet(a), Rules{}.Meet(a).Meet(b)} {
-		for path, want := range map[string]Level{"Work/x": Write, "Private/x": None, "x": Read} {
-			assert.Equal(t, met.Level(path), want, "%v: Level(%q) =", met, path)
-		}
-		assert.That(t, len(met.layers) == 2, "%d tables, want each of the two once", len(met.layers))
-	}
-	assert.That(t, !(Rules{}).Meet(Rules{}).Restrict(), "nothing and nothing restrict something")
 }
 
 // Rules are shared, so what is made of them leaves them and each other as they
@@ -177,13 +138,6 @@ func TestPathsOfRules(t *testing.T) {
 	for _, path := range []string{"", "//", "/A", "A//B", "A/../B", ".", "A/.", `A\B`, "A\x00", "A*", "[A]", "\xff", "A\nB", " A", "A ", "A/ B", strings.Repeat("a", maxPath+1)} {
 		rules, err := New(map[string]Level{path: None})
 		assert.That(t, err != nil, "New takes %q: %v", path, rules)
-	}
-}
-
-func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"{", "[]", "[{}]", `[{"A":"x"}]`, `[{"A":1}]`, `[{"/A":"r"}]`, `{"A":"r"}`, "null", `[null]`} {
-		rules, err := Parse(text)
-		assert.That(t, err != nil, "Parse(%q) = %v", text, rules)
 	}
 }
 
