@@ -18,22 +18,6 @@ func unmarshalResult(t *testing.T, answer rig.Answer, into any) {
 	}
 }
 
-// An answer in JSON is whole, or it is an error: an agent would take a half for
-// the whole.
-func TestBrokenJSONOfTheApp(t *testing.T) {
-	t.Parallel()
-	a := newAppVault(t, appNotes)
-	a.serve(howNamed[0].settings)
-	for _, kind := range []string{"half an answer", "answer twice"} {
-		a.tell(false, appFault{Command: "search", Kind: kind})
-		if got := a.do("search", "query", "text", "format", "json"); rig.CodeOf(got) != "cli_error" {
-			t.Errorf("%s: %+v, %+v", kind, got, got.Error)
-		}
-		got := a.do("search", "query", "text", "format", "json")
-		assert.That(t, got.OK && json.Valid([]byte(got.Stdout)), "after %s: %+v, %+v", kind, got, got.Error)
-	}
-}
-
 // The app searches notes with their secrets: by its answers parts of one could be found.
 func TestTheAppIsNotAskedWhichNotesMatch(t *testing.T) {
 	t.Parallel()
@@ -47,42 +31,6 @@ func TestTheAppIsNotAskedWhichNotesMatch(t *testing.T) {
 	a.serve(howNamed[0].settings, "--backend=auto", "--secrets=allow")
 	got := a.do("search", "query", "R8dk2L")
 	assert.That(t, got.OK && got.Backend == "obsidian" && strings.Contains(got.Stdout, "Key.md"), "%+v", got)
-}
-
-// The sentence of a cold start is no version, and no other text is.
-func TestVersionOfAnAppThatStarts(t *testing.T) {
-	t.Parallel()
-	a := newAppVault(t, appNotes)
-	a.serve(howNamed[0].settings)
-	const cold = "Error: Command \"version\" not found. It may require a plugin to be enabled.\n"
-	for _, says := range []string{cold, "Loading plugins\n"} {
-		a.tell(false, appFault{Command: "version", Kind: "says", Text: says})
-		if got := a.do("version"); !got.OK || got.Stdout != "1.12.7 (installer 1.12.7)\n" {
-			t.Errorf("%q once: %+v, %+v", says, got, got.Error)
-		}
-		a.tell(false, appFault{Command: "version", Kind: "says", Text: says}, appFault{Command: "version", Kind: "says", Text: says})
-		got := a.do("version")
-		assert.That(t, rig.CodeOf(got) == "vault_starting", "%q twice: %+v, %+v", says, got, got.Error)
-	}
-}
-
-// The app is asked for one call at a time, however many come at once. The fake
-// refuses a call that comes while it works on another.
-func TestTheAppIsAskedOneCallAtATime(t *testing.T) {
-	t.Parallel()
-	a := newAppVault(t, appNotes)
-	a.serve(howNamed[0].settings)
-	const calls = 24
-	for i := range calls {
-		a.ask("obsidianCli", []string{"read", "file"}[i%2], "path", []string{"Plan.md", "Plain.md", "A/Note.md"}[i%3])
-	}
-	for range calls {
-		var got gateway.Result
-		unmarshalResult(t, a.receive(), &got)
-		assert.That(t, got.OK, "%s: %+v", got.Command, got.Error)
-	}
-	asked := len(a.called())
-	assert.That(t, asked >= calls, "the app got %d calls", asked)
 }
 
 const hidesPrivately = "[[vaults]]\nname = \"Work\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n"

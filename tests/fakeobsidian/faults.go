@@ -36,15 +36,6 @@ func (c *call) withFault(self string, args []string, conf config) int {
 	switch f.Kind {
 	case "says": // nothing is done
 		fmt.Print(f.Text)
-	case "adds to standard error":
-		fmt.Fprint(os.Stderr, f.Text)
-		fmt.Print(c.answer())
-	case "half an answer":
-		said := c.answer()
-		fmt.Print(said[:len(said)/2])
-	case "answer twice":
-		said := c.answer()
-		fmt.Print(said + said)
 	case "does it and says": // another thing than what it did
 		c.answer()
 		fmt.Print(f.Text)
