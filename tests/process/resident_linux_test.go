@@ -2,12 +2,10 @@ package process
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"vaultwicket/tests/assert"
@@ -91,15 +89,4 @@ func TestALongNoteIsStreamed(t *testing.T) {
 	require.That(t, len(worker) == 1, "%d workers", len(worker))
 	mib := rig.StatusKiB(t, worker[0], "VmHWM") >> 10
 	assert.That(t, mib <= 32, "the worker took %d MiB for a note of 20", mib)
-}
-
-func TestAKilledWorkerIsReplaced(t *testing.T) {
-	t.Parallel()
-	s, worker := rig.ServeResident(t)
-	require.NoError(t, syscall.Kill(worker, syscall.SIGKILL))
-	// Not a mere zombie: threads of one may still hold the pipe.
-	rig.WaitFor(t, "the worker is waited for", func() bool { return errors.Is(syscall.Kill(worker, 0), syscall.ESRCH) })
-	s.Send(rig.ToolCall(3, `{"command":"random:read"}`))
-	result := s.Read()["result"].(map[string]any)["structuredContent"].(map[string]any)
-	assert.That(t, result["ok"] == true, "after a killed worker: %v", result)
 }

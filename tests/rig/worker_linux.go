@@ -56,18 +56,6 @@ func WorkersOf(t *testing.T, parent int) (pids []int) {
 	return pids
 }
 
-// ServeResident starts a server whose worker lives, and returns that.
-func ServeResident(t *testing.T) (s *StdioServer, worker int) {
-	t.Helper()
-	s = ServeOn(t, SampleVault(t))
-	s.Read()
-	s.Send(ToolCall(2, `{"command":"random:read"}`))
-	s.Read()
-	pids := WorkersOf(t, s.Process.Process.Pid)
-	require.That(t, len(pids) == 1, "children %v, want one worker", pids)
-	return s, pids[0]
-}
-
 // MemoryKiB is the memory of a process in KiB.
 func MemoryKiB(t *testing.T, pid int) int { return StatusKiB(t, pid, "VmRSS") }
 
