@@ -326,6 +326,8 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 		{"an empty value", "property:set path=A.md name=x value=", command.ExitMisuse, "Error: Missing required parameter: value\n"},
 		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", command.ExitFailed,
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
+		{"also to remove", "property:remove path=Bad.md name=a", command.ExitFailed,
+			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
 		{"properties in braces", "property:set path=Braces.md name=b value=1", command.ExitFailed,
 			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties are in braces, not on lines of their own.\n"},
 		{"another file", "property:set path=p.png name=x value=1", command.ExitFailed, "Error: File is not a markdown file.\n"},
