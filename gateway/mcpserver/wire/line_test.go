@@ -35,25 +35,6 @@ func readLines(t *testing.T, r *lineReader) []string {
 	}
 }
 
-func TestLineReader(t *testing.T) {
-	for _, test := range []struct {
-		name, in string
-		want     string // joined by "|"
-	}{
-		{"nothing", "", ""},
-		{"a last line without newline", "a\nb", "a|b"},
-		{"blank lines and space around", "\n \t\r\n  a \r\n\n", "a"},
-		{"only JSON's space is cut", "\u00a0a\u0085\n", "\u00a0a\u0085"},
-		{"a line of just the limit", "12345678\n12345678", "12345678|12345678"},
-		{"a line over the limit, then a good one", "123456789\nok\n", "too long|ok"},
-		{"a line far over the limit at the end", "ok\n" + strings.Repeat("x", 100), "ok|too long"},
-		{"a long line of spaces", strings.Repeat(" ", 9) + "\nok", "too long|ok"},
-	} {
-		r := &lineReader{bufio.NewReaderSize(strings.NewReader(test.in), 16), 8, func(int) {}}
-		assert.Equal(t, strings.Join(readLines(t, r), "|"), test.want, "%s", test.name)
-	}
-}
-
 func TestLineReaderPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	r := &lineReader{bufio.NewReaderSize(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)), lineBuffer), MaxMessage, func(int) {}}
@@ -110,7 +91,10 @@ func TestLongLineTakesBoundedMemory(t *testing.T) {
 
 // FuzzLineReader compares the reader with a splitter that keeps everything.
 func FuzzLineReader(f *testing.F) {
-	for _, seed := range []string{"", "\n", "a\nb\n", "a\r\nb", " \n\n x", strings.Repeat("y", 40) + "\nz", "\x00\xff\n\u2028"} {
+	for _, seed := range []string{
+		"", "\n", "a\nb\n", "a\r\nb", " \n\n x", strings.Repeat("y", 40) + "\nz", "\x00\xff\n\u2028", "\n \t\r\n  a \r\n\n", "\u00a0a\u0085\n",
+		strings.Repeat("y", 24) + "\n" + strings.Repeat("y", 25) + "\nok", strings.Repeat(" ", 25) + "\nok", "ok\n" + strings.Repeat("x", 100),
+	} {
 		f.Add([]byte(seed), uint8(1))
 		f.Add([]byte(seed), uint8(7))
 	}
