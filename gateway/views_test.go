@@ -284,33 +284,10 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	}
 	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
 	assert.That(t, batch.OK && batch.Results[0].Result.Stdout == got.Stdout, "batch: %+v", batch)
+	f.gateway.Tighten(nil, admission.Limits{}, true)
+	assert.Equal(t, code(f.gateway.Do(t.Context(), req)), "paused", "switched off")
 	app, own := f.called()
 	assert.That(t, len(app)+len(own) <= 0, "started %q and %q", app, own)
-}
-
-// TestHelpForOneCommandIsDecidedLikeAnyCall: it is judged like every call. Without a
-// command it lists those that are enabled, and no program is asked, which would say
-// how it is started.
-func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
-	t.Parallel()
-	closed := newFixture(t, func(c *Config) { c.Policy.Disable = []string{"help"} })
-	req := Request{Command: "help", Params: params("command", "read")}
-	got := closed.gateway.Do(t.Context(), req)
-	assert.That(t, code(got) == "command_disabled" && got.Stdout == "", "disabled: %+v", got)
-	dry := closed.gateway.DryRun(t.Context(), req)
-	assert.That(t, !dry.OK && len(dry.Notices) == 0, "disabled, dry run: %+v", dry)
-	off := newFixture(t, func(c *Config) { c.Disabled = true })
-	assert.Equal(t, code(off.gateway.Do(t.Context(), req)), "paused", "switched off")
-	open := newFixture(t, func(c *Config) {
-		c.Policy.Ceiling, c.Policy.Mutations, c.Policy.Disable = tiers.V0, false, []string{"random"}
-	})
-	got = open.gateway.Do(t.Context(), Request{Command: "help"})
-	if !got.OK || got.Backend != "" || !strings.Contains(got.Stdout, "\ndaily:read: ") || strings.Contains(got.Stdout, "daily:append") || strings.Contains(got.Stdout, "\nrandom: ") || strings.Contains(got.Stdout, "\nsearch") {
-		t.Errorf("help alone: %+v", got)
-	}
-	app, own := open.called()
-	assert.That(t, len(app)+len(own) <= 0, "started %q and %q", app, own)
-	assert.Equal(t, code(open.gateway.Do(t.Context(), Request{Command: "help", Params: params("command", "reed")})), "bad_value", "no command")
 }
 
 func TestTextExplainsEveryCommand(t *testing.T) {
@@ -348,32 +325,6 @@ func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")
 	if err != nil || strings.Contains(open.Explained().Text(), "disabled by the policy") {
 		t.Errorf("%v, the text is\n%s", err, open.Explained().Text())
-	}
-}
-
-func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
-	t.Parallel()
-	reads := policy.Policy{Ceiling: tiers.V0, MinVersion: tiers.DefaultMinimum}
-	writes := policy.Policy{Ceiling: tiers.V1, Mutations: true, MinVersion: tiers.DefaultMinimum}
-	g := New(Config{Vaults: []Served{{Vault{Name: "Reads"}, reads}, {Vault{Name: "Writes"}, writes}}})
-	for _, tt := range []struct {
-		name string
-		req  Request
-		code string
-	}{
-		{"the default vault", Request{Command: "daily:read"}, ""},
-		{"closed in the default vault", Request{Command: "daily:append", Params: params("content", "x")}, "mutations_off"},
-		{"asked about in the other", Request{Command: "daily:append", Vault: "Writes", Params: params("content", "x")}, ""},
-		{"a higher tier", Request{Command: "tasks"}, "tier_closed"},
-		{"the same in the other", Request{Command: "tasks", Vault: "Writes"}, ""},
-		{"no such vault", Request{Command: "daily:read", Vault: "None"}, "vault_not_found"},
-		{"no call", Request{Command: "daily:read", Params: params("date", "soon")}, "bad_value"},
-	} {
-		got := ""
-		if err := g.Permits(tt.req); err != nil {
-			got = failure.Of(err).Code
-		}
-		assert.Equal(t, got, tt.code, "%s", tt.name)
 	}
 }
 

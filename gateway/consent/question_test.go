@@ -90,26 +90,3 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		assert.That(t, err != nil, "a question is answered twice")
 	}
 }
-
-func TestTheSentences(t *testing.T) {
-	for _, test := range []struct {
-		err      error
-		sentence string
-	}{
-		{&Ungranted{}, "no approval was requested for this call in this session"},
-		{&Ungranted{State: Pending, Question: "2222-2222"}, "approval 2222-2222 is pending"},
-		{&Ungranted{State: Denied, Question: "2222-2222"}, "approval 2222-2222 is denied"},
-		{&Unknown{"x\n"}, `no approval has the code "x\n"`},
-		{&Answered{"2222-2222", Denied}, "approval 2222-2222 was already answered: denied"},
-		{errTooMany, "limit of 64 questions reached"},
-		{&Invalid{"text", "is empty"}, "approval: text is empty"},
-		{&Damaged{"a.json", "is not what was written"}, `question file "a.json": is not what was written`},
-		{&Unusable{Store: store, Path: "/a", Reason: "is not a folder"}, `approvals "/a": is not a folder`},
-	} {
-		assert.That(t, test.err.Error() == test.sentence, "%s", test.err)
-	}
-	for _, state := range []State{Unasked, Pending, Approved, Denied} {
-		name := state.String()
-		assert.That(t, name != "" && name == strings.ToLower(name), "state %d is %q", state, name)
-	}
-}
