@@ -236,19 +236,6 @@ func wantTyped(t *testing.T, err error) {
 	}
 }
 
-// An approval whose last step failed leaves no approval.
-func TestAnApprovalThatFailedIsNone(t *testing.T) {
-	d, _ := newStore(t)
-	q := ask(t, d, about(1))
-	const lastStep = 6 // create, write, sync, close, rename, sync of the folder
-	d.system = &faults.System{N: lastStep}
-	var unusable *Unusable
-	_, err := d.Approve(q.Code)
-	require.That(t, errors.As(err, &unusable) && errors.Is(err, faults.Err), "%v", err)
-	d.system = private.Disk{}
-	wantUngranted(t, d, q, Unasked)
-}
-
 // A yes that was taken is gone even if it cannot be told whether that will last.
 func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	d, q, _, _ := approved(t)

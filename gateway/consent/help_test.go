@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 )
 
@@ -63,12 +62,6 @@ func wantUngranted(t testing.TB, d *Store, q StoredQuestion, want State) {
 	if grant.State == Approved || !errors.As(err, &ungranted) || ungranted.State != want {
 		t.Errorf("redeemed %v, %v, want %v", grant.State == Approved, err, want)
 	}
-}
-
-// wantReason fails unless a state was refused for this; nil stands for taken.
-func wantReason(t testing.TB, err, want error) {
-	t.Helper()
-	assert.Equal(t, err, want)
 }
 
 // fileOf returns the path of the file of a question, and what is in it.

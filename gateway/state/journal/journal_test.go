@@ -308,11 +308,7 @@ func TestOldEntriesGoFirst(t *testing.T) {
 	ids := []string{}
 	moment := time.Now()
 	j.now = func() time.Time { return moment }
-	changes := 400
-	if testing.Short() {
-		changes = 160
-	}
-	for i := range changes {
+	for i := range long.Count(160, 400) {
 		moment = moment.Add(time.Hour) // and the files on the disk stay as young as they are
 		e, content := change("a.md", string(random(10_000+i)), "")
 		e.ID = NewID(moment)
