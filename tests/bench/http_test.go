@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,26 +19,30 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// BenchmarkHTTP measures calls over HTTP with 1, 10 and 100 clients at once, each
-// with a session of its own: to the app's client, of which each call is a start,
-// against bare starts of that client side by side as many as there are clients;
-// and to the resident worker, which starts nothing. Run it with -benchtime 2000x.
+// BenchmarkHTTP measures calls over HTTP to the resident worker with 10 clients at once, each
+// with a session of its own. Run it with -benchtime 2000x.
 func BenchmarkHTTP(b *testing.B) {
-	client := program(b, "obsidian")
-	for _, clients := range []int{1, 10, 100} {
-		b.Run(fmt.Sprintf("starts/%d", clients), func(b *testing.B) {
-			s := serveHTTP(b, "--backend=obsidian", "--cli="+client, "--tier=v1", "--max-parallel=64")
-			calls := s.load(b, clients, "random:read")
-			bare := load(b, clients, func(int) { bareStart(b, client, "random:read") })
-			report(b, calls)
-			b.ReportMetric(bare.perSecond, "bare-starts/s")
-			b.ReportMetric(calls.perSecond/bare.perSecond, "throughput/bare")
-		})
-		b.Run(fmt.Sprintf("worker/%d", clients), func(b *testing.B) {
-			s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b), "--tier=v1", "--max-parallel=64")
-			report(b, s.load(b, clients, "random:read"))
-		})
-	}
+	b.Run("worker/10", func(b *testing.B) {
+		s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b), "--tier=v1", "--max-parallel=64")
+		sessions := make([]*httpClient, 10)
+		for i := range sessions {
+			sessions[i] = s.connect(b)
+			sessions[i].call(b, "random:read")
+		}
+		var left atomic.Int64
+		left.Store(int64(b.N))
+		var running sync.WaitGroup
+		begun := time.Now()
+		for _, session := range sessions {
+			running.Go(func() {
+				for left.Add(-1) >= 0 {
+					session.call(b, "random:read")
+				}
+			})
+		}
+		running.Wait()
+		b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "calls/s")
+	})
 }
 
 // BenchmarkSessions reports the memory of the server with 1,000 sessions, each of
@@ -48,16 +50,12 @@ func BenchmarkHTTP(b *testing.B) {
 func BenchmarkSessions(b *testing.B) {
 	for b.Loop() {
 		s := serveHTTP(b, "--backend=embedded", "--vault="+smallVault(b), "--tier=v1")
-		rest := memory(s.process.Process.Pid, "VmRSS")
 		for range 1000 {
 			c := s.connect(b)
 			c.call(b, "random:read")
 			c.close()
 		}
-		full := memory(s.process.Process.Pid, "VmRSS")
-		b.ReportMetric(float64(rest)/1024, "rest-MiB")
-		b.ReportMetric(float64(full)/1024, "sessions-MiB")
-		b.ReportMetric(float64(full-rest)/1000, "KiB/session")
+		b.ReportMetric(float64(memory(s.process.Process.Pid, "VmRSS"))/1024, "sessions-MiB")
 	}
 }
 
@@ -140,48 +138,4 @@ func (c *httpClient) post(b *testing.B, method string, params any) (http.Header,
 	answer, err := io.ReadAll(resp.Body)
 	assert.That(b, err == nil && resp.StatusCode == http.StatusOK, "%s: %s %s %v", method, resp.Status, answer, err)
 	return resp.Header, answer
-}
-
-func (s *httpServer) load(b *testing.B, clients int, command string) loaded {
-	sessions := make([]*httpClient, clients)
-	for i := range sessions {
-		sessions[i] = s.connect(b)
-		sessions[i].call(b, command)
-	}
-	return load(b, clients, func(i int) { sessions[i].call(b, command) })
-}
-
-// loaded is what came of doing something many times.
-type loaded struct {
-	perSecond     float64
-	p50, p95, p99 time.Duration
-}
-
-// load does something b.N times, side by side.
-func load(b *testing.B, side int, do func(i int)) loaded {
-	b.Helper()
-	var left atomic.Int64
-	left.Store(int64(b.N))
-	took := make([][]time.Duration, side)
-	var running sync.WaitGroup
-	begun := time.Now()
-	for i := range side {
-		running.Go(func() {
-			for left.Add(-1) >= 0 {
-				took[i] = append(took[i], timed(func() { do(i) }))
-			}
-		})
-	}
-	running.Wait()
-	all := slices.Concat(took...)
-	slices.Sort(all)
-	at := func(percent int) time.Duration { return all[min(len(all)-1, len(all)*percent/100)] }
-	return loaded{float64(len(all)) / time.Since(begun).Seconds(), at(50), at(95), at(99)}
-}
-
-func report(b *testing.B, l loaded) {
-	b.ReportMetric(l.perSecond, "calls/s")
-	b.ReportMetric(ms(l.p50), "ms/p50")
-	b.ReportMetric(ms(l.p95), "ms/p95")
-	b.ReportMetric(ms(l.p99), "ms/p99")
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +52,7 @@ func oneShots(b *testing.B, ours, vault string) {
 		return timed(func() { bareStart(b, ours, append([]string{"vault", vault}, args...)...) })
 	}
 	caches := os.Getenv("XDG_CACHE_HOME")
-	var rg, rgFirst, rgFrequent, firstSearch, firstIndex, cat, search, searchFrequent, tags []time.Duration
+	var rg, rgFirst, firstSearch, firstIndex, cat, search []time.Duration
 	for range 5 {
 		cat = append(cat, timed(func() { readAll(b, vault) }))
 		rgFirst = append(rgFirst, yardstick(b, vault, rare))
@@ -65,15 +64,10 @@ func oneShots(b *testing.B, ours, vault string) {
 	for b.Loop() {
 		rg = append(rg, yardstick(b, vault, rare))
 		search = append(search, run("search", "query="+rare))
-		rgFrequent = append(rgFrequent, yardstick(b, vault, frequent))
-		searchFrequent = append(searchFrequent, run("search", "query="+frequent, "total"))
-		tags = append(tags, run("tags", "total"))
 	}
 	against(b, "first-search", firstSearch, "rg-first", rgFirst)
 	against(b, "first-index", firstIndex, "cat", cat)
 	against(b, "search", search, "rg", rg)
-	against(b, "search-frequent", searchFrequent, "rg-frequent", rgFrequent)
-	b.ReportMetric(ms(p50(tags)), "tags-ms")
 }
 
 // readAll does what cat would with every note.
@@ -97,15 +91,6 @@ func readAll(b *testing.B, vault string) {
 func residents(b *testing.B, vault string, notes int) {
 	w := filledWorker(b, vault)
 	b.Run("search", func(b *testing.B) { searches(b, w, vault) })
-	b.Run("note", func(b *testing.B) {
-		note := someNote(b, vault)
-		ask(b, w, []command{
-			{"read", []string{"read", "path=" + note}},
-			{"outline", []string{"outline", "path=" + note}},
-			{"named", []string{"read", "file=" + strings.TrimSuffix(filepath.Base(note), ".md")}},
-			{"backlinks", []string{"backlinks", "path=" + note, "counts"}},
-		})
-	})
 	b.Run("listing", func(b *testing.B) {
 		slowest := ask(b, w, listings())
 		b.ReportMetric(ms(slowest), "slowest-ms")
@@ -115,13 +100,7 @@ func residents(b *testing.B, vault string, notes int) {
 		for b.Loop() {
 			w.memory("RssAnon")
 		}
-		anon := w.memory("RssAnon")
-		b.ReportMetric(float64(anon)/1024, "anon-MiB")
-		b.ReportMetric(float64(anon)/float64(notes), "KiB/note")
-	})
-	b.Run("find", func(b *testing.B) { // last: it makes the index of words
-		w.call([]string{"find", "query=" + question})
-		ask(b, w, []command{{"find", []string{"find", "query=" + question}}})
+		b.ReportMetric(float64(w.memory("RssAnon"))/float64(notes), "KiB/note")
 	})
 }
 
@@ -156,11 +135,10 @@ func listings() (all []command) {
 	return all
 }
 
-// changes measures how long a change on the disk takes to be seen by a worker, and what
-// the first question about links takes after it.
+// changes measures how long a change on the disk takes to be seen by a worker.
 func changes(b *testing.B, vault string) {
 	w := filledWorker(b, vault)
-	var took, links, next []time.Duration
+	var took []time.Duration
 	for b.Loop() {
 		tag := fmt.Sprintf("change%d", time.Now().UnixNano())
 		note := filepath.Join(vault, tag+".md")
@@ -170,30 +148,8 @@ func changes(b *testing.B, vault string) {
 				time.Sleep(time.Millisecond)
 			}
 		}))
-		links = append(links, timed(func() { w.call([]string{"backlinks", "path=" + tag + ".md"}) }))
-		time.Sleep(300 * time.Millisecond)
-		next = append(next, timed(func() { w.call([]string{"orphans", "total"}) }))
 		os.Remove(note)
 	}
 	b.ReportMetric(ms(p50(took)), "seen-ms/p50")
 	b.ReportMetric(ms(slices.Max(took)), "seen-ms/max")
-	b.ReportMetric(ms(p50(links)), "backlinks-new-ms/p50")
-	b.ReportMetric(ms(p50(next)), "orphans-after-ms/p50")
-}
-
-// someNote returns the path of one note of a vault.
-func someNote(b *testing.B, vault string) string {
-	b.Helper()
-	var notes []string
-	err := filepath.WalkDir(vault, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") && !strings.Contains(path, "/.") {
-			rest, _ := filepath.Rel(vault, path)
-			notes = append(notes, filepath.ToSlash(rest))
-		}
-		return err
-	})
-	if err != nil || len(notes) == 0 {
-		b.Fatal("no note", err)
-	}
-	return notes[len(notes)/2]
 }
