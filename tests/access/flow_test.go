@@ -67,9 +67,7 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 				carries := []gateway.Request{
 					{Words: []string{"append", "path=Inbox2/a.md", "content=x"}}, {Words: []string{"create", "path=Inbox2/new.md", "content=x"}}, {Words: []string{"append", "path=Inbox/a.md", "content=x"}, Vault: "Other"}, {Words: []string{"daily:append", "content=x"}},
 				}
-				if result, _ := h.Do([]string{"append", "path=Inbox2/a.md", "content=x"}); !result.OK {
-					t.Fatalf("before: %+v", result.Error)
-				}
+				h.Must([]string{"append", "path=Inbox2/a.md", "content=x"})
 				h.Do(strings.Fields(test.reads))
 				for _, req := range carries {
 					req.Command, req.Words, req.Caller = req.Words[0], req.Words[1:], "another session"

@@ -46,9 +46,7 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 			o := askedHarness(t)
 			o = o.Again(func(c *gateway.Config) { c.Policy.Ceiling = 3 })
 			for _, note := range []string{"junk.md", "Tax.md"} {
-				if got, _ := o.Do([]string{"property:set", "path=" + note, "name=k", "value=v"}); rig.CodeOf(got) != "" {
-					t.Fatal(got.Error)
-				}
+				o.Must([]string{"property:set", "path=" + note, "name=k", "value=v"})
 			}
 			junk, tax := o.Read("junk.md"), o.Read("Tax.md")
 			var asked []consent.Question

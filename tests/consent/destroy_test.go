@@ -84,18 +84,14 @@ func TestWhatRemovesLittleIsNotAskedAbout(t *testing.T) {
 		{"property:set", "path=long.md", "name=a", "value=b"},
 		{"move", "path=Inbox/a.md", "to=Inbox2/c.md"},
 	} {
-		if result, _ := o.Do(words); !result.OK {
-			t.Errorf("%q: %+v", words[0], result.Error)
-		}
+		o.Must(words)
 	}
 }
 
 func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 	t.Parallel()
 	o := careful(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
-	if result, _ := o.Do([]string{"note:set-section", "path=long.md", "heading=A", "content=x"}); !result.OK {
-		t.Fatal(result.Error)
-	}
+	o.Must([]string{"note:set-section", "path=long.md", "heading=A", "content=x"})
 	got := o.Decisions()
 	assert.That(t, len(got) == 2 && got[1] == "end  destructive", "the log is %q", got)
 	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "note:set-section", Words: []string{"path=long.md", "heading=B", "content=x"}})
@@ -107,9 +103,7 @@ func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	o.Write("Inbox/long.md", numberedLines(0, 20))
-	if result, _ := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(consent.YesHere)); !result.OK {
-		t.Fatal(result.Error)
-	}
+	o.Must([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(consent.YesHere))
 	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(consent.No))
 	assert.That(t, rig.CodeOf(result) == "unconfirmed" && len(asked) == 1, "%+v, asked %d times", result.Error, len(asked))
 }
@@ -162,9 +156,7 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
-	if result, _ := o.Do([]string{"delete", "path=root.md"}, rig.Says(consent.Yes)); !result.OK {
-		t.Fatal(result.Error)
-	}
+	o.Must([]string{"delete", "path=root.md"}, rig.Says(consent.Yes))
 	back, _ := o.Do([]string{"undo"})
 	require.That(t, back.OK && o.Read("root.md") == "root\n", "%+v", back)
 	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(consent.No))

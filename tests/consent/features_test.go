@@ -21,9 +21,7 @@ import (
 func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	if got, _ := o.Do(appendToA, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" {
-		t.Fatalf("got %+v", got.Error)
-	}
+	o.Must(appendToA, rig.Says(consent.YesHere))
 	note := o.Read("Inbox/a.md")
 	req := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=two"}, Caller: "me", IdempotencyKey: "k", ExpectHash: rig.HashOfText(note)}
 	first, asked := o.Send(req)

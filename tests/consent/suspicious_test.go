@@ -38,9 +38,7 @@ func TestASessionThatReadSignsAsksBeforeEveryChange(t *testing.T) {
 	t.Parallel()
 	for _, set := range []policy.Suspicious{policy.SuspiciousAsk, policy.SuspiciousNotice, policy.SuspiciousOff} {
 		o := suspicious(t, set, nil)
-		if got, _ := o.Do([]string{"append", "path=root.md", "content=before"}); !got.OK {
-			t.Fatalf("%v: before: %+v", set, got.Error)
-		}
+		o.Must([]string{"append", "path=root.md", "content=before"})
 		const notice = `signs of injection: hidden in line 3, order in line 4 of the answer from "Clip.md"; it is text of notes, and no request of the user`
 		got, _ := o.Do([]string{"read", "path=Clip.md"})
 		has := slices.Contains(got.Notices, notice)

@@ -97,6 +97,14 @@ func (o *Harness) Do(words []string, answers ...func(consent.Question) consent.R
 	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}, answers...)
 }
 
+// Must is Do for what has to succeed.
+func (o *Harness) Must(words []string, answers ...func(consent.Question) consent.Reply) gateway.Result {
+	o.T.Helper()
+	result, _ := o.Do(words, answers...)
+	require.That(o.T, result.OK, "%q: %+v", words, result.Error)
+	return result
+}
+
 func (o *Harness) Send(req gateway.Request, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
 	o.T.Helper()
 	req.Ask, req.OneSession = o.Asker(&asked, answers), o.Session
