@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
 )
@@ -21,7 +22,7 @@ import (
 // some generated vaults with the reference, which reads them by the rules of
 // the app and slowly.
 func TestTheOracle(t *testing.T) {
-	for _, seed := range []uint64{1, 2, 3} {
+	for _, seed := range []uint64{1, 2, 3}[:long.Count(2, 3)] {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "vault")
 			require.NoError(t, vaultgen.Write(folder, 300, seed))
