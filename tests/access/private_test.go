@@ -27,21 +27,14 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	write("Hub.md", "hub\n")
 	write("zqx.md", "words [[Hub]] #tag #zqxtag\n"+long)
 	s := rig.StartSession(t, home, append(rig.EverythingEnabled(vault), "--max-output=1KiB", "--toolsets=all")...)
-	call := func(arguments map[string]any) string {
+	call := func(arguments rig.Call) string {
 		t.Helper()
 		answer := require.Value(s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}))(t)
 		return string(answer)
 	}
-	params := func(words ...any) map[string]any {
-		made := map[string]any{}
-		for i := 0; i < len(words); i += 2 {
-			made[words[i].(string)] = words[i+1]
-		}
-		return made
-	}
-	listings := []map[string]any{
-		{"command": "files", "params": params()}, {"command": "search", "params": params("query", "words")}, {"command": "search:context", "params": params("query", "words")}, {"command": "backlinks", "params": params("path", "Hub.md")},
-		{"command": "read", "params": params("path", "zqx.md")}, {"command": "query", "params": params("select", "file.path")}, {"command": "find", "params": params("query", "words", "limit", 60)}, {"command": "recent", "params": params("limit", 100)},
+	listings := []rig.Call{
+		rig.Calling("files"), rig.Calling("search", "query=words"), rig.Calling("search:context", "query=words"), rig.Calling("backlinks", "path=Hub.md"),
+		rig.Calling("read", "path=zqx.md"), rig.Calling("query", "select=file.path"), rig.Calling("find", "query=words", "limit=60"), rig.Calling("recent", "limit=100"),
 	}
 	cursor := map[int]string{}
 	for i, listing := range listings {
@@ -50,16 +43,12 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 		}
 	}
 	require.That(t, len(cursor) >= 6, "only %d of the answers have several pages", len(cursor))
-	keyed := map[string]any{"command": "append", "params": params("path", "zqx.md", "content", "more zqxline"), "idempotencyKey": "one"}
-	batch := map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"idempotencyKey": "two", "operations": []any{
-		map[string]any{"clientId": "a", "command": "append", "params": params("path", "Hub.md", "content", "x")}, map[string]any{"clientId": "b", "command": "read", "params": params("path", "zqx.md")}, map[string]any{"clientId": "c", "command": "search", "params": params("query", "zqxline")},
-	}}}
-	if said := call(keyed); strings.Contains(said, `"ok":false`) {
-		t.Fatal(said)
-	}
-	if said, err := s.Exchange("tools/call", batch); err != nil || !strings.Contains(string(said), "zqxline") {
-		t.Fatalf("%s, %v", said, err)
-	}
+	keyed := rig.Calling("append", "path=zqx.md", "content=more zqxline").With("idempotencyKey", "one")
+	operations := rig.BatchOf(rig.Calling("append", "path=Hub.md", "content=x").With("idempotencyKey", "two"), rig.Calling("read", "path=zqx.md"), rig.Calling("search", "query=zqxline"))
+	batch := map[string]any{"name": "obsidianBatch", "arguments": operations}
+	require.That(t, !strings.Contains(call(keyed), `"ok":false`), "the append failed")
+	said, err := s.Exchange("tools/call", batch)
+	require.That(t, err == nil && strings.Contains(string(said), "zqxline"), "%s, %v", said, err)
 
 	write("zqx.md", "---\nprivate: true\n---\nwords [[Hub]] #tag #zqxtag\n"+long)
 	silent := func(what, said string) {
@@ -70,7 +59,7 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	}
 	for i, listing := range listings {
 		for at := cursor[i]; at != ""; {
-			said := call(map[string]any{"command": listing["command"], "cursor": at})
+			said := call(rig.Call{"command": listing["command"], "cursor": at})
 			silent(fmt.Sprint("the next page of ", listing), said)
 			at = ""
 			if found := cursors.FindStringSubmatch(said); found != nil {
@@ -84,14 +73,14 @@ func TestNothingKeptTellsOfANoteThatBecamePrivate(t *testing.T) {
 	require.NoError(t, err)
 	silent("the answer to the key of a batch", string(again))
 	for _, name := range []string{"undo:list", "history", "changes", "tags", "unresolved", "orphans", "properties", "briefing"} {
-		silent(name, call(map[string]any{"command": name, "params": params()}))
+		silent(name, call(rig.Calling(name)))
 	}
 	for _, uri := range []string{"vaultwicket://note/zqx.md", "vaultwicket://policy", "vaultwicket://status"} {
 		answer := require.Value(s.Exchange("resources/read", map[string]any{"uri": uri}))(t)
 		silent(uri, string(answer))
 	}
 	for _, path := range []string{"ZQX.md", "zqx", "Zqx"} { // no name of the disk is told
-		a, b := call(map[string]any{"command": "read", "params": params("path", path)}), call(map[string]any{"command": "read", "params": params("path", strings.Replace(strings.ToLower(path), "zqx", "qqq", 1))})
+		a, b := call(rig.Calling("read", "path="+path)), call(rig.Calling("read", "path="+strings.Replace(strings.ToLower(path), "zqx", "qqq", 1)))
 		if a = strings.ReplaceAll(strings.ToLower(a), "zqx", "qqq"); !sameButTime(a, strings.ToLower(b)) {
 			t.Errorf("%s:\n%s\nof a missing note:\n%s", path, a, b)
 		}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -63,8 +62,7 @@ func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 				if got := e.Batch(rig.Calling("append", "path=Note.md", "content=more")); got.OK || got.Summary.OK > 0 {
 					t.Errorf("%s: a batch is done: %s", e.Name, rig.JSON(t, got))
 				}
-				var plan gateway.DryRun
-				e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
+				plan := e.Plan(rig.Calling("append", "path=Note.md", "content=more"))
 				if strings.Contains(plan.Diff, "a line that is long") || name != "ignore" && name != "access" && rig.CodeOfError(plan.Error) != c.code {
 					t.Errorf("%s: a dry run: %+v, %.60q", e.Name, plan.Error, plan.Diff)
 				}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tests/rig"
@@ -52,8 +51,7 @@ func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	writingApp(r.Set("confirm", `"never"`))
 	e := r.Set("backend", `"auto"`).Stdio(false, "")
 	isAChangeLikeAnyOther(e, `a \n as it is`, "embedded")
-	var plan gateway.DryRun
-	e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", `content=a \n as it is`).With("dryRun", true).With("expectHash", "0000000000000000"), &plan)
+	plan := e.Plan(rig.Calling("append", "path=Note.md", `content=a \n as it is`).With("expectHash", "0000000000000000"))
 	said := strings.Join(plan.Notices, "\n")
 	assert.That(t, plan.Diff == "" && strings.Contains(said, "would fail: ") && strings.Contains(said, "has the hash "), "the dry run with another hash: %s", rig.JSON(t, plan))
 }
@@ -65,8 +63,7 @@ func isAChangeLikeAnyOther(e *rig.Client, text, backend string) {
 	t.Helper()
 	r.Write("Note.md", "one\n")
 	write := rig.Calling("append", "path=Note.md", "content="+text)
-	var plan gateway.DryRun
-	e.Tool("obsidianCli", write.With("dryRun", true), &plan)
+	plan := e.Plan(write)
 	assert.That(t, plan.OK && plan.Backend == backend && strings.Contains(plan.Diff, "+"+text), "%s: the dry run: %s", e.Name, rig.JSON(t, plan))
 	got := e.Do(write.With("expectHash", "0000000000000000"))
 	assert.That(t, rig.CodeOf(got) == "conflict" && r.Read("Note.md") == "one\n", "%s: another hash: %+v, the note is %q", e.Name, got.Error, r.Read("Note.md"))
@@ -113,8 +110,7 @@ func TestTheRestOfAnAnswerOfTheAppIsAResource(t *testing.T) {
 		if len(answer.Result.Contents) != 1 || page.Stdout+answer.Result.Contents[0].Text != rig.LongNote {
 			t.Errorf("%s: the page and the rest are not the note: %d and %d contents, %+v", e.Name, len(page.Stdout), len(answer.Result.Contents), answer.Error)
 		}
-		var plan gateway.DryRun
-		e.Tool("obsidianCli", read.With("cursor", cursor).With("dryRun", true), &plan)
+		plan := e.Plan(read.With("cursor", cursor))
 		assert.That(t, rig.CodeOfError(plan.Error) == "bad_request", "%s: a dry run with a cursor: %+v", e.Name, plan.Error)
 	}
 }

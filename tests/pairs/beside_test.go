@@ -32,8 +32,7 @@ func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
 		}
 		got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(change)))
 		assert.That(t, rig.CodeOfError(got.Error) == "conflict", "round %d: undo of a note that another program has changed: %+v", round, got.Error)
-		var plan gateway.DryRun
-		e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
+		plan := e.Plan(rig.Calling("append", "path=Note.md", "content=more"))
 		assert.That(t, strings.Contains(plan.Diff, "#theirs"+mark), "round %d: the dry run shows %q", round, plan.Diff)
 		batch := e.Batch(rig.Calling("read", "path=Note.md"), rig.Calling("search", "query=tag:#theirs"+mark))
 		if !batch.OK || batch.Results[0].Result.Stdout != "two #theirs"+mark+"\n" || !strings.Contains(batch.Results[1].Result.Stdout, "Note.md") {
@@ -112,10 +111,7 @@ func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
 				e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + first.Truncated.Cursor})
 			},
 			func() { e.Batch(rig.Calling("read", "path=Note.md")) },
-			func() {
-				var plan gateway.DryRun
-				e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=x").With("dryRun", true), &plan)
-			},
+			func() { e.Plan(rig.Calling("append", "path=Note.md", "content=x")) },
 			func() {
 				var result gateway.Result
 				e.Tool("obsidianRead", rig.Calling("read", "path=Note.md"), &result)

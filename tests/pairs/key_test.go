@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/rig"
 )
@@ -20,8 +19,7 @@ func TestAKeyMeetsOtherFeatures(t *testing.T) {
 		r.Write("Note.md", "one\n")
 		hash := e.Do(rig.Calling("read", "path=Note.md")).Hash
 		keyed := rig.Calling("append", "path=Note.md", "content=two").With("idempotencyKey", "append by "+e.Name).With("expectHash", hash)
-		var plan gateway.DryRun
-		e.Tool("obsidianCli", keyed.With("dryRun", true), &plan)
+		plan := e.Plan(keyed)
 		assert.That(t, plan.OK && r.Read("Note.md") == "one\n", "%s: the dry run: %+v, the note is %q", e.Name, plan.Error, r.Read("Note.md"))
 		first := e.Do(keyed)
 		again := e.Do(keyed)
@@ -32,8 +30,7 @@ func TestAKeyMeetsOtherFeatures(t *testing.T) {
 		assert.That(t, !other.OK && r.Read("Note.md") == "one\ntwo", "%s: the key with another hash: %+v", e.Name, other)
 		second := e.Do(rig.Calling("append", "path=Note.md", "content=three"))
 		undo := rig.Calling("undo", "id="+rig.ChangeID(second)).With("idempotencyKey", "undo by "+e.Name)
-		var planned gateway.DryRun
-		e.Tool("obsidianCli", undo.With("dryRun", true), &planned)
+		planned := e.Plan(undo)
 		if !planned.OK || !strings.Contains(planned.Diff, "-three") || r.Read("Note.md") != "one\ntwo\nthree" {
 			t.Errorf("%s: the dry run of the undo: %s, the note is %q", e.Name, rig.JSON(t, planned), r.Read("Note.md"))
 		}

@@ -145,6 +145,13 @@ func (e *Client) Do(c Call) (result gateway.Result) {
 	return result
 }
 
+// Plan is the dry run of a call.
+func (e *Client) Plan(c Call) (plan gateway.DryRun) {
+	e.Rig.T.Helper()
+	e.Tool("obsidianCli", c.With("dryRun", true), &plan)
+	return plan
+}
+
 // Batch makes one batch of calls.
 func (e *Client) Batch(calls ...Call) (result gateway.BatchResult) {
 	e.Rig.T.Helper()
