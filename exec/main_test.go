@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
 	}
 	memory.Use()
-	long.AtOnce(12)
+	long.AtOnce(8)
 	goleak.VerifyTestMain(m)
 }
 

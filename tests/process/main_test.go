@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	long.AtOnce(8)
+	long.AtOnce(6)
 	rig.Main(m)
 }
