@@ -37,13 +37,10 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		change func(*Session)
 		want   string
 	}{
-		{"no client", func(s *Session) { s.Client = "" }, "no client given"},
 		{"a client and all", func(s *Session) { s.All = true }, "exclude each other"},
 		{"all and list", func(s *Session) { s.Client, s.All, s.List = "", true, true }, "exclude each other"},
 		{"printing all", func(s *Session) { s.Client, s.All, s.Print = "", true, true }, "need a client"},
-		{"a scope", func(s *Session) { s.Scope = "local" }, "invalid value"},
 		{"all of a project", func(s *Session) { s.Client, s.All, s.Scope = "", true, "project" }, "scope user"},
-		{"an unknown client", func(s *Session) { s.Client = "nano" }, "unknown client"},
 		{"a file as address", func(s *Session) { s.URL = "file:///etc/passwd" }, "--url"},
 		{"a password in an address", func(s *Session) { s.URL = "https://me:secret@host/mcp" }, "--url"},
 		{"a token in clear", func(s *Session) { s.URL = "http://example.com/mcp" }, "in clear"},
@@ -51,9 +48,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 		{"an address with edit", func(s *Session) { s.URL, s.Edit = "http://[::1]:8/mcp", true }, "cannot be combined"},
 		{"the token itself", func(s *Session) { s.URL, s.Token = "http://localhost:8/mcp", "s3cret-token" }, "never the token"},
 		{"a name", func(s *Session) { s.Name = "My Vault" }, "invalid name"},
-		{"a vault that does not exist", func(s *Session) { s.Vault = "./missing" }, "does not exist"},
 		{"a program of go run", func(s *Session) { s.Binary = "/tmp/go-build123/b001/exe/vaultwicket" }, "go run"},
-		{"nobody to ask", func(*Session) {}, "confirmation needs a terminal"},
 		{"a link that does not exist", func(s *Session) { s.Client, s.Link = "codex", true }, "no link"},
 		{"a project without settings", func(s *Session) { s.Client, s.Scope = "windsurf", "project" }, "no settings of a project"},
 		{"all of nothing", func(s *Session) { s.Client, s.All = "", true }, "no client was found"},

@@ -34,19 +34,6 @@ func TestAMalformedFileIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAnotherProgramUnderTheNameIsKept(t *testing.T) {
-	m, c := newMachine(t, "linux"), client(t, "cursor")
-	name := m.System.File(c, User)
-	text := "{\"mcpServers\": {\"vaultwicket\": {\"command\": \"npx\", \"args\": [\"other\"]}}}\n"
-	write(t, name, &text)
-	_, err := m.Install(c, User, server("vaultwicket"), false)
-	wantError(t, err, terminal.ExitFailed, "other")
-	_, err = m.Uninstall(c, User, "vaultwicket")
-	wantError(t, err, terminal.ExitFailed, "other")
-	change, err := m.Install(c, User, server("vaultwicket"), true)
-	assert.That(t, err == nil && strings.Contains(change.Diff(), `-{"mcpServers": {"vaultwicket": {"command": "npx"`), "replaced: %v, %v", change, err)
-}
-
 func TestTheModeStaysAndABackupIsMade(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes are a matter of Unix")

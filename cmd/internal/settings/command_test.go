@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -134,23 +133,6 @@ func TestWhyThereIsNoFile(t *testing.T) {
 	}
 }
 
-func TestCheckTellsAll(t *testing.T) {
-	status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, ""))
-	assert.That(t, status == terminal.ExitDone && out == "OK\n" && messages == "", "status %d, %q, %q", status, out, messages)
-	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")
-	status, out, messages = configure(nil, "check", "--config="+file)
-	want := "vaultwicket: error: settings file " + strconv.Quote(file) + ": line 1: unknown setting \"teir\"; did you mean \"tier\"?\n" +
-		"vaultwicket: error: settings file " + strconv.Quote(file) + ": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
-	assert.That(t, status == terminal.ExitInvalid && out == "" && messages == want, "status %d, %q,\n%s", status, out, messages)
-	var answer checked
-	status, out, _ = configure(nil, "check", "--json", "--config="+file)
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != terminal.ExitInvalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
-		t.Errorf("status %d, %s (%v)", status, out, err)
-	}
-	status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none")
-	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "VAULTWICKET_TIER"), "status %d, %q", status, messages)
-}
-
 func TestCheckTellsOfHalfACertificate(t *testing.T) {
 	half := filepath.Join(t.TempDir(), "one.pem")
 	for given, missing := range map[string]string{"tls-cert": "tls-key", "tls-key": "tls-cert"} {
@@ -221,17 +203,6 @@ func TestPathIsWhereTheFileWouldBe(t *testing.T) {
 	}
 	status, _, messages := configure(nil, "path", "--config=")
 	assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, "the name is empty"), "status %d, %q", status, messages)
-}
-
-func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
-	for args, want := range map[string]string{
-		"": "usage: vaultwicket config show|check|path|init|schema", "show check": "usage: vaultwicket config show|check|path|init|schema", "shwo": `unknown action "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
-	} {
-		status, _, messages := configure(nil, strings.Fields(args)...)
-		assert.That(t, status == terminal.ExitInvalid && strings.Contains(messages, want), "%q: status %d, %q", args, status, messages)
-	}
-	status, out, _ := configure(nil, "schema")
-	assert.That(t, status == terminal.ExitDone && json.Valid([]byte(out)), "schema: status %d", status)
 }
 
 func TestTheLinesOfTheListAreValid(t *testing.T) {

@@ -45,17 +45,6 @@ func TestWhoDecidesOnColours(t *testing.T) {
 	}
 }
 
-func TestColorIsOneOfThree(t *testing.T) {
-	for _, value := range Colors {
-		var o ScreenOptions
-		_, err := ParseFlags("test", []string{"--color", value, "--exact-times"}, o.Flags)
-		assert.That(t, err == nil && o.Color == Color(value) && o.Exact, "%s: %+v, %v", value, o, err)
-	}
-	var o ScreenOptions
-	_, err := ParseFlags("test", []string{"--color=allways"}, o.ColorFlag)
-	assert.That(t, err != nil && strings.Contains(err.Error(), `want auto, always, never; did you mean "always"?`), "got %v", err)
-}
-
 func TestAStreamIsNoTerminal(t *testing.T) {
 	none := func(string) (string, bool) { return "", false }
 	s := NewScreen(Streams{Out: io.Discard, Lookup: none}, ScreenOptions{}, time.Time{})
