@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/require"
 )
 
 // sectionOrder is the order that mdoc(7) prescribes.
@@ -76,15 +79,17 @@ func TestMandocHasNoComplaint(t *testing.T) {
 	if err != nil {
 		t.Skip("no mandoc here; TestPagesAreMdoc checks the structure")
 	}
-	var complaints []string
+	folder, command := t.TempDir(), exec.Command(mandoc, "-Tlint", "-Wall")
+	command.Dir = folder
 	for _, p := range manualPages() {
-		command := exec.Command(mandoc, "-Tlint", "-Wall")
-		command.Stdin = strings.NewReader(p.Text)
-		out, _ := command.CombinedOutput() // its status tells of complaints, too
-		for line := range strings.Lines(string(out)) {
-			if !strings.Contains(line, "referenced manual not found") {
-				complaints = append(complaints, p.File()+": "+line)
-			}
+		require.NoError(t, os.WriteFile(filepath.Join(folder, p.File()), []byte(p.Text), 0o600))
+		command.Args = append(command.Args, p.File())
+	}
+	out, _ := command.CombinedOutput() // its status tells of complaints, too
+	var complaints []string
+	for line := range strings.Lines(string(out)) {
+		if !strings.Contains(line, "referenced manual not found") {
+			complaints = append(complaints, line)
 		}
 	}
 	assert.That(t, len(complaints) == 0, "mandoc says\n%s", strings.Join(complaints, ""))
