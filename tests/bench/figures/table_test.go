@@ -50,9 +50,3 @@ func TestRowsAreFilledFromAllRounds(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	assert.That(t, slices.Equal(lines[len(lines)-3:], want), "%s", got)
 }
-
-func TestDigitsThatCount(t *testing.T) {
-	for value, want := range map[float64]string{0: "0.00", 0.994: "0.99", 9.5: "9.50", 12.34: "12.3", 371: "371", 1285.4: "1,285", 12345: "12,345"} {
-		assert.Equal(t, digits(value), want, "%v is shown as", value)
-	}
-}
