@@ -21,7 +21,7 @@ import (
 // What an agent reaches that knows the address, and even the path, and not the code.
 func TestTheAddressAloneReachesNothing(t *testing.T) {
 	r := newRig(t)
-	link := r.StartPage()
+	link, _ := r.StartPage()
 	base := link[:strings.Index(link, "open/")]
 	at, err := url.Parse(base)
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestOnlyLoopbackAddresses(t *testing.T) {
 			t.Errorf("%q ends with %d: %s", address, c.ProcessState.ExitCode(), said.String())
 		}
 	}
-	link := r.StartPage("--listen", "[::1]:0")
+	link, _ := r.StartPage("--listen", "[::1]:0")
 	assert.That(t, strings.HasPrefix(link, "http://[::1]:"), "the link is %q", link)
 }
 

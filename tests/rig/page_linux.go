@@ -23,7 +23,7 @@ type Page struct {
 }
 
 // StartPage starts "vaultwicket ui" and returns its link.
-func (r *Rig) StartPage(flags ...string) (link string) {
+func (r *Rig) StartPage(flags ...string) (link string, process *os.Process) {
 	r.T.Helper()
 	r.Save()
 	c := osexec.Command(Binary, append([]string{"ui"}, flags...)...)
@@ -41,13 +41,13 @@ func (r *Rig) StartPage(flags ...string) (link string) {
 	if err != nil {
 		r.T.Fatalf("%v: %s", err, log.String())
 	}
-	return strings.TrimSpace(line)
+	return strings.TrimSpace(line), c.Process
 }
 
 // OpenPage starts the page and opens it.
 func (r *Rig) OpenPage(flags ...string) *Page {
 	r.T.Helper()
-	link := r.StartPage(flags...)
+	link, _ := r.StartPage(flags...)
 	jar := require.Value(cookiejar.New(nil))(r.T)
 	p := &Page{r.T, link[:strings.Index(link, "open/")], &http.Client{Jar: jar}}
 	status, body := p.Fetch(http.MethodGet, link, nil)

@@ -34,7 +34,6 @@ addEventListener('message', ({data}) => {
 // and what waits, whatever the text of a note is; its only request is to open the link of a question.
 func TestAClientShowsTheApp(t *testing.T) {
 	w := begin(t, nil)
-	link := w.link()
 	serve := osexec.Command(rig.Binary, "serve")
 	serve.Env = []string{"HOME=" + w.Home}
 	s := rig.StartStdio(t, serve)
@@ -93,7 +92,7 @@ func TestAClientShowsTheApp(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void](`frame.contentDocument.querySelector("[data-link]").click()`))
 	b.until("the request to open the link", `got.some((m) => m.method === "ui/open-link")`)
 	opens := value[string](b, `got.find((m) => m.method === "ui/open-link").params.url`)
-	at := link[:strings.Index(link[8:], "/")+8] + "/question/"
+	at := w.link[:strings.Index(w.link[8:], "/")+8] + "/question/"
 	assert.That(t, strings.HasPrefix(opens, at), "it opens %s, not one of %s", opens, at)
 	batch := string(exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"atomic": true, "operations": []any{
 		map[string]any{"clientId": "a", "command": "append", "params": map[string]any{"path": "Work/Plan.md", "content": "four"}}, map[string]any{"clientId": "b", "command": "append", "params": map[string]any{"path": "Bread.md", "content": "yeast"}},

@@ -79,9 +79,8 @@ func (w *world) openFox(scheme string) *fox {
 	var tree struct{ Contexts []struct{ Context string } }
 	f.do("browsingContext.getTree", map[string]any{}, &tree)
 	f.context = tree.Contexts[0].Context
-	link := w.link()
-	f.base = link[:strings.Index(link, "open/")]
-	f.do("browsingContext.navigate", map[string]any{"context": f.context, "url": link, "wait": "complete"}, nil)
+	f.base = w.link[:strings.Index(w.link, "open/")]
+	f.do("browsingContext.navigate", map[string]any{"context": f.context, "url": w.link, "wait": "complete"}, nil)
 	f.until("the first view", `document.querySelector("h1")?.innerText === "Overview"`)
 	return f
 }

@@ -17,7 +17,6 @@ import (
 // call goes on when the user has approved it there, and a browser that is not signed in sees nothing.
 func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	w := begin(t, nil)
-	link := w.link()
 	serve := osexec.Command(rig.Binary, "serve")
 	serve.Env = []string{"HOME=" + w.Home}
 	s := rig.StartStdio(t, serve)
@@ -41,7 +40,7 @@ func TestALinkOfAClientLeadsToTheQuestion(t *testing.T) {
 	if text := b.text("html"); strings.Contains(text, "Bread") || w.Read("Bread.md") == "" {
 		t.Errorf("without a sign-in: %s", text)
 	}
-	b.run(chromedp.Navigate(link))
+	b.run(chromedp.Navigate(w.link))
 	b.until("the first view", `document.getElementById("main") && localStorage.getItem("base")`)
 	opened := time.Now()
 	b.run(chromedp.Navigate(asked.Params.URL))

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -78,9 +76,9 @@ var theBrowser = sync.OnceValues(func() (context.Context, error) {
 type world struct {
 	*rig.Rig
 	t       *testing.T
+	link    string      // to the page
 	process *os.Process // of the page
 	ended   atomic.Bool // on purpose, so the browser may complain
-	links   *bufio.Reader
 	browser context.Context
 }
 
@@ -98,36 +96,12 @@ func begin(t *testing.T, change func(*rig.Rig)) *world {
 		change(r)
 	}
 	w := &world{Rig: r, t: t}
-	w.startPage()
+	w.link, w.process = r.StartPage()
 	var err error
 	if w.browser, err = theBrowser(); err != nil {
 		t.Fatalf("start the browser: %v", err)
 	}
 	return w
-}
-
-// startPage starts "vaultwicket ui" and reads its first link.
-func (w *world) startPage() {
-	w.t.Helper()
-	w.Save()
-	c := osexec.Command(rig.Binary, "ui")
-	c.Env = []string{"HOME=" + w.Home, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}
-	var log bytes.Buffer
-	c.Stderr = &log
-	user := rig.StartAtTerminal(w.t, c)
-	w.process, w.links = c.Process, bufio.NewReader(user)
-	w.t.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		err := c.Wait()
-		assert.That(w.t, err == nil, "the page ended with %v: %s", err, log.String())
-	})
-}
-
-// link returns the link that was printed.
-func (w *world) link() string {
-	w.t.Helper()
-	line := require.Value(w.links.ReadString('\n'))(w.t)
-	return strings.TrimSpace(line)
 }
 
 // tab is a window of the browser. Errors that a page reports fail the test.
@@ -140,11 +114,10 @@ type tab struct {
 // open opens the page in a first window.
 func (w *world) open() *tab {
 	w.t.Helper()
-	link := w.link()
 	b := w.window()
-	b.run(chromedp.Navigate(link))
+	b.run(chromedp.Navigate(w.link))
 	b.until("the first view", `document.getElementById("main") && document.readyState === "complete"`)
-	b.base = link[:strings.Index(link, "open/")]
+	b.base = w.link[:strings.Index(w.link, "open/")]
 	return b
 }
 

@@ -132,9 +132,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	client := w.lively()
 	b := w.window()
 	b.run(scripts(false))
-	link := w.link()
-	b.base = link[:strings.Index(link, "open/")]
-	b.run(chromedp.Navigate(link))
+	b.base = w.link[:strings.Index(w.link, "open/")]
+	b.run(chromedp.Navigate(w.link))
 	b.until("the first view", `document.querySelector("#overview-changed li")`)
 	b.visit("approvals")
 	b.run(chromedp.Click(chromedp.CSS("#questions .yes")))
@@ -208,15 +207,14 @@ func TestKeyboardOnly(t *testing.T) {
 // opened.
 func TestALinkThatWasUsed(t *testing.T) {
 	w := begin(t, nil)
-	link := w.link()
 	mail := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(rw, `<!doctype html><title>Mail</title><link rel="icon" href="data:,"><a href="%s">the link</a>`, link)
+		fmt.Fprintf(rw, `<!doctype html><title>Mail</title><link rel="icon" href="data:,"><a href="%s">the link</a>`, w.link)
 	}))
 	t.Cleanup(mail.Close)
 	b := w.window()
 	overview := `document.querySelector("h1")?.innerText === "Overview"`
 	for range 2 {
-		b.run(chromedp.Navigate(link))
+		b.run(chromedp.Navigate(w.link))
 		b.until("the overview", overview)
 	}
 	b.run(chromedp.Navigate(strings.Replace(mail.URL, "127.0.0.1", "localhost", 1))) // another site
