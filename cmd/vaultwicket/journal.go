@@ -168,7 +168,7 @@ func keptChangeOf(e journal.Entry) keptChange {
 	return k
 }
 
-// clipHash is the hash of a note as results have it.
+// clipHash is the beginning of the hash of a file; results have the same of a note without secrets.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
 func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) error {
