@@ -148,6 +148,14 @@ func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
 	other.Params = params("path", "A.md", "content", "y")
 	got := f.gateway.Do(context.Background(), other)
 	assert.That(t, code(got) == "bad_request", "another call with the key: %+v", got.Error)
+	// What only reads is read again.
+	read := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work read path=A.md => text\n`)
+	for range 2 {
+		got := read.gateway.Do(context.Background(), Request{Command: "read", Params: params("path", "A.md"), IdempotencyKey: "monday"})
+		assert.That(t, got.OK && len(got.Notices) == 0, "read: %+v", got)
+	}
+	_, own = read.called()
+	assert.Equal(t, len(own), 2, "reads")
 	// A call that did nothing may be tried again.
 	away := newFixture(t, func(c *Config) { c.Backend, c.Vault.Folder = Embedded, f.vault+"gone" })
 	for range 2 {
