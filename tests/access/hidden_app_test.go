@@ -81,7 +81,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 				}
 			}
 			t.Logf("%d requests, each time; the app was started %d times", len(requests), len(lines))
-			assert.That(t, allowed >= 30, "the app was asked only %d times: too few to mean anything", allowed)
+			assert.That(t, allowed >= 20, "the app was asked only %d times: too few to mean anything", allowed)
 		})
 	}
 }
