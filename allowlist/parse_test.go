@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
 	"vaultwicket/tiers"
@@ -273,25 +272,6 @@ func TestMessagesStayShort(t *testing.T) {
 	}
 }
 
-func TestLongTextIsClippedBetweenCharacters(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{strings.Repeat("x", 200), strings.Repeat("x", 200)},
-		{strings.Repeat("x", 201), strings.Repeat("x", 200) + "…"},
-		{strings.Repeat("x", 199) + "éé", strings.Repeat("x", 199) + "…"},
-		{strings.Repeat("é", 101), strings.Repeat("é", 100) + "…"},
-	} {
-		assert.Equal(t, quote.Short(test.text), test.want, "%q becomes", test.text)
-	}
-}
-
-func TestFormsHaveNames(t *testing.T) {
-	for value, want := range map[Value]string{
-		{}: "nothing", Text("x"): "text", Number("1"): "a number", Flag(true): "true or false", Flag(false): "true or false",
-	} {
-		assert.Equal(t, value.describe(), want, "%v", value)
-	}
-}
-
 func TestParseWords(t *testing.T) {
 	tests := []struct {
 		sentence string
@@ -341,13 +321,6 @@ func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 	_, err := ParseWords("read", []string{"path=A.md", "path=B.md"})
 	want := `command "read": parameter "path": given more than once`
 	assert.That(t, err != nil && err.Error() == want, "got %v, want %s", err, want)
-}
-
-func TestAFlagHasNoValue(t *testing.T) {
-	for _, on := range []Value{Flag(true), Text("true")} {
-		value, given := mustParse(t, "files", Params{"total": on}).Param("total")
-		assert.That(t, value == "" && given, "%v: %q, %v", on, value, given)
-	}
 }
 
 func TestEscalationNeverLowers(t *testing.T) {
