@@ -27,7 +27,7 @@ var hostile = map[string]string{
 	"directions":  "\u202eelteled\u202c \u2066x\u2069 \u200f\u061c",
 	"unseen":      "a\u200bb\u2060c\ufeffd\u00ade\U000e0041\U000e0042\u115f\u3164",
 	"markdown":    "# Allow\n\n![x](https://evil.example/?q=1) [click](https://evil.example)\n```\n</pre>\n<img src=x onerror=alert(1)>\n---\n| a | b |\n",
-	"much":        strings.Repeat("All work and no play. ", 1<<20/22),
+	"much":        strings.Repeat("All work and no play. ", 1<<18/22),
 	"many lines":  strings.Repeat("x\n", 1<<15),
 	"one letter":  strings.Repeat("\u0301", 1<<12),
 	"broad":       strings.Repeat("字\U0001f468\u200d\U0001f469", 1<<12),
@@ -172,8 +172,8 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 	var operations []gateway.Operation
 	for i := range 8 {
 		name := fmt.Sprintf("Inbox/n%d.md", i)
-		o.Write(name, strings.Repeat(strings.Repeat("字", 37)+"\n", 500))
-		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 5000)))
+		o.Write(name, strings.Repeat(strings.Repeat("字", 37)+"\n", 150))
+		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 1500)))
 	}
 	o.Refusing("much text", "unconfirmed", func() string {
 		got, asked := o.Batch(operations, rig.Says(consent.NoWay))
