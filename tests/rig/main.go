@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,14 +39,13 @@ func (b Built) Run() int {
 		return status(copyProgram(os.Args[len(os.Args)-1], to))
 	}
 	memory.Use()
-	ours := "vaultwicket-tests-" + goCommand() + "-"
-	folder, err := os.MkdirTemp("", ours)
+	folder, err := os.MkdirTemp("", "vaultwicket-tests-")
 	if err != nil {
 		return status(err)
 	}
 	defer os.RemoveAll(folder)
 	Binary = filepath.Join(folder, "vaultwicket")
-	if err := linkOrBuild(filepath.Join(os.TempDir(), ours+"*", "vaultwicket"), Binary); err != nil {
+	if err := Build("vaultwicket/cmd/vaultwicket", Binary); err != nil {
 		return status(fmt.Errorf("build: %w", err))
 	}
 	long.WaitTogether()
@@ -60,34 +58,6 @@ func status(err error) int {
 	}
 	fmt.Fprintln(os.Stderr, err)
 	return 2
-}
-
-// goCommand identifies the go command that runs these tests, by its process and the start of that.
-// It is "" on systems without /proc, and where something else runs them.
-func goCommand() string {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", os.Getppid()))
-	fields := strings.Fields(string(stat))
-	if len(fields) < 22 || fields[1] != "(go)" {
-		return ""
-	}
-	return fields[0] + "." + fields[21]
-}
-
-// linkOrBuild makes the program at a path. A package that is tested by the same go command at the
-// same time may have it already.
-func linkOrBuild(others, to string) error {
-	if goCommand() != "" {
-		built, _ := filepath.Glob(others)
-		for _, other := range built {
-			if os.Link(other, to) == nil {
-				return nil
-			}
-		}
-	}
-	if err := Build("vaultwicket/cmd/vaultwicket", to+".new"); err != nil {
-		return err
-	}
-	return os.Rename(to+".new", to)
 }
 
 // Build makes a program of the module at a path, without C as it is released, so that it also
