@@ -92,6 +92,16 @@ func (c Call) EmbeddedOnly() bool {
 // embedded CLI does whatever the vault is set to.
 func (c Call) FollowsLinks() bool { return c.of().followsLinks }
 
+// PrintedProperty returns the name of the property of which the answer is the value alone, "" for other
+// answers. Only by the name is a password known for one.
+func (c Call) PrintedProperty() string {
+	if !c.of().printsValue {
+		return ""
+	}
+	name, _ := c.Param("name")
+	return name
+}
+
 // Searches reports whether the answer depends on texts of notes that are not in it, as that of a search
 // or of a filter does: parts of a secret could be found by it where the program reads notes with secrets.
 func (c Call) Searches() bool { return c.of().searches }

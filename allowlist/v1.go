@@ -221,7 +221,7 @@ var v1Rows = []row{
 	{name: "property:remove", tier: tiers.V1, effect: tiers.Destroys, reach: reachNote, summary: "Remove a property from a note",
 		params:    []param{{name: "name", kind: kindName, required: true, summary: "The property"}, noteByName, noteByPath},
 		exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Removed: "}}},
-	{name: "property:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, summary: "Print the value of a property of a note",
+	{name: "property:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, printsValue: true, summary: "Print the value of a property of a note",
 		params:    []param{{name: "name", kind: kindName, required: true, summary: "The property"}, noteByName, noteByPath},
 		exclusive: fileOrPath, reply: Reply{Kind: Content, Silent: true}},
 }

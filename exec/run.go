@@ -261,6 +261,13 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *se
 	if a.Kind == process.Exited {
 		a.verdict = questionOf(permit, p).judge(got)
 	}
+	if name := permit.Call().PrintedProperty(); name != "" && !a.embedded {
+		var shown strings.Builder
+		for value := range strings.Lines(a.verdict.stdout) {
+			shown.WriteString(strings.TrimPrefix(string(marker.Redact([]byte(name+": "+value))), name+": "))
+		}
+		a.verdict.stdout = shown.String()
+	}
 	return a
 }
 

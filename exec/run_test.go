@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -262,6 +263,17 @@ func TestFactsOfTheAppAreNotBelieved(t *testing.T) {
 	r, p, _ := appRunner(t, Config{}, part{Argv: []string{"version"}, Out: []byte(goodVersion), Err: []byte(line)})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	assert.That(t, err == nil && out.Path == "" && out.Stderr == line, "path %q, stderr %q, %v", out.Path, out.Stderr, err)
+}
+
+// The app prints the value of a property alone, and only by the name it is known for a password.
+func TestAPasswordOfTheAppHasAMark(t *testing.T) {
+	line := regexp.MustCompile(`^‹secret:password:[0-9a-f]{6}›\n‹secret:password:[0-9a-f]{6}›\n$`)
+	for name, want := range map[string]bool{"password": true, "author": false} {
+		value := "Zk7pQ2mVxA9\nR8dk2Lx0PqW\n"
+		r, p, _ := appRunner(t, Config{SecretsKey: func() []byte { return []byte("k") }}, probed, part{Argv: []string{"property:read", "name=" + name, "path=a.md"}, Out: []byte("Loading updated app package x\n" + value)})
+		out, err := r.Run(t.Context(), mustPermit("property:read", params{"name": name, "path": "a.md"}), p)
+		assert.That(t, err == nil && line.MatchString(out.Stdout) == want && (want || out.Stdout == value), "%s: %q, %v", name, out.Stdout, err)
+	}
 }
 
 func TestSurroundingsOfAChild(t *testing.T) {
