@@ -187,7 +187,8 @@ func sameAnswers(a, b string) bool {
 
 var volatile = regexp.MustCompile(`/\d{3}/Home|\b1[0-9]{12}\b|"hash":"[0-9a-f]+"|\d{8}T\d{6}\.\d+Z-[0-9a-f]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?`)
 
-var hashes = regexp.MustCompile(`"(before|after|digest)":"[0-9a-f]+"`)
+// inner is what a plan has for the gateway alone.
+var inner = regexp.MustCompile(`"digest":"[0-9a-f]+"|"raw":\["[0-9a-f]*","[0-9a-f]*"\]`)
 
 // TestPrivateNotesDoNotExist asks everything in a vault with private notes, and in one without
 // them: alone and in a worker that lives on while notes become private in the one and are removed
@@ -247,8 +248,8 @@ func TestPrivateNotesDoNotExist(t *testing.T) {
 				if i%7 == round {
 					a, b = with.on(nil, args...), without.on(nil, args...)
 				}
-				if slices.Contains(args, "bookmark") { // the file has another hash
-					a, b = hashes.ReplaceAllString(a, ""), hashes.ReplaceAllString(b, "")
+				if slices.Contains(args, "bookmark") { // the file is another one
+					a, b = inner.ReplaceAllString(a, ""), inner.ReplaceAllString(b, "")
 				}
 				require.That(t, !strings.Contains(a, canary), "seed %d, round %d: %q tells\n%s", seed, round, args, a)
 				require.That(t, sameAnswers(a, b) || makesAt(a, b, private), "seed %d, round %d: %q\n%s\nwithout private notes:\n%s", seed, round, args, a, b)

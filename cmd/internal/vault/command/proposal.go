@@ -140,6 +140,8 @@ func (v *Vault) hashAt(path disk.Path, c FileState) string {
 		return ""
 	case c.Image.Exists:
 		return c.known
+	case path == disk.Bookmarks() && v.Hides(): // it has what is hidden, too
+		return Digest(nil)
 	}
 	return Digest(v.Shown(path, c.Text))
 }
