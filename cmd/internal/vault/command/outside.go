@@ -88,16 +88,13 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 	after := make([]journal.Image, len(seen))
 	for i, t := range seen {
 		after[i] = ImageOf(t.now)
-		var was FileState
-		switch {
-		case t.step.Before == after[i]:
-			was = t.now
-		case t.step.Before.Exists:
-			text, err := j.Object(t.step.Before.Hash)
-			if err != nil {
-				continue // it is not kept where the file was moved as it was
+		was := t.now // also of a file that was moved as it was, of which nothing is kept
+		if !t.step.Before.Exists {
+			was = FileState{}
+		} else if t.step.Before != after[i] {
+			if text, err := j.Object(t.step.Before.Hash); err == nil {
+				was = Existing(text)
 			}
-			was = Existing(text)
 		}
 		made := edit.CountLines(was.Text, t.now.Text)
 		verdict.Added += made.Added
