@@ -143,6 +143,31 @@ func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	}
 }
 
+// A note that changes after the yes, while its call waits for others, is not published: the hash of what was
+// named counts until the program starts.
+func TestWhatWasApprovedIsPublishedAsItWas(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"text": "", "other": "conflict"} {
+		f := openAsking(t, func(c *Config) { c.Limits.Parallel = 1 })
+		note := filepath.Join(f.vault, "a.md")
+		require.NoError(t, os.WriteFile(note, []byte("text"), 0o600))
+		running := f.gateway.vaults[0].running
+		_, err := running.Acquire(t.Context(), "other")
+		require.NoError(t, err)
+		done := make(chan Result, 1)
+		go func() {
+			done <- f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: replies(consent.Yes, new(consent.Question))})
+		}()
+		for running.Waiting() == 0 && len(done) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		require.NoError(t, os.WriteFile(note, []byte(text), 0o600))
+		running.Release("other")
+		got := <-done
+		assert.That(t, code(got) == want && f.published() == map[bool]int{true: 1}[want == ""], "%s: %+v, published %d times", text, got.Error, f.published())
+	}
+}
+
 // TestTheDigestTellsEverythingApart changes one thing after the other.
 func TestTheDigestTellsEverythingApart(t *testing.T) {
 	t.Parallel()
