@@ -129,7 +129,7 @@ func (m managed) bound(f *Flags, s *Settings) {
 	}
 	stricter := policy.Stricter(m.rights, s.Policy)
 	for _, part := range limitParts {
-		if limitCloses(part.of(m.limits), part.of(s.Limits)) {
+		if limitCloses(*part.of(&m.limits), *part.of(&s.Limits)) {
 			stricter = append(stricter, part.name)
 		}
 	}

@@ -98,7 +98,7 @@ func TestNothingWidensTheManagedSettings(t *testing.T) {
 			assert.That(t, len(wider) == 0 && !accessCloses(f.bounds.rights, p), "%s, policy %d: more than the machine allows: %v, access %s", name, i, wider, p.Access)
 		}
 		for _, part := range limitParts {
-			assert.That(t, !limitCloses(part.of(f.bounds.limits), part.of(s.Limits)), "%s: %s is %d", name, part.name, part.of(s.Limits))
+			assert.That(t, !limitCloses(*part.of(&f.bounds.limits), *part.of(&s.Limits)), "%s: %s is %d", name, part.name, *part.of(&s.Limits))
 		}
 		p := s.Served[0].Policy
 		assert.That(t, p.Access.Level("Private/Deep/a.md") == access.None && p.Access.Level("a.md") == access.Read, "%s: access %s", name, p.Access)

@@ -66,7 +66,7 @@ func (r *reloader) reload(read *source) *source {
 		policies[i] = r.tighten(i, f, s, &told)
 	}
 	for _, p := range limitParts {
-		switch has, wanted := p.of(r.limits), p.of(s.Limits); {
+		switch has, wanted := *p.of(&r.limits), *p.of(&s.Limits); {
 		case limitCloses(wanted, has):
 			told.add(&told.taken, p.name)
 		case limitCloses(has, wanted):
@@ -154,16 +154,12 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 
 // stricterLimits returns the stricter of two limits each, as the gateway does.
 func stricterLimits(a, b admission.Limits) admission.Limits {
-	pick := func(a, b int) int {
-		if limitCloses(b, a) {
-			return b
+	for _, part := range limitParts {
+		if has, wanted := part.of(&a), *part.of(&b); limitCloses(wanted, *has) {
+			*has = wanted
 		}
-		return a
 	}
-	return admission.Limits{
-		Parallel: a.Parallel, Calls: pick(a.Calls, b.Calls),
-		Mutations: pick(a.Mutations, b.Mutations), MutationsHour: pick(a.MutationsHour, b.MutationsHour),
-	}
+	return a
 }
 
 // of names a setting, with the vault where vaults have their own.
@@ -197,11 +193,11 @@ func accessCloses(a, b policy.Policy) bool {
 // limitParts are the settings of the rates.
 var limitParts = [...]struct {
 	name string
-	of   func(admission.Limits) int
+	of   func(*admission.Limits) *int
 }{
-	{"rate", func(l admission.Limits) int { return l.Calls }},
-	{"rate-mutations", func(l admission.Limits) int { return l.Mutations }},
-	{"rate-mutations-hour", func(l admission.Limits) int { return l.MutationsHour }},
+	{"rate", func(l *admission.Limits) *int { return &l.Calls }},
+	{"rate-mutations", func(l *admission.Limits) *int { return &l.Mutations }},
+	{"rate-mutations-hour", func(l *admission.Limits) *int { return &l.MutationsHour }},
 }
 
 // limitCloses reports whether a rate of a is less than one of b. 0 is no limit.

@@ -47,7 +47,7 @@ func (g tightened) allowsMore(other tightened) bool {
 		}
 	}
 	for _, part := range limitParts {
-		if limitCloses(part.of(other.limits), part.of(g.limits)) {
+		if limitCloses(*part.of(&other.limits), *part.of(&g.limits)) {
 			return true
 		}
 	}
