@@ -57,7 +57,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		if q.State == consent.Pending { // seconds are never below zero: a clock may have been put back
 			list = append(list, waitingApproval{
 				Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second), Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
-				Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
+				Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: terminal.Visible(q.Text),
 			})
 		}
 	}
@@ -179,7 +179,7 @@ func questionOf(std terminal.Streams, code string) (state string, q consent.Stor
 func rowsOf(q consent.StoredQuestion, stream any) []string {
 	rows := rowsFor(q.Lines, stream)
 	if rows == nil { // of a version that kept no lines
-		return strings.Split(shownText(q.Text), "\n")
+		return strings.Split(terminal.Visible(q.Text), "\n")
 	}
 	return rows
 }
@@ -235,12 +235,6 @@ type waitingApproval struct {
 	Vault       string    `json:"vault"`
 	Command     string    `json:"command"`
 	Text        string    `json:"text"`
-}
-
-// shownText is the text of a question, as it was made to be shown.
-func shownText(text string) string {
-	text, _ = clean.Text(text)
-	return text
 }
 
 // inQuotes quotes a cleaned name that a client has chosen.

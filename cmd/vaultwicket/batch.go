@@ -57,7 +57,8 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
 	var result gateway.BatchResult
 	if o.Remote != nil {
-		result, err = serverOf(o, user.asksRemote()).Batch(ctx, input)
+		o.Remote.Ask = user.asksRemote()
+		result, err = o.Remote.Batch(ctx, input)
 	} else {
 		result = o.Gateway.DoBatch(counting(ctx, user.progress), operations)
 	}

@@ -93,12 +93,11 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 // reading returns a gateway of one backend that reads in every tier and changes nothing.
 // Access rules and disabled commands stay as they are set.
 func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
-	s := o.Settings
-	s.Backend, s.Limits = backend, admission.Limits{Parallel: 1}
-	s.Served = slices.Clone(s.Served[:1])
-	p := &s.Served[0].Policy
+	o.Backend, o.Limits = backend, admission.Limits{Parallel: 1}
+	o.Served = slices.Clone(o.Served[:1])
+	p := &o.Served[0].Policy
 	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false
-	return settings.NewGateway(s, o.Std, o.Runner, o.Log, nil, nil)
+	return o.NewGateway()
 }
 
 // comparison has two gateways of one vault, which only read.

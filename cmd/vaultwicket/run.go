@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/frame"
@@ -60,7 +59,8 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 	var result gateway.Result
 	var err error
 	if o.Remote != nil {
-		result, err = serverOf(o, user.asksRemote()).Do(ctx, req)
+		o.Remote.Ask = user.asksRemote()
+		result, err = o.Remote.Do(ctx, req)
 	} else {
 		result = o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
 	}
@@ -205,11 +205,6 @@ func (u *user) asker() consent.Asker {
 		u.declined = true
 		return consent.No
 	}
-}
-
-// serverOf returns the server to call, which asks the user with ask.
-func serverOf(o settings.Opened, ask func(ctx context.Context, text string) bool) *remote.Server {
-	return &remote.Server{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
 }
 
 // asksRemote returns the function that asks the user what a server asks, nil without a terminal.

@@ -39,7 +39,6 @@ type Change struct {
 	Name      string     // of the entry
 	File      string     // the settings file, as the client knows it
 	Commands  [][]string // run in order in place of writing File
-	Replaces  []string   // what the entry starts so far, nil if there is none
 	before    file
 	after     []byte
 	deletes   bool // the file is deleted: it did not exist before the entry
@@ -136,9 +135,8 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 		return nil, err
 	}
 	if old != nil {
-		change.Replaces = append(commandOf(old), urlOf(old))
 		if !isOurs(s.Name, old) && !replace {
-			return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, change.Replaces),
+			return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, append(commandOf(old), urlOf(old))),
 				"use another --name, or --replace to overwrite it")
 		}
 		if document.Equal(old, entry.Plain()) {
@@ -187,7 +185,6 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	if !isOurs(name, old) {
 		return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand")
 	}
-	change.Replaces = append(commandOf(old), urlOf(old))
 	change.after, err = c.format.editor().Remove(change.before.content, c.at(name))
 	if err != nil {
 		return nil, c.unusable(change.File, err)

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/exec"
@@ -48,7 +49,7 @@ type Opened struct {
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
-	Remote   *Server
+	Remote   *remote.Server
 	Notifier *notify.Notifier // tells the owner of questions, nil for none
 	Activity *Activity        // told of the calls of a server
 
@@ -124,7 +125,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 			return Opened{}, err
 		}
 	}
-	o.Gateway = NewGateway(s, std, o.Runner, o.Log, o.observer(), o.Notifier.Send)
+	o.Gateway = o.NewGateway()
 	o.Follow(nil)
 	return o, nil
 }
@@ -157,20 +158,19 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 	}), nil
 }
 
-// NewGateway returns a gateway of settings with a runner. observer is nil if no one is
-// told of the calls, tell if no one is told of questions, see [gateway.Config].
-func NewGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer, tell func(text, link string)) *gateway.Gateway {
-	agent := s.Agent
-	if len(s.Agents) == 0 {
+// NewGateway returns a gateway of the settings and the programs, whose calls are told to whoever observes.
+func (o Opened) NewGateway() *gateway.Gateway {
+	agent := o.Agent
+	if len(o.Agents) == 0 {
 		agent = ""
 	}
-	return newGateway(s, std, runner, log, observer, tell, agent, Session())
+	return o.gatewayOf(agent, Session())
 }
 
-func newGateway(s Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer, tell func(text, link string), agent, session string) *gateway.Gateway {
+func (o Opened) gatewayOf(agent, session string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Agent: agent, Session: session, Getenv: std.Getenv, Log: log, Observe: observer, Notify: tell,
+		Vaults: o.Served, Runner: o.Runner, Backend: o.Backend, Limits: o.Limits, Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
+		Agent: agent, Session: session, Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
 	})
 }
 
@@ -194,7 +194,8 @@ func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := newGateway(s, o.Std, o.Runner, o.Log, o.observer(), o.Notifier.Send, agent, newSession())
+	o.Settings = s
+	g := o.gatewayOf(agent, newSession())
 	r := newReloader(g, f, s, o.Std, o.Log.With("agent", agent))
 	if o.running.read = f.source; early {
 		o.running.read = r.reload(read)
@@ -338,9 +339,6 @@ const TokenVariable = "VAULTWICKET_TOKEN"
 
 const maxTokenFile = 16 << 10
 
-// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
-type Server struct{ URL, Token string }
-
 // CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
 // machine: [Opened.Remote] is set then.
 func (f *Flags) CallsServer() {
@@ -349,7 +347,7 @@ func (f *Flags) CallsServer() {
 
 // Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
 // this machine do not apply: a flag that could only mean them is refused. The token may be missing.
-func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
+func (f *Flags) Server(std terminal.Streams) (server *remote.Server, vault string, err error) {
 	if f.url == "" {
 		return nil, "", nil
 	}
@@ -376,5 +374,5 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
 	}
-	return &Server{f.url, token}, vault, nil
+	return &remote.Server{URL: f.url, Token: token}, vault, nil
 }
