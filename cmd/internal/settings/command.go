@@ -284,46 +284,48 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 
 // lines returns lines for other values of a setting than this one: examples that change something.
 func (s setting) lines(value string) (lines []string) {
-	line := func(text string) { lines = append(lines, s.name+" = "+text) }
-	example := map[string]string{ // of the settings that take a text or a list, other than their defaults
-		"cli": "/usr/local/bin/obsidian", "vault": "Notes", "disable": "delete", "enable-only": "read", "timeout": "30s", "max-output": "64KiB", "min-cli-version": "1.13.0",
-		"embeddings-url": "http://127.0.0.1:11434/v1", "embeddings-model": "mxbai-embed-large", "embeddings-key-file": "/home/me/.config/vaultwicket/embeddings-key", "toolsets": "notes", "http": "127.0.0.1:8765", "token-file": "/home/me/.config/vaultwicket/token",
-		"tls-cert": "/etc/ssl/notes.pem", "tls-key": "/etc/ssl/notes.key", "allow-origin": "https://app.example", "allow-host": "notes.example", "public-url": "https://notes.example/mcp",
-		"shadow": "suspicious", "exceptions": "secrets Docs/Samples # keys of the documentation", "private-property": "hidden-from", "private-tags": "confidential", "export": "https://collector.example:4318/v1/logs", "checkpoints": "state", "oauth-issuer": "https://login.example", "oauth-client-file": "/home/me/.config/vaultwicket/client", "oauth-claim": "azp", "agent": "cursor", "profile": "work",
-	}[s.name]
+	others := []string{s.example}
 	switch {
 	case s.kind == boolean:
-		line(strconv.FormatBool(value != "true"))
+		others[0] = strconv.FormatBool(value != "true")
 	case s.kind == numeric:
 		n, _ := strconv.Atoi(value) // it was checked
 		other := max(2*n, 4)
 		if s.form.most > 0 && other > s.form.most {
 			other = n / 2
 		}
-		line(strconv.Itoa(other))
+		others[0] = strconv.Itoa(other)
 	case s.kind == list:
-		now := names(value)
-		other := append(slices.Clone(now), example)
-		if at := slices.Index(now, example); at >= 0 {
-			other = slices.Delete(now, at, at+1)
+		other := append(names(value), s.example)
+		if at := slices.Index(other, s.example); at < len(other)-1 {
+			other = slices.Delete(other[:len(other)-1], at, at+1)
 		}
-		var quoted []string
-		for _, name := range other {
-			quoted = append(quoted, strconv.Quote(name))
-		}
-		line("[" + strings.Join(quoted, ", ") + "]")
+		others[0] = strings.Join(other, ",")
 	case len(s.form.choices) > 0:
-		for _, choice := range s.form.choices {
-			if choice != value {
-				line(strconv.Quote(choice))
-			}
-		}
-	case value == example:
-		line(strconv.Quote(s.fallback))
-	default:
-		line(strconv.Quote(example))
+		others = slices.DeleteFunc(slices.Clone(s.form.choices), func(choice string) bool { return choice == value })
+	case value == s.example:
+		others[0] = s.fallback
+	}
+	for _, other := range others {
+		lines = append(lines, s.line(other))
 	}
 	return lines
+}
+
+// line returns the line of the settings file for a value that is known to be right. Go quotes what the
+// values have as TOML does.
+func (s setting) line(text string) string {
+	switch s.kind {
+	case textual:
+		text = strconv.Quote(text)
+	case list:
+		var quoted []string
+		for _, name := range names(text) {
+			quoted = append(quoted, strconv.Quote(name))
+		}
+		text = "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return s.name + " = " + text
 }
 
 // Choices returns the values that a setting can have, by the name of its flag; nil where

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"vaultwicket/cmd/internal/terminal"
@@ -104,19 +103,7 @@ func initialConfig() string {
 # check" what is wrong here, and "vaultwicket config schema" helps an editor.
 `)
 	for _, row := range table {
-		// No default has a letter that TOML would want escaped in another way than Go.
-		text := row.fallback
-		switch value := row.valueOf(text).(type) {
-		case string:
-			text = strconv.Quote(value)
-		case []string:
-			var quoted []string
-			for _, name := range value {
-				quoted = append(quoted, strconv.Quote(name))
-			}
-			text = "[" + strings.Join(quoted, ", ") + "]"
-		}
-		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", row.usage, row.name, text)
+		fmt.Fprintf(&b, "\n# %s\n#%s\n", row.usage, row.line(row.fallback))
 	}
 	b.WriteString(`
 # Several vaults, the first one being the default. Each needs a name, an id or a

@@ -242,8 +242,7 @@ func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w := watch{look: lookAt(o.Flags.file.name, o.Flags.bounds.name), seen: []fs.FileInfo{o.Flags.file.info, o.Flags.bounds.info}, asked: asked}
-		w.run(ctx, o.running.reload)
+		watch(ctx, lookAt(o.Flags.file.name, o.Flags.bounds.name), []fs.FileInfo{o.Flags.file.info, o.Flags.bounds.info}, asked, o.running.reload)
 	}()
 	return func() {
 		signal.Stop(asked)
@@ -268,13 +267,9 @@ func lookAt(names ...string) func() []fs.FileInfo {
 	}
 }
 
-type watch struct {
-	look  func() []fs.FileInfo
-	seen  []fs.FileInfo // of the files when they were read, nil for one that was not there
-	asked <-chan os.Signal
-}
-
-func (w *watch) run(ctx context.Context, reload func()) {
+// watch calls reload when it is asked to, and when the files that look looks at have changed and settled.
+// seen is how they were when they were read, nil for one that was not there. It ends with ctx.
+func watch(ctx context.Context, look func() []fs.FileInfo, seen []fs.FileInfo, asked <-chan os.Signal, reload func()) {
 	changing := false      // a file is another than the one that was read,
 	var last []fs.FileInfo // and this is how they were at the last look
 	timer := time.NewTimer(lookEvery)
@@ -283,16 +278,16 @@ func (w *watch) run(ctx context.Context, reload func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.asked:
-			w.seen, changing = w.look(), false
+		case <-asked:
+			seen, changing = look(), false
 			reload()
 		case <-timer.C:
-			now, wait := w.look(), lookEvery
+			now, wait := look(), lookEvery
 			switch {
-			case same(now, w.seen):
+			case same(now, seen):
 				changing = false
 			case changing && same(now, last): // as at the last look: it has settled
-				w.seen, changing = now, false
+				seen, changing = now, false
 				reload()
 			default:
 				changing, last, wait = true, now, settleFor

@@ -234,7 +234,7 @@ func watchIn(t *testing.T, story func(w *watched)) {
 		look := lookAt(file)
 		counting := func() []fs.FileInfo { w.looks.Add(1); return look() }
 		ctx, cancel := context.WithCancel(context.Background())
-		go (&watch{look: counting, seen: look(), asked: w.asked}).run(ctx, func() { w.reloads.Add(1) })
+		go watch(ctx, counting, look(), w.asked, func() { w.reloads.Add(1) })
 		story(w)
 		cancel()
 		synctest.Wait()
