@@ -76,14 +76,7 @@ const (
 	yamlFormat  format = "YAML"
 )
 
-// editor changes files of one format.
-type editor interface {
-	Decode(text []byte) (any, error)
-	Set(text []byte, at document.Place, entry document.Object) ([]byte, error)
-	Remove(text []byte, at document.Place) ([]byte, error)
-}
-
-func (f format) editor() editor {
+func (f format) editor() document.Editor {
 	switch f {
 	case tomlFormat:
 		return document.TOML{}

@@ -151,7 +151,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			}
 		}
 	}
-	change.after, err = c.format.editor().Set(change.before.content, c.at(s.Name), entry)
+	change.after, err = document.Set(c.format.editor(), change.before.content, c.at(s.Name), entry)
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
@@ -185,7 +185,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	if !isOurs(name, old) {
 		return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand")
 	}
-	change.after, err = c.format.editor().Remove(change.before.content, c.at(name))
+	change.after, err = document.Remove(c.format.editor(), change.before.content, c.at(name))
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
@@ -209,7 +209,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 func (c *Change) restore() {
 	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
 	probe := document.Object{{Key: "command", Value: programName}}
-	want, err := editor.Set(c.after, at, probe)
+	want, err := document.Set(editor, c.after, at, probe)
 	folder := c.installer.backupsOf(c.Client, c.before)
 	if err != nil || private.CheckFolder(folder) != nil { // others could have changed what is in it
 		return
@@ -229,7 +229,7 @@ func (c *Change) restore() {
 		if _, has := document.Lookup(value, at); has {
 			continue
 		}
-		if got, err := editor.Set(content, at, probe); err == nil && bytes.Equal(got, want) {
+		if got, err := document.Set(editor, content, at, probe); err == nil && bytes.Equal(got, want) {
 			c.after, c.deletes = content, absent
 			return
 		}

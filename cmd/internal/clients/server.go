@@ -128,23 +128,12 @@ func (c Client) Snippet(s Server) (string, error) {
 	if !ok {
 		return "", c.noHTTP()
 	}
-	at := c.at(s.Name)
-	switch c.format {
-	case tomlFormat:
-		return document.RenderTOML(at, entry, "\n"), nil
-	case yamlFormat:
-		return document.RenderYAML(at, entry), nil
-	}
-	whole := document.Object{{Key: s.Name, Value: entry}}
-	for i := len(c.place) - 1; i >= 0; i-- {
-		whole = document.Object{{Key: c.place[i], Value: whole}}
-	}
-	text := document.RenderJSON(whole)
+	text := c.format.editor().Render(c.at(s.Name), entry)
 	if s.URL != "" && c.shape.inputs {
 		// The renderer has no list of objects: the one that there is has a fixed text.
 		text = "{\n" + codeInputs + text[2:]
 	}
-	return text + "\n", nil
+	return text, nil
 }
 
 const codeInputs = `  "inputs": [

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"vaultwicket/cmd/internal/document"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -50,28 +51,10 @@ func (i Installer) State(c Client) State {
 		s.Problem = err.Error()
 		return s
 	}
-	for _, key := range c.place {
-		mapping, _ := value.(map[string]any)
-		value = mapping[key]
-	}
-	all := map[string]map[string]any{}
-	if c.list {
-		list, _ := value.([]any)
-		for _, item := range slices.Backward(list) { // of several with a name the first counts
-			entry, _ := item.(map[string]any)
-			if name, ok := entry["name"].(string); ok {
-				all[name] = entry
-			}
-		}
-	} else {
-		mapping, _ := value.(map[string]any)
-		for name, item := range mapping {
-			all[name], _ = item.(map[string]any)
-		}
-	}
+	all := document.Entries(value, c.at(""))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		entry := all[name]
-		if entry == nil || !isOurs(name, entry) {
+		if !isOurs(name, entry) {
 			continue
 		}
 		words := commandOf(entry)

@@ -182,27 +182,73 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
+// Editor changes texts of one format, see [Set] and [Remove].
+type Editor interface {
+	// Decode returns the text as a parser would, nil for an empty one. The error is an [*Malformed]
+	// or an [*Unsupported].
+	Decode(text []byte) (any, error)
+	// Render returns an entry as a file with nothing else would have it.
+	Render(at Place, entry Object) string
+
+	set(text []byte, at Place, entry Object) ([]byte, error)
+	remove(text []byte, at Place) ([]byte, error)
+	// cannot is the error for an entry in a form that is not edited, or for all that it is in.
+	cannot(at Place, all bool) error
+}
+
+// Set returns the text with the entry at a place, added or replaced. What is missing on the way to it is
+// made. The error is an [*Malformed] or an [*Unsupported].
+func Set(e Editor, text []byte, at Place, entry Object) ([]byte, error) {
+	before, err := e.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := e.set(text, at, entry)
+	if err != nil {
+		return nil, err
+	}
+	return changed, verify(e, before, changed, at, withName(at, entry))
+}
+
+// Remove returns the text without the entry at a place, the text itself if there is none. A mapping or list
+// that becomes empty stays. The errors are those of [Set].
+func Remove(e Editor, text []byte, at Place) ([]byte, error) {
+	before, err := e.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, found := Lookup(before, at); !found {
+		return text, nil
+	}
+	changed, err := e.remove(text, at)
+	if err != nil {
+		return nil, err
+	}
+	return changed, verify(e, before, changed, at, nil)
+}
+
+var errElsewhere = &Unsupported{"the file cannot be edited without changing something else in it"}
+
+// verify is [Verify] for a text that was changed, in which the entry, nil for none, must be as well.
+func verify(e Editor, before any, changed []byte, at Place, entry Object) error {
+	after, err := e.Decode(changed)
+	if err != nil {
+		return e.cannot(at, true)
+	}
+	found, ok := Lookup(after, at)
+	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
+		return e.cannot(at, false)
+	}
+	return Verify(before, after, at)
+}
+
 // Verify returns an error unless two parsed texts differ in nothing but the entry at
 // a place. Empty mappings and lists on the way to it count as missing.
 func Verify(before, after any, at Place) error {
 	if Equal(without(before, at.Path, at), without(after, at.Path, at)) {
 		return nil
 	}
-	return &Unsupported{"the file cannot be edited without changing something else in it"}
-}
-
-// verifyEntry is [Verify] for a text that was changed, and returns an error unless the entry, nil for
-// none, is there: malformed if the text cannot be read, differs if the entry is another one.
-func verifyEntry(decode func([]byte) (any, error), before any, changed []byte, at Place, entry *Object, malformed, differs error) error {
-	after, err := decode(changed)
-	if err != nil {
-		return malformed
-	}
-	found, ok := Lookup(after, at)
-	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
-		return differs
-	}
-	return Verify(before, after, at)
+	return errElsewhere
 }
 
 // without returns a parsed value without the entry, and without mappings that become empty.
@@ -241,22 +287,37 @@ func without(value any, path []string, at Place) any {
 	return rest
 }
 
-// Lookup returns the entry at a place of a parsed value; ok is false if it is missing or not a mapping.
-func Lookup(value any, at Place) (map[string]any, bool) {
+// Entries returns the entries beside a place of a parsed value, and the one there, by their names. What is
+// no mapping is left out; of several with a name in a list the first counts.
+func Entries(value any, at Place) map[string]map[string]any {
 	for _, key := range at.Path {
 		mapping, _ := value.(map[string]any)
 		value = mapping[key]
 	}
+	all := map[string]map[string]any{}
+	add := func(name, item any) {
+		entry, ok := item.(map[string]any)
+		if key, named := name.(string); ok && named {
+			all[key] = entry
+		}
+	}
 	if at.List {
 		list, _ := value.([]any)
-		for _, item := range list {
-			if entry, ok := item.(map[string]any); ok && entry["name"] == at.Name {
-				return entry, true
-			}
+		for _, item := range slices.Backward(list) {
+			entry, _ := item.(map[string]any)
+			add(entry["name"], item)
 		}
-		return nil, false
+		return all
 	}
 	mapping, _ := value.(map[string]any)
-	entry, ok := mapping[at.Name].(map[string]any)
+	for name, item := range mapping {
+		add(name, item)
+	}
+	return all
+}
+
+// Lookup returns the entry at a place of a parsed value; ok is false if it is missing or not a mapping.
+func Lookup(value any, at Place) (entry map[string]any, ok bool) {
+	entry, ok = Entries(value, at)[at.Name]
 	return entry, ok
 }

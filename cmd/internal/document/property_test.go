@@ -12,13 +12,6 @@ import (
 	"vaultwicket/tests/require"
 )
 
-// editor is what the three editors have in common.
-type editor interface {
-	Decode(text []byte) (any, error)
-	Set(text []byte, at document.Place, entry document.Object) ([]byte, error)
-	Remove(text []byte, at document.Place) ([]byte, error)
-}
-
 var entry = document.Object{
 	{Key: "name", Value: "vaultwicket"}, {Key: "command", Value: "/opt/home \u00e4\"brew\\bin/vaultwicket"},
 	{Key: "args", Value: []string{"serve", "--vault", `C:\Notes #1: yes`, ""}},
@@ -38,15 +31,15 @@ var (
 
 // holds checks all that an editor promises for one text. It reports whether the text
 // could be edited.
-func holds(t *testing.T, e editor, at document.Place, text string) bool {
+func holds(t *testing.T, e document.Editor, at document.Place, text string) bool {
 	t.Helper()
 	before, err := e.Decode([]byte(text))
 	if err != nil {
-		_, err := e.Set([]byte(text), at, entry)
+		_, err := document.Set(e, []byte(text), at, entry)
 		require.That(t, err != nil, "a malformed text was edited:\n%q", text)
 		return false
 	}
-	set, err := e.Set([]byte(text), at, entry)
+	set, err := document.Set(e, []byte(text), at, entry)
 	if err != nil {
 		var malformed *document.Malformed
 		var unsupported *document.Unsupported
@@ -57,15 +50,15 @@ func holds(t *testing.T, e editor, at document.Place, text string) bool {
 	require.That(t, err == nil, "%q: the edited text is malformed: %v\n%q", text, err, set)
 	found, ok := document.Lookup(after, at)
 	require.That(t, ok && document.Equal(found, entry.Plain()), "%q: the entry is %v in\n%q", text, found, set)
-	again, err := e.Set(set, at, entry)
+	again, err := document.Set(e, set, at, entry)
 	require.That(t, err == nil && bytes.Equal(again, set), "%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
 	require.That(t, document.Verify(before, after, at) == nil, "%q: something else changed in\n%q", text, set)
-	removed, err := e.Remove(set, at)
+	removed, err := document.Remove(e, set, at)
 	require.That(t, err == nil, "%q: the entry cannot be removed: %v from\n%q", text, err, set)
 	if _, had := document.Lookup(before, at); had {
 		return true
 	}
-	again, err = e.Set(removed, at, entry)
+	again, err = document.Set(e, removed, at, entry)
 	require.That(t, err == nil && bytes.Equal(again, set), "%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
 	require.That(t, !others(before, at) || string(removed) == text, "%q: after adding and removing it is\n%q", text, removed)
 	return true
@@ -111,8 +104,8 @@ func TestTOMLKeepsEverythingElse(t *testing.T) {
 	for _, text := range tomlTexts {
 		for _, s := range spellings(text) {
 			assert.That(t, holds(t, document.TOML{}, inTables, s), "cannot be edited:\n%s", s)
-			set, _ := document.TOML{}.Set([]byte(s), inTables, entry)
-			back, _ := (document.TOML{}).Remove(set, inTables)
+			set, _ := document.Set(document.TOML{}, []byte(s), inTables, entry)
+			back, _ := document.Remove(document.TOML{}, set, inTables)
 			assert.That(t, string(back) == s, "%q: after adding and removing it is\n%q", s, back)
 		}
 	}
@@ -267,9 +260,9 @@ func FuzzJSONLists(f *testing.F) {
 	})
 }
 
-func wantMalformed(t *testing.T, e editor, at document.Place, name, text string, line, column int) {
+func wantMalformed(t *testing.T, e document.Editor, at document.Place, name, text string, line, column int) {
 	t.Helper()
-	_, err := e.Set([]byte(text), at, entry)
+	_, err := document.Set(e, []byte(text), at, entry)
 	var malformed *document.Malformed
 	assert.That(t, errors.As(err, &malformed) && malformed.Line == line && malformed.Column == column, "%s: the error is %v, want line %d, column %d", name, err, line, column)
 }
@@ -315,7 +308,7 @@ func TestMalformedYAMLIsRefusedWithItsPlace(t *testing.T) {
 
 func TestWhatCannotBeEditedIsRefused(t *testing.T) {
 	for _, test := range []struct {
-		e    editor
+		e    document.Editor
 		at   document.Place
 		text string
 	}{
@@ -329,7 +322,7 @@ func TestWhatCannotBeEditedIsRefused(t *testing.T) {
 		{document.YAML{}, inMapping, "a: |\n  text\n  without an end"},
 		{document.YAML{}, inList, "mcpServers: [{name: a}]\n"},
 	} {
-		got, err := test.e.Set([]byte(test.text), test.at, entry)
+		got, err := document.Set(test.e, []byte(test.text), test.at, entry)
 		assert.That(t, err != nil, "%q was edited:\n%s", test.text, got)
 	}
 }

@@ -38,14 +38,9 @@ func (TOML) Decode(text []byte) (any, error) {
 	return nil, &Malformed{Line: line, Column: column, Reason: strings.TrimPrefix(decoding.Error(), "toml: ")}
 }
 
-// Set returns the text with the entry at a place, added or replaced.
-func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
-	before, err := e.Decode(text)
-	if err != nil {
-		return nil, err
-	}
+func (e TOML) set(text []byte, at Place, entry Object) ([]byte, error) {
 	newline := Newline(text)
-	block := RenderTOML(at, entry, newline)
+	block := strings.ReplaceAll(e.Render(at, entry), "\n", newline)
 	runs := tomlRunsOf(text, at)
 	var changed []byte
 	if len(runs) == 1 && runs[0].table {
@@ -66,24 +61,18 @@ func (e TOML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		changed = append(changed, block...)
 	}
-	return changed, verifyEntry(e.Decode, before, changed, at, &entry, inlineError(at.Path[0]), inlineError(at.String()))
+	return changed, nil
 }
 
-// Remove returns the text without the entry at a place, the text itself if there is none.
-func (e TOML) Remove(text []byte, at Place) ([]byte, error) {
-	before, err := e.Decode(text)
-	if err != nil {
-		return nil, err
-	}
-	if _, found := Lookup(before, at); !found {
-		return text, nil
-	}
-	changed := cutRuns(text, tomlRunsOf(text, at))
-	return changed, verifyEntry(e.Decode, before, changed, at, nil, inlineError(at.Path[0]), inlineError(at.String()))
+func (TOML) remove(text []byte, at Place) ([]byte, error) {
+	return cutRuns(text, tomlRunsOf(text, at)), nil
 }
 
-// inlineError is the error for a table of the name that is not written as one.
-func inlineError(name string) error {
+func (TOML) cannot(at Place, all bool) error {
+	name := at.String()
+	if all {
+		name = at.Path[0]
+	}
 	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}
 }
 
@@ -171,15 +160,15 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 	return runs
 }
 
-// RenderTOML returns an entry as a table with its header.
-func RenderTOML(at Place, entry Object, newline string) string {
+// Render returns an entry as a table with its header.
+func (TOML) Render(at Place, entry Object) string {
 	var header []string
 	for _, key := range at.Path {
 		header = append(header, tomlKey(key))
 	}
-	lines := "[" + strings.Join(append(header, tomlKey(at.Name)), ".") + "]" + newline
+	lines := "[" + strings.Join(append(header, tomlKey(at.Name)), ".") + "]\n"
 	for _, m := range entry {
-		lines += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
+		lines += tomlKey(m.Key) + " = " + tomlValue(m.Value) + "\n"
 	}
 	return lines
 }

@@ -28,23 +28,17 @@ func (YAML) Decode(text []byte) (any, error) {
 	return plainYAML(root, maxYAMLDepth, &nodes)
 }
 
-// Set returns the text with the entry at a place, added or replaced.
-func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
-	before, err := e.Decode(text)
-	if err != nil {
-		return nil, err
-	}
+func (e YAML) set(text []byte, at Place, entry Object) (changed []byte, err error) {
 	h, err := yamlHolderOf(text, at)
 	if err != nil {
 		return nil, err
 	}
 	newline := Newline(text)
 	lines := func(block string) string { return strings.ReplaceAll(block, "\n", newline) }
-	var changed []byte
 	switch {
 	case h.key == nil:
 		// A text without a final line end gets a block without one.
-		block := lines(RenderYAML(at, entry))
+		block := lines(e.Render(at, entry))
 		if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
 			block = newline + strings.TrimSuffix(block, newline)
 		}
@@ -65,23 +59,10 @@ func (e YAML) Set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		changed = Apply(text, Splice{Start: start, End: end, Text: block})
 	}
-	if err != nil {
-		return nil, err
-	}
-	entry = withName(at, entry)
-	return changed, verifyEntry(e.Decode, before, changed, at, &entry, flowStyleError(at), flowStyleError(at))
+	return changed, err
 }
 
-// Remove returns the text without the entry at a place, the text itself if there is
-// none. A collection that becomes empty stays.
-func (e YAML) Remove(text []byte, at Place) ([]byte, error) {
-	before, err := e.Decode(text)
-	if err != nil {
-		return nil, err
-	}
-	if _, found := Lookup(before, at); !found {
-		return text, nil
-	}
+func (YAML) remove(text []byte, at Place) ([]byte, error) {
 	h, err := yamlHolderOf(text, at)
 	if err != nil {
 		return nil, err
@@ -105,9 +86,10 @@ func (e YAML) Remove(text []byte, at Place) ([]byte, error) {
 	if end == len(text) && !bytes.HasSuffix(text, []byte("\n")) {
 		start -= lineEnd(text[:start])
 	}
-	changed := Apply(text, append(insertions, Splice{Start: start, End: end})...)
-	return changed, verifyEntry(e.Decode, before, changed, at, nil, flowStyleError(at), flowStyleError(at))
+	return Apply(text, append(insertions, Splice{Start: start, End: end})...), nil
 }
+
+func (YAML) cannot(at Place, _ bool) error { return flowStyleError(at) }
 
 func flowStyleError(at Place) error {
 	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
@@ -286,8 +268,8 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	return -1, -1, nil
 }
 
-// RenderYAML returns an entry with the key that it is below.
-func RenderYAML(at Place, entry Object) string {
+// Render returns an entry with the key that it is below.
+func (YAML) Render(at Place, entry Object) string {
 	return at.Path[0] + ":\n" + yamlEntry(at, entry, "  ")
 }
 
