@@ -53,7 +53,10 @@ func agentCommand(_ context.Context, std terminal.Streams, args []string) error 
 	if err != nil {
 		return err
 	}
-	a := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state)}
+	a, err := newAgentAction(std, f, s, state)
+	if err != nil {
+		return err
+	}
 	actions := map[string]func(string) error{"add": a.add, "show": a.show, "rotate": a.rotate, "revoke": a.revoke, "remove": a.remove}
 	switch {
 	case len(rest) == 1 && rest[0] == "list":
@@ -80,14 +83,26 @@ type agentAction struct {
 	settings settings.Settings
 	state    string
 	tokens   *agents.Store
+	made     map[string]*time.Time // when the token of an agent was, by the names of the agents; nil for none
+}
+
+func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings, state string) (agentAction, error) {
+	a := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state), made: map[string]*time.Time{}}
+	tokens, err := a.tokens.List()
+	if err != nil {
+		return a, terminal.Fail(terminal.ExitNotReady, "the tokens cannot be read: "+err.Error(), "")
+	}
+	for name := range s.Agents {
+		a.made[name] = nil
+	}
+	for _, t := range tokens {
+		a.made[t.Agent] = &t.Made
+	}
+	return a, nil
 }
 
 func (a agentAction) add(name string) error {
-	list, err := a.all()
-	if err != nil {
-		return err
-	}
-	if i := slices.IndexFunc(list, func(one shownAgent) bool { return one.Name == name }); i >= 0 && list[i].Token != nil {
+	if a.made[name] != nil {
 		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: "make a new one with: vaultwicket agent rotate " + name}
 	}
 	first := len(a.settings.Agents) == 0
@@ -137,11 +152,7 @@ func (a agentAction) newToken(name string) error {
 }
 
 func (a agentAction) revoke(name string) error {
-	one, err := a.one(name)
-	if err != nil {
-		return err
-	}
-	if one.Token == nil && !one.Defined {
+	if _, known := a.made[name]; !known {
 		return a.unknown(name)
 	}
 	if err := admission.RevokeAgent(a.state, name, time.Now()); err != nil {
@@ -150,7 +161,7 @@ func (a agentAction) revoke(name string) error {
 	if _, err := a.tokens.Remove(name); err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "the agent is revoked, and its token is still stored: "+err.Error(), "")
 	}
-	_, err = fmt.Fprintf(a.std.Out, "agent %s is revoked: it has no rights until \"vaultwicket agent rotate %[1]s\"\n", name)
+	_, err := fmt.Fprintf(a.std.Out, "agent %s is revoked: it has no rights until \"vaultwicket agent rotate %[1]s\"\n", name)
 	return err
 }
 
@@ -185,7 +196,7 @@ func (a agentAction) unknown(name string) error {
 }
 
 func (a agentAction) show(name string) error {
-	one, err := a.one(name)
+	one, err := a.shown(name)
 	if err != nil {
 		return err
 	}
@@ -218,33 +229,11 @@ func (a agentAction) print(list []shownAgent, value any) error {
 	return table.Flush()
 }
 
-func (a agentAction) one(name string) (shownAgent, error) {
-	all, err := a.all()
-	if err != nil {
-		return shownAgent{}, err
-	}
-	if i := slices.IndexFunc(all, func(one shownAgent) bool { return one.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	return a.shown(name, nil)
-}
-
 // all returns the agents that are defined or have a token, by name.
 func (a agentAction) all() ([]shownAgent, error) {
-	tokens, err := a.tokens.List()
-	if err != nil {
-		return nil, terminal.Fail(terminal.ExitNotReady, "the tokens cannot be read: "+err.Error(), "")
-	}
-	made := map[string]*time.Time{}
-	for name := range a.settings.Agents {
-		made[name] = nil
-	}
-	for _, t := range tokens {
-		made[t.Agent] = &t.Made
-	}
 	list := []shownAgent{}
-	for _, name := range slices.Sorted(maps.Keys(made)) {
-		one, err := a.shown(name, made[name])
+	for _, name := range slices.Sorted(maps.Keys(a.made)) {
+		one, err := a.shown(name)
 		if err != nil {
 			return nil, err
 		}
@@ -253,9 +242,9 @@ func (a agentAction) all() ([]shownAgent, error) {
 	return list, nil
 }
 
-func (a agentAction) shown(name string, token *time.Time) (shownAgent, error) {
+func (a agentAction) shown(name string) (shownAgent, error) {
 	agent, defined := a.settings.Agents[name]
-	one := shownAgent{Name: name, Defined: defined, Token: token, State: "active"}
+	one := shownAgent{Name: name, Defined: defined, Token: a.made[name], State: "active"}
 	if defined {
 		p := a.settings.Policy.Narrow(agent.Rights)
 		one.Tier, one.Mutations, one.Vaults = p.Ceiling.String(), p.Mutations, agent.Vaults

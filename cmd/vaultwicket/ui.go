@@ -84,7 +84,11 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			if err != nil {
 				return nil, err
 			}
-			all, err := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state)}.all()
+			a, err := newAgentAction(std, f, s, state)
+			if err != nil {
+				return nil, err
+			}
+			all, err := a.all()
 			list := []ui.Agent{}
 			for _, one := range all {
 				list = append(list, ui.Agent{Name: one.Name, State: one.State, Tier: one.Tier, Mutations: one.Mutations, Vaults: one.Vaults, Expires: one.Expires})
