@@ -186,8 +186,8 @@ func TestTheOldestCallsMakeWay(t *testing.T) {
 	c.max = most
 	update(t, c)
 	p := c.Page(Filter{}, 0, 1)
-	if kept := most + 10 - (most+10)/4; p.Total != kept || len(c.lines) != kept || len(c.names.texts) > kept+10 {
-		t.Errorf("%d calls, %d lines, %d names, want %d", p.Total, len(c.lines), len(c.names.texts), kept)
+	if kept := most + 10 - (most+10)/4; p.Total != kept || len(c.rows) != kept || len(c.names) > kept+10 {
+		t.Errorf("%d calls, %d rows, %d names, want %d", p.Total, len(c.rows), len(c.names), kept)
 	}
 	newest := fmt.Sprint("client ", most+9)
 	assert.Equal(t, p.Calls[0].Client, newest)

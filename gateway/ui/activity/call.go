@@ -2,8 +2,8 @@ package activity
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,30 +46,6 @@ func NoteOf(digest string) Note {
 // Who is the agent that called, or what its client calls itself; "" if neither is known.
 func (c Call) Who() string { return cmp.Or(c.Agent, c.Client) }
 
-func (c *Calls) call(number uint64, r *row) Call {
-	one := c.unnamed(number, r)
-	one.ID = c.id(r)
-	return one
-}
-
-// unnamed returns a call without its ID, which takes as long as all the rest.
-func (c *Calls) unnamed(number uint64, r *row) Call {
-	t := c.names.texts
-	return Call{
-		Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t[r.kind],
-		Session: t[r.session], Agent: t[r.agent], Client: t[r.client], Surface: t[r.surface], Vault: t[r.vault], Command: t[r.command], Effect: t[r.effect], Backend: t[r.backend],
-		Decision: t[r.decision], Rule: t[r.rule], Code: t[r.code], Change: t[r.change], By: t[r.by], Ended: r.ended, Approved: r.approved,
-		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count), Note: r.note,
-	}
-}
-
-func (c *Calls) id(r *row) string {
-	if r.number == 0 {
-		return fmt.Sprintf("line%d-%d", c.lines[r.lines].part, r.seq)
-	}
-	return fmt.Sprintf("%s-%d", c.names.texts[r.session], r.number)
-}
-
 // Own reports whether the owner of the notes called, and no agent: on the page, at a
 // terminal, or by a completion or a check, which name no surface.
 func (c Call) Own() bool {
@@ -107,53 +83,25 @@ type Filter struct {
 	Changes                 bool          // only calls that changed something
 }
 
-// wanted yields the calls that a filter wants, with their numbers, in the order of time, the newest first.
-func (c *Calls) wanted(f Filter) iter.Seq2[uint64, *row] {
-	since, until := int64(0), int64(1<<62)
-	if !f.Since.IsZero() {
-		since = f.Since.UnixMilli()
-	}
-	if !f.Until.IsZero() {
-		until = f.Until.UnixMilli()
-	}
+// wanted yields the calls that a filter wants, in the order of time, the newest first.
+func (c *Calls) wanted(f Filter) iter.Seq[*row] {
 	text := strings.ToLower(f.Text)
-	var exact []func(r *row) bool
-	for _, one := range []struct {
-		text string
-		of   func(r *row) name
-	}{
-		{f.Who, func(r *row) name { return cmp.Or(r.agent, r.client) }}, {f.Vault, func(r *row) name { return r.vault }},
-		{f.Command, func(r *row) name { return r.command }}, {f.Session, func(r *row) name { return r.session }},
-	} {
-		if one.text == "" {
-			continue
-		}
-		number, known := c.names.numbers[one.text]
-		exact = append(exact, func(r *row) bool { return known && one.of(r) == number })
-	}
-	is := func(number uint64, r *row) bool {
-		if r.at >= until || f.Changes && r.change == 0 {
+	is := func(r *row) bool {
+		if !f.Until.IsZero() && !r.Time.Before(f.Until) || f.Changes && r.Change == "" {
 			return false
 		}
-		for _, has := range exact {
-			if !has(r) {
+		for _, pair := range [][2]string{{f.Who, r.Who()}, {f.Vault, r.Vault}, {f.Command, r.Command}, {f.Session, r.Session}, {f.Outcome, r.Outcome()}} {
+			if pair[0] != "" && pair[0] != pair[1] {
 				return false
 			}
 		}
-		if f.Outcome == "" && text == "" {
-			return true
-		}
-		one := c.unnamed(number, r)
-		if f.Outcome != "" && one.Outcome() != f.Outcome {
-			return false
-		}
-		return text == "" || f.Notes[one.Note] || slices.ContainsFunc([]string{
-			one.Command, one.Agent, one.Client, one.Vault, one.Code, one.Rule, one.Session, one.Backend, one.Change, one.Kind, one.Surface,
+		return text == "" || f.Notes[r.Note] || slices.ContainsFunc([]string{
+			r.Command, r.Agent, r.Client, r.Vault, r.Code, r.Rule, r.Session, r.Backend, r.Change, r.Kind, r.Surface,
 		}, func(name string) bool { return strings.Contains(strings.ToLower(name), text) })
 	}
-	return func(yield func(uint64, *row) bool) {
-		for number, r := range c.backward() {
-			if r.at < since || is(number, r) && !yield(number, r) {
+	return func(yield func(*row) bool) {
+		for r := range c.backward() {
+			if r.Time.Before(f.Since) || is(r) && !yield(r) {
 				return
 			}
 		}
@@ -176,19 +124,19 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.Dropped = c.skipped
-	at := int64(-1) // when the call before was; all are newer than one that is not kept
+	var at time.Time // when the call before was; all are newer than one that is not kept
 	if i := before - c.first; before > 0 && i < uint64(len(c.rows)) {
-		at = c.rows[i].at
+		at = c.rows[i].Time
 	}
-	for number, r := range c.wanted(f) {
+	for r := range c.wanted(f) {
 		p.Total++
-		if c.unnamed(number, r).Own() {
+		if r.Own() {
 			p.Own++
 		}
 		switch {
-		case before > 0 && (r.at > at || r.at == at && number >= before):
+		case before > 0 && (r.Time.After(at) || r.Time.Equal(at) && r.Number >= before):
 		case len(p.Calls) < limit:
-			p.Calls = append(p.Calls, c.call(number, r))
+			p.Calls = append(p.Calls, r.Call)
 		case p.Older == 0 && limit > 0:
 			p.Older = p.Calls[limit-1].Number
 		}
@@ -201,22 +149,19 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ending, err := strconv.ParseUint(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
-	if err != nil {
-		return call, nil, false
-	}
-	for number, r := range c.backward() {
-		if ending == max(r.number, r.seq) && c.id(r) == id {
-			for _, at := range c.linesOf(*r) {
-				if l, found := c.parts[c.lines[at].part].At(c.lines[at].place); found {
-					lines = append(lines, l)
-				}
-			}
-			slices.SortStableFunc(lines, func(a, b audit.Line) int {
-				return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq))
-			})
-			return c.call(number, r), lines, true
+	for r := range c.backward() {
+		if r.ID != id {
+			continue
 		}
+		for _, at := range r.lines {
+			if l, found := c.parts[at.part].At(at.place); found {
+				lines = append(lines, l)
+			}
+		}
+		slices.SortStableFunc(lines, func(a, b audit.Line) int {
+			return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq))
+		})
+		return r.Call, lines, true
 	}
 	return call, nil, false
 }
@@ -225,8 +170,8 @@ func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 func (c *Calls) Latest(f Filter) (call Call, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for number, r := range c.wanted(f) {
-		return c.call(number, r), true
+	for r := range c.wanted(f) {
+		return r.Call, true
 	}
 	return call, false
 }
@@ -238,7 +183,7 @@ func (c *Calls) Last() (call Call, ok bool) {
 	if len(c.rows) == 0 {
 		return call, false
 	}
-	return c.call(c.first+uint64(len(c.rows)-1), &c.rows[len(c.rows)-1]), true
+	return c.rows[len(c.rows)-1].Call, true
 }
 
 // Names returns who called, and the vaults and commands of the calls, sorted, for the choices of
@@ -246,19 +191,15 @@ func (c *Calls) Last() (call Call, ok bool) {
 func (c *Calls) Names() (who, vaults, commands []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	seen := [3]map[name]bool{{}, {}, {}}
+	seen := [3]map[string]bool{{}, {}, {}}
 	for i := range c.rows {
 		r := &c.rows[i]
-		seen[0][cmp.Or(r.agent, r.client)], seen[1][r.vault], seen[2][r.command] = true, true, true
+		seen[0][r.Who()], seen[1][r.Vault], seen[2][r.Command] = true, true, true
 	}
 	var lists [3][]string
 	for i, set := range seen {
-		for number := range set {
-			if number != 0 {
-				lists[i] = append(lists[i], c.names.texts[number])
-			}
-		}
-		slices.Sort(lists[i])
+		delete(set, "")
+		lists[i] = slices.Sorted(maps.Keys(set))
 		lists[i] = lists[i][:min(len(lists[i]), maxChoices)]
 	}
 	return lists[0], lists[1], lists[2]
@@ -266,21 +207,3 @@ func (c *Calls) Names() (who, vaults, commands []string) {
 
 // maxChoices bounds the choices of a filter: clients choose their names.
 const maxChoices = 200
-
-// name is the number of a text that many calls have in common. The zero name is "".
-type name uint32
-
-// names gives texts their numbers.
-type names struct {
-	numbers map[string]name
-	texts   []string
-}
-
-func (n *names) number(text string) name {
-	number, known := n.numbers[text]
-	if !known {
-		number = name(len(n.texts))
-		n.numbers[text], n.texts = number, append(n.texts, text)
-	}
-	return number
-}

@@ -84,11 +84,11 @@ func (c *Calls) TextDays(since time.Time) (days []TextDay) {
 func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := &tally{calls: c, hours: map[int64]*Hour{}, commands: map[string]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
+	t := &tally{hours: map[int64]*Hour{}, commands: map[string]int{}, agents: map[string]*Agent{}, refused: map[[5]string]*Refused{}}
 	oldest := now
-	for number, r := range c.wanted(f) {
-		t.add(number, r)
-		oldest = time.UnixMilli(r.at)
+	for r := range c.wanted(f) {
+		t.add(r.Call)
+		oldest = r.Time
 	}
 	if !f.Since.IsZero() {
 		oldest = f.Since
@@ -130,9 +130,7 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 	})
 	if n := len(t.durations); n > 0 {
 		slices.Sort(t.durations)
-		at := func(percent int) time.Duration {
-			return time.Duration(t.durations[(n-1)*percent/100]) * time.Millisecond
-		}
+		at := func(percent int) time.Duration { return t.durations[(n-1)*percent/100] }
 		figures.P50, figures.P90, figures.P99, figures.Slowest = at(50), at(90), at(99), at(100)
 	}
 	return figures
@@ -140,23 +138,21 @@ func (c *Calls) Figures(f Filter, now time.Time) (figures Figures) {
 
 // tally counts calls.
 type tally struct {
-	calls     *Calls
 	hours     map[int64]*Hour
 	commands  map[string]int
 	agents    map[string]*Agent
 	refused   map[[5]string]*Refused
-	durations []uint32
+	durations []time.Duration
 }
 
-func (t *tally) add(number uint64, r *row) {
-	one := t.calls.unnamed(number, r)
+func (t *tally) add(one Call) {
 	if one.Own() || one.Kind != "" && one.Kind != "limited" {
 		return
 	}
 	calls := max(1, one.Count)
 	agent := t.agents[one.Who()]
 	if agent == nil {
-		agent = &Agent{Name: one.Who(), Last: t.calls.call(number, r), notes: map[Note]bool{}, hours: map[int64]*Hour{}}
+		agent = &Agent{Name: one.Who(), Last: one, notes: map[Note]bool{}, hours: map[int64]*Hour{}}
 		t.agents[agent.Name] = agent
 	}
 	agent.Calls += calls
@@ -184,7 +180,7 @@ func (t *tally) add(number uint64, r *row) {
 		agent.Denied += calls
 		key := [5]string{one.Who(), one.Vault, one.Command, one.Code, one.Rule}
 		if t.refused[key] == nil {
-			t.refused[key] = &Refused{Last: t.calls.call(number, r)} // the newest come first
+			t.refused[key] = &Refused{Last: one} // the newest come first
 		}
 		t.refused[key].Calls += calls
 	case "allowed":
@@ -197,6 +193,6 @@ func (t *tally) add(number uint64, r *row) {
 		t.commands[one.Command] += calls
 	}
 	if one.Ended && !one.Approved && one.Decision == "allow" {
-		t.durations = append(t.durations, r.ms)
+		t.durations = append(t.durations, one.Duration)
 	}
 }
