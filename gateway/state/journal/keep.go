@@ -90,12 +90,8 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 			return b.keepFile(path, whole, image, bytes.NewReader(text))
 		}
 	}
-	record, err := o.Encode()
-	if err != nil {
-		return err
-	}
 	b.recent.put(image.Hash, text)
-	return b.line(record)
+	return b.value(o)
 }
 
 // delta returns the record of a version as its difference from the last one of the note; it

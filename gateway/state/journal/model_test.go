@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -174,7 +175,7 @@ func checkRecord(t *testing.T, record []byte) {
 	if hasKey(record, objectKey) {
 		o, ok := parseObject(record)
 		hash, note, spot, found := objectHead(record)
-		if again, err := o.Encode(); ok && err == nil && bytes.Equal(again, record) {
+		if again, err := json.Marshal(o); ok && err == nil && bytes.Equal(again, record) {
 			if !found || hash != o.Hash || note != o.Note || spot.depth != o.Depth || spot.size != o.Size || spot.file != o.File {
 				t.Fatalf("the index has %s, %s, %+v, the record is %+v", hash, note, spot, o)
 			}

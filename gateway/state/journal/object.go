@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -42,42 +41,15 @@ type object struct {
 	Raw    bool   `json:"raw,omitempty"`  // Data is not compressed
 	Middle int    `json:"middle"`         // the length of Data, before it was compressed
 	File   bool   `json:"file,omitempty"` // Data, compressed, is a file next to the segment
-	Data   []byte `json:"data,omitempty"`
+	Data   []byte `json:"data,omitzero"`  // nil for a file
 }
 
-// How a record and its data begin.
-const (
-	objectKey = `{"object":"`
-	dataKey   = `,"data":"`
-)
-
-// Encode returns o as JSON.
-func (o object) Encode() ([]byte, error) {
-	data := o.Data
-	o.Data = nil
-	head, err := json.Marshal(o)
-	if err != nil || o.File {
-		return head, err
-	}
-	head = append(head[:len(head)-1], dataKey...)
-	return append(base64.StdEncoding.AppendEncode(head, data), `"}`...), nil
-}
+// objectKey is how a record begins.
+const objectKey = `{"object":"`
 
 // parseObject reads an object's record. What it returns is sound in itself.
 func parseObject(record []byte) (o object, ok bool) {
-	head, data, hasData := bytes.Cut(record, []byte(dataKey))
-	if hasData {
-		encoded, whole := bytes.CutSuffix(data, []byte(`"}`))
-		if !whole {
-			return object{}, false
-		}
-		var err error
-		if o.Data, err = base64.StdEncoding.AppendDecode([]byte{}, encoded); err != nil {
-			return object{}, false
-		}
-		head = append(bytes.Clone(head), '}')
-	}
-	if json.Unmarshal(head, &o) != nil || o.File == hasData {
+	if json.Unmarshal(record, &o) != nil || o.File != (o.Data == nil) {
 		return object{}, false
 	}
 	isWhole, limit := o.File && o.Base == "", int64(maxText) // a file that has all of it
@@ -136,24 +108,15 @@ const (
 	maxDepth = 31
 	// leastDelta is the length in bytes below which a difference is not shorter.
 	leastDelta = 256
-	// Long texts are compared by blocks of so many bytes.
-	block = 4 << 10
 )
 
 // common returns the lengths of the common prefix and, after it, suffix.
 func common(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
-	for prefix+block <= n && bytes.Equal(a[prefix:prefix+block], b[prefix:prefix+block]) {
-		prefix += block
-	}
 	for prefix < n && a[prefix] == b[prefix] {
 		prefix++
 	}
-	n -= prefix
-	for suffix+block <= n && bytes.Equal(a[len(a)-suffix-block:len(a)-suffix], b[len(b)-suffix-block:len(b)-suffix]) {
-		suffix += block
-	}
-	for suffix < n && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+	for suffix < n-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
 		suffix++
 	}
 	return prefix, suffix
