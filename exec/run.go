@@ -173,19 +173,12 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	return classifyEnding(c.Run(ctx), permit, p, marker)
 }
 
-// asker is who a call is for, as far as the embedded program knows.
-type asker interface {
-	Access() string
-	Exceptions() string
-	Sends() bool
-}
-
-func (r *Runner) workerKey(folder string, permit asker, marker *secrets.Marker) workerKey {
+func (r *Runner) workerKey(folder string, permit policy.Grant, marker *secrets.Marker) workerKey {
 	return workerKey{folder, permit.Access(), marker.String() + "\n" + permit.Exceptions(), r.config.Embeddings.Elsewhere && permit.Sends()}
 }
 
 // withRules adds to an environment what the embedded program hides from a caller, and where it may send texts.
-func (r *Runner) withRules(env []string, permit asker, marker *secrets.Marker) []string {
+func (r *Runner) withRules(env []string, permit policy.Grant, marker *secrets.Marker) []string {
 	env = slices.Grow(slices.Clip(env), 5)
 	if e := r.config.Embeddings; e.Server != "" && (!e.Elsewhere || permit.Sends()) {
 		env = append(env, embeddingsVariable+"="+e.Server, embeddingsKeyFile+"="+e.KeyFile)
@@ -214,7 +207,7 @@ func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question
 	defer cancel()
 	marker := r.Marker(q.Secrets())
 	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, "--" + question}, words...), Prefix: 2}
-	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
+	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept, Progress: frame.ProgressOf(ctx)}
 	var e process.Ending
 	if r.config.Resident {
 		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))

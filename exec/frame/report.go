@@ -198,8 +198,8 @@ func ProgressOf(ctx context.Context) (tell func(Progress)) {
 type ProgressFilter struct {
 	to      io.Writer
 	tell    func(Progress)
-	begun   []byte // a line that may become one with progress; passing says that the current line is none
-	passing bool
+	begun   []byte // a line that may become one with progress
+	passing bool   // the current line is none
 }
 
 // NewProgressFilter returns a filter that passes each progress to tell, and writes other lines to a writer.
@@ -209,34 +209,22 @@ func NewProgressFilter(to io.Writer, tell func(Progress)) *ProgressFilter {
 
 // Write implements [io.Writer]. The error is that of the underlying writer.
 func (f *ProgressFilter) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		end := bytes.IndexByte(rest, '\n') + 1
-		whole := end > 0
-		if !whole {
-			end = len(rest)
-		}
-		piece := rest[:end] // of one line
-		rest = rest[end:]
-		if f.passing {
-			f.passing = !whole
-			if _, err := f.to.Write(piece); err != nil {
-				return 0, err
-			}
-			continue
-		}
+	for piece := range bytes.Lines(p) {
+		whole := bytes.HasSuffix(piece, []byte("\n"))
 		f.begun = append(f.begun, piece...)
-		line := string(f.begun[:min(len(f.begun), maxProgressLine)])
-		possible := len(f.begun) < maxProgressLine && (strings.HasPrefix(line, progressMark) || strings.HasPrefix(progressMark, line))
-		switch c, ok := parseProgress(line); {
-		case whole && possible && ok:
-			f.begun = f.begun[:0]
-			f.tell(c)
-		case possible && !whole: // the rest decides
-		default:
-			f.passing = !whole
-			if err := f.Flush(); err != nil {
-				return 0, err
+		if !f.passing && len(f.begun) < maxProgressLine {
+			if c, ok := parseProgress(string(f.begun)); whole && ok {
+				f.begun = f.begun[:0]
+				f.tell(c)
+				continue
 			}
+			if !whole { // the rest decides
+				continue
+			}
+		}
+		f.passing = !whole
+		if err := f.Flush(); err != nil {
+			return 0, err
 		}
 	}
 	return len(p), nil

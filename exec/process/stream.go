@@ -1,10 +1,8 @@
 package process
 
 import (
-	"io"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"vaultwicket/exec/frame"
@@ -45,29 +43,6 @@ type Stream struct {
 // drops unless that returns true. Each may be nil.
 func NewStream(keep int, flood func(), capacity func() bool) *Stream {
 	return &Stream{keep: keep, limit: FloodLimit, Flood: flood, capacity: capacity}
-}
-
-// chunks are the buffers between a pipe and a stream.
-var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
-
-const chunkSize = 32 << 10
-
-// ReadFrom reads r to its end.
-func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
-	chunk := chunks.Get().(*[chunkSize]byte)
-	defer chunks.Put(chunk)
-	var read int64
-	for {
-		n, err := r.Read(chunk[:])
-		_, _ = s.Write(chunk[:n]) // it never fails
-		read += int64(n)
-		if err == io.EOF {
-			return read, nil
-		}
-		if err != nil {
-			return read, err
-		}
-	}
 }
 
 // Write keeps p; it never fails.

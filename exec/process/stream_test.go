@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"unicode/utf8"
 
 	"vaultwicket/tests/assert"
@@ -25,11 +24,6 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		var all strings.Builder
 		for _, piece := range rapid.SliceOf(rapid.StringN(0, 30, 60)).Draw(t, "pieces") {
 			all.WriteString(piece)
-			if rapid.Bool().Draw(t, "read") {
-				n, err := s.ReadFrom(iotest.OneByteReader(strings.NewReader(piece)))
-				require.That(t, err == nil && n == int64(len(piece)), "%v %v", n, err)
-				continue
-			}
 			n, err := s.Write([]byte(piece))
 			require.That(t, err == nil && n == len(piece), "%v %v", n, err)
 		}
@@ -71,14 +65,8 @@ func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 func TestStreamTellsOfAFloodOnce(t *testing.T) {
 	told := 0
 	s := &Stream{keep: 8, limit: 100, Flood: func() { told++ }}
-	n, err := s.ReadFrom(io.LimitReader(ones{}, 1000))
+	n, err := io.Copy(s, io.LimitReader(ones{}, 1000))
 	assert.That(t, n == 1000 && err == nil && told == 1, "%d bytes, %v, told %d times", n, err, told)
-}
-
-func TestStreamPassesOnAReadError(t *testing.T) {
-	s := &Stream{keep: 8, limit: 100}
-	_, err := s.ReadFrom(iotest.ErrReader(io.ErrClosedPipe))
-	assert.Equal(t, err, io.ErrClosedPipe)
 }
 
 type ones struct{}
