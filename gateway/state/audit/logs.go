@@ -3,7 +3,6 @@ package audit
 import (
 	"iter"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -95,91 +94,39 @@ var policyCodes = map[string]bool{
 // that both are written at once.
 const lateAfter = 50 * time.Millisecond
 
-// late keeps decisions until their calls end, at most for [lateAfter]. One timer serves all of
-// them and runs while calls come: a timer for each call would wake a thread that waits for
-// messages.
-type late struct {
-	// Logs takes the lines. It must be set before use.
-	Logs Logs
-
-	mu      sync.Mutex
-	held    []*heldDecision // oldest first
-	timer   *time.Timer
-	running bool // the timer will run due
-}
-
-// heldDecision is the line of a decision that is written with the end of its call, or by itself
-// if that takes long.
+// heldDecision is the line of a decision that is written with the end of its call, or by itself if that
+// takes longer than [lateAfter].
 type heldDecision struct {
+	logs    Logs
 	line    Line
-	begun   time.Time
-	written chan struct{} // closed once the line is in the log by itself, nil while it is held
+	timer   *time.Timer
+	written chan struct{} // closed once the line is in the log by itself
 }
 
-// Hold returns a decision made now that waits for its end. [late.End] must be called.
-func (l *late) Hold(line Line) *heldDecision {
+// Hold returns a decision made now that waits for its end. [heldDecision.End] must be called.
+func (l Logs) Hold(line Line) *heldDecision {
 	line.Time = time.Now()
-	d := &heldDecision{line: line, begun: line.Time}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held = append(l.held, d)
-	if !l.running {
-		l.start(lateAfter)
-	}
-	return d
-}
-
-// start has due run after a time. The caller has mu.
-func (l *late) start(after time.Duration) {
-	l.running = true
-	if l.timer == nil {
-		l.timer = time.AfterFunc(after, l.due)
-		return
-	}
-	l.timer.Reset(after)
-}
-
-// due writes the decisions that have waited long enough.
-func (l *late) due() {
-	l.mu.Lock()
-	now, old := time.Now(), 0
-	for old < len(l.held) && now.Sub(l.held[old].begun) >= lateAfter {
-		l.held[old].written = make(chan struct{})
-		old++
-	}
-	due := slices.Clone(l.held[:old])
-	l.held = slices.Delete(l.held, 0, old)
-	l.running = false
-	if len(l.held) > 0 {
-		l.start(lateAfter - now.Sub(l.held[0].begun))
-	}
-	l.mu.Unlock()
-	for _, d := range due {
-		_ = l.Logs.Write(d.line, false, false)
+	d := &heldDecision{logs: l, line: line, written: make(chan struct{})}
+	d.timer = time.AfterFunc(lateAfter, func() {
+		_ = l.Write(line, false, false)
 		close(d.written)
-	}
+	})
+	return d
 }
 
 // End writes a decision and the end of its call. It returns false if the decision is in the
 // log by itself; the caller then writes the end after it.
-func (l *late) End(d *heldDecision, end Line) bool {
-	l.mu.Lock()
-	i := slices.Index(l.held, d)
-	if i >= 0 {
-		l.held = slices.Delete(l.held, i, i+1)
-	}
-	l.mu.Unlock()
-	if i < 0 {
+func (d *heldDecision) End(end Line) bool {
+	switch {
+	case !d.timer.Stop():
 		<-d.written
 		return false
-	}
-	switch {
-	case l.Logs.None():
+	case d.logs.None():
 	case isRoutine(d.line, false) && isRoutine(end, false): // at once, because both belong to the same part
-		_ = l.Logs.calls.WriteAll(false, d.line, end)
+		_ = d.logs.calls.WriteAll(false, d.line, end)
 	default:
-		_ = l.Logs.Write(d.line, false, false)
-		_ = l.Logs.Write(end, false, false)
+		_ = d.logs.Write(d.line, false, false)
+		_ = d.logs.Write(end, false, false)
 	}
 	return true
 }

@@ -165,11 +165,11 @@ func written(t *testing.T, state string) (kinds []string) {
 func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := t.TempDir()
-		late := late{Logs: OpenLogs(state)}
-		first := late.Hold(decision("first"))
+		logs := OpenLogs(state)
+		first := logs.Hold(decision("first"))
 		time.Sleep(lateAfter / 2)
-		long, short := late.Hold(decision("long")), late.Hold(decision("short"))
-		assert.That(t, late.End(short, end("short")), "a short call has its decision in the log before its end")
+		long, short := logs.Hold(decision("long")), logs.Hold(decision("short"))
+		assert.That(t, short.End(end("short")), "a short call has its decision in the log before its end")
 		time.Sleep(lateAfter/2 - time.Nanosecond)
 		synctest.Wait()
 		got, want := written(t, state), []string{"decision short", "end short"}
@@ -181,13 +181,13 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 		want = []string{"decision first", "decision long", "decision short", "end short"} // by their times
 		assert.EqualSlices(t, slices.Sorted(slices.Values(written(t, state))), want)
 		for _, d := range []*heldDecision{first, long} {
-			assert.That(t, !late.End(d, end(d.line.Call)), "a decision is written twice")
+			assert.That(t, !d.End(end(d.line.Call)), "a decision is written twice")
 		}
 		time.Sleep(time.Hour)
-		again := late.Hold(decision("again")) // the timer had stopped
+		again := logs.Hold(decision("again")) // the timer had stopped
 		time.Sleep(lateAfter)
 		synctest.Wait()
-		assert.That(t, !late.End(again, end("again")), "the decision of a later call waits for its end")
+		assert.That(t, !again.End(end("again")), "the decision of a later call waits for its end")
 	})
 }
 
@@ -195,15 +195,15 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := t.TempDir()
-		late := late{Logs: OpenLogs(state)}
+		logs := OpenLogs(state)
 		var all sync.WaitGroup
 		for i := range 60 {
 			all.Go(func() {
 				call := fmt.Sprint(i)
-				d := late.Hold(decision(call))
+				d := logs.Hold(decision(call))
 				time.Sleep(time.Duration(i%3) * lateAfter)
-				if !late.End(d, end(call)) {
-					_ = late.Logs.Write(end(call), false, false)
+				if !d.End(end(call)) {
+					_ = logs.Write(end(call), false, false)
 				}
 			})
 		}

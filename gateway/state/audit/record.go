@@ -20,7 +20,6 @@ import (
 type Records struct {
 	logs    Logs
 	limited Limited
-	late    late
 	agent   string
 	session string
 	count   atomic.Uint64
@@ -30,7 +29,6 @@ type Records struct {
 // for none.
 func NewRecords(state, agent, session string) *Records {
 	r := &Records{logs: OpenLogs(state), agent: agent, session: session}
-	r.late.Logs = r.logs
 	r.limited.Write = func(line Line) { _ = r.logs.Write(line, false, false) }
 	return r
 }
@@ -161,7 +159,7 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	line := r.decision("allow", nil)
 	line.Backend = backend
 	if !mutates {
-		r.held = r.records.late.Hold(r.truly(line))
+		r.held = r.records.logs.Hold(r.truly(line))
 	} else if err := r.records.logs.Write(r.truly(line), true, true); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
@@ -229,7 +227,7 @@ func (r *Record) Ended(end End) {
 	if line.Code == failure.CodeNotFound && r.hidden == "" {
 		r.hidden = r.hiddenName
 	}
-	if r.held == nil || !r.records.late.End(r.held, r.truly(line)) {
+	if r.held == nil || !r.held.End(r.truly(line)) {
 		r.write(line)
 	}
 }
