@@ -100,16 +100,17 @@ type heldDecision struct {
 	logs    Logs
 	line    Line
 	timer   *time.Timer
-	written chan struct{} // closed once the line is in the log by itself
+	written sync.WaitGroup // until the line is in the log by itself
 }
 
 // Hold returns a decision made now that waits for its end. [heldDecision.End] must be called.
 func (l Logs) Hold(line Line) *heldDecision {
 	line.Time = time.Now()
-	d := &heldDecision{logs: l, line: line, written: make(chan struct{})}
+	d := &heldDecision{logs: l, line: line}
+	d.written.Add(1)
 	d.timer = time.AfterFunc(lateAfter, func() {
-		_ = l.Write(line, false, false)
-		close(d.written)
+		_ = l.Write(d.line, false, false)
+		d.written.Done()
 	})
 	return d
 }
@@ -119,7 +120,7 @@ func (l Logs) Hold(line Line) *heldDecision {
 func (d *heldDecision) End(end Line) bool {
 	switch {
 	case !d.timer.Stop():
-		<-d.written
+		d.written.Wait()
 		return false
 	case d.logs.None():
 	case isRoutine(d.line, false) && isRoutine(end, false): // at once, because both belong to the same part
