@@ -134,21 +134,15 @@ var targetParams = [...]string{"path", "file", "ref", "daily"}
 
 // UsesOpenNote reports whether the call names no note, and so works on the one that is open in the app.
 func (c Call) UsesOpenNote() bool {
-	if c.row == nil {
-		return true
-	}
-	if c.row.target == targetActive {
-		return !slices.ContainsFunc(targetParams[:], c.has) && !slices.ContainsFunc(c.row.targets, c.has)
+	if r := c.of(); r.target == targetActive {
+		return !slices.ContainsFunc(targetParams[:], c.has) && !slices.ContainsFunc(r.targets, c.has)
 	}
 	return c.has("active")
 }
 
 // Reply describes what the call prints.
 func (c Call) Reply() Reply {
-	if c.row == nil {
-		return Reply{}
-	}
-	reply := c.row.reply
+	reply := c.of().reply
 	format, given := c.Param("format")
 	if given {
 		reply.JSON = format == "json"

@@ -84,7 +84,7 @@ func (r *row) describe() Command {
 	for i := range r.params {
 		p := &r.params[i]
 		d := Param{
-			Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, hints[p.kind]), Summary: p.summary, Required: p.required,
+			Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, kinds[p.kind].hint), Summary: p.summary, Required: p.required,
 			Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse, Shows: slices.Contains(r.shows, p.name),
 		}
 		for _, e := range r.when {
@@ -115,7 +115,7 @@ func (c Command) Signature(allowed func(Param) bool, brief bool) string {
 	more := false
 	for _, p := range c.Params {
 		written := p.Name
-		if p.Kind != kindNames[kindFlag] {
+		if p.Kind != kindFlag.String() {
 			written += "=" + strings.Join(p.Choices, "|")
 		}
 		switch {

@@ -20,23 +20,34 @@ const (
 	maxURLBytes  = 2048     // what browsers take
 )
 
-// kindNames are the words for kinds in messages and explanations.
-var kindNames = [...]string{
-	kindFlag: "flag", kindText: "text", kindContent: "content", kindData: "data", kindName: "name",
-	kindLink: "note name", kindBase: "base name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
-	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number", kindDate: "date", kindAge: "age",
-	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
+// kinds are the words for each kind: its name in messages and explanations, the word between angle
+// brackets in the usage lines of the app (recorded on 1.12.7: "move [file=<name>] [path=<path>]
+// to=<path>"), and what is right, "" for its name. What is right of a number and a choice depends on the
+// parameter.
+var kinds = [...]struct{ name, hint, wants string }{
+	kindFlag:        {"flag", "", ""},
+	kindText:        {"text", "text", "text"},
+	kindContent:     {"content", "text", "text"},
+	kindData:        {"data", "base64", ""},
+	kindName:        {"name", "name", ""},
+	kindLink:        {"note name", "name", ""},
+	kindBase:        {"base name", "name", ""},
+	kindTitle:       {"file name", "name", ""},
+	kindPath:        {"path", "path", ""},
+	kindNewPath:     {"path", "path", ""},
+	kindDestination: {"folder/ or path", "path", "a folder with a slash at its end, or a whole path"},
+	kindFolder:      {"folder", "path", ""},
+	kindRef:         {"path:line", "path:line", "a path, a colon and a line number"},
+	kindNumber:      {"number", "n", ""},
+	kindDate:        {"date", "date", "a date such as 2026-11-21, yesterday, -3d or monday"},
+	kindAge:         {"age", "days", "a number of days, or a time such as -2w or 2026-11-21"},
+	kindChoice:      {"choice", "", ""},
+	kindChar:        {"character", "char", "one character"},
+	kindURL:         {"url", "url", "a web address"},
+	kindWord:        {"word", "command", "the name of a command"},
 }
 
-// hints are the words between angle brackets in the usage lines of the app (recorded on
-// 1.12.7: "move [file=<name>] [path=<path>] to=<path>").
-var hints = [...]string{
-	kindFlag: "", kindText: "text", kindContent: "text", kindData: "base64", kindName: "name", kindLink: "name", kindBase: "name", kindTitle: "name",
-	kindPath: "path", kindNewPath: "path", kindDestination: "path", kindFolder: "path", kindRef: "path:line", kindNumber: "n",
-	kindDate: "date", kindAge: "days", kindChoice: "", kindChar: "char", kindURL: "url", kindWord: "command",
-}
-
-func (k kind) String() string { return kindNames[k] }
+func (k kind) String() string { return kinds[k].name }
 
 // check returns the text after "key=", or the reason why v is invalid for the kind of the parameter.
 // The text has the caller's bytes, but for the slash at the end of a folder, which is dropped.
@@ -144,26 +155,10 @@ func (p *param) wants() string {
 	switch p.kind {
 	case kindNumber:
 		return fmt.Sprintf("a whole number from %d to %d", p.least, cmp.Or(p.most, maxNumber))
-	case kindDate:
-		return "a date such as 2026-11-21, yesterday, -3d or monday"
-	case kindAge:
-		return "a number of days, or a time such as -2w or 2026-11-21"
 	case kindChoice:
 		return "one of " + strings.Join(p.choices, ", ")
-	case kindRef:
-		return "a path, a colon and a line number"
-	case kindChar:
-		return "one character"
-	case kindText, kindContent:
-		return "text"
-	case kindDestination:
-		return "a folder with a slash at its end, or a whole path"
-	case kindURL:
-		return "a web address"
-	case kindWord:
-		return "the name of a command"
 	}
-	return "a " + p.kind.String()
+	return cmp.Or(kinds[p.kind].wants, "a "+p.kind.String())
 }
 
 func checkRef(s string) string {
