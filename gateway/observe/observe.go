@@ -99,11 +99,8 @@ func All(list ...Observer) Observer {
 			all = append(all, o)
 		}
 	}
-	switch len(all) {
-	case 0:
+	if all == nil {
 		return nil
-	case 1:
-		return all[0]
 	}
 	return all
 }

@@ -55,8 +55,8 @@ type Metrics struct {
 	agents map[string]bool // that have a label of their own: the first ones that called
 }
 
-// Sources are asked for the current load when the figures are written. Each may be nil; its
-// figures are then left out.
+// Sources are asked for the current load when the figures are written. Sessions and Dropped may be
+// nil; their figures are then left out.
 type Sources struct {
 	Load     func() observe.Load
 	Children func() exec.Children
@@ -161,9 +161,7 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	}
 	// The library writes each series of a metric as a metric of its own.
 	gauges := func(metric string, all ...series) {
-		if len(all) > 0 {
-			vm.WriteMetadataIfNeeded(w, metric, "gauge")
-		}
+		vm.WriteMetadataIfNeeded(w, metric, "gauge")
 		for _, s := range all {
 			fmt.Fprintf(w, "%s %d\n", s.name, max(s.value, 0))
 		}
@@ -174,22 +172,13 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	if s.Dropped != nil {
 		vm.WriteCounterUint64(w, "vaultwicket_export_dropped_total", s.Dropped())
 	}
-	var waiting, children []series
-	if s.Load != nil {
-		load := s.Load()
-		gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
-		waiting = append(waiting, series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting})
+	load, c := s.Load(), s.Children()
+	gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
+	gauges("vaultwicket_calls_waiting", series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting}, series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting})
+	gauges("vaultwicket_children", series{named("vaultwicket_children", "kind", "process"), c.Processes}, series{named("vaultwicket_children", "kind", "worker"), c.Workers})
+	if c.WorkerMemory > 0 {
+		vm.WriteGaugeUint64(w, "vaultwicket_worker_memory_bytes", uint64(c.WorkerMemory))
 	}
-	if s.Children != nil {
-		c := s.Children()
-		waiting = append(waiting, series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting})
-		children = []series{{named("vaultwicket_children", "kind", "process"), c.Processes}, {named("vaultwicket_children", "kind", "worker"), c.Workers}}
-		if c.WorkerMemory > 0 {
-			vm.WriteGaugeUint64(w, "vaultwicket_worker_memory_bytes", uint64(c.WorkerMemory))
-		}
-	}
-	gauges("vaultwicket_calls_waiting", waiting...)
-	gauges("vaultwicket_children", children...)
 }
 
 // bounds are the upper ends of the buckets in seconds: a resident worker answers within the first
