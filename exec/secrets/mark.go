@@ -143,14 +143,9 @@ func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 	if len(text) <= chunkSize {
 		return m.chunk(text, spend)
 	}
-	var out []byte
-	for rest := text; len(rest) > 0; {
-		n := chunkOf(rest)
-		shown, err := m.chunk(rest[:n], spend)
-		if err != nil {
-			return nil, err
-		}
-		out, rest = append(out, shown...), rest[n:]
+	out, err := io.ReadAll(m.Reader(bytes.NewReader(text), spend))
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

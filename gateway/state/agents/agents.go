@@ -49,13 +49,7 @@ type Store struct {
 
 	mu     sync.Mutex
 	seen   fs.FileInfo // of the file as it was read
-	tokens []entry
-}
-
-// entry is a token as it is compared.
-type entry struct {
-	agent  string
-	digest Digest
+	tokens []Token
 }
 
 // Open returns the store in a state folder, which is created with the first token.
@@ -126,16 +120,17 @@ func (s *Store) change(edit func([]Token) []Token) error {
 // AgentOf returns the agent whose token has a digest, "" for none. It compares with every token,
 // each in constant time. A file that cannot be used has no tokens.
 func (s *Store) AgentOf(digest Digest) (agent string) {
-	for _, e := range s.current() {
-		if subtle.ConstantTimeCompare(e.digest[:], digest[:]) == 1 {
-			agent = e.agent
+	for _, t := range s.current() {
+		sum, _ := hex.DecodeString(t.SHA256) // it was checked
+		if subtle.ConstantTimeCompare(sum, digest[:]) == 1 {
+			agent = t.Agent
 		}
 	}
 	return agent
 }
 
 // current returns the tokens of the file as it is now.
-func (s *Store) current() []entry {
+func (s *Store) current() []Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, err := os.Lstat(s.file())
@@ -146,14 +141,7 @@ func (s *Store) current() []entry {
 	if s.seen != nil && os.SameFile(s.seen, now) && s.seen.ModTime().Equal(now.ModTime()) && s.seen.Size() == now.Size() && s.seen.Mode() == now.Mode() {
 		return s.tokens
 	}
-	s.seen, s.tokens = now, nil
-	list, err := s.List()
-	if err != nil {
-		return nil
-	}
-	for _, t := range list {
-		sum, _ := hex.DecodeString(t.SHA256) // it was checked
-		s.tokens = append(s.tokens, entry{t.Agent, Digest(sum)})
-	}
+	s.seen = now
+	s.tokens, _ = s.List()
 	return s.tokens
 }

@@ -2,7 +2,6 @@ package private
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -56,7 +55,10 @@ func RegisterServer(dir string, s Server) (remove func(), err error) {
 		return nil, err
 	}
 	file, lock := filepath.Join(dir, s.Session+serverFile), filepath.Join(dir, s.Session+serverLock)
-	unlock, err := tryLockNow(lock)
+	unlock, err := tryLock(lock)
+	if err == nil && unlock == nil {
+		err = errors.New("a server with the name of the session runs")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +77,6 @@ func RegisterServer(dir string, s Server) (remove func(), err error) {
 
 func isSession(session string) bool {
 	return session != "" && len(session) <= 64 && strings.Trim(session, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-// tryLockNow does not wait: a lock that is held is an error.
-func tryLockNow(path string) (unlock func(), err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return Lock(ctx, path, 0)
 }
 
 // removeServer removes the files of a server. A file that is open cannot be removed on every
@@ -111,12 +106,12 @@ func Servers(dir string) ([]Server, error) {
 			continue
 		}
 		file, lock := filepath.Join(dir, session+serverFile), filepath.Join(dir, session+serverLock)
-		unlock, err := tryLockNow(lock)
-		if err == nil { // it has ended
+		unlock, err := tryLock(lock)
+		if unlock != nil { // it has ended
 			removeServer(file, lock, unlock)
 		}
-		if !errors.Is(err, context.Canceled) {
-			continue // otherwise it cannot be told
+		if unlock != nil || err != nil { // or that cannot be told
+			continue
 		}
 		var s Server
 		text, err := Read(file, maxServerFile)
