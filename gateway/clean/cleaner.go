@@ -36,9 +36,9 @@ const end rune = 0 // what follows the last character: none that a rule asks for
 func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 	i := 0
 	for i < len(s) {
-		if k, r := plainRun(s[i:]); k > 0 {
-			c.pass(r)
-			i += k
+		if ascii := asciiRun(s[i:]); ascii > 0 {
+			i += ascii
+			c.pass(rune(s[i-1]))
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])

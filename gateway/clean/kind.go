@@ -81,6 +81,8 @@ func kindOf(r rune) kind {
 		return graphemeJoiner
 	case r < 0x370:
 		return mark
+	case unicode.Is(everyday, r):
+		return plain
 	case r >= 0xe0000: // of plane 14 all but the selectors is reserved for what is not seen (Unicode 23.9); others are private
 		switch {
 		case selector17 <= r && r <= 0xe01ef:
@@ -124,6 +126,12 @@ func kindOf(r rune) kind {
 	}
 	return plain
 }
+
+// everyday has letters of which texts are full, Greek to Hangul: they are known without a search in
+// the tables of all marks.
+var everyday = &unicode.RangeTable{R16: []unicode.Range16{
+	{0x0370, 0x0482, 1}, {0x05d0, 0x05ea, 1}, {0x0620, 0x064a, 1}, {0x0904, 0x0939, 1}, {0x3041, 0x3096, 1}, {0x4e00, 0x9fff, 1}, {0xac00, 0xd7a3, 1},
+}}
 
 // usesJoiners reports whether r is of a script in which joiners shape letters:
 // the cursive ones of ArabicShaping.txt and those with a virama.

@@ -58,6 +58,15 @@ func Line(s string) string {
 	return out.String()
 }
 
+// asciiRun returns how many bytes at the start of s are printable ASCII, newline or tab.
+func asciiRun(s string) int {
+	n := 0
+	for n < len(s) && (0x20 <= s[n] && s[n] < 0x7f || s[n] == '\n' || s[n] == '\t') {
+		n++
+	}
+	return n
+}
+
 const blankBraille = '\u2800' // printable by its category, and blank
 
 const tabWidth = 8 // at most

@@ -139,28 +139,3 @@ func TestRowsMakeUpTheLine(t *testing.T) {
 		}
 	})
 }
-
-func TestOddIsWhatKindOfSays(t *testing.T) {
-	for page := range notPlain {
-		var want uint64
-		for i := range 64 {
-			if kindOf(rune(page<<6|i)) != plain {
-				want |= 1 << i
-			}
-		}
-		assert.That(t, notPlain[page] == want, "notPlain.go should say\t%#04x >> 6: %#x,", page<<6, want)
-	}
-}
-
-// Of the pictographs, U+1F000 to U+1FFFF, plainRun passes all but the black flag.
-func TestPictographsAreCalm(t *testing.T) {
-	for r := rune(0x1f000); r <= 0x1ffff; r++ {
-		n, last := plainRun(string(r) + "a")
-		want := 5
-		if r == blackFlag || r >= 0x1fffe {
-			want = 0
-		}
-		plain := kindOf(r) == plain
-		assert.That(t, n == want && plain == (want > 0) && (n <= 0 || last == 'a'), "%U: %d bytes, plain %v", r, n, plain)
-	}
-}
