@@ -189,7 +189,7 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 		defer done()
 	}
 	httpguard.EndReadLimit(w)
-	reply, code := own.AppendResponse(ctx, nil, client, m.Message)
+	reply, code := own.Respond(ctx, client, m.Message)
 	reply = append(reply, '\n')
 	if opens {
 		x.server.Store(own)

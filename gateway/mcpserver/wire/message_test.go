@@ -220,28 +220,28 @@ func TestAResultIsEncodedAsMCPGoEncodesIt(t *testing.T) {
 	}
 	for name, r := range results {
 		for _, id := range []any{1.0, -7.0, 0.0, float64(1 << 53), float64(-1 << 53), 1e15, "a", "<\"\n\u2028", ""} {
-			got, err := AppendResult([]byte("before"), id, r)
-			want := "before" + asMCPGo(t, id, r)
+			got, err := EncodeResult(id, r)
+			want := asMCPGo(t, id, r)
 			assert.That(t, err == nil && string(got) == want, "%s, id %v: %v\n%s, want\n%s", name, id, err, got, want)
 		}
 	}
 	for _, text := range awkward {
 		r := mcp.NewToolResultStructured(Compact(Encode(map[string]any{text: text})), text)
-		got, err := AppendResult(nil, text, r)
+		got, err := EncodeResult(text, r)
 		assert.That(t, err == nil && string(got) == asMCPGo(t, text, r), "%.40q: %v\n%.300s, want\n%.300s", text, err, got, asMCPGo(t, text, r))
 	}
-	_, err := AppendResult(nil, 1.0, mcp.NewToolResultStructured(func() {}, "x"))
+	_, err := EncodeResult(1.0, mcp.NewToolResultStructured(func() {}, "x"))
 	assert.That(t, err != nil, "a function was encoded")
 }
 
-// FuzzAppendResult: whatever the text is, mcp-go encodes it alike.
-func FuzzAppendResult(f *testing.F) {
+// FuzzEncodeResult: whatever the text is, mcp-go encodes it alike.
+func FuzzEncodeResult(f *testing.F) {
 	for _, text := range awkward {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := mcp.NewToolResultStructured(Compact(Encode(text)), text)
-		got, err := AppendResult(nil, text, r)
+		got, err := EncodeResult(text, r)
 		assert.That(t, err == nil && string(got) == asMCPGo(t, text, r), "%v\n%s, want\n%s", err, got, asMCPGo(t, text, r))
 	})
 }

@@ -26,7 +26,7 @@ const (
 	maxPendingBytes = MaxMessage + MaxMessage/3
 
 	// maxLarge is the maximum number of calls with large answers that are worked on or whose
-	// answers are unread (backpressure). Each takes up to 10 MiB, encoded and before.
+	// answers are unread (backpressure). Each takes up to 14 MiB, encoded and before.
 	maxLarge = 2
 
 	// maxSubscriptions is the maximum number of notification streams. A client needs one.
@@ -210,24 +210,16 @@ func (c *conn) settle() {
 	c.changed.Broadcast()
 }
 
-// lines are buffers for responses. One that a worker kept would outlast a large answer.
-var lines = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxReused is the size up to which a buffer is kept for another response: a page of a long
-// answer, which is in the response twice.
-const maxReused = 96 << 10
-
 // answer has a request answered and writes the response, unless the request was cancelled
 // meanwhile or the server has given up on it. One that was cancelled before is not begun.
 func (c *conn) answer(r *request) {
 	defer r.stop()
-	buffer := lines.Get().(*[]byte)
-	line := (*buffer)[:0]
+	var line []byte
 	c.mu.Lock()
 	cancelled := r.cancelled
 	c.mu.Unlock()
 	if !cancelled {
-		line, _ = c.server.AppendResponse(r.ctx, line, &r.peer, r.Message)
+		line, _ = c.server.Respond(r.ctx, &r.peer, r.Message)
 		line = append(line, '\n')
 	}
 	c.outMu.Lock()
@@ -244,10 +236,6 @@ func (c *conn) answer(r *request) {
 		}
 	})
 	c.outMu.Unlock()
-	if cap(line) <= maxReused {
-		*buffer = line
-		lines.Put(buffer)
-	}
 }
 
 // release reports whether the response to a request is to be written. After that writing must
