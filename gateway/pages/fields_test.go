@@ -179,7 +179,7 @@ func TestFieldsAgreesWithEncodingJSON(t *testing.T) {
 	})
 }
 
-// What a walk says of a text is what encoding/json says, up to this length.
+// What a survey says of a text is what encoding/json says, up to this length.
 func TestMuchSpaceIsNotTakenOut(t *testing.T) {
 	text := "[\n" + strings.Repeat(" ", maxCompact) + "]"
 	got, _ := Compact(text)

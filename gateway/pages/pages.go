@@ -12,6 +12,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -178,7 +179,11 @@ func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	case inRow:
 		return w.Form.piece(w.Text, at, limit), nil
 	default:
-		return w.Form.cut(w.Text, at.At, limit), nil
+		page := w.Form.cut(w.Text, at.At, limit)
+		if w.Form == JSON && !page.Partial && !json.Valid([]byte(page.Text)) { // the position was made up
+			page = JSON.piece(w.Text, Position{at.At, len(w.Text)}, limit)
+		}
+		return page, nil
 	}
 	return Page{}, failure.New(failure.CodeBadValue, sendAsItWas, "position %s", reason)
 }
@@ -198,14 +203,9 @@ func (f Form) cut(whole string, at int, limit Limit) Page {
 		around = []brackets{bracketsOf(whole), {"[", "]"}}
 	}
 	for _, b := range around {
-		page, ok := f.fill(whole, at, first, b, limit)
-		switch {
-		case !ok:
-			continue
-		case f == JSON && !surveyed(page.Text).isJSON: // the position was made up
-			return f.piece(whole, Position{at, len(whole)}, limit)
+		if page, ok := f.fill(whole, at, first, b, limit); ok {
+			return page
 		}
-		return page
 	}
 	if !first.ok {
 		first.end = len(whole)

