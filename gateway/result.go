@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -268,9 +267,6 @@ func (r BatchResult) Marked() BatchResult {
 	return r
 }
 
-// unmarked takes the place of what could not be marked.
-const unmarked = "left out: the source of random numbers failed, so that the text could not be marked"
-
 // markedSentences returns notices, and an error unless it is nil, with marks around what is foreign
 // in them.
 func markedSentences(notices []string, cause *failure.Error) ([]string, *failure.Error) {
@@ -278,10 +274,7 @@ func markedSentences(notices []string, cause *failure.Error) ([]string, *failure
 	if cause != nil {
 		all = append(all, cause.Message, cause.Hint)
 	}
-	fenced, err := clean.FenceNames(all, rand.Reader)
-	if err != nil {
-		fenced = slices.Repeat([]string{unmarked}, len(all))
-	}
+	fenced := clean.FenceNames(all)
 	if cause != nil {
 		explained := *cause
 		explained.Message, explained.Hint = fenced[len(notices)], fenced[len(notices)+1]
@@ -294,9 +287,5 @@ func marked(text string) string {
 	if text == "" {
 		return ""
 	}
-	fenced, err := clean.Fence(text, rand.Reader)
-	if err != nil {
-		return unmarked + "\n"
-	}
-	return fenced
+	return clean.Fence(text)
 }
