@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/clean"
@@ -67,7 +66,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	}
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
-		chosen, err := pages.Fields(whole.Stdout, req.Fields, quote.Nearest)
+		chosen, err := pages.Fields(whole.Stdout, req.Fields)
 		if err != nil {
 			return withoutText(whole, err)
 		}

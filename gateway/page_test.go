@@ -493,7 +493,7 @@ func TestTheSharesOfABatchLeaveRoomForWhatStandsAroundThem(t *testing.T) {
 	for i := range MaxOperations {
 		batch.Operations = append(batch.Operations, operation(fmt.Sprint(i), "read", "path", "N.md"))
 	}
-	batch.MaxOutput, batch.Keep = pages.DefaultBytes, true
+	batch.MaxOutput, batch.Keep = 32<<10, true
 	text, err := json.Marshal(f.gateway.DoBatch(context.Background(), batch))
 	assert.That(t, err == nil && len(text) <= 40_000, "the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
 }

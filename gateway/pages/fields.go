@@ -27,12 +27,9 @@ const (
 // their bytes. A row that lacks a field is shown without it. Of a key that a row has twice the
 // last one counts, as in encoding/json. An array without rows is returned as it is.
 //
-// near returns the name that an unknown one was most likely meant to be, "" if none is near;
-// it may be nil.
-//
 // The errors are [*failure.RequestError]: for a list that is empty, too long or names a field
 // twice, for a text that is no JSON or not made of objects, and for a field that no row has.
-func Fields(text string, fields []string, near func(word string, names []string) string) (string, error) {
+func Fields(text string, fields []string) (string, error) {
 	switch {
 	case len(fields) == 0:
 		return "", failure.New(failure.CodeBadValue, "name a field, or leave fields out", "fields is an empty list")
@@ -95,7 +92,7 @@ func Fields(text string, fields []string, near func(word string, names []string)
 	}
 	out.WriteString(end)
 	if i := slices.Index(found, false); i >= 0 {
-		return "", missingField(fields[i], objects, near)
+		return "", missingField(fields[i], objects)
 	}
 	return out.String(), nil
 }
@@ -146,7 +143,7 @@ const maxQuoted = 60
 func quoted(s string) string { return fmt.Sprintf("%q", quote.Clip(s, maxQuoted)) }
 
 // missingField is the error that no object has a field. Its hint lists those that they have.
-func missingField(field string, objects iter.Seq[string], near func(string, []string) string) error {
+func missingField(field string, objects iter.Seq[string]) error {
 	seen := map[string]bool{}
 	for object := range objects {
 		members(object, func(key, _ string) {
@@ -164,10 +161,8 @@ func missingField(field string, objects iter.Seq[string], near func(string, []st
 	if len(names) > maxPresent {
 		hint += " and others"
 	}
-	if near != nil {
-		if nearest := near(field, names); nearest != "" {
-			hint = "did you mean " + quoted(nearest) + "? " + hint
-		}
+	if nearest := quote.Nearest(field, names); nearest != "" {
+		hint = "did you mean " + quoted(nearest) + "? " + hint
 	}
 	if len(names) == 0 {
 		hint = "the rows have no fields at all; leave fields out"

@@ -42,18 +42,13 @@ const (
 	formCount
 )
 
-const (
-	// DefaultBytes is the size of a page for which no other is asked: clients
-	// put results of more than about 40,000 characters aside.
-	DefaultBytes = 32 << 10
-	// MinBytes is the smallest size of a page: a character and a pair of brackets fit into it.
-	MinBytes = 8
-)
+// MinBytes is the smallest size of a page: a character and a pair of brackets fit into it.
+const MinBytes = 8
 
-// Limit is the largest size of a page. The zero Limit is [DefaultBytes] and any number of rows.
+// Limit is the largest size of a page; 0 is any.
 type Limit struct {
-	Bytes int // 0: DefaultBytes, otherwise at least MinBytes
-	Rows  int // 0: any number
+	Bytes int // at least MinBytes
+	Rows  int
 }
 
 // Position is where a page begins in a text. The zero Position is the start; every other one
@@ -90,17 +85,13 @@ type Whole struct {
 
 // CutForJSON cuts a page that stays small when it is written as a JSON string, as MCP does:
 // there a quotation mark, a line break and a tab are two characters each, and clients put away
-// results that are much too long. A limit of 0 bytes is none.
+// results that are much too long.
 func CutForJSON(whole Whole, at Position, limit Limit) (Page, error) {
 	if whole.Form == JSON && at == (Position{}) && !whole.Rows.known {
 		whole.Rows = surveyed(whole.Text) // once for both cuts
 	}
-	bounded := limit.Bytes > 0
-	if !bounded {
-		limit.Bytes = max(len(whole.Text), MinBytes)
-	}
 	page, err := whole.cut(at, limit)
-	if err != nil || !bounded {
+	if err != nil || limit.Bytes == 0 {
 		return page, err
 	}
 	budget := limit.Bytes + limit.Bytes/8 // of the string
@@ -140,7 +131,7 @@ func (w Whole) cut(at Position, limit Limit) (Page, error) {
 	case limit.Rows < 0:
 		return Page{}, failure.New(failure.CodeBadValue, "give a number from 1, or none", "number of rows is %d, which is below zero", limit.Rows)
 	case limit.Bytes == 0:
-		limit.Bytes = DefaultBytes
+		limit.Bytes = max(len(w.Text), MinBytes)
 	}
 	if at == (Position{}) && w.Form == JSON {
 		// It is the only page for which the whole is read: in an array the rows are found without looking back.
@@ -224,24 +215,14 @@ func (f Form) window(whole string, at, size int) string {
 	return whole
 }
 
-// fill takes as many rows from an offset as the limit permits between the brackets. first is
+// fill takes as many rows from an offset as the limit permits between the brackets. row is
 // the first of them. It is not ok if that is too long. A line that is too long is divided.
-func (f Form) fill(whole string, at int, first rowAt, around brackets, limit Limit) (page Page, ok bool) {
+func (f Form) fill(whole string, at int, row rowAt, around brackets, limit Limit) (page Page, ok bool) {
 	space := limit.Bytes - len(around.open) - len(around.shut)
 	window := f.window(whole, at, space)
 	end, next := at, at // of the rows, with the headings after them
 	lastRow := at       // the end of the last row
 	page.Partial = f.HasLines() && at > 0 && whole[at-1] != '\n'
-	row := first
-	if f == Text && limit.Rows == 0 { // all lines at once
-		if n := strings.LastIndexByte(whole[at:min(len(whole), at+space)], '\n') + 1; n > 0 {
-			end, next = at+n, at+n
-			row = f.row(window, next)
-			if page.Rows = strings.Count(whole[at:end], "\n"); page.Partial {
-				page.Rows--
-			}
-		}
-	}
 	more := func() bool { return next < len(whole) && (limit.Rows == 0 || page.Rows < limit.Rows) }
 	for more() && row.ok && row.end-at <= space {
 		end, next = row.end, row.next

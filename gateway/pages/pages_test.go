@@ -89,9 +89,10 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestZeroLimitIsTheDefault(t *testing.T) {
-	page, err := Cut(strings.Repeat("x", DefaultBytes+1), Text, Position{}, Limit{})
-	assert.That(t, err == nil && len(page.Text) == DefaultBytes && page.Next == (Position{At: DefaultBytes}), "%d bytes, next %+v, %v", len(page.Text), page.Next, err)
+func TestZeroLimitIsNone(t *testing.T) {
+	whole := strings.Repeat("x", 1<<20)
+	page, err := Cut(whole, Text, Position{}, Limit{})
+	assert.That(t, err == nil && page.Text == whole && page.Last(), "%d bytes, next %+v, %v", len(page.Text), page.Next, err)
 }
 
 func TestDeepJSONIsNoJSON(t *testing.T) {
@@ -102,8 +103,8 @@ func TestDeepJSONIsNoJSON(t *testing.T) {
 	}
 	deep := strings.Repeat("[", 1<<20)
 	assert.Equal(t, rowsOf(deep+strings.Repeat("]", 1<<20), JSON), 1, "rows")
-	page, err := Cut(deep, JSON, Position{}, Limit{})
-	assert.That(t, err == nil && page.Partial && page.Text == deep[:DefaultBytes], "%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
+	page, err := Cut(deep, JSON, Position{}, Limit{Bytes: 1000})
+	assert.That(t, err == nil && page.Partial && page.Text == deep[:1000], "%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
 }
 
 func TestCutRefuses(t *testing.T) {
