@@ -194,28 +194,6 @@ func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFun
 	}
 }
 
-// guarded returns the result of do. A panic in it is logged with its stack and becomes
-// [wire.ErrInternal].
-func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (result T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			observe.LogPanic(log, where, r, debug.Stack())
-			var none T
-			result, err = none, wire.ErrInternal
-		}
-	}()
-	return do()
-}
-
-// recovered is a middleware that guards handlers.
-func recovered[H ~func(context.Context, R) (A, error), R, A any](log *slog.Logger, where string) func(H) H {
-	return func(next H) H {
-		return func(ctx context.Context, req R) (A, error) {
-			return guarded(log, where, func() (A, error) { return next(ctx, req) })
-		}
-	}
-}
-
 // visibleError returns an error as a client may see it, with its hint in the message: a
 // protocol error has no other field for it.
 func visibleError(err error) error {

@@ -25,7 +25,6 @@ import (
 func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 	for _, option := range []server.ServerOption{
 		server.WithPromptCapabilities(false), // before AddPrompt, see tools
-		server.WithPromptHandlerMiddleware(recovered[server.PromptHandlerFunc](h.Log, "prompt")),
 		server.WithPromptCompletionProvider(completer{h}),
 	} {
 		option(s)
@@ -46,14 +45,11 @@ func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
 	// The name of an unknown prompt, or of one with an invalid argument, is replaced by an explanation: see
 	// [handler.canonical] for the reason. mcp-go then answers with the code of invalid parameters.
 	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, req *mcp.GetPromptRequest) {
-		_, err := guarded(h.Log, "prompt", func() (string, error) {
-			p, err := findPrompt(req.Params.Name)
-			if err == nil {
-				err = p.validate(h.Gateway, req.Params.Arguments)
-			}
-			return "", err
-		})
-		if err != nil && err != wire.ErrInternal {
+		p, err := findPrompt(req.Params.Name)
+		if err == nil {
+			err = p.validate(h.Gateway, req.Params.Arguments)
+		}
+		if err != nil {
 			req.Params.Name = wire.Explain(visibleError(err).Error())
 		}
 	})

@@ -47,7 +47,6 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 	for _, option := range []server.ServerOption{
 		server.WithResourceCapabilities(false, false), // before AddResource, see tools
 		server.WithCompletions(),
-		server.WithResourceHandlerMiddleware(recovered[server.ResourceHandlerFunc](h.Log, "resource")),
 		server.WithResourceCompletionProvider(completer{h}),
 	} {
 		option(s)
@@ -94,10 +93,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		})
 	}
 	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
-		uri, err := guarded(h.Log, "resource", func() (string, error) { return h.canonical(ctx, fixed, req.Params.URI), nil })
-		if err == nil { // otherwise the handler fails in the same way
-			req.Params.URI = uri
-		}
+		req.Params.URI = h.canonical(ctx, fixed, req.Params.URI)
 	})
 }
 
@@ -238,28 +234,24 @@ type completer struct{ handler }
 
 // CompleteResourceArgument completes the command of vaultwicket://help/{command}.
 func (c completer) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
-		if uri != helpURI || argument.Name != "command" {
-			return &mcp.Completion{}, nil
-		}
-		return complete(argument.Value, allowlist.Names()), nil
-	})
+	if uri != helpURI || argument.Name != "command" {
+		return &mcp.Completion{}, nil
+	}
+	return complete(argument.Value, allowlist.Names()), nil
 }
 
 // CompletePromptArgument completes the argument of a prompt.
 func (c completer) CompletePromptArgument(_ context.Context, name string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
-		p, err := findPrompt(name)
-		if err != nil {
-			return &mcp.Completion{}, nil
-		}
-		for _, a := range p.argumentsFor(c.Gateway.VaultNames()) {
-			if a.Name == argument.Name && a.suggest != nil {
-				return complete(argument.Value, a.suggest(noon(c.clock()))), nil
-			}
-		}
+	p, err := findPrompt(name)
+	if err != nil {
 		return &mcp.Completion{}, nil
-	})
+	}
+	for _, a := range p.argumentsFor(c.Gateway.VaultNames()) {
+		if a.Name == argument.Name && a.suggest != nil {
+			return complete(argument.Value, a.suggest(noon(c.clock()))), nil
+		}
+	}
+	return &mcp.Completion{}, nil
 }
 
 // complete returns the words that begin with the typed text, then those that contain it

@@ -133,27 +133,23 @@ func TestPausedOrDisabled(t *testing.T) {
 
 // TestPanicsOfReadersAreFixedErrors: the value of a panic goes to the log alone.
 func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
-	const secret = "the text of a note"
-	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
-	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, sealers: &sealers{}} // without a gateway
-	for name, middleware := range map[string]func() error{
-		"a completion": func() error {
-			_, err := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
-			return err
-		},
-		"a resource": func() error {
-			_, err := recovered[server.ResourceHandlerFunc](broken.Log, "resource")(func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) { panic(secret) })(context.Background(), mcp.ReadResourceRequest{})
-			return err
-		},
-		"a prompt": func() error {
-			_, err := recovered[server.PromptHandlerFunc](broken.Log, "prompt")(func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic(secret) })(context.Background(), mcp.GetPromptRequest{})
-			return err
-		},
+	var log strings.Builder
+	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, sealers: &sealers{}} // without a gateway
+	hooks := &server.Hooks{}
+	s := &wire.Server{MCP: server.NewMCPServer("", "", server.WithHooks(hooks), server.WithPromptCompletionProvider(completer{broken})), Log: broken.Log}
+	broken.addResources(s.MCP, hooks)
+	s.MCP.AddPrompt(mcp.NewPrompt("broken"), func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic("the text of a note") })
+	for _, request := range []string{
+		`"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"surprise-me"},"argument":{"name":"count","value":""}}`,
+		`"method":"resources/read","params":{"uri":"` + statusURI + `"}`, `"method":"resources/read","params":{"uri":"` + outputPrefix + `x"}`,
+		`"method":"prompts/get","params":{"name":"broken"}`,
 	} {
-		assert.Equal(t, middleware(), wire.ErrInternal, "%s", name)
+		m := require.Value(wire.Decode([]byte(`{"jsonrpc":"2.0","id":1,` + request + `}`)))(t)
+		answer, code := s.Respond(t.Context(), &wire.Peer{Session: wire.NewSession("x")}, m)
+		assert.That(t, code == mcp.INTERNAL_ERROR && strings.Contains(string(answer), "internal error; please report it, the log has the details"), "%s: %s", request, answer)
 	}
-	n := strings.Count(d.log.String(), "msg=panic")
-	assert.That(t, n == 3 && !strings.Contains(d.log.String(), secret), "the log has the panic %d times:\n%s", n, d.log.String())
+	n := strings.Count(log.String(), "a call panicked")
+	assert.That(t, n == 4 && !strings.Contains(log.String(), "the text of a note"), "the log has the panic %d times:\n%s", n, log.String())
 }
 
 // completion is an answer to completion/complete.

@@ -44,8 +44,8 @@ type Server struct {
 	Log *slog.Logger
 }
 
-// ErrInternal is sent in place of a panic value, which can contain text of a note.
-var ErrInternal = errors.New("internal error; please report it, the log has the details")
+// errInternal is sent in place of a panic value, which can contain text of a note.
+var errInternal = errors.New("internal error; please report it, the log has the details")
 
 // Respond answers a request of a client. It returns the JSON-RPC response without a newline, byte
 // for byte as mcp-go encodes it. code is that of an error response, 0 for a result. A handler that
@@ -57,7 +57,7 @@ func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (response []by
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			response, code = fail(ErrInternal)
+			response, code = fail(errInternal)
 		}
 	}()
 	ctx = s.MCP.WithContext(ctx, p)
