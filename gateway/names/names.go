@@ -124,11 +124,11 @@ func (f *Folder) apart(at level, seen entry, other string) bool {
 
 // listed returns what was seen under the name that its folder lists.
 func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
-	stamp := stamp{}
+	var modified time.Time // zero where it is not known
 	if info, err := at.info(); err == nil {
-		stamp.modified = info.ModTime()
+		modified = info.ModTime()
 	}
-	if f.memory.lists(folder, stamp, seen.name) {
+	if f.memory.lists(folder, modified, seen.name) {
 		return seen, nil
 	}
 	begun := f.memory.now()
@@ -136,7 +136,7 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	f.memory.keep(folder, stamp, begun, names)
+	f.memory.keep(folder, modified, begun, names)
 	name, ok := pick(at, names, seen)
 	if !ok {
 		return entry{}, &fs.PathError{Op: "list", Path: seen.name, Err: fs.ErrNotExist}
@@ -255,14 +255,11 @@ type learned struct {
 	at time.Time
 }
 
-// listing is the names in a folder when it had this stamp.
+// listing is the names in a folder when it was changed last.
 type listing struct {
-	stamp
-	names map[string]struct{}
+	modified time.Time
+	names    map[string]struct{}
 }
-
-// stamp is different after a change of a folder. The zero stamp is that of an unknown folder.
-type stamp struct{ modified time.Time }
 
 // tellsAll reports whether every folder on a path is known to distinguish the name in it
 // from all other spellings, so that the path is as the disk has it.
@@ -330,24 +327,21 @@ func (m *memory) note(folder string, k knack, apart bool) {
 }
 
 // lists reports whether a folder listed the name and has not changed since.
-func (m *memory) lists(folder string, s stamp, name string) bool {
+func (m *memory) lists(folder string, modified time.Time, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l, ok := m.listings[folder]
-	if !ok || s == (stamp{}) || !l.modified.Equal(s.modified) {
-		return false
-	}
 	_, listed := l.names[name]
-	return listed
+	return ok && listed && !modified.IsZero() && l.modified.Equal(modified)
 }
 
 // keep caches what a folder lists, unless it was changed so recently that the next change could
-// have the same stamp.
-func (m *memory) keep(folder string, s stamp, begun time.Time, names []string) {
-	if s == (stamp{}) || s.modified.Add(settling).After(begun) || len(names) > maxNames {
+// have the same time.
+func (m *memory) keep(folder string, modified, begun time.Time, names []string) {
+	if modified.IsZero() || modified.Add(settling).After(begun) || len(names) > maxNames {
 		return
 	}
-	l := listing{s, make(map[string]struct{}, len(names))}
+	l := listing{modified, make(map[string]struct{}, len(names))}
 	for _, name := range names {
 		l.names[name] = struct{}{}
 	}
@@ -414,6 +408,7 @@ type level interface {
 type rooted struct{ dir *os.Root }
 
 func (r rooted) lstat(name string) (fs.FileInfo, error) { return r.dir.Lstat(name) }
+func (r rooted) list() ([]string, error)                { return namesIn(r.dir.Open(".")) }
 func (r rooted) info() (fs.FileInfo, error)             { return r.dir.Stat(".") }
 func (r rooted) close()                                 { r.dir.Close() }
 
@@ -425,30 +420,21 @@ func (r rooted) enter(name string) (level, error) {
 	return rooted{sub}, nil
 }
 
-func (r rooted) list() ([]string, error) {
-	handle, err := r.dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer handle.Close()
-	return handle.Readdirnames(-1)
-}
-
 // plain is a folder by its path, which may be one that cannot be opened.
 type plain string
 
 func (p plain) lstat(name string) (fs.FileInfo, error) {
 	return os.Lstat(filepath.Join(string(p), name))
 }
+func (p plain) list() ([]string, error)          { return namesIn(os.Open(string(p))) }
 func (p plain) info() (fs.FileInfo, error)       { return os.Stat(string(p)) }
 func (p plain) enter(name string) (level, error) { return plain(filepath.Join(string(p), name)), nil }
 func (p plain) close()                           {}
 
-func (p plain) list() ([]string, error) {
-	handle, err := os.Open(string(p))
+func namesIn(folder *os.File, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer handle.Close()
-	return handle.Readdirnames(-1)
+	defer folder.Close()
+	return folder.Readdirnames(-1)
 }
