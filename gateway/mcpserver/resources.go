@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -99,10 +98,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 
 // readHelp returns the help of the command that [handler.canonical] has looked up.
 func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	name, ok := segment(req.Params.URI, helpPrefix)
-	if !ok {
-		return nil, errMissing
-	}
+	name, _ := segment(req.Params.URI, helpPrefix)
 	listed, err := h.Gateway.Explain(name)
 	if err != nil {
 		return nil, visibleError(err)
@@ -113,9 +109,6 @@ func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp
 // maxURI is the maximum length of a URI that is looked up, in bytes. Valid ones are shorter
 // than a tenth of it.
 const maxURI = 512
-
-// errMissing is returned by a handler for a URI that [handler.canonical] should have rejected.
-var errMissing = errors.New("resource not found")
 
 // canonical returns the canonical spelling of a URI, or an explanation that is no URI. It is called before mcp-go
 // looks for a handler, whose error always gets the code of an internal error. mcp-go returns the right code for a
@@ -194,13 +187,10 @@ const (
 	metaNotices = "vaultwicket/notices" // notices of the result
 )
 
-// readOutput returns the next page of a truncated result, as the tool would return it, with
-// a larger limit.
+// readOutput returns the next page of a truncated result, whose cursor [handler.canonical] has looked
+// up, as the tool would return it, with a larger limit.
 func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	cursor, ok := segment(req.Params.URI, outputPrefix)
-	if !ok {
-		return nil, errMissing
-	}
+	cursor, _ := segment(req.Params.URI, outputPrefix)
 	if err := h.Gateway.Admits(); err != nil {
 		return nil, visibleError(err)
 	}
