@@ -32,7 +32,7 @@ type Move struct {
 	format        Format
 	names         map[string]bool // folded names by which a link may mean one of the files
 	here          string          // path of the text after the move, "" for that of its source
-	parts         func(file, subpath string) (newFile, newSubpath string)
+	parts         func(file, subpath string) (newFile string, subpaths []string)
 }
 
 // New returns the move of the files at the keys of to to their values. before and after are the
@@ -56,7 +56,10 @@ func New(to, folders map[string]string, appears []string, before, after *lookup.
 // file and a subpath ("#A#B", "#^id", "" for the whole) are afterwards. The names of all these
 // files have to be known to m.
 func (m Move) Dividing(parts func(file, subpath string) (newFile, newSubpath string)) *Move {
-	m.parts = parts
+	m.parts = func(file, subpath string) (string, []string) {
+		to, part := parts(file, subpath)
+		return to, []string{part}
+	}
 	return &m
 }
 
@@ -77,13 +80,6 @@ func (m *Move) Concerns(link markdown.Link, source string) bool {
 	return concerned
 }
 
-// Rewrite returns the text of the file source, a path before the move, with its links
-// rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
-// have links. text is never modified; without a change it is returned.
-func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
-	return rewrite(m, text, source)
-}
-
 // place returns the path after the move of the text of the file source.
 func (m *Move) place(source string) string {
 	if m.here != "" {
@@ -92,24 +88,25 @@ func (m *Move) place(source string) string {
 	return cmp.Or(m.to[source], source)
 }
 
-// destination returns where a link in source has to lead; concerned is false if it does.
-func (m *Move) destination(target, subpath, source string) (wanted, part string, concerned bool) {
+// destination returns where a link in source has to lead, and the ways to write its subpath, best
+// first; concerned is false if it does.
+func (m *Move) destination(target, subpath, source string) (wanted string, parts []string, concerned bool) {
 	_, moves := m.to[source]
 	// In other files only links whose last part is a name that one of the files has or had can
 	// lead elsewhere than before.
 	if !moves && m.parts == nil && m.here == "" && !m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
-		return "", "", false
+		return "", nil, false
 	}
 	i, ok := m.before.Resolve(target, source)
 	if !ok {
-		return "", "", false
+		return "", nil, false
 	}
 	file := m.before.Path(i)
-	wanted, part = cmp.Or(m.to[file], file), subpath
+	wanted, parts = cmp.Or(m.to[file], file), []string{subpath}
 	if m.parts != nil {
-		wanted, part = m.parts(file, subpath)
+		wanted, parts = m.parts(file, subpath)
 	}
-	return wanted, part, part != subpath || !m.leads(target, m.place(source), wanted)
+	return wanted, parts, !slices.Equal(parts, []string{subpath}) || !m.leads(target, m.place(source), wanted)
 }
 
 // leads reports whether target leads from a note to a file after the move.
@@ -118,8 +115,10 @@ func (m *Move) leads(target, note, file string) bool {
 	return ok && m.after.Path(i) == file
 }
 
+// link returns the edits to a link that reads raw: none if it need not be rewritten. reason is why
+// it cannot be.
 func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit, reason string) {
-	file, part, concerned := m.destination(old.Path, old.Subpath, source)
+	file, parts, concerned := m.destination(old.Path, old.Subpath, source)
 	if !concerned {
 		return nil, ""
 	}
@@ -127,68 +126,94 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 	if !ok {
 		return nil, unlocated
 	}
-	at, tail := p.path, ""
-	if part != old.Subpath {
-		if old.Subpath != "" {
-			subpath, ok := p.subpathSpan(old)
-			if !ok {
-				return nil, unlocated
-			}
-			at.End = subpath.End
-		}
-		tail = part
+	at, targets := p.path, []string{old.Path}
+	divides := !slices.Equal(parts, []string{old.Subpath})
+	keepsPath := old.Subpath != "" && m.leads(old.Path, m.place(source), file)
+	if !keepsPath {
+		targets = m.targets(old, source, file)
 	}
-	for _, target := range m.targets(old, source, file) {
-		for _, written := range p.spellings(target + tail) {
-			if !p.reads(at, written, target, part) {
-				continue
-			}
-			// A display text that was the name of the file before becomes its new name.
-			target, shown, renamed := edit{at, written}, p.raw[p.display.Start:p.display.End], old.Display
-			if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
-				renamed = stem(file)
-			}
-			switch {
-			case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
-				return []edit{target}, ""
-			case p.style == markdown.Wikilink:
-				return []edit{target, {p.display, renamed}}, ""
-			}
-			return []edit{{p.display, renamed}, target}, ""
+	if divides && old.Subpath != "" {
+		subpath, ok := p.subpathSpan(old)
+		if !ok {
+			return nil, unlocated
 		}
+		if at.End = subpath.End; keepsPath {
+			at = subpath
+		}
+	}
+	for _, part := range parts {
+		if keepsPath && part == old.Subpath {
+			return nil, "" // the link matches the new text as it is
+		}
+		for _, target := range targets {
+			way := target
+			switch {
+			case keepsPath:
+				way = part
+			case divides:
+				way += part
+			}
+			for _, written := range p.spellings(way) {
+				if p.reads(at, written, target, part) {
+					return m.withDisplay(edit{at, written}, p, old, source, file), ""
+				}
+			}
+		}
+	}
+	if keepsPath {
+		return nil, unwritableHeading
 	}
 	return nil, unwritable
 }
 
+// withDisplay returns the edits to a link with that of its target, in their order. A display text that
+// was the name of the file before becomes its new name.
+func (m *Move) withDisplay(target edit, p parts, old markdown.Link, source, file string) []edit {
+	shown, renamed := p.raw[p.display.Start:p.display.End], old.Display
+	if i, ok := m.before.Resolve(old.Path, source); ok && !old.Embed && m.parts == nil && old.Display != "" && old.Display == stem(m.before.Path(i)) {
+		renamed = stem(file)
+	}
+	switch {
+	case renamed == shown || shown != old.Display || !isPlain(shown) || !isPlain(renamed):
+		return []edit{target}
+	case p.style == markdown.Wikilink:
+		return []edit{target, {p.display, renamed}}
+	}
+	return []edit{{p.display, renamed}, target}
+}
+
+// keeps reports whether a link of the edited text is right where old was before.
 func (m *Move) keeps(old, edited markdown.Link, source string) bool {
-	file, part, concerned := m.destination(old.Path, old.Subpath, source)
+	file, parts, concerned := m.destination(old.Path, old.Subpath, source)
 	if !concerned {
 		return old.Path == edited.Path && old.Subpath == edited.Subpath
 	}
-	return old.Target == edited.Target || part == edited.Subpath && m.leads(edited.Path, m.place(source), file)
+	return old.Target == edited.Target || slices.Contains(parts, edited.Subpath) && m.leads(edited.Path, m.place(source), file)
 }
 
-// file returns the new path of a file node. It is a path of the vault, which the app matches
-// with regard to case.
+// file returns the edits to the JSON strings of a file node. Its path is one of the vault, which the
+// app matches with regard to case. reason is why they cannot be made.
 func (m *Move) file(text []byte, n node, source string) (edits []edit, reason string) {
 	subpath := ""
 	if n.subpath.End > 0 {
 		subpath = unquote(text[n.subpath.Start:n.subpath.End])
 	}
 	file := unquote(text[n.file.Start:n.file.End])
-	to, part, concerned := m.to[file], subpath, m.to[file] != "" && m.to[file] != file
+	to, parts, concerned := m.to[file], []string{subpath}, m.to[file] != "" && m.to[file] != file
 	if m.to[file] == "" || m.parts != nil {
-		to, part, concerned = m.destination("/"+file, subpath, source)
+		to, parts, concerned = m.destination("/"+file, subpath, source)
 	}
 	switch {
-	case !concerned:
+	case !concerned || len(parts) == 0:
 		return nil, ""
 	case !utf8.ValidString(to):
 		return nil, unwritable
 	}
-	edits = []edit{{n.file, string(quote(to))}}
-	if part != subpath && n.subpath.End > 0 {
-		edits = append(edits, edit{n.subpath, string(quote(part))})
+	if to != file {
+		edits = []edit{{n.file, string(quote(to))}}
+	}
+	if parts[0] != subpath && n.subpath.End > 0 {
+		edits = append(edits, edit{n.subpath, string(quote(parts[0]))})
 	}
 	return edits, ""
 }
@@ -261,29 +286,30 @@ func stem(p string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// Heading is a change of the text of a heading; links to it follow. It is immutable and safe
-// for use by several goroutines.
-type Heading struct {
-	note  string
-	files *lookup.Files
-	names func(subpath string) []int // see [NewHeading]
-	parts []string                   // spellings of the new text in a link, best first
-}
-
 // NewHeading returns the renaming of a heading of the note at a path of files to the text to.
 // names returns which parts of a link to the note ("#A#B") name the heading, counted from 0.
-func NewHeading(note string, files *lookup.Files, names func(subpath string) []int, to string) *Heading {
-	h := &Heading{note: note, files: files, names: names}
+func NewHeading(note string, files *lookup.Files, names func(subpath string) []int, to string) *Move {
 	// As the app writes it, which omits what would end the link, and with less
 	// punctuation. A link matches a heading without regard to either.
 	first := PartOf(to)
 	second := strings.Join(strings.Fields(delicate().ReplaceAllString(first, " ")), " ")
-	for _, part := range []string{first, second} {
-		if part != "" && !slices.Contains(h.parts, part) {
-			h.parts = append(h.parts, part)
+	return &Move{before: files, after: files, parts: func(file, subpath string) (newFile string, subpaths []string) {
+		named := names(subpath)
+		if file != note || subpath == "" || len(named) == 0 {
+			return file, []string{subpath}
 		}
-	}
-	return h
+		bare := strings.TrimLeft(subpath, "#")
+		chain := strings.Split(bare, "#")
+		for _, part := range slices.Compact([]string{first, second}) {
+			for _, n := range named {
+				chain[n] = part
+			}
+			if part != "" {
+				subpaths = append(subpaths, subpath[:len(subpath)-len(bare)]+strings.Join(chain, "#"))
+			}
+		}
+		return file, subpaths
+	}}
 }
 
 // PartOf returns a heading as it is written in a link, without its mark.
@@ -295,86 +321,6 @@ var (
 	unlinkable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:#|^\\\r\n]|%%|\[\[|\]\]`) })
 	delicate   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[]\\[()<>`*_$!|\\\\\"]") })
 )
-
-// Rewrite returns the text of the file source with its links to the heading rewritten, how
-// many those are, and the ones that could not be. Only notes and canvases have links. text
-// is never modified; without a change it is returned.
-func (h *Heading) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
-	return rewrite(h, text, source)
-}
-
-// Concerns reports whether a link in the file source leads to the heading.
-func (h *Heading) Concerns(link markdown.Link, source string) bool {
-	_, concerned := h.subpath(link, source, "")
-	return concerned
-}
-
-func (h *Heading) keeps(old, edited markdown.Link, source string) bool {
-	return old.Path == edited.Path && (old.Subpath == edited.Subpath || h.Concerns(old, source))
-}
-
-// file returns the new subpath of a file node.
-func (h *Heading) file(text []byte, n node, source string) (edits []edit, reason string) {
-	if n.subpath.End == 0 || len(h.parts) == 0 {
-		return nil, ""
-	}
-	link := markdown.Link{Path: "/" + unquote(text[n.file.Start:n.file.End]), Subpath: unquote(text[n.subpath.Start:n.subpath.End])}
-	if wanted, concerned := h.subpath(link, source, h.parts[0]); concerned && wanted != link.Subpath {
-		return []edit{{n.subpath, string(quote(wanted))}}, ""
-	}
-	return nil, ""
-}
-
-// expressions: those of bases name no heading.
-func (h *Heading) expressions([]byte, string) ([]edit, []Left) { return nil, nil }
-
-// subpath returns the subpath that a link has to have with one of the spellings of the
-// new heading; concerned is false for a link to something else.
-func (h *Heading) subpath(link markdown.Link, source, part string) (wanted string, concerned bool) {
-	if link.Subpath == "" {
-		return "", false
-	}
-	place, ok := h.files.Resolve(link.Path, source)
-	if !ok || h.files.Path(place) != h.note {
-		return "", false
-	}
-	named := h.names(link.Subpath)
-	if len(named) == 0 {
-		return "", false
-	}
-	lead := link.Subpath[:len(link.Subpath)-len(strings.TrimLeft(link.Subpath, "#"))]
-	chain := strings.Split(strings.TrimLeft(link.Subpath, "#"), "#")
-	for _, n := range named {
-		chain[n] = part
-	}
-	return lead + strings.Join(chain, "#"), true
-}
-
-func (h *Heading) link(raw string, old markdown.Link, source string) (edits []edit, reason string) {
-	if !h.Concerns(old, source) {
-		return nil, ""
-	}
-	p, ok := split(raw, old)
-	if !ok {
-		return nil, unlocated
-	}
-	at, ok := p.subpathSpan(old)
-	if !ok {
-		return nil, unlocated
-	}
-	for _, part := range h.parts {
-		wanted, _ := h.subpath(old, source, part)
-		if wanted == old.Subpath {
-			return nil, "" // the link matches the new text as it is
-		}
-		for _, written := range p.spellings(wanted) {
-			if p.reads(at, written, old.Path, wanted) {
-				return []edit{{at, written}}, ""
-			}
-		}
-	}
-	return nil, unwritableHeading
-}
 
 // subpathSpan returns the place of the subpath in a link.
 func (p parts) subpathSpan(link markdown.Link) (at markdown.Span, ok bool) {

@@ -38,33 +38,16 @@ const (
 	disturbed         = "with the new path other links would be read differently"
 )
 
-// change is a [Move] or a [Heading]. A source is the path of the file with the links, before
-// the change.
-type change interface {
-	// Concerns reports whether a link has to be rewritten.
-	Concerns(link markdown.Link, source string) bool
-	// link returns the edits to a link that reads raw: none if it need not be rewritten.
-	// reason is why it cannot be.
-	link(raw string, old markdown.Link, source string) (edits []edit, reason string)
-	// keeps reports whether a link of the edited text is right where old was before.
-	keeps(old, edited markdown.Link, source string) bool
-	// file returns the edits to the JSON strings of a file node. reason is why they cannot be made.
-	file(text []byte, n node, source string) (edits []edit, reason string)
-	// expressions returns the edits to the expressions of a base, and the names in it that
-	// could not be rewritten.
-	expressions(text []byte, source string) (edits []edit, left []Left)
-}
-
 // edit replaces a span of a text.
 type edit struct {
 	markdown.Span
 	text string
 }
 
-// rewrite returns the text of a file with its links rewritten, how many those are, and the
-// ones that could not be. Only notes, canvases and bases have links. text is never modified;
-// without edits it is returned.
-func rewrite(c change, text []byte, source string) (edited []byte, changed int, left []Left) {
+// Rewrite returns the text of the file source, a path before the move, with its links
+// rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
+// have links. text is never modified; without a change it is returned.
+func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
 	var edits []edit
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
@@ -72,7 +55,7 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 		found := markdown.Scan(text)
 		front := found.Frontmatter
 		block, inProperties, lost := frontmatter.RewriteLinks(text[front.Start:front.End], func(raw string, link markdown.Link) string {
-			edits, reason := c.link(raw, link, source)
+			edits, reason := m.link(raw, link, source)
 			if reason != "" {
 				left = append(left, Left{link.Line + fence, link.Target, reason})
 			}
@@ -87,7 +70,7 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 		if inProperties > 0 {
 			edits = append(edits, edit{front, string(block)})
 		}
-		inBody, more, lostInBody := body(c, text, found, source)
+		inBody, more, lostInBody := m.body(text, found, source)
 		edits, changed, left = append(edits, inBody...), inProperties+more, append(left, lostInBody...)
 	case ".canvas":
 		// The edits are inside strings of the JSON; the rest keeps its layout.
@@ -95,7 +78,7 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 		for _, n := range canvasNodes(text) {
 			switch n.kind {
 			case "file":
-				some, reason := c.file(text, n, source)
+				some, reason := m.file(text, n, source)
 				if reason != "" {
 					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
 				}
@@ -103,7 +86,7 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 				edits, changed = append(edits, some...), changed+min(len(some), 1)
 			case "text":
 				inner := []byte(unquote(text[n.text.Start:n.text.End]))
-				some, more, lost := body(c, inner, markdown.Scan(inner), source)
+				some, more, lost := m.body(inner, markdown.Scan(inner), source)
 				edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
 				changed += more
 				for _, l := range lost {
@@ -112,7 +95,7 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 			}
 		}
 	case ".base":
-		edits, left = c.expressions(text, source)
+		edits, left = m.expressions(text, source)
 		changed = len(edits)
 	}
 	return apply(text, edits), changed, left
@@ -120,17 +103,17 @@ func rewrite(c change, text []byte, source string) (edited []byte, changed int, 
 
 // body returns the edits to the links of a Markdown text. There are none if the edited text
 // would have other tags or links than those that were rewritten.
-func body(c change, text []byte, found markdown.Note, source string) (edits []edit, changed int, left []Left) {
+func (m *Move) body(text []byte, found markdown.Note, source string) (edits []edit, changed int, left []Left) {
 	add := func(some []edit, start int) {
 		for _, e := range some {
 			edits = append(edits, edit{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})
 		}
 	}
 	for _, link := range found.Links {
-		if !c.Concerns(link, source) {
+		if !m.Concerns(link, source) {
 			continue
 		}
-		some, reason := c.link(string(text[link.Span.Start:link.Span.End]), link, source)
+		some, reason := m.link(string(text[link.Span.Start:link.Span.End]), link, source)
 		if reason != "" {
 			left = append(left, Left{link.Line, link.Target, reason})
 			continue
@@ -139,7 +122,7 @@ func body(c change, text []byte, found markdown.Note, source string) (edits []ed
 		changed += min(len(some), 1)
 	}
 	for _, base := range found.Bases {
-		some, lost := c.expressions(text[base.Start:base.End], source)
+		some, lost := m.expressions(text[base.Start:base.End], source)
 		add(some, base.Start)
 		changed += len(some)
 		for _, l := range lost {
@@ -155,13 +138,13 @@ func body(c change, text []byte, found markdown.Note, source string) (edits []ed
 	then := markdown.Scan(apply(text, edits))
 	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
 	if sameTags && slices.EqualFunc(found.Links, then.Links, func(a, b markdown.Link) bool {
-		return a.Style == b.Style && a.Embed == b.Embed && c.keeps(a, b, source)
+		return a.Style == b.Style && a.Embed == b.Embed && m.keeps(a, b, source)
 	}) {
 		return edits, changed, left
 	}
 	left = nil
 	for _, link := range found.Links {
-		if c.Concerns(link, source) {
+		if m.Concerns(link, source) {
 			left = append(left, Left{link.Line, link.Target, disturbed})
 		}
 	}
@@ -294,6 +277,9 @@ var named = sync.OnceValue(func() *regexp.Regexp {
 // expressions returns the edits to the names of files and folders in a base. A text is resolved
 // as a link in the base; a [[link]] in a text keeps its marks.
 func (m *Move) expressions(text []byte, source string) (edits []edit, left []Left) {
+	if m.names == nil { // a heading gets another text, and those of bases name none
+		return nil, nil
+	}
 	for _, at := range named().FindAllSubmatchIndex(text, -1) {
 		kind, mark, name := at[2:4], at[4:6], markdown.Span{Start: at[6], End: at[7]}
 		if kind[0] < 0 {
