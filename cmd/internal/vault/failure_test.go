@@ -126,7 +126,7 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	v := require.Value(command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
 	defer v.Disk.Close()
-	said := respond(v, command.Request{Command: "read", Args: []string{"path=a.md"}})
+	said := respond(v, command.Line{Command: "read", Args: []string{"path=a.md"}})
 	said.Close() // as if the disk went away before the text was read
 	var out bytes.Buffer
 	if status := said.Print(&out); status != command.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {

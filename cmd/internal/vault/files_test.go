@@ -223,7 +223,7 @@ func TestRandomAsksItsSource(t *testing.T) {
 	defer v.Disk.Close()
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
-	said := respond(v, command.Request{Command: "random"})
+	said := respond(v, command.Line{Command: "random"})
 	assert.That(t, said.Text != "" && asked == 3, "asked for one of %d, said %q", asked, said.Text)
 }
 

@@ -136,9 +136,8 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 		}
 		return command.Explain(command.Misuse("%s: nothing is kept there.", command.KeptSwitch)), nil
 	}
-	req := command.Request{Command: line.Command, Args: line.Args, Options: line.Options, MayWrite: line.MayWrite}
 	if line.Stdin != "" {
-		if req.Literal, err = command.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
+		if line.Literal, err = command.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
 			return command.Explain(err), nil
 		}
 	}
@@ -169,7 +168,7 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 		}
 		closed = v.ClosedNow(line.Command)
 	}
-	said := respond(v, req)
+	said := respond(v, line)
 	if line.Compact {
 		said.Compact()
 	}
@@ -231,32 +230,32 @@ func Commands() []string {
 	return command.Map(table(), func(row command.Command) string { return row.Name })
 }
 
-// respond carries out one request. Every error becomes a reply here.
-func respond(v *command.Vault, r command.Request) command.Reply {
-	row, err := lookUp(r.Command)
+// respond carries out one call. Every error becomes a reply here.
+func respond(v *command.Vault, l command.Line) command.Reply {
+	row, err := lookUp(l.Command)
 	if err != nil {
 		return command.Explain(err)
 	}
 	syntax, _ := row.Syntax()
-	values, err := syntax.Parse(r)
+	values, err := syntax.Parse(l)
 	if err != nil {
 		return command.Explain(err)
 	}
 	shows := row.OnlyReads != nil && row.OnlyReads(values)
-	if row.Writes() && !shows && !r.MayWrite && r.Options.Mode != command.PlanSwitch {
+	if row.Writes() && !shows && !l.MayWrite && l.Options.Mode != command.PlanSwitch {
 		return command.Explain(command.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, command.WriteSwitch))
 	}
 	said, err := command.Reply{}, error(nil)
 	switch {
 	case row.Writes():
-		v.Caller = r.Options.Caller
-		said, err = command.Write(v, row, values, r.Options)
-	case r.Options != (command.WriteOptions{}):
-		err = command.Misuse("%s changes nothing: it takes no %s.", row.Name, r.Options.FirstSwitch())
+		v.Caller = l.Options.Caller
+		said, err = command.Write(v, row, values, l.Options)
+	case l.Option != "":
+		err = command.Misuse("%s changes nothing: it takes no %s.", row.Name, l.Option)
 	default:
 		said, err = row.Run(v, values)
 	}
-	if err == nil && (!row.Writes() || r.Options.Mode == command.PlanSwitch) {
+	if err == nil && (!row.Writes() || l.Options.Mode == command.PlanSwitch) {
 		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
 	}
 	if err != nil {

@@ -397,5 +397,5 @@ func (h *testVault) exchanging(n int, target string, words []string) (said comma
 		}
 		return nil
 	})
-	return respond(v, command.Request{Command: words[0], Args: words[1:], MayWrite: true}), calls
+	return respond(v, command.Line{Command: words[0], Args: words[1:], MayWrite: true}), calls
 }

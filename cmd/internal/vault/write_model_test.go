@@ -266,7 +266,7 @@ func (h *testVault) runFailing(n int, dead bool, args []string) (said command.Re
 		}
 		return nil
 	})
-	said = respond(v, command.Request{Command: args[0], Args: args[1:], MayWrite: true})
+	said = respond(v, command.Line{Command: args[0], Args: args[1:], MayWrite: true})
 	return said, calls >= n
 }
 

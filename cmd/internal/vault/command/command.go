@@ -45,19 +45,6 @@ func (c Command) Syntax() (s Syntax, help string) {
 	return Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
 }
 
-// Request is one call: a command with its arguments as they were typed.
-type Request struct {
-	Command string
-	Args    []string
-	// Literal has values that did not come as arguments. They are taken as
-	// they are, with no escape expanded.
-	Literal map[string]string
-	Options WriteOptions
-	// MayWrite says that the call may change something, and not only show what it
-	// would change.
-	MayWrite bool
-}
-
 // Values are the values of a request that its command knows, every one of them
 // checked. A flag that is set has a value, one that is not has none.
 type Values map[string]string
@@ -125,13 +112,13 @@ func (s Syntax) usage() string {
 	return strings.Join(words, " ")
 }
 
-// Parse checks a request against what the command can carry.
+// Parse checks a call against what the command can carry.
 //
 // The app ignores unknown parameters, so that a typing error becomes another command. Here every
 // such error is refused.
-func (s Syntax) Parse(r Request) (Values, error) {
+func (s Syntax) Parse(l Line) (Values, error) {
 	values := Values{}
-	for _, arg := range r.Args {
+	for _, arg := range l.Args {
 		if s.Positional != "" && !strings.Contains(arg, "=") && !values.Has(s.Positional) {
 			values[s.Positional] = arg
 			continue
@@ -158,7 +145,7 @@ func (s Syntax) Parse(r Request) (Values, error) {
 			return nil, err
 		}
 	}
-	for name, value := range r.Literal {
+	for name, value := range l.Literal {
 		row, ok := s.Param(name)
 		if !ok || isFlag(row) {
 			return nil, s.unknown(name)
@@ -278,29 +265,6 @@ const (
 
 // maxCaller is the longest name of a caller or a batch that the journal keeps.
 const maxCaller = 256
-
-// FirstSwitch returns the first switch that was given.
-func (m WriteOptions) FirstSwitch() string {
-	switch {
-	case m.Mode != "":
-		return m.Mode
-	case m.ID != "":
-		return ChangeSwitch
-	case m.Caller != "":
-		return CallerSwitch
-	case m.Client != "":
-		return ClientSwitch
-	case m.Batch != "":
-		return BatchSwitch
-	case m.RefuseDestructive:
-		return SparingSwitch
-	case m.Addresses != "":
-		return AddressesSwitch
-	case m.Approved != "":
-		return ApprovedSwitch
-	}
-	return ExpectSwitch
-}
 
 // isHex reports whether a text is so many hexadecimal digits.
 func isHex(text string, digits int) bool {

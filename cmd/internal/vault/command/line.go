@@ -19,16 +19,20 @@ type Line struct {
 	Folder   string
 	Stdin    string       // the parameter whose value comes from standard input
 	Options  WriteOptions // for a command that writes
+	Option   string       // the first switch of Options that was given
 	Facts    bool         // write a line of facts after the answer
 	Compact  bool         // leave out the space of JSON where that is possible
 	Unless   string       // the state of the index in which nothing is to be answered
 	Part     Part         // how much of a listing a worker prints, and keeps the whole
 	Kept     Kept         // what of an answer that a worker keeps, in place of a command
 	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
-	MayWrite bool         // the command may change something
+	MayWrite bool         // the call may change something, and not only show what it would change
 	Vault    *string      // the name the caller knows the vault by, if he gave one
 	Command  string
 	Args     []string
+	// Literal has values that did not come as arguments. They are taken as they are, with no
+	// escape expanded.
+	Literal map[string]string
 }
 
 const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
@@ -96,8 +100,13 @@ var wantsName = fmt.Sprintf("a name of 1 to %d bytes.", maxCaller)
 
 // takeSwitches reads the switches before the command, and returns the rest.
 func (l *Line) takeSwitches(args []string) ([]string, error) {
+	arg := ""
 	for len(args) > 0 {
-		arg, value := args[0], "" // of a switch with one, none of which can be empty
+		if l.Option == "" && l.Options != (WriteOptions{}) {
+			l.Option = arg // the switch before
+		}
+		arg = args[0]
+		value := "" // of a switch with one, none of which can be empty
 		if len(args) > 1 {
 			value = args[1]
 		}

@@ -68,14 +68,14 @@ func TestExpand(t *testing.T) {
 		``: "", `a\nb`: "a\nb", `\t`: "\t", `\\n`: "\\\n", `\r`: `\r`, `\`: `\`, "real\nbreak": "real\nbreak", `C:\new\table`: "C:\new\table",
 	} {
 		c := Syntax{Params: []allowlist.Param{{Name: "text", Kind: "content"}}}
-		values := require.Value(c.Parse(Request{Args: []string{"text=x" + text}}))(t)
+		values := require.Value(c.Parse(Line{Args: []string{"text=x" + text}}))(t)
 		assert.Equal(t, values["text"], "x"+want, "%q becomes", text)
 	}
 }
 
 func TestOnlyContentIsExpanded(t *testing.T) {
 	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
-	values := require.Value(c.Parse(Request{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}}))(t)
+	values := require.Value(c.Parse(Line{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}}))(t)
 	assert.That(t, values["text"] == "\n" && values["also"] == "\n" && values["name"] == `\n` && values["given"] == `\n`, "values %q", values)
 }
 
