@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // Rows returns a reply of success that is made while it is printed, so that a long listing is
@@ -121,7 +123,7 @@ func (l Listing) array(space spacing) Reply {
 			switch text := b[start:]; {
 			case l.Sparse && len(text) == 0:
 				b = b[:before]
-			case plainJSON(text) == len(text):
+			case isPlainJSON(text):
 				b = append(b, '"')
 			default:
 				b = AppendJSON(b[:start-1], string(text))
@@ -186,77 +188,26 @@ func QuoteJSON(s string) string { return string(AppendJSON(nil, s)) }
 
 // AppendJSON is [QuoteJSON] appended to other bytes.
 func AppendJSON(b []byte, s string) []byte {
-	b = append(b, '"')
-	for {
-		plain := plainJSON(s)
-		b = append(b, s[:plain]...)
-		if s = s[plain:]; s == "" {
-			return append(b, '"')
-		}
-		var size int
-		b, size = appendEscaped(b, s)
-		s = s[size:]
+	if isPlainJSON(s) {
+		return append(append(append(b, '"'), s...), '"')
 	}
+	text, _ := quote.JSON(s) // a text always can be
+	return append(b, text...)
 }
 
-// appendEscaped writes the character at the start of a text that cannot be as it is, and
-// returns how many bytes of the text it takes.
-func appendEscaped(b []byte, s string) ([]byte, int) {
-	const digits = "0123456789abcdef"
-	if c := s[0]; c < utf8.RuneSelf {
-		if short := shortEscapes[c]; short != 0 {
-			return append(b, '\\', short), 1
-		}
-		return append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15]), 1
-	}
-	r, size := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError {
-		return append(b, `\ufffd`...), size
-	}
-	return append(b, '\\', 'u', '2', '0', '2', digits[r&15]), size
-}
-
-var shortEscapes = [utf8.RuneSelf]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
-
-// plainJSON returns how much of the start of a text is the same between quotes.
-func plainJSON[T string | []byte](s T) int {
+// isPlainJSON reports whether a text is the same between quotes. Two characters end a line in
+// JavaScript.
+func isPlainJSON[T string | []byte](s T) bool {
 	for at := 0; ; {
-		at += plainASCII(s[at:])
-		if at == len(s) || s[at] < utf8.RuneSelf {
-			return at
+		if at += plainASCII(s[at:]); at == len(s) {
+			return true
 		}
-		size := plainRune(s[at:])
-		if size == 0 {
-			return at
+		r, size := utf8.DecodeRuneInString(string(s[at:min(len(s), at+utf8.UTFMax)]))
+		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+			return false
 		}
 		at += size
 	}
-}
-
-// plainRune returns the length of the character at the start of a text, 0 if it has to be
-// escaped. Two characters end a line in JavaScript.
-func plainRune[T string | []byte](s T) int {
-	switch b := s[0]; {
-	case b < 0xc2: // no first byte
-	case b < 0xe0:
-		if len(s) >= 2 && s[1]&0xc0 == 0x80 {
-			return 2
-		}
-	case b == 0xe0 || b == 0xe2 || b == 0xed: // some of which are no characters, or end a line
-	case b < 0xf0:
-		if len(s) >= 3 && s[1]&0xc0 == 0x80 && s[2]&0xc0 == 0x80 {
-			return 3
-		}
-	case b == 0xf0: // most pictographs
-		if len(s) >= 4 && s[1]&0xf0 == 0x90 && s[2]&0xc0 == 0x80 && s[3]&0xc0 == 0x80 {
-			return 4
-		}
-	}
-	r, size := utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
-	if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
-		return 0
-	}
-	return size
 }
 
 const (
