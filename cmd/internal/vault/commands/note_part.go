@@ -167,44 +167,31 @@ func outline(v *command.Vault, p command.Values) (command.Reply, error) {
 			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
 		}
 	default:
-		// A heading is below the last one before it with a lower level; levels that are left out take no
-		// room.
-		goesOn := siblings(headings)
-		var open []int // the headings above, outermost first
-		for i, h := range headings {
-			for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
-				open = open[:len(open)-1]
-			}
-			for _, j := range open {
-				out.WriteString(pick(goesOn[j], "│   ", "    "))
-			}
-			out.WriteString(pick(goesOn[i], "├── ", "└── ") + h.Text + "\n")
-			open = append(open, i)
-		}
+		out.WriteString(tree(headings))
 	}
 	return command.FromNote(t.Path, text, out.String()), nil
 }
 
-// siblings says of each heading whether another branch follows at its place:
-// whether the next heading that is not below it still is below its parent.
-func siblings(headings []markdown.Heading) []bool {
-	parents, next := make([]int, len(headings)), make([]int, len(headings))
-	var open []int
+// tree draws headings as the branches of a tree. A heading is below the last one before it with a
+// lower level; levels that are left out take no room.
+func tree(headings []markdown.Heading) string {
+	const root = -1
+	parents, last := make([]int, len(headings)), map[int]int{} // the last branch below each
 	for i, h := range headings {
-		for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
-			next[open[len(open)-1]] = i
-			open = open[:len(open)-1]
+		above := i - 1
+		for above != root && headings[above].Level >= h.Level {
+			above = parents[above]
 		}
-		if len(open) > 0 {
-			parents[i] = headings[open[len(open)-1]].Level
-		}
-		open = append(open, i)
+		parents[i], last[above] = above, i
 	}
-	goesOn := make([]bool, len(headings))
-	for i, j := range next {
-		goesOn[i] = j > 0 && headings[j].Level > parents[i]
+	var out strings.Builder
+	below := map[int]string{} // what is in front of the branches below each
+	for i, h := range headings {
+		goesOn := last[parents[i]] != i
+		out.WriteString(below[parents[i]] + pick(goesOn, "├── ", "└── ") + h.Text + "\n")
+		below[i] = below[parents[i]] + pick(goesOn, "│   ", "    ")
 	}
-	return goesOn
+	return out.String()
 }
 
 func wordCount(v *command.Vault, p command.Values) (command.Reply, error) {
