@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -122,7 +121,7 @@ func explainEditError(found markdown.Note, err error) error {
 		case "text":
 			kind = command.NotFoundText
 			if len(missing.Near) > 0 {
-				instead = " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
+				instead = " Its first line is on " + edit.OnLines(missing.Near, len(missing.Near)) + "."
 			}
 		case "block":
 			kind, instead = command.NotFoundNearest, " The note has no blocks with an id."
@@ -145,13 +144,13 @@ func explainEditError(found markdown.Note, err error) error {
 		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), command.Verbatim(excerpt(missing.Wanted)), instead)
 	case errors.As(err, &several) && several.What == "text":
 		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
-			command.Verbatim(excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
+			command.Verbatim(excerpt(several.Wanted)), several.Count, edit.OnLines(several.Lines, several.Count))
 	case errors.As(err, &several):
-		return command.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), command.Verbatim(several.Wanted), onLines(several.Candidates, several.Count))
+		return command.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), command.Verbatim(several.Wanted), edit.OnLines(several.Lines, several.Count))
 	case errors.As(err, &refusal):
 		text := fmt.Sprintf("Line %d: %s.", refusal.Line, refusal.Reason)
 		if len(refusal.Instead) > 0 {
-			text += " Possible: " + onLines(refusal.Instead, len(refusal.Instead)) + "."
+			text += " Possible: " + edit.OnLines(refusal.Instead, len(refusal.Instead)) + "."
 		}
 		return command.Failure("%s", text)
 	}
@@ -161,16 +160,6 @@ func explainEditError(found markdown.Note, err error) error {
 // maxListedHeadings bounds how many headings an error lists; the command outline lists
 // all.
 const maxListedHeadings = 30
-
-// onLines writes lines out: "line 4", "lines 4, 9", "lines 4, 9 and 3 more".
-func onLines(all []edit.Candidate, count int) string {
-	lines := command.Map(all, func(c edit.Candidate) string { return strconv.Itoa(c.Line) })
-	text := "lines " + strings.Join(lines, ", ")
-	if len(lines) == 1 {
-		text = "line " + lines[0]
-	}
-	return command.AndMore(text, count-len(lines))
-}
 
 // maxExcerpt is how much of a text is quoted in a sentence about it.
 const maxExcerpt = 60

@@ -11,7 +11,6 @@ import (
 
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -233,17 +232,24 @@ func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
 			return task, nil
 		}
 	}
-	around := edit.NoTask(found, line).Instead
-	if len(around) == 0 {
+	if len(found.Tasks) == 0 {
 		return markdown.Task{}, command.NotFoundNearest.Failure("Task %q not found. The note has none.", where)
 	}
+	near := slices.Clone(found.Tasks)
+	distance := func(task markdown.Task) int { return max(task.Line-line, line-task.Line) }
+	slices.SortStableFunc(near, func(a, b markdown.Task) int { return distance(a) - distance(b) })
+	near = near[:min(len(near), maxNearest)]
+	slices.SortFunc(near, func(a, b markdown.Task) int { return a.Line - b.Line })
 	var lines, refs []string
-	for _, task := range around {
+	for _, task := range near {
 		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
 		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, command.Verbatim(excerpt(task.Text))))
 	}
 	return markdown.Task{}, command.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
 }
+
+// maxNearest is how many tasks near a missing one are named: a wrong line is off by little.
+const maxNearest = 4
 
 // taskPlace finds out in which file and on which line the task is.
 func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, err error) {

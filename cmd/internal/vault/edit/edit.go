@@ -18,23 +18,13 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// Candidate is a line that may have been meant.
-type Candidate struct {
-	Line int
-	Text string
-}
-
 // maxCandidates bounds the lines that an error lists: the reader picks one.
 const maxCandidates = 10
-
-// maxNearest is how many lines near a missing one are named: a wrong count is off by
-// little.
-const maxNearest = 4
 
 // NotFound says that a note has no such part.
 type NotFound struct {
 	What, Wanted string
-	Near         []Candidate // lines that contain a piece of it
+	Near         []int // lines that contain a piece of it
 }
 
 func (n *NotFound) Error() string { return fmt.Sprintf("%s %q not found", n.What, n.Wanted) }
@@ -43,18 +33,18 @@ func (n *NotFound) Error() string { return fmt.Sprintf("%s %q not found", n.What
 type Ambiguous struct {
 	What, Wanted string
 	Count        int
-	Candidates   []Candidate // the first of them
+	Lines        []int // of the first of them
 }
 
 func (a *Ambiguous) Error() string {
-	return fmt.Sprintf("%s %q is there %d times: %s", a.What, a.Wanted, a.Count, lineNumbers(a.Candidates))
+	return fmt.Sprintf("%s %q is there %d times: %s", a.What, a.Wanted, a.Count, OnLines(a.Lines, a.Count))
 }
 
 // add notes one more candidate, as long as there is room.
-func (a *Ambiguous) add(line int, text string) {
+func (a *Ambiguous) add(line int) {
 	a.Count++
-	if len(a.Candidates) < maxCandidates {
-		a.Candidates = append(a.Candidates, Candidate{line, text})
+	if len(a.Lines) < maxCandidates {
+		a.Lines = append(a.Lines, line)
 	}
 }
 
@@ -62,23 +52,27 @@ func (a *Ambiguous) add(line int, text string) {
 type Refusal struct {
 	Line    int
 	Reason  string
-	Instead []Candidate
+	Instead []int // lines
 }
 
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("line %d: %s", r.Line, r.Reason)
 	if len(r.Instead) > 0 {
-		text += "; possible: " + lineNumbers(r.Instead)
+		text += "; possible: " + OnLines(r.Instead, len(r.Instead))
 	}
 	return text
 }
 
-func lineNumbers(all []Candidate) string {
-	var out []string
-	for _, c := range all {
-		out = append(out, fmt.Sprintf("line %d", c.Line))
+// OnLines writes some lines of a number of them out: "line 4", "lines 4, 9", "lines 4, 9 and 3 more".
+func OnLines(some []int, count int) string {
+	text := "lines " + strings.ReplaceAll(strings.Trim(fmt.Sprint(some), "[]"), " ", ", ")
+	if len(some) == 1 {
+		text = fmt.Sprintf("line %d", some[0])
 	}
-	return strings.Join(out, ", ")
+	if left := count - len(some); left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
 }
 
 // doc is a note that is edited.

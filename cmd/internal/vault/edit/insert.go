@@ -272,9 +272,9 @@ func (d *doc) within(at int) lineKind {
 	return kind
 }
 
-// around returns the first and the last line of the table, quote or list that spans at:
+// around returns the numbers of the first and the last line of the table, quote or list that spans at:
 // text can be inserted before the one and after the other.
-func (d *doc) around(at int, kind lineKind) []Candidate {
+func (d *doc) around(at int, kind lineKind) []int {
 	belongs := func(line string) bool {
 		k := kindOf(line)
 		return k == kind || kind == listItem && k == indented
@@ -290,7 +290,7 @@ func (d *doc) around(at int, kind lineKind) []Candidate {
 	for next := d.next(last); next < len(d.text) && belongs(d.lineAt(next)); next = d.next(last) {
 		last = next
 	}
-	return []Candidate{{d.line(first), d.lineAt(first)}, {d.line(last), d.lineAt(last)}}
+	return []int{d.line(first), d.line(last)}
 }
 
 // isRaw reports whether a line that begins at at is in code, a comment or a formula:

@@ -8,6 +8,9 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
+// maxNear is how many lines are named that have the first line of a missing text.
+const maxNear = 4
+
 // Replace returns the note with new in place of old, which must occur exactly once, with
 // the line ends it has; overlapping occurrences are several. The errors are *[NotFound],
 // *[Ambiguous] and, if old is empty or differs only in its line ends, *[Refusal].
@@ -25,9 +28,9 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 		}
 		missing := &NotFound{What: "text", Wanted: old}
 		first, _, _ := strings.Cut(strings.TrimSpace(old), "\n")
-		for at := 0; at < len(d.text) && len(missing.Near) < maxNearest; at = d.next(at) {
-			if line := d.lineAt(at); strings.Contains(line, strings.TrimSpace(first)) {
-				missing.Near = append(missing.Near, Candidate{d.line(at), line})
+		for at := 0; at < len(d.text) && len(missing.Near) < maxNear; at = d.next(at) {
+			if strings.Contains(d.lineAt(at), strings.TrimSpace(first)) {
+				missing.Near = append(missing.Near, d.line(at))
 			}
 		}
 		return nil, missing
@@ -40,9 +43,9 @@ func Replace(text []byte, old, new string) ([]byte, error) {
 		return nil, &Refusal{Line: d.line(at), Reason: "the text begins or ends within a line break, which is CRLF there"}
 	case bytes.Contains(text[at+1:], []byte(old)):
 		all := &Ambiguous{What: "text", Wanted: old}
-		for n := 0; n >= 0 && len(all.Candidates) < maxCandidates; n = bytes.Index(text[at:], []byte(old)) {
+		for n := 0; n >= 0 && len(all.Lines) < maxCandidates; n = bytes.Index(text[at:], []byte(old)) {
 			at += n
-			all.add(d.line(at), d.lineAt(bytes.LastIndexByte(text[:at], '\n')+1))
+			all.add(d.line(at))
 			at++
 		}
 		all.Count = max(all.Count, bytes.Count(text, []byte(old)))

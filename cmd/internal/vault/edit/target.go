@@ -52,7 +52,7 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 		all := &Ambiguous{What: "block", Wanted: t.name}
 		for _, b := range d.found.Blocks {
 			if strings.EqualFold(b.ID, t.name) {
-				all.add(b.Line, d.lineAt(d.startOf(b.Line)))
+				all.add(b.Line)
 			}
 		}
 		switch all.Count {
@@ -104,7 +104,7 @@ func FindHeading(found markdown.Note, wanted string) (int, error) {
 	all, last := &Ambiguous{What: "heading", Wanted: wanted}, 0
 	for i, h := range found.Headings {
 		if chainOf(found.Headings[:i+1], chain) != nil {
-			all.add(h.Line, h.Text)
+			all.add(h.Line)
 			last = i
 		}
 	}
@@ -238,13 +238,13 @@ func checkBelow(h markdown.Heading, content string) error {
 }
 
 // SetTask returns the note with another mark in the box of the task on a line: one
-// character, a blank for an open task. The errors are *[NotFound] and *[Refusal].
+// character, a blank for an open task. The error is a *[Refusal].
 func SetTask(text []byte, line int, mark rune) ([]byte, error) {
 	d := read(text)
 	onLine := func(task markdown.Task) bool { return task.Line == line }
 	n := slices.IndexFunc(d.found.Tasks, onLine)
 	if n < 0 {
-		return nil, NoTask(d.found, line)
+		return nil, &Refusal{Line: line, Reason: "there is no task"}
 	}
 	at, size := d.found.Tasks[n].MarkAt, len(string(mark))
 	if d.found.Tasks[n].Mark == mark && at.End-at.Start == size {
@@ -258,19 +258,4 @@ func SetTask(text []byte, line int, mark rune) ([]byte, error) {
 		}
 	}
 	return nil, &Refusal{Line: line, Reason: "this character cannot be the mark of a task"}
-}
-
-// NoTask says that there is no task on a line, and where the nearest are: the note may
-// have grown or shrunk since the line was read.
-func NoTask(found markdown.Note, line int) *Refusal {
-	refusal := &Refusal{Line: line, Reason: "there is no task"}
-	near := slices.Clone(found.Tasks)
-	distance := func(task markdown.Task) int { return max(task.Line-line, line-task.Line) }
-	slices.SortStableFunc(near, func(a, b markdown.Task) int { return distance(a) - distance(b) })
-	near = near[:min(len(near), maxNearest)]
-	slices.SortFunc(near, func(a, b markdown.Task) int { return a.Line - b.Line })
-	for _, task := range near {
-		refusal.Instead = append(refusal.Instead, Candidate{task.Line, task.Text})
-	}
-	return refusal
 }
