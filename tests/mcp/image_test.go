@@ -17,7 +17,7 @@ import (
 func TestAnImageIsImageContent(t *testing.T) {
 	t.Parallel()
 	vault := filepath.Join(t.TempDir(), "Vault")
-	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02" + strings.Repeat("\x00\xff", 50_000)
+	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00\x9d\x74\x66\x1a" + strings.Repeat("\x00\xff", 50_000)
 	encoded := base64.StdEncoding.EncodeToString([]byte(picture))
 	for name, text := range map[string]string{"pic.png": picture, "note.txt": "a text", "pic.bin": "\x00", "Private/secret.png": picture} {
 		rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
@@ -25,8 +25,8 @@ func TestAnImageIsImageContent(t *testing.T) {
 	rig.WriteFile(t, filepath.Join(vault, ".vaultwicketignore"), []byte("Private/\n"))
 	s := rig.StartSession(t, t.TempDir(), append(rig.EverythingEnabled(vault), "--max-output=1KiB")...)
 	for _, test := range []struct{ tool, arguments, stdout, image string }{
-		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`, "image/png, 3x2, 100024 bytes\n", encoded},
-		{"obsidianRead", `{"command":"attachment:read","params":{"file":"pic.png"}}`, "image/png, 3x2, 100024 bytes\n", encoded},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
+		{"obsidianRead", `{"command":"attachment:read","params":{"file":"pic.png"}}`, "image/png, 3x2, 100033 bytes\n", encoded},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"note.txt"}}`, "a text\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.bin"}}`, "application/octet-stream, 1 bytes: not a text, and not an image that can be shown\n", ""},
 		{"obsidianCli", `{"command":"attachment:read","params":{"path":"Private/secret.png"}}`, "Error: File \"Private/secret.png\" not found.\n", ""},
@@ -57,7 +57,7 @@ func TestAnImageIsImageContent(t *testing.T) {
 func TestABatchShowsItsImages(t *testing.T) {
 	t.Parallel()
 	vault := filepath.Join(t.TempDir(), "Vault")
-	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02"
+	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00\x9d\x74\x66\x1a"
 	sizes := map[string]int{"a.png": 1000, "b.png": 1_900_000, "c.png": 1_900_000, "d.png": 2000}
 	for name, size := range sizes {
 		rig.WriteFile(t, filepath.Join(vault, name), []byte(header+strings.Repeat(name[:1], size)))

@@ -111,7 +111,7 @@ func TestScaledImages(t *testing.T) {
 	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
 	h := build(t, map[string]string{
 		"a.png": asPNG, "a.jpg": encoded(func(out *bytes.Buffer) error { return jpeg.Encode(out, picture, nil) }),
-		"a.gif": encoded(func(out *bytes.Buffer) error { return gif.Encode(out, picture, nil) }), "bomb.png": string(bomb), "cut.png": asPNG[:len(asPNG)/2], "fake.png": onePixel,
+		"a.gif": encoded(func(out *bytes.Buffer) error { return gif.Encode(out, picture, nil) }), "bomb.png": string(bomb), "cut.png": asPNG[:len(asPNG)/2], "fake.png": onePixel[:29],
 	})
 	for path, want := range map[string]string{"a.png": "image/png, 300x150", "a.jpg": "image/jpeg, 300x150", "a.gif": "image/gif, 300x150"} {
 		_, out, stderr := h.run("--facts", "attachment:read", "path="+path, "max-pixels=90")

@@ -186,22 +186,22 @@ func TestCanvasReadHasLimits(t *testing.T) {
 	h.expect(command.ExitFailed, "Error: Canvas \"B.canvas\" cannot be read: it has too many groups\n", "canvas:read", "path=B.canvas")
 }
 
-const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00"
+const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00\x9d\x74\x66\x1a"
 
 func attached(t *testing.T) *testVault {
 	return build(t, map[string]string{
 		"a.md": "![[pic.png]] [[doc.pdf]] [[pic.png]]", "b.md": "---\nup: \"[[pic.png]]\"\n---\n", "B.canvas": `{"nodes":[{"type":"file","file":"F/tune.MP3"}]}`, "X.base": "",
-		"pic.png": onePixel, "doc.pdf": "%PDF-1.7\x00", "F/tune.MP3": "ID3\x00", "F/table.csv": "a,b\n1,2\n", "F/G/old.JPG": "\xff\xd8\xff\xe0\x00\x02\xff\xc0\x00\x11\x08\x00\x07\x00\x09\x03", "F/blob": "\x00\x01", "F/x.gif": "GIF89a\x05\x00\x04\x00\x00",
+		"pic.png": onePixel, "doc.pdf": "%PDF-1.7\x00", "F/tune.MP3": "ID3\x00", "F/table.csv": "a,b\n1,2\n", "F/G/old.JPG": "\xff\xd8\xff\xc0\x00\x0b\x08\x00\x07\x00\x09\x01\x01\x11\x00\xff\xda\x00\x02", "F/blob": "\x00\x01", "F/x.gif": "GIF89a\x05\x00\x04\x00\x00\x00\x00",
 	})
 }
 
 func TestAttachments(t *testing.T) {
 	h := attached(t)
 	h.steps([]turn{
-		{"all", "attachments", command.ExitDone, "doc.pdf\tpdf\t9\ta.md\nF/blob\tother\t2\t\nF/G/old.JPG\timage\t16\t\nF/table.csv\tother\t8\t\nF/tune.MP3\taudio\t4\tB.canvas\nF/x.gif\timage\t11\t\npic.png\timage\t29\ta.md, b.md\n"},
-		{"of a type", "attachments type=image", command.ExitDone, "F/G/old.JPG\timage\t16\t\nF/x.gif\timage\t11\t\npic.png\timage\t29\ta.md, b.md\n"},
-		{"that nothing uses", "attachments unused type=image", command.ExitDone, "F/G/old.JPG\timage\t16\t\nF/x.gif\timage\t11\t\n"},
-		{"of a folder", "attachments folder=F/G", command.ExitDone, "F/G/old.JPG\timage\t16\t\n"},
+		{"all", "attachments", command.ExitDone, "doc.pdf\tpdf\t9\ta.md\nF/blob\tother\t2\t\nF/G/old.JPG\timage\t19\t\nF/table.csv\tother\t8\t\nF/tune.MP3\taudio\t4\tB.canvas\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
+		{"of a type", "attachments type=image", command.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
+		{"that nothing uses", "attachments unused type=image", command.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\n"},
+		{"of a folder", "attachments folder=F/G", command.ExitDone, "F/G/old.JPG\timage\t19\t\n"},
 		{"how many", "attachments folder=F total", command.ExitDone, "5\n"},
 		{"none", "attachments folder=F type=video", command.ExitDone, "No attachments found.\n"},
 		{"none as JSON", "attachments folder=F type=video format=json", command.ExitDone, "[]\n"},
@@ -216,12 +216,12 @@ func TestAttachmentRead(t *testing.T) {
 	h.put("spoof.txt", "image/png, 1x1, 3 bytes\nAAAA")
 	h.steps([]turn{
 		{"a text", "attachment:read path=F/table.csv", command.ExitDone, "a,b\n1,2\n"},
-		{"an image for a person", "attachment:read path=pic.png", command.ExitDone, "image/png, 3x2, 29 bytes\n"},
-		{"a JPEG", "attachment:read path=F/G/old.JPG", command.ExitDone, "image/jpeg, 9x7, 16 bytes\n"},
-		{"a GIF", "attachment:read path=F/x.gif", command.ExitDone, "image/gif, 5x4, 11 bytes\n"},
+		{"an image for a person", "attachment:read path=pic.png", command.ExitDone, "image/png, 3x2, 33 bytes\n"},
+		{"a JPEG", "attachment:read path=F/G/old.JPG", command.ExitDone, "image/jpeg, 9x7, 19 bytes\n"},
+		{"a GIF", "attachment:read path=F/x.gif", command.ExitDone, "image/gif, 5x4, 13 bytes\n"},
 		{"a PDF", "attachment:read file=doc.pdf", command.ExitDone, "application/pdf, 9 bytes: not a text, and not an image that can be shown\n"},
 		{"bytes", "attachment:read path=F/blob", command.ExitDone, "application/octet-stream, 2 bytes: not a text, and not an image that can be shown\n"},
-		{"a large image", "attachment:read path=large.png", command.ExitDone, "image/png, 3x2, 2097181 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
+		{"a large image", "attachment:read path=large.png", command.ExitDone, "image/png, 3x2, 2097185 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
 		{"nothing", "attachment:read path=none.png", command.ExitFailed, "Error: File \"none.png\" not found.\n"},
 	})
 	// read prints them for a person, as the app does, and names the right command for an agent.

@@ -224,7 +224,7 @@ func TestDocumentedRefactoring(t *testing.T) {
 	files := map[string]string{
 		"Books/Dune.md":   "---\nrating: 5\ntags: [book]\n---\n# Plot\nA desert on a far planet. 412 pages\n",
 		"Books/Sand.md":   "A #book about the planet of [[Dune#Plot]], a #Book of sand and desert. ![[cover.png]]\n",
-		"Books/cover.png": onePixel + "\x00\x00\x00\x00",
+		"Books/cover.png": onePixel,
 		"Index.md":        "[[Dune#Plot|the plot]]\n",
 		"Map.canvas":      `{"nodes":[{"id":"g","type":"group","label":"Sources","width":400,"height":400},{"id":"f","type":"file","file":"Books/Dune.md","width":100,"height":50},{"id":"t","type":"text","text":"Ask about the map","y":900}],"edges":[{"fromNode":"t","toNode":"f"}]}`,
 		"Plan.md":         "---\nstatus: open\n---\n",

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"image"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,31 +262,11 @@ func marked(text []byte) string {
 }
 
 // dimensions returns the width and height of an image, "" for a format of which they are
-// not known.
-func dimensions(text []byte) string {
-	var width, height int
-	switch kind := marked(text); {
-	case kind == "image/png" && len(text) >= 24:
-		width, height = int(binary.BigEndian.Uint32(text[16:])), int(binary.BigEndian.Uint32(text[20:]))
-	case kind == "image/gif" && len(text) >= 10:
-		width, height = int(binary.LittleEndian.Uint16(text[6:])), int(binary.LittleEndian.Uint16(text[8:]))
-	case kind == "image/jpeg":
-		// It is in the first segment that begins a frame.
-		const (
-			header = 4 // marker and length
-			frame  = 9 // up to the end of the width
-		)
-		for at := 2; at+frame <= len(text) && text[at] == 0xff; {
-			marker, size := text[at+1], int(binary.BigEndian.Uint16(text[at+2:]))
-			if marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc {
-				width, height = int(binary.BigEndian.Uint16(text[at+header+3:])), int(binary.BigEndian.Uint16(text[at+header+1:]))
-				break
-			}
-			at += 2 + size
-		}
-	}
-	if width == 0 || height == 0 {
+// not shown.
+func dimensions(file []byte) string {
+	config, kind, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil || kind == "webp" {
 		return ""
 	}
-	return fmt.Sprintf(", %dx%d", width, height)
+	return fmt.Sprintf(", %dx%d", config.Width, config.Height)
 }
