@@ -123,7 +123,7 @@ func perform(h *command.Host, c resident.Call) int {
 
 // handle answers one command line. The facts are nil unless they were asked
 // for and there are any.
-func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
+func handle(h *command.Host, c resident.Call) (command.Reply, *frame.Facts) {
 	line, err := command.ParseLine(c.Args)
 	if err != nil {
 		return command.Explain(err), nil
@@ -164,7 +164,7 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	if line.Facts {
 		state = stateOf(v, line) // before the answer: what changes meanwhile is another state
 		if state != "" && state == line.Unless {
-			return command.Reply{}, &command.Facts{Facts: frame.Facts{State: state, Unchanged: true}}
+			return command.Reply{}, &frame.Facts{State: state, Unchanged: true}
 		}
 		closed = v.ClosedNow(line.Command)
 	}
@@ -177,7 +177,7 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	}
 	known := said.Facts(v)
 	if said.Status == command.ExitDone && state+closed != "" {
-		known = cmp.Or(known, &command.Facts{})
+		known = cmp.Or(known, &frame.Facts{})
 		known.State, known.Closed = state, closed
 	}
 	if state == "" {
@@ -187,7 +187,7 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *command.Facts) {
 	}
 	if whole, ok := said.Divide(line.Part); ok {
 		id, _ := h.Kept.Put(whole.Pieces) // what is too large is not divided
-		known = cmp.Or(known, &command.Facts{})
+		known = cmp.Or(known, &frame.Facts{})
 		known.Whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
 	}
 	return said, known

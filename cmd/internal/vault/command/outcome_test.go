@@ -136,7 +136,7 @@ func TestDigest(t *testing.T) {
 
 func TestFactsAreOneLineOfJSON(t *testing.T) {
 	before := "aa"
-	f := Facts{Facts: frame.Facts{Path: "a \"b\" & c\u2028.md", Before: &before, Hash: "bb"}}
+	f := frame.Facts{Path: "a \"b\" & c\u2028.md", Before: &before, Hash: "bb"}
 	const want = `vaultwicket-facts: {"path":"a \"b\" \u0026 c\u2028.md","hash":"bb","before":"aa"}`
 	assert.Equal(t, f.Line(), want)
 }

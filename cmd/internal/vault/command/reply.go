@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"slices"
 	"strings"
@@ -44,8 +43,8 @@ type Reply struct {
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
 	// for other answers.
 	Image string
-	seen  hash.Hash // of the body while it is printed
-	hash  string    // of the note as it was read for the text, "" if it was not
+	facts *frame.Facts // get the hash of the body when it is printed; nil where no one asks for it
+	hash  string       // of the note as it was read for the text, "" if it was not
 }
 
 // Change is a note before and after a write, and how many lines all files together
@@ -112,12 +111,16 @@ func (r *Reply) Print(stdout io.Writer) int {
 	if r.Body != nil {
 		out.endLine()
 		var to io.Writer = out
-		if r.seen != nil {
-			to = io.MultiWriter(out, r.seen)
+		seen := sha256.New()
+		if r.facts != nil {
+			to = io.MultiWriter(out, seen)
 		}
 		buffer := copies.Get().(*[copyBuffer]byte)
 		_, err := io.CopyBuffer(to, io.LimitReader(r.Body, disk.MaxNote), buffer[:])
 		copies.Put(buffer)
+		if r.facts != nil {
+			r.facts.Hash = hex.EncodeToString(seen.Sum(nil)[:8])
+		}
 		if err != nil {
 			out.endLine()
 			why := Explain(err)
@@ -170,39 +173,25 @@ func Digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Facts tell the gateway which note an answer concerned and the hash of its text as the caller reads
-// it, so that it need not parse the answer. Of a text with marks in place of its secrets it is not that
-// of the file, which would tell whether a guess of a secret is right.
-type Facts struct {
-	frame.Facts
-	streamed hash.Hash // of the body while it is printed, nil for a known hash
-}
-
-// Line returns the line for standard error, once the answer is printed.
-func (f *Facts) Line() string {
-	if f.streamed != nil {
-		f.Hash = hex.EncodeToString(f.streamed.Sum(nil)[:8])
-	}
-	return f.Facts.Line()
-}
-
-// Facts returns the facts about a reply, or nil if it concerns no note and has no notice. The
-// hash of a note that does not exist is empty.
-func (r *Reply) Facts(v *Vault) *Facts {
+// Facts tells the gateway which note a reply concerns and the hash of its text as the caller reads it, so
+// that it need not parse the answer. Of a text with marks in place of its secrets it is not that of the
+// file, which would tell whether a guess of a secret is right. The hash of a body is in the facts once it
+// is printed; that of a note that does not exist is empty. They are nil if the reply concerns no note and
+// has no notice.
+func (r *Reply) Facts(v *Vault) *frame.Facts {
 	switch {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
 		return nil
 	case r.Note == (disk.Path{}):
-		return &Facts{Facts: frame.Facts{Notice: r.Notice}}
+		return &frame.Facts{Notice: r.Notice}
 	}
-	f := &Facts{Facts: frame.Facts{Notice: r.Notice, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, LineEnds: r.LineEnds, Image: r.Image}}
+	f := &frame.Facts{Notice: r.Notice, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, LineEnds: r.LineEnds, Image: r.Image}
 	switch {
 	case r.Change != nil:
 		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive
 		f.Added, f.Removed = r.Change.Lines.Added, r.Change.Lines.Removed
 	case r.Body != nil:
-		r.seen = sha256.New()
-		f.streamed = r.seen
+		r.facts = f
 	case r.hash != "":
 		f.Hash = r.hash
 	default: // nothing if it cannot be read
