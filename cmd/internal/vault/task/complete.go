@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-// Refusal says why a task cannot be changed as asked.
-type Refusal struct{ Reason string }
-
-func (r *Refusal) Error() string { return r.Reason }
-
 // Change is the result of a changed mark.
 type Change struct {
 	Text           string // of the task after its box
@@ -24,7 +19,7 @@ type Change struct {
 // Mark returns the change of a task with this text whose mark changes on a day, which is written
 // into the dates of the plugin. A recurring task gets its next one when it is finished. The
 // other dates are written as the plugin does if it is enabled, and for every recurring task.
-// The error is a [*Refusal].
+// The error says why the next task cannot be written.
 func Mark(text string, from, to rune, today time.Time, s Settings) (Change, error) {
 	l := Read(text)
 	rule := l.Get(Recurs)
@@ -63,7 +58,7 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 func nextText(text, written string, today time.Time, s Settings) (string, error) {
 	rule, err := Parse(written)
 	if err != nil {
-		return "", &Refusal{fmt.Sprintf("the recurrence %q is not understood: %v", written, err)}
+		return "", fmt.Errorf("the recurrence %q is not understood: %v", written, err)
 	}
 	l := Read(text)
 	for _, field := range []Field{ID, DependsOn, Created, Cancelled, Done} {
@@ -84,7 +79,7 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 		}
 		day, ok := day(date)
 		if !ok {
-			return "", &Refusal{fmt.Sprintf("the date %s does not exist, so the next one cannot be computed", date)}
+			return "", fmt.Errorf("the date %s does not exist, so the next one cannot be computed", date)
 		}
 		reference = day
 	}
@@ -95,7 +90,7 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 		}
 		next, ok := rule.Next(from)
 		if !ok {
-			return "", &Refusal{fmt.Sprintf("the recurrence %q has no next day", written)}
+			return "", fmt.Errorf("the recurrence %q has no next day", written)
 		}
 		for _, field := range []Field{Start, Scheduled, Due} {
 			if day, ok := day(Read(text).Get(field)); ok {

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -110,8 +109,7 @@ func TestRefusals(t *testing.T) {
 		"a 🔁 every February on the 30th 📅 2022-02-13": "has no next day",
 	} {
 		_, err := Mark(text, ' ', 'x', today, Settings{})
-		var refusal *Refusal
-		assert.That(t, errors.As(err, &refusal) && strings.Contains(err.Error(), why), "%q: %v, want %q", text, err, why)
+		assert.That(t, err != nil && strings.Contains(err.Error(), why), "%q: %v, want %q", text, err, why)
 	}
 }
 

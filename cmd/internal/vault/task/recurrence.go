@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,14 +112,9 @@ func (r Rule) includes(start, d time.Time) bool {
 
 func dayNumber(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }
 
-// Unknown says why a text is no rule.
-type Unknown struct{ Reason string }
-
-func (u *Unknown) Error() string { return u.Reason }
-
 // Parse reads a rule: "every", a number if wanted, a unit or the names of days or months,
-// and "on" with days; "when done" at the end. Case does not count. The error is an
-// [*Unknown].
+// and "on" with days; "when done" at the end. Case does not count. The error says
+// what is not understood.
 func Parse(text string) (Rule, error) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " , ")))
 	p := parser{rule: Rule{interval: 1}, words: words}
@@ -126,7 +122,7 @@ func Parse(text string) (Rule, error) {
 		p.rule.WhenDone, p.words = true, words[:n-2]
 	}
 	if !p.take("every") {
-		return Rule{}, &Unknown{"it does not begin with \"every\""}
+		return Rule{}, errors.New("it does not begin with \"every\"")
 	}
 	word := p.next()
 	if n := slices.Index([]string{"one", "two", "three"}, word); n >= 0 {
@@ -296,7 +292,7 @@ func (p *parser) unknown() {
 
 func (p *parser) fail(reason string) {
 	if p.err == nil {
-		p.err, p.words = &Unknown{reason}, nil
+		p.err, p.words = errors.New(reason), nil
 	}
 }
 

