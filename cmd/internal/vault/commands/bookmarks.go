@@ -23,16 +23,22 @@ func init() {
 
 const bookmarksFile = "bookmarks.json"
 
-// bookmark is one entry of the app's file. Entries of plugins have other kinds
-// and may have other fields.
+// bookmark is one entry of the app's file, its fields in the order in which the app writes them. Entries
+// of plugins have other kinds and may have other fields.
 type bookmark struct {
-	Type    string     `json:"type"`
-	Title   string     `json:"title"`
-	Path    string     `json:"path"`
-	Subpath string     `json:"subpath"`
-	Query   string     `json:"query"`
-	URL     string     `json:"url"`
-	Items   []bookmark `json:"items"`
+	Type    string `json:"type"`
+	Ctime   any    `json:"ctime"` // Unix milliseconds
+	Path    string `json:"path,omitempty"`
+	Subpath string `json:"subpath,omitempty"`
+	Query   string `json:"query,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+// bookmarkItem is a bookmark, or a group of them.
+type bookmarkItem struct {
+	bookmark
+	Items []bookmarkItem `json:"items"`
 }
 
 // target is what a bookmark leads to; for one that leads nowhere, such as the
@@ -49,7 +55,7 @@ func (b bookmark) target() string {
 // title in front and the groups after it, and JSON names them all.
 func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 	text, err := v.Disk.Config(bookmarksFile)
-	var file bookmark
+	var file bookmarkItem
 	if err == nil {
 		err = json.Unmarshal(text, &file)
 	}
@@ -75,7 +81,7 @@ func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // addBookmarks adds entries and what is in groups among them, in their order, without
 // those that lead to a file or folder that is not seen. A group itself is no bookmark.
-func addBookmarks(v *command.Vault, r *command.Table, items []bookmark, group []string) {
+func addBookmarks(v *command.Vault, r *command.Table, items []bookmarkItem, group []string) {
 	for _, b := range items {
 		isFolder := b.Type == "folder"
 		switch {
@@ -86,17 +92,6 @@ func addBookmarks(v *command.Vault, r *command.Table, items []bookmark, group []
 			r.Rows = append(r.Rows, []string{b.Type, b.Title, b.target(), strings.Join(group, "/")})
 		}
 	}
-}
-
-// newBookmark is an entry as the app writes it, its fields in that order.
-type newBookmark struct {
-	Type    string `json:"type"`
-	Ctime   int64  `json:"ctime"`
-	Path    string `json:"path,omitempty"`
-	Subpath string `json:"subpath,omitempty"`
-	Query   string `json:"query,omitempty"`
-	URL     string `json:"url,omitempty"`
-	Title   string `json:"title,omitempty"`
 }
 
 // addBookmark puts an entry after the others. The app reads the file again when
@@ -119,21 +114,20 @@ func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	shown := bookmark{Type: added.Type, Path: added.Path, Subpath: added.Subpath, Query: added.Query, URL: added.URL}
-	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + shown.target(), Note: at}, nil
+	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + added.target(), Note: at}, nil
 }
 
 // parseBookmark takes exactly one thing to be led to, which has to be there if it
 // is in the vault.
-func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
+func parseBookmark(v *command.Vault, p command.Values) (bookmark, error) {
 	kinds := p.Given("file", "folder", "search", "url")
 	if len(kinds) != 1 {
-		return newBookmark{}, command.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
+		return bookmark{}, command.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
 	}
 	if p.Has("subpath") && !p.Has("file") {
-		return newBookmark{}, command.Misuse("Use subpath=<heading> with file=<path>.")
+		return bookmark{}, command.Misuse("Use subpath=<heading> with file=<path>.")
 	}
-	b := newBookmark{Type: kinds[0], Ctime: v.Clock().UnixMilli(), Query: p["search"], URL: p["url"], Title: p["title"]}
+	b := bookmark{Type: kinds[0], Ctime: int(v.Clock().UnixMilli()), Query: p["search"], URL: p["url"], Title: p["title"]}
 	switch b.Type {
 	case "file":
 		at, err := v.PathOf(p["file"])
@@ -141,7 +135,7 @@ func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
 			_, err = v.Disk.Stat(at)
 		}
 		if err != nil {
-			return newBookmark{}, command.FileNotFound(p["file"])
+			return bookmark{}, command.FileNotFound(p["file"])
 		}
 		b.Path, b.Subpath = at.String(), p["subpath"]
 		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // also in front of the mark of a block
@@ -150,7 +144,7 @@ func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
 	case "folder":
 		at, err := v.FolderThere(p["folder"])
 		if err != nil {
-			return newBookmark{}, err
+			return bookmark{}, err
 		}
 		b.Path = cmp.Or(at.String(), "/")
 	}
@@ -159,11 +153,11 @@ func parseBookmark(v *command.Vault, p command.Values) (newBookmark, error) {
 
 // withBookmark returns the text of the app's file with one more entry at its end.
 // All other bytes stay.
-func withBookmark(text []byte, added newBookmark) ([]byte, error) {
+func withBookmark(text []byte, added bookmark) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{\n  \"items\": []\n}")
 	}
-	entry := document.Object{{Key: "type", Value: added.Type}, {Key: "ctime", Value: int(added.Ctime)}}
+	entry := document.Object{{Key: "type", Value: added.Type}, {Key: "ctime", Value: added.Ctime}}
 	for _, m := range []document.Member{
 		{Key: "path", Value: added.Path}, {Key: "subpath", Value: added.Subpath}, {Key: "query", Value: added.Query},
 		{Key: "url", Value: added.URL}, {Key: "title", Value: added.Title},
@@ -192,11 +186,11 @@ func meansBookmarked(v *command.Vault, p command.Values, c command.AppChange) (c
 			return command.Verdict{}, nil
 		}
 	}
-	var last newBookmark
+	var last bookmark
 	if json.Unmarshal(now[len(old)], &last) != nil {
 		return command.Verdict{}, nil
 	}
-	added.Ctime = last.Ctime
+	last.Ctime = added.Ctime
 	return command.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
 }
 

@@ -17,7 +17,7 @@ func FuzzBookmark(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		edited, err := withBookmark([]byte(text), newBookmark{Type: "search", Query: "q"})
+		edited, err := withBookmark([]byte(text), bookmark{Ctime: 1, Type: "search", Query: "q"})
 		if err != nil {
 			return
 		}
