@@ -21,8 +21,7 @@ type Progress struct {
 	count  string // how far the work has come, "" if that is not known
 	shown  int    // columns of the line that is on the screen
 	paused bool
-	done   chan struct{}
-	ended  sync.WaitGroup
+	timer  *time.Timer // until the next line, nil if there is none to come
 }
 
 // progressInterval is the time until the first line, and between two.
@@ -31,7 +30,7 @@ const progressInterval = time.Second
 // StartProgress starts to count the seconds. text says what is being done, and hint what to expect until more
 // is known. The caller calls Stop before it prints anything else. stderr may be a [Messages].
 func StartProgress(stderr io.Writer, text, hint string) *Progress {
-	p := &Progress{text: text, hint: hint, done: make(chan struct{})}
+	p := &Progress{text: text, hint: hint}
 	messages, shared := stderr.(*Messages)
 	if shared {
 		stderr = messages.out
@@ -48,25 +47,21 @@ func StartProgress(stderr io.Writer, text, hint string) *Progress {
 }
 
 func (p *Progress) begin(out io.Writer, width int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	started := time.Now()
 	p.out, p.width = out, width
-	p.ended.Go(func() {
-		started, ticker := time.Now(), time.NewTicker(progressInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-p.done:
-				return
-			case now := <-ticker.C:
-				p.show(now.Sub(started))
-			}
-		}
-	})
+	p.timer = time.AfterFunc(progressInterval, func() { p.show(time.Since(started)) })
 }
 
 // show writes the line over the one before it.
 func (p *Progress) show(elapsed time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.timer == nil {
+		return
+	}
+	p.timer.Reset(progressInterval)
 	if p.paused {
 		return
 	}
@@ -117,10 +112,9 @@ func (p *Progress) Stop() {
 		p.remove()
 	}
 	p.paused = true
-	select {
-	case <-p.done:
-	default:
-		close(p.done)
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
 	}
 }
 

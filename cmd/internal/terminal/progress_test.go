@@ -14,7 +14,7 @@ import (
 type recorder struct{ strings.Builder }
 
 func started(out *recorder, width int) *Progress {
-	p := &Progress{text: "search is running", hint: "wait", done: make(chan struct{})}
+	p := &Progress{text: "search is running", hint: "wait"}
 	p.begin(out, width)
 	return p
 }
