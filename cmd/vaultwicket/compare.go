@@ -148,7 +148,7 @@ const (
 // texts are wanted. The error is that of the first call: without an app, or without the folder of the
 // vault, there is nothing to compare.
 func (c comparison) compare(ctx context.Context, notes int, texts bool) (comparisonReport, error) {
-	version := c.ask(ctx, c.app, comparedCall{"version", []string{}})
+	version := c.ask(ctx, c.app, comparedCall{"version"})
 	if version.Error != nil {
 		return comparisonReport{}, version.Error
 	}
@@ -196,7 +196,7 @@ func (c comparison) compare(ctx context.Context, notes int, texts bool) (compari
 }
 
 func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCall) gateway.Result {
-	return gw.Do(ctx, gateway.Request{Command: one.command, Words: one.words, Caller: "compare", Client: "compare", Surface: "terminal"})
+	return gw.Do(ctx, gateway.Request{Command: one[0], Words: one[1:], Caller: "compare", Client: "compare", Surface: "terminal"})
 }
 
 // calls returns the calls of the tables, for the notes and names of the vault.
@@ -284,35 +284,26 @@ var (
 	ofName   = []string{"template:read name=%"}
 )
 
-// notCompared are reading commands of both backends that cannot be compared: their answers are
-// random, belong to one backend, or depend on what is open in the app.
-var notCompared = strings.Fields("random:read history history:list history:read diff help property:read task base:views")
-
-type comparedCall struct {
-	command string
-	words   []string
-}
+// comparedCall is a command and its words.
+type comparedCall []string
 
 func (c comparedCall) String() string {
-	words := []string{c.command}
-	for _, word := range c.words {
+	words := slices.Clone(c)
+	for i, word := range words {
 		if name, value, found := strings.Cut(word, "="); found && strings.ContainsAny(value, " \t\"") {
-			word = name + `="` + strings.ReplaceAll(value, `"`, `\"`) + `"`
+			words[i] = name + `="` + strings.ReplaceAll(value, `"`, `\"`) + `"`
 		}
-		words = append(words, word)
 	}
 	return strings.Join(words, " ")
 }
 
 // comparedCallOf makes a call of a row of the tables; value takes the place of the percent sign.
 func comparedCallOf(row, value string) comparedCall {
-	fields := strings.Fields(row)
-	c := comparedCall{command: fields[0], words: []string{}}
-	for _, field := range fields[1:] {
-		if name, found := strings.CutSuffix(field, "%"); found {
-			field = name + value
+	c := strings.Fields(row)
+	for i, word := range c {
+		if name, found := strings.CutSuffix(word, "%"); found {
+			c[i] = name + value
 		}
-		c.words = append(c.words, field)
 	}
 	return c
 }

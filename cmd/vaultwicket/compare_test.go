@@ -10,6 +10,10 @@ import (
 	"vaultwicket/tiers"
 )
 
+// notCompared are reading commands of both backends that cannot be compared: their answers are
+// random, belong to one backend, or depend on what is open in the app.
+var notCompared = strings.Fields("random:read history history:list history:read diff help property:read task base:views")
+
 func everyRow() []string {
 	return slices.Concat(ofVault, ofNote, ofFolder, ofTag, ofBase, ofWord, ofName)
 }
@@ -18,8 +22,8 @@ func TestEveryReadOfBothBackendsIsCompared(t *testing.T) {
 	asked := map[string]bool{}
 	for _, row := range everyRow() {
 		c := comparedCallOf(row, "A.md")
-		asked[c.command] = true
-		call, err := allowlist.ParseWords(c.command, c.words)
+		asked[c[0]] = true
+		call, err := allowlist.ParseWords(c[0], c[1:])
 		if err != nil || call.Effect() != tiers.Reads || call.Shows() || call.Sends() || call.IsRandom() || call.EmbeddedOnly() {
 			t.Errorf("%s: %v, effect %v", row, err, call.Effect())
 		}
