@@ -124,11 +124,8 @@ type auditReport struct {
 }
 
 type auditCheckpoints struct {
-	OK     bool       `json:"ok"`
-	Count  int        `json:"count"`
-	Key    string     `json:"key"`
-	Last   *time.Time `json:"last,omitempty"`
-	Broken string     `json:"broken,omitempty"`
+	OK bool `json:"ok"`
+	audit.CheckedLog
 }
 
 type verification struct{ checkpoints, key string }
@@ -186,10 +183,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 		status := terminal.ExitDone
 		report.OK = report.OK && calls.OK
 		if checked != nil {
-			report.Checkpoints = &auditCheckpoints{OK: checked.Broken == "", Count: checked.Checkpoints, Key: checked.Key, Broken: checked.Broken}
-			if !checked.Last.IsZero() {
-				report.Checkpoints.Last = &checked.Last
-			}
+			report.Checkpoints = &auditCheckpoints{checked.Broken == "", *checked}
 			report.OK = report.OK && checked.Broken == ""
 		}
 		if !report.OK {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -181,30 +182,27 @@ func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (
 	if _, defined := f.file.agents[name]; defined {
 		return f.file.name, false, nil
 	}
-	table := fmt.Sprintf("[agents.%s]\n%s\n", keyOfAgent(name), strings.Join(lines, "\n"))
-	if _, problems := parseDocument([]byte(table)); len(problems) > 0 {
+	target, content := f.file.name, fmt.Sprintf("[agents.%s]\n%s\n", keyOfAgent(name), strings.Join(lines, "\n"))
+	if f.file.info != nil {
+		var before []byte
+		if target, err = filepath.EvalSymlinks(f.file.name); err == nil {
+			before, err = os.ReadFile(target)
+		}
+		if err != nil {
+			return "", false, cannotWrite(f.file.name, err)
+		}
+		if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) {
+			before = append(before, '\n')
+		}
+		content = string(before) + "\n" + content
+	}
+	if _, problems := parseDocument([]byte(content)); len(problems) > 0 {
 		return "", false, &wrongFile{f.file.name, problems}
 	}
 	if f.file.info == nil {
-		return f.file.name, true, writeNew(f.file.name, []byte(table))
+		return f.file.name, true, writeNew(f.file.name, []byte(content))
 	}
-	target, err := filepath.EvalSymlinks(f.file.name)
-	if err != nil {
-		return "", false, cannotWrite(f.file.name, err)
-	}
-	before, err := os.ReadFile(target)
-	if err != nil {
-		return "", false, cannotWrite(f.file.name, err)
-	}
-	after := string(before)
-	if after != "" && !strings.HasSuffix(after, "\n") {
-		after += "\n"
-	}
-	after += "\n" + table
-	if _, problems := parseDocument([]byte(after)); len(problems) > 0 {
-		return "", false, &wrongFile{f.file.name, problems}
-	}
-	if err := writeAside(target, []byte(after), f.file.info.Mode().Perm(), os.Rename); err != nil {
+	if err := writeAside(target, []byte(content), f.file.info.Mode().Perm(), os.Rename); err != nil {
 		return "", false, cannotWrite(f.file.name, err)
 	}
 	return f.file.name, true, nil

@@ -123,11 +123,11 @@ func (c *Checkpoints) Sign() error {
 
 // CheckedLog is what [VerifyCheckpoints] has found.
 type CheckedLog struct {
-	Checkpoints int
-	Key         string    // the public key of all of them, in base64
-	Last        time.Time // of the newest checkpoint
-	Removed     int       // checkpoints of lines that were removed for their age
-	Broken      string    // what is wrong first, "" if nothing is
+	Checkpoints int       `json:"count"`
+	Key         string    `json:"key"`              // the public key of all of them, in base64
+	Last        time.Time `json:"last,omitzero"`    // of the newest checkpoint
+	Removed     int       `json:"-"`                // checkpoints of lines that were removed for their age
+	Broken      string    `json:"broken,omitempty"` // what is wrong first, "" if nothing is
 }
 
 // maxCheckpointLine bounds a line of a file of checkpoints: one of the log, in what a collector adds.
