@@ -171,6 +171,19 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
+// The record of a file has no data, and any other one has some, if only none of a text.
+func TestARecordHasDataOrAFile(t *testing.T) {
+	whole := object{Hash: ImageOf(nil).Hash, Note: noteID("a.md")}
+	for _, o := range []object{whole, {File: true, Data: []byte("x")}} {
+		o.Hash, o.Note = whole.Hash, whole.Note
+		_, ok := parseObject(require.Value(json.Marshal(o))(t))
+		require.That(t, !ok, "%+v is read", o)
+	}
+	whole.setData([]byte{})
+	_, ok := parseObject(require.Value(json.Marshal(whole))(t))
+	require.That(t, ok, "an empty text is not read")
+}
+
 func checkRecord(t *testing.T, record []byte) {
 	if hasKey(record, objectKey) {
 		o, ok := parseObject(record)
