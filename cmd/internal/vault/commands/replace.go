@@ -254,26 +254,21 @@ func (p *pattern) mayBeIn(note []byte) (found bool) {
 func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
 	var failed error
 	err := p.holding(len(text), func(re *regex.Regexp, left time.Duration) error {
-		begun, limited := time.Now(), *re
-		m, err := limited.FindStringMatch(text)
-		for n := 0; m != nil && err == nil; n++ {
-			if n == maxMatches {
+		n := 0
+		return regex.Each(re, text, 0, left, func(m *regex.Match) bool {
+			if n++; n > maxMatches {
 				failed = command.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
-				return nil
+				return false
 			}
 			var put strings.Builder
 			if !p.put.WriteTo(&put, text, m, maxNoteSize) {
 				failed = errNoteTooLong
-				return nil
+				return false
 			}
 			start, length := m.ByteRange()
-			if failed = visit(start, start+length, put.String()); failed != nil {
-				return nil
-			}
-			limited.MatchTimeout = max(0, left-time.Since(begun))
-			m, err = limited.FindNextMatch(m)
-		}
-		return err
+			failed = visit(start, start+length, put.String())
+			return failed == nil
+		})
 	})
 	return errors.Join(failed, err)
 }

@@ -297,6 +297,8 @@ func (p *parser) atOR() bool {
 	return rest == "" || unicode.IsSpace(next) || strings.ContainsRune(`()"[]`, next)
 }
 
+func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
+
 func (p *parser) blanks() {
 	for !p.done() && p.atBlank() {
 		_, size := utf8.DecodeRuneInString(p.text[p.at:])

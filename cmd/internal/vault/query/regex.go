@@ -1,11 +1,6 @@
 package query
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -17,27 +12,19 @@ import (
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// regexTerm is a regular expression of JavaScript with the flag m.
-//
-// There are two engines. That of the standard library takes linear time and is used for regexes
-// with the same meaning there, see translator. Everything else (look-around, back-references,
-// flag u) is matched by a backtracking engine. Both are stopped by the budget of the call, and
-// work on characters, where JavaScript without the flag u works on UTF-16 code units.
+// regexTerm is a regular expression of JavaScript with the flag m. It works on characters, where
+// JavaScript without the flag u works on UTF-16 code units. The budget of the call stops it.
 type regexTerm struct {
 	source, flags string
 
 	full     func() *regex.Regexp // compiled when first needed: it can take milliseconds
-	linear   *linear              // nil if it would not mean the same
-	anchored bool                 // linear means the same only where lines end in "\n"
-	alone    sync.Mutex           // held while the other engine has a large text
 	required *needle              // text without which there is no match; nil if not known
 }
 
 // newRegex compiles a regex. The flag i overrides exact; g and d have no effect.
 func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	exact = exact && !strings.Contains(flags, "i")
-	dotAll, unicode := strings.Contains(flags, "s"), strings.Contains(flags, "u")
-	options := regex.Flags{Multiline: true, DotAll: dotAll, Unicode: unicode}
+	options := regex.Flags{Multiline: true, DotAll: strings.Contains(flags, "s"), Unicode: strings.Contains(flags, "u")}
 	// Whether it is a regex does not depend on case, and this is the fast way to know.
 	plain, err := regex.Compile(source, options, budget.Default.Match)
 	if err != nil {
@@ -54,60 +41,59 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 			return folding
 		})
 	}
-	if !unicode {
+	if !options.Unicode {
 		r.required = requiredText(source, exact)
-		if t := (translator{source: source, exact: exact, dotAll: dotAll}); t.run() {
-			r.linear, r.anchored = newLinear(t.out.String()), t.anchored
-		}
 	}
 	return r, nil
 }
+
+const (
+	// maxWindow is how many bytes of a text are matched at once: the engine takes several times as much memory.
+	maxWindow = 512 << 10
+	// overlap is how much of a long text a match reaches at most, from its beginning in both directions.
+	overlap = 64 << 10
+)
 
 func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict) {
 	if !r.mayOccur(text) {
 		return
 	}
-	left := 1
-	if many {
-		left = maxLines
-	}
-	visit := func(start, end int) bool {
-		left--
-		return try(start, end) != stop && left > 0
-	}
-	if r.linear != nil && (!r.anchored || endsLinesSimply(text)) {
-		_ = r.linear.each(b, r.source, text, visit) // the query tells of the end of its budget
-		return
-	}
-	if len(text) > largeText {
-		r.alone.Lock()
-		defer r.alone.Unlock()
-	}
-	size := int64(len(text)) * 5
-	if b.Hold(size) != nil {
-		return
-	}
-	defer b.Release(size)
-	_ = b.Match(r.source, func(left time.Duration) error {
-		full := regex.Within(r.full(), left)
-		if many {
-			return regex.EachPlace(full, string(text), visit)
+	for at, left := 0, maxLines; left > 0 && at <= len(text); {
+		from, to := nextRune(text, max(0, at-overlap)), min(at+maxWindow, len(text))
+		next := to + 1 // where the matches of the next window begin
+		if to < len(text) {
+			next = nextRune(text, to-overlap)
 		}
-		places, err := full.FindAllStringIndex(string(text), 1)
-		if len(places) > 0 {
-			visit(places[0][0], places[0][1])
+		size := int64(to-from) * 5
+		if b.Hold(size) != nil {
+			return
 		}
-		return err
-	})
-}
-
-// largeText is the size above which the backtracking engine processes one text at a time: it
-// takes five times the size.
-const largeText = 256 << 10
-
-// endsLinesSimply reports whether text has no line end of JavaScript other than "\n".
-func endsLinesSimply(text []byte) bool {
-	return bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029"))
+		err := b.Match(r.source, func(limit time.Duration) error {
+			window := string(text[from:to])
+			if !many { // which takes half the time
+				places, err := regex.Within(r.full(), limit).FindAllStringIndex(window, 1)
+				if len(places) > 0 {
+					try(from+places[0][0], from+places[0][1])
+					left = 0
+				}
+				return err
+			}
+			return regex.Each(r.full(), window, at-from, limit, func(m *regex.Match) bool {
+				start, length := m.ByteRange()
+				if start += from; start >= next {
+					return false
+				}
+				next = max(next, start+length)
+				left--
+				return try(start, start+length) != stop && left > 0
+			})
+		})
+		b.Release(size)
+		if err != nil {
+			return // the query tells of the end of its budget
+		}
+		at = next
+	}
 }
 
 func (r *regexTerm) mayOccur(text []byte) bool { return r.required == nil || r.required.in(text) }
@@ -124,121 +110,6 @@ func (r *regexTerm) cost() cost { return runsRegex }
 func (r *regexTerm) write(to []byte) []byte {
 	to = append(append(append(to, '/'), r.source...), '/')
 	return append(to, r.flags...)
-}
-
-// linear is a regex for the engine of the standard library, which takes time proportional to
-// text times regex and can be interrupted only where it reads character by character. So a
-// short text is matched in one call, and a long one through a reader that stops at the time
-// limit.
-type linear struct {
-	first  *regexp.Regexp
-	onward func() *regexp.Regexp // that matches one character, which is known already, and then from there on
-	size   int                   // instructions
-}
-
-const (
-	// maxInstructions bounds what one character of a text takes, and the memory of a match.
-	maxInstructions = 1 << 14
-	// littleWork is how many instructions a call of the engine may look at without being
-	// interruptible: a few milliseconds. Above it the engine is as slow by itself.
-	littleWork = 1 << 18
-	// lookEvery is how many instructions pass before the time and the context are looked at.
-	lookEvery = 1 << 15
-)
-
-// newLinear compiles a regex. It returns nil if the engine refuses its repetitions or it is too
-// large.
-func newLinear(source string) *linear {
-	parsed, err := syntax.Parse(source, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	l := &linear{size: instructions(parsed)}
-	if l.size > maxInstructions {
-		return nil
-	}
-	l.first = regexp.MustCompile(source)
-	l.onward = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + source + ")") })
-	return l
-}
-
-// instructions estimates the number of instructions of a regex.
-func instructions(re *syntax.Regexp) int {
-	n := 1 + len(re.Rune)/2
-	if re.Op == syntax.OpLiteral {
-		n = 1 + len(re.Rune)
-	}
-	for _, sub := range re.Sub {
-		n += 1 + instructions(sub)
-	}
-	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min+1, re.Max)
-	}
-	return n
-}
-
-// each visits the matches in a text as FindAllIndex does, until visit returns false. The errors
-// are those of [budget.Budget.Match].
-func (l *linear) each(b *budget.Budget, source string, text []byte, visit func(start, end int) bool) error {
-	for at, behind := 0, -1; at <= len(text); {
-		re, group, from := l.first, 0, 0
-		if at > 0 { // what is before decides whether a word or a line begins
-			_, size := utf8.DecodeLastRune(text[:at])
-			re, group, from = l.onward(), 2, at-size
-		}
-		rest := text[from:]
-		var place []int
-		err := b.Match(source, func(left time.Duration) error {
-			if len(rest) <= littleWork/l.size {
-				place = re.FindSubmatchIndex(rest)
-				return nil
-			}
-			begun := time.Now()
-			in := &interruptible{text: rest, every: lookEvery/l.size + 1, over: func() bool { return b.Err() != nil || time.Since(begun) >= left }}
-			if place = re.FindReaderSubmatchIndex(in); in.stopped {
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil || place == nil {
-			return err
-		}
-		start, end := from+place[group], from+place[group+1]
-		isNew := start < end || start != behind
-		behind = end
-		if end == at {
-			_, size := utf8.DecodeRune(text[at:])
-			end += max(size, 1)
-		}
-		at = end
-		if isNew && !visit(start, behind) {
-			return nil
-		}
-	}
-	return nil
-}
-
-var errStopped = errors.New("the match was stopped")
-
-// interruptible is a reader that stops when the match has to end.
-type interruptible struct {
-	text        []byte
-	every, left int // characters, until over is asked again
-	over        func() bool
-	stopped     bool
-}
-
-// ReadRune implements [io.RuneReader].
-func (t *interruptible) ReadRune() (rune, int, error) {
-	if t.left--; t.left < 0 {
-		t.left, t.stopped = t.every, t.over()
-	}
-	if t.stopped || len(t.text) == 0 {
-		return 0, 0, io.EOF
-	}
-	r, size := utf8.DecodeRune(t.text)
-	t.text = t.text[size:]
-	return r, size, nil
 }
 
 // minRequired is the length from which a required text is searched first.
@@ -269,17 +140,18 @@ func requiredText(source string, exact bool) *needle {
 		case c == '{':
 			run = run[:max(len(run)-1, 0)]
 			end()
-			at += max(repetition(source[at:])-1, 0)
+			if rest := strings.TrimLeft(source[at+1:], "0123456789,"); strings.HasPrefix(rest, "}") {
+				at = len(source) - len(rest)
+			}
 		case c == '\\':
-			r, class, size := readEscape(source[at:])
-			if size != 2 {
-				return nil // what follows may belong to the escape
-			}
-			if class != 0 {
+			switch escaped := source[at+1]; {
+			case strings.IndexByte("dDwWsSbBtnvfr", escaped) >= 0:
 				end()
-				break
+			case joins(rune(escaped)) || escaped < ' ' || escaped >= utf8.RuneSelf:
+				return nil // what follows may belong to the escape
+			default:
+				run = append(run, escaped)
 			}
-			run = append(run, byte(r))
 		case strings.IndexByte("+^$.[]}", c) >= 0 || c >= utf8.RuneSelf:
 			end()
 		default:

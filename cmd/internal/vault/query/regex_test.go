@@ -1,12 +1,8 @@
 package query
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"reflect"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -48,22 +44,8 @@ func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, q.Match(&fakeNote{path: "n.md", text: []byte(c.text)}), c.want, "%s in %q", c.regex, c.text)
-		bothEnginesAgree(t, q, c.text)
 		spellingsAgree(t, q, c.text)
 	}
-}
-
-// bothEnginesAgree checks a text with the other engine, too.
-func bothEnginesAgree(t *testing.T, q *Query, text string) {
-	t.Helper()
-	re := q.root.(*operator).node.(*term).pattern.(*regexTerm)
-	if re.linear == nil || re.anchored && !endsLinesSimply([]byte(text)) {
-		return
-	}
-	want, err := re.full().MatchString(text)
-	got := re.linear.first.MatchString(text)
-	assert.That(t, err == nil && got == want, "%s in %q: engines say %v and %v (%v)", re.source, text, got, want, err)
-	assert.That(t, !want || re.mayOccur([]byte(text)), "%s in %q: held to be impossible", re.source, text)
 }
 
 // spellingsAgree checks a text with the regex as it is written, too.
@@ -80,16 +62,6 @@ func spellingsAgree(t *testing.T, q *Query, text string) {
 	want, _ := regexp2.MustCompile(re.source, options).MatchString(text)
 	got, err := re.full().MatchString(text)
 	assert.That(t, err == nil && got == want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.source, text, got, want, err)
-}
-
-func TestWhichEngineRuns(t *testing.T) {
-	for source, linear := range map[string]bool{
-		`[a-z]+ing\b`: true, `^#+ .*$`: true, `\d{4}-\d\d`: true, `(?<year>\d+)`: true, `größe ſ`: true, `日本`: true, `a{2,3}?`: true, `[\x41-\x5a]\u0042`: true, `[\s\d]`: true,
-		`(?=a)`: false, `(a)\1`: false, `(?<=a)b`: false, `[^]`: false, `ς`: false, `[а-я]`: false, `\cA`: false, `(?i:a)`: false, `a{2000}`: false, `[ẞ]`: false, `[a-\d]`: false,
-	} {
-		re := require.Value(newRegex(source, "", false))(t)
-		assert.That(t, (re.linear != nil) == linear, "%s: linear %v", source, re.linear)
-	}
 }
 
 func TestTextThatARegexRequires(t *testing.T) {
@@ -123,60 +95,24 @@ func TestSlowRegexEndsTheSearch(t *testing.T) {
 	}
 }
 
-// The engine that cannot be interrupted is given no more text once no one waits.
-func TestACancelledMatchReadsNoFurther(t *testing.T) {
-	l := newLinear(`(?:[a-z ]{0,90}){9}Q1`)
-	ctx, cancel := context.WithCancel(t.Context())
-	b := budget.New(budget.Limits{})
-	budget.With(ctx, b)
-	text := bytes.Repeat([]byte("a "), 3<<20)
-	read := 0
-	in := &interruptible{text: text, every: lookEvery/l.size + 1, over: func() bool {
-		if read++; read == 3 {
-			cancel()
-		}
-		return b.Err() != nil
-	}}
-	assert.That(t, l.first.FindReaderIndex(in) == nil && in.stopped && len(text)-len(in.text) <= 5*lookEvery/l.size, "%d bytes are read", len(text)-len(in.text))
-	assert.ErrorIs(t, l.each(b, "x", text, nil), context.Canceled, "error")
-}
-
-func TestHowLargeARegexIs(t *testing.T) {
-	for _, source := range []string{`abc`, `(?:[a-z ]{0,90}){9}Q1`, `(?:a|bc|d*)+?x{3,}`, `[^a-z0-9é]|\w\b`, `(?:(?:ab){10}c){20}`, ``, `(?s:.)(?m:^)`} {
-		parsed := require.Value(syntax.Parse(source, syntax.Perl))(t)
-		prog, err := syntax.Compile(parsed.Simplify())
-		got := instructions(parsed)
-		assert.That(t, err == nil && got >= len(prog.Inst)/2 && got <= 4*len(prog.Inst), "%s: about %d instructions, there are %d", source, got, len(prog.Inst))
-	}
-	assert.That(t, newLinear(`(?:a{1000}){900}`) == nil && newLinear(`(?:(?:abc){50}|d){100}`) == nil, "an engine for a huge regex")
-}
-
-// Places are found one by one, in little text and in much, as the engine finds them all at once.
-func TestPlacesOneByOne(t *testing.T) {
-	pieces := []string{"a", "b", "[a-c]", ".", `\b`, `\B`, "(?m:^)", "(?m:$)", `\n`, "(?:", ")", "|", "*", "+", "?", "*?", "é", `\w`, `[^a]`, "{2}"}
-	rapid.Check(t, func(t *rapid.T) {
-		source := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 6).Draw(t, "regex"), "")
-		whole, err := regexp.Compile(source)
-		if err != nil {
-			return
-		}
-		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "é", " ", "\n", "ab", "\xff", "\xe2\x82", "😀"}), 0, 16).Draw(t, "text"), ""))
-		l := newLinear(source)
-		if rapid.Bool().Draw(t, "much text") {
-			l.size = littleWork + 1
-		}
+// A long text is matched in windows, with the places that it has as a whole.
+func TestPlacesInALongText(t *testing.T) {
+	line := strings.Repeat("é", 100) + " word 17\n"
+	text := strings.Repeat(line, 3*maxWindow/len(line)) + strings.Repeat("ab", maxWindow) + "\nend"
+	for _, source := range []string{`\w+ 17$`, `^`, `(?<=word )\d+`, `\n\S+ w`, `(?:ab){7}`, `d\b|x+`, `end$`, `nothing`} {
+		re := require.Value(newRegex(source, "", true))(t)
+		want := require.Value(regexp2.MustCompile(source, regexp2.ECMAScript|regexp2.Multiline).FindAllStringIndex(text, -1))(t)
 		var found [][]int
-		err = l.each(budget.New(budget.Limits{}), source, text, func(start, end int) bool {
+		re.each(budget.New(budget.Limits{}), []byte(text), true, func(start, end int) verdict {
 			found = append(found, []int{start, end})
-			return true
+			return take
 		})
-		require.NoError(t, err)
-		want := whole.FindAllIndex(text, -1)
-		require.That(t, reflect.DeepEqual(found, want), "%q in %q: %v, want %v", source, text, found, want)
-	})
+		want = want[:min(len(want), maxLines)]
+		require.That(t, reflect.DeepEqual(found, want), "%s: %d places, want %d", source, len(found), len(want))
+	}
 }
 
-func TestEnginesAgreeOnRandomRegexes(t *testing.T) {
+func TestRandomRegexes(t *testing.T) {
 	pieces := []string{
 		"a", "b", "K", "é", "ß", "ſ", "İ", "日", ".", `\w`, `\W`, `\s`, `\S`, `\d`, `\D`, `\b`, `\B`, "[a-k]", "[^a]", `[^\s]`, `[\W_]`, "[é-]", "(", "(?:", "(?<n>", ")", "|",
 		"*", "+", "?", "+?", "{2}", "{1,2}", "{", "}", "]", "^", "$", `\n`, `\.`, `\x61`, `\u212a`, "ab", "-", " ",

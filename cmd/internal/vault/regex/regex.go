@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -97,30 +96,17 @@ func Within(re *Regexp, limit time.Duration) *Regexp {
 	return &limited
 }
 
-// EachPlace visits the matches in a text, as byte ranges, until visit returns false. The limit
-// of re applies to all of them together.
-func EachPlace(re *Regexp, text string, visit func(start, end int) bool) error {
-	begun, limit := time.Now(), re.MatchTimeout
-	left := *re
-	at, last := 0, 0 // the same place, in bytes and in characters
-	behind := -1     // the place before
-	offset := func(char int) int {
-		for ; last < char; last++ {
-			_, size := utf8.DecodeRuneInString(text[at:])
-			at += size
-		}
-		return at
+// Each visits the matches in a text, from an offset in bytes on, until visit returns false. limit
+// bounds the time of all of them together.
+func Each(re *Regexp, text string, from int, limit time.Duration, visit func(*Match) bool) error {
+	begun, limited := time.Now(), *re
+	limited.MatchTimeout = limit
+	m, err := limited.FindStringMatchStartingAt(text, from)
+	for err == nil && m != nil && visit(m) {
+		limited.MatchTimeout = max(0, limit-time.Since(begun))
+		m, err = limited.FindNextMatch(m)
 	}
-	return left.FindRunesMatches([]rune(text), 0, func(m regexp2.MatchView) bool {
-		char, length, _ := m.GroupRange(0)
-		left.MatchTimeout = max(limit-time.Since(begun), 0)
-		if length == 0 && char == behind {
-			return true
-		}
-		behind = char + length
-		start := offset(char)
-		return visit(start, offset(behind))
-	})
+	return err
 }
 
 // maxBroad is the maximum number of negated escapes inside classes: each can take the engine 15

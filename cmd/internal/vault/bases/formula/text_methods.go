@@ -468,14 +468,7 @@ func (r *Row) eachMatch(re Value, text string, all bool, visit func(*regex.Match
 	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
 	if r.hold(Value{}) {
 		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
-			begun, engine := time.Now(), *re.ref.(*pattern).compiled
-			engine.MatchTimeout = left
-			match, err := engine.FindStringMatch(text)
-			for err == nil && match != nil && visit(match) && all && r.spend(4) {
-				engine.MatchTimeout = max(0, left-time.Since(begun))
-				match, err = engine.FindNextMatch(match)
-			}
-			return err
+			return regex.Each(re.ref.(*pattern).compiled, text, 0, left, func(m *regex.Match) bool { return visit(m) && all && r.spend(4) })
 		})
 	}
 	if r.err != nil {
