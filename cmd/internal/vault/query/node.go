@@ -25,8 +25,6 @@ type node interface {
 	foresee(s *search, text trigram.Filter) Outlook
 	// cost ranks nodes: cheap ones are tried first.
 	cost() cost
-	// write appends the node as query text.
-	write(to []byte) []byte
 }
 
 // cost is what a node has to read. Matching has no side effects, so the order does not change
@@ -95,21 +93,6 @@ func (g *group) foresee(s *search, text trigram.Filter) Outlook {
 	return least
 }
 
-func (g *group) write(to []byte) []byte {
-	between := " "
-	if g.any {
-		between = " OR "
-	}
-	for i, term := range g.terms {
-		if i > 0 {
-			to = append(to, between...)
-		}
-		inner, nested := term.(*group)
-		to = writeInside(to, term, !nested || g.any && !inner.any)
-	}
-	return to
-}
-
 // not matches if its term does not.
 type not struct{ term node }
 
@@ -128,29 +111,11 @@ func (n not) foresee(s *search, text trigram.Filter) Outlook {
 
 func (n not) cost() cost { return n.term.cost() }
 
-func (n not) write(to []byte) []byte {
-	_, nested := n.term.(*group)
-	return writeInside(append(to, '-'), n.term, !nested)
-}
-
-// writeInside writes a nested node, in parentheses unless bare.
-func writeInside(to []byte, n node, bare bool) []byte {
-	if bare {
-		return n.write(to)
-	}
-	return append(n.write(append(to, '(')), ')')
-}
-
 // operator is a name with a term. Operators that only change where or how to look were applied
 // to the terms below by the parser.
 type operator struct {
 	name string
 	node // the term
-}
-
-func (o *operator) write(to []byte) []byte {
-	_, nested := o.node.(*group)
-	return writeInside(append(append(to, o.name...), ':'), o.node, !nested)
 }
 
 // setting is the context of a term in the query.
@@ -175,7 +140,8 @@ type pattern interface {
 	// grams are the trigrams that every matching text contains.
 	grams() trigram.Word
 	cost() cost
-	write(to []byte) []byte
+	// source is the pattern as query text.
+	source() string
 }
 
 // field is where a term searches.
@@ -294,7 +260,7 @@ func (w words) each(_ *budget.Budget, text []byte, _ bool, try func(start, end i
 func (w words) mayOccur(text []byte) bool { return w.needle.in(text) }
 func (w words) grams() trigram.Word       { return w.needle.grams }
 func (w words) cost() cost                { return looksAtText }
-func (w words) write(to []byte) []byte    { return append(to, w.raw...) }
+func (w words) source() string            { return w.raw }
 
 // phrase is text that has a word boundary at both ends.
 type phrase struct{ words }
@@ -308,10 +274,8 @@ func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end 
 	})
 }
 
-func (p phrase) write(to []byte) []byte {
-	to = append(to, '"')
-	to = append(to, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.raw)...)
-	return append(to, '"')
+func (p phrase) source() string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.raw) + `"`
 }
 
 // in reports whether the needle is in text.
@@ -367,20 +331,6 @@ func (p *property) match(s *search, _ scope) bool {
 }
 
 func (p *property) cost() cost { return looksAtIndex }
-
-func (p *property) write(to []byte) []byte {
-	to = append(to, '[')
-	for i, name := range p.names {
-		if i > 0 {
-			to = append(to, " OR "...)
-		}
-		to = name.write(to)
-	}
-	if p.value != nil {
-		to = p.value.write(append(to, ':'))
-	}
-	return append(to, ']')
-}
 
 // propertyName is an alternative name of a property.
 type propertyName struct {

@@ -251,5 +251,5 @@ func (q *Query) String() string {
 	if q.root == nil {
 		return ""
 	}
-	return string(q.root.write(nil))
+	return reading(q.root, false, true)
 }

@@ -190,33 +190,49 @@ func (q *Query) Reading() string {
 	if q.root == nil || !q.special {
 		return ""
 	}
-	return reading(q.root, false)
+	return reading(q.root, false, false)
 }
 
-// reading formats a node; with inside, several sides are in parentheses.
-func reading(n node, inside bool) string {
+// reading formats a node; with nested, several sides are in parentheses. In the value of a property
+// the operators are written as in a query.
+func reading(n node, nested, inValue bool) string {
+	and, negation := " AND ", "NOT "
+	if inValue {
+		and, negation = " ", "-"
+	}
 	switch n := n.(type) {
 	case *group:
-		between := " AND "
+		between := and
 		if n.any {
 			between = " OR "
 		}
 		var all []string
 		for _, term := range n.terms {
-			all = append(all, reading(term, true))
+			inner, isGroup := term.(*group)
+			all = append(all, reading(term, !inValue || isGroup && (inner.any || !n.any), inValue))
 		}
-		if inside {
+		if nested {
 			return "(" + strings.Join(all, between) + ")"
 		}
 		return strings.Join(all, between)
 	case not:
-		return "NOT " + reading(n.term, true)
+		return negation + reading(n.term, true, inValue)
 	case *operator:
-		return n.name + ":" + reading(n.node, true)
+		return n.name + ":" + reading(n.node, true, inValue)
 	case *part:
-		return n.name + ":" + reading(n.node, true)
+		return reading(&n.operator, true, inValue)
+	case *property:
+		var names []string
+		for _, name := range n.names {
+			names = append(names, name.source())
+		}
+		text := "[" + strings.Join(names, " OR ")
+		if n.value != nil {
+			text += ":" + reading(n.value, false, true)
+		}
+		return text + "]"
 	}
-	return string(n.write(nil))
+	return n.(pattern).source()
 }
 
 // ParseError is an error in a query, with advice.

@@ -15,7 +15,7 @@ import (
 // regexTerm is a regular expression of JavaScript with the flag m. It works on characters, where
 // JavaScript without the flag u works on UTF-16 code units. The budget of the call stops it.
 type regexTerm struct {
-	source, flags string
+	body, flags string
 
 	full     func() *regex.Regexp // compiled when first needed: it can take milliseconds
 	required *needle              // text without which there is no match; nil if not known
@@ -30,7 +30,7 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &regexTerm{source: source, flags: flags, full: func() *regex.Regexp { return plain }}
+	r := &regexTerm{body: source, flags: flags, full: func() *regex.Regexp { return plain }}
 	if !exact {
 		r.full = sync.OnceValue(func() *regex.Regexp {
 			options.IgnoreCase = true
@@ -68,7 +68,7 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 		if b.Hold(size) != nil {
 			return
 		}
-		err := b.Match(r.source, func(limit time.Duration) error {
+		err := b.Match(r.body, func(limit time.Duration) error {
 			window := string(text[from:to])
 			if !many { // which takes half the time
 				places, err := regex.Within(r.full(), limit).FindAllStringIndex(window, 1)
@@ -107,10 +107,7 @@ func (r *regexTerm) grams() trigram.Word {
 
 func (r *regexTerm) cost() cost { return runsRegex }
 
-func (r *regexTerm) write(to []byte) []byte {
-	to = append(append(append(to, '/'), r.source...), '/')
-	return append(to, r.flags...)
-}
+func (r *regexTerm) source() string { return "/" + r.body + "/" + r.flags }
 
 // minRequired is the length from which a required text is searched first.
 const minRequired = 2

@@ -59,9 +59,9 @@ func spellingsAgree(t *testing.T, q *Query, text string) {
 	if strings.Contains(re.flags, "s") {
 		options |= regexp2.Singleline
 	}
-	want, _ := regexp2.MustCompile(re.source, options).MatchString(text)
+	want, _ := regexp2.MustCompile(re.body, options).MatchString(text)
 	got, err := re.full().MatchString(text)
-	assert.That(t, err == nil && got == want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.source, text, got, want, err)
+	assert.That(t, err == nil && got == want, "%s in %q: spelt cheaply %v, as written %v (%v)", re.body, text, got, want, err)
 }
 
 func TestTextThatARegexRequires(t *testing.T) {
