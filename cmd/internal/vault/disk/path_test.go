@@ -213,7 +213,7 @@ func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 	all := openFolder(t, dir).WithView(levels{"": false})
 	got := walkedIn(t, all, "")
 	assert.That(t, got == nil, "in a vault of which nothing is seen: %q", got)
-	_, err := all.walker(Path{"open"}, nil)
+	_, err := all.begin(Path{"open"}, nil)
 	assert.ErrorIs(t, err, fs.ErrNotExist, "a walk that could meet nothing begins")
 }
 
@@ -224,8 +224,8 @@ func TestFailureOfAWalk(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "shut", Err: fs.ErrPermission}
 	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
 	folder := openFolder(t, t.TempDir()).WithView(levels{"shut": false, "shut/a": true, "open": true})
-	hidden := require.Value(folder.walker(under, func(Entry) {}))(t)
-	seen := require.Value(folder.walker(Path{"open"}, func(Entry) {}))(t)
+	hidden := require.Value(folder.begin(under, func(Entry) {}))(t)
+	seen := require.Value(folder.begin(Path{"open"}, func(Entry) {}))(t)
 	for _, test := range []struct {
 		name string
 		err  error

@@ -51,60 +51,13 @@ func (f *Folder) Walk(under Path, visit func(Entry)) error {
 	return f.walkWith(1, under, false, false, visit)
 }
 
-// walker is one walk: its view and its visitor.
-type walker struct {
-	view  View // nil sees everything
-	in    *Folder
-	visit func(Entry)
-	// unread says that the visit reads each note itself, see [Folder.WalkUnread].
-	unread bool
-	// seen counts the visits of a walk that begins in an invisible folder, nil for any
-	// other.
-	seen *atomic.Int64
-}
-
-// walker returns the walk that begins in the folder under, or the error of a folder that
-// cannot be seen.
-func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
-	w := walker{view: f.view, in: f, visit: visit}
-	if under == (Path{}) {
-		return w, nil
-	}
-	if err := f.isNamed(under); err != nil {
-		return w, err
-	}
-	visited, entered := w.found(under, true)
-	if !entered || f.IsClosed(under) || f.isBelowClosed(under) {
-		return w, missing(under)
-	}
-	if !visited {
-		seen := new(atomic.Int64)
-		w.seen, w.visit = seen, func(e Entry) {
-			seen.Add(1)
-			visit(e)
-		}
-	}
-	return w, nil
-}
-
-// end returns the error of a walk, of which err is the error of opening or listing its
-// first folder. An invisible folder in which nothing is visible does not exist, and it is
-// not revealed whether there is something else in its place.
-func (w walker) end(under Path, err error) error {
-	hidden := w.seen != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission))
-	if hidden || err == nil && w.seen != nil && w.seen.Load() == 0 {
-		return missing(under)
-	}
-	return err
-}
-
 // found says whether a walk visits a file or folder, and whether it enters it.
-func (w walker) found(p Path, folder bool) (visited, entered bool) {
-	if w.view == nil {
+func (w *walk) found(p Path, folder bool) (visited, entered bool) {
+	if w.in.view == nil {
 		return true, folder
 	}
-	seen := w.view.Sees(p.text, folder)
-	return seen, folder && (seen || w.view.Enters(p.text))
+	seen := w.in.view.Sees(p.text, folder)
+	return seen, folder && (seen || w.in.view.Enters(p.text))
 }
 
 // batch is how many files of a folder are one job: enough to make taking it cheap, few
@@ -137,15 +90,13 @@ func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
 
 // walkWith walks with up to so many workers. With one, a folder is visited before its content.
 func (f *Folder) walkWith(most int, under Path, foldersOnly, unread bool, visit func(Entry)) error {
-	walk, err := f.walker(under, visit)
+	w, err := f.begin(under, visit)
 	if err != nil {
 		return err
 	}
-	walk.unread = unread
+	w.most, w.unread = most, unread
 	// Files count where they alone show that the first folder exists.
-	skipsFiles := foldersOnly && walk.seen == nil
-	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: most}
-	w.more.L = &w.mu
+	w.skipsFiles = foldersOnly && w.seen == nil
 	at, err := f.place(under.segments())
 	if err == nil {
 		err = w.folder(at, under)
@@ -161,14 +112,55 @@ func (f *Folder) walkWith(most int, under Path, foldersOnly, unread bool, visit 
 	return w.end(under, nil)
 }
 
-// parallelWalk is one such walk: a few workers, of which the caller is the first, and the
-// jobs that they find for one another. The newest job is done first (depth first), so that
-// no more folders are open than necessary.
-type parallelWalk struct {
-	walker
+// begin returns the walk that begins in the folder under, or the error of a folder that
+// cannot be seen.
+func (f *Folder) begin(under Path, visit func(Entry)) (*walk, error) {
+	w := &walk{in: f, visit: visit, workers: 1}
+	w.more.L = &w.mu
+	if under == (Path{}) {
+		return w, nil
+	}
+	if err := f.isNamed(under); err != nil {
+		return nil, err
+	}
+	visited, entered := w.found(under, true)
+	if !entered || f.IsClosed(under) || f.isBelowClosed(under) {
+		return nil, missing(under)
+	}
+	if !visited {
+		w.seen = new(atomic.Int64)
+		w.visit = func(e Entry) {
+			w.seen.Add(1)
+			visit(e)
+		}
+	}
+	return w, nil
+}
+
+// end returns the error of a walk, of which err is the error of opening or listing its
+// first folder. An invisible folder in which nothing is visible does not exist, and it is
+// not revealed whether there is something else in its place.
+func (w *walk) end(under Path, err error) error {
+	hidden := w.seen != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission))
+	if hidden || err == nil && w.seen != nil && w.seen.Load() == 0 {
+		return missing(under)
+	}
+	return err
+}
+
+// walk is one walk: a few workers, of which the caller is the first, and the jobs that they
+// find for one another. The newest job is done first (depth first), so that no more folders
+// are open than necessary.
+type walk struct {
+	in    *Folder
+	visit func(Entry)
+	// unread says that the visit reads each note itself, see [Folder.WalkUnread].
+	unread bool
+	// seen counts the visits of a walk that begins in an invisible folder, nil for any
+	// other.
+	seen       *atomic.Int64
 	skipsFiles bool
-	counts     func(files int) // may be nil
-	most       int             // workers at once
+	most       int // workers at once
 	running    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -193,7 +185,7 @@ type sharedPlace struct {
 }
 
 // work does jobs until there are none and none can come.
-func (w *parallelWalk) work() {
+func (w *walk) work() {
 	for {
 		w.mu.Lock()
 		for len(w.jobs) == 0 && w.open > 0 {
@@ -211,7 +203,7 @@ func (w *parallelWalk) work() {
 	}
 }
 
-func (w *parallelWalk) do(j job) {
+func (w *walk) do(j job) {
 	defer func() {
 		if j.in.users.Add(-1) == 0 {
 			j.in.close()
@@ -224,7 +216,7 @@ func (w *parallelWalk) do(j job) {
 	}()
 	for _, path := range j.files {
 		// A file that cannot be read because of its further names, or of its text, is not listed either.
-		if w.view != nil {
+		if w.in.view != nil {
 			if _, err := j.in.stamp(path.base()); IsHardLinked(err) {
 				continue
 			}
@@ -253,7 +245,7 @@ func (w *parallelWalk) do(j job) {
 
 // folder makes jobs of the content of a place, which the last of them closes. The error is
 // that of listing it.
-func (w *parallelWalk) folder(at place, path Path) error {
+func (w *walk) folder(at place, path Path) error {
 	names, err := at.list()
 	if err != nil {
 		at.close()
@@ -277,8 +269,8 @@ func (w *parallelWalk) folder(at place, path Path) error {
 			files = append(files, child)
 		}
 	}
-	if w.counts != nil {
-		w.counts(len(files))
+	if w.in.found != nil {
+		w.in.found(len(files))
 	}
 	for len(files) > 0 {
 		some := files[:min(batch, len(files))]
