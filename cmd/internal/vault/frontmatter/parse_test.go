@@ -12,7 +12,7 @@ import (
 )
 
 // compact returns the value on one line, as JSON.
-func compact(v Value) string { return string(v.appendJSON(nil, "", false)) }
+func compact(v Value) string { return string(v.appendJSON(nil)) }
 
 // facts reads a file of facts: a text and what becomes of it, on one line.
 func facts(t *testing.T, name string, check func(t *testing.T, text, want string)) {

@@ -1,6 +1,8 @@
 package frontmatter
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -163,7 +165,7 @@ func (v Value) String() string {
 	case String:
 		return v.text
 	}
-	return string(v.appendJSON(nil, "", false))
+	return string(v.appendJSON(nil))
 }
 
 // same reports whether two notes have the same properties in the same order.
@@ -285,17 +287,16 @@ func Links(p Properties) []Link {
 // JSON returns the properties as the app prints them: indented by two blanks, in their own
 // types, with numbers as JavaScript writes them. Values that JSON lacks (infinity) are
 // null.
-func (p Properties) JSON() string {
-	return string(Value{kind: Map, more: p}.appendJSON(nil, "\n", true))
+func (p Properties) JSON() string { return Value{kind: Map, more: p}.indented() }
+
+func (v Value) indented() string {
+	var out bytes.Buffer
+	_ = json.Indent(&out, v.appendJSON(nil), "", "  ") // which is JSON
+	return out.String()
 }
 
-// appendJSON appends v, each part on lines of its own if indented is set; indent is the
-// line break and the indent of the line on which v begins.
-func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
-	inner := indent
-	if indented {
-		inner += "  "
-	}
+// appendJSON appends v without blanks.
+func (v Value) appendJSON(out []byte) []byte {
 	switch v.kind {
 	case Bool:
 		return append(out, strconv.FormatBool(v.truth)...)
@@ -307,31 +308,24 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 	case String:
 		return AppendQuoted(out, v.text)
 	case List:
-		if len(v.List()) == 0 {
-			return append(out, "[]"...)
-		}
-		open := byte('[')
-		for _, element := range v.List() {
-			out = append(append(out, open), inner...)
-			open = ','
-			out = element.appendJSON(out, inner, indented)
-		}
-		return append(append(out, indent...), ']')
-	case Map:
-		if len(v.Fields()) == 0 {
-			return append(out, "{}"...)
-		}
-		open := byte('{')
-		for _, field := range v.Fields() {
-			out = append(append(out, open), inner...)
-			open = ','
-			out = append(AppendQuoted(out, field.Key), ':')
-			if indented {
-				out = append(out, ' ')
+		out = append(out, '[')
+		for i, element := range v.List() {
+			if i > 0 {
+				out = append(out, ',')
 			}
-			out = field.Value.appendJSON(out, inner, indented)
+			out = element.appendJSON(out)
 		}
-		return append(append(out, indent...), '}')
+		return append(out, ']')
+	case Map:
+		out = append(out, '{')
+		for i, field := range v.Fields() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(AppendQuoted(out, field.Key), ':')
+			out = field.Value.appendJSON(out)
+		}
+		return append(out, '}')
 	}
 	return append(out, "null"...)
 }

@@ -204,7 +204,7 @@ func TestPartsMakeTheValue(t *testing.T) {
 func (p Property) YAML() string { return Properties{p}.YAML() }
 
 // JSON returns v as it is in the JSON of its properties.
-func (v Value) JSON() string { return string(v.appendJSON(nil, "\n", true)) }
+func (v Value) JSON() string { return v.indented() }
 
 func TestUnion(t *testing.T) {
 	for _, test := range []struct{ name, block, want string }{
