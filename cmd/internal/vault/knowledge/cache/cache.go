@@ -113,26 +113,13 @@ func (r Record) entry() entry {
 // Has reports whether a part is kept.
 func (r Record) Has(what Part) bool { return r.entry().spans[what].isKept() }
 
-// harm notes that a part is damaged, so that the next update does not keep it: otherwise
+// harm notes that a part is damaged, so that the next update does not keep the record: otherwise
 // it would stay damaged for as long as the file is the same.
-func (r Record) harm(what Part) {
-	t := r.cache.table
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.harmed == nil {
-		t.harmed = map[int][parts]bool{}
-	}
-	now := t.harmed[r.place]
-	now[what] = true
-	t.harmed[r.place] = now
-}
+func (r Record) harm() { r.cache.table.harmed.Store(r.place, true) }
 
-// harmed returns which parts turned out to be damaged.
-func (r Record) harmed() [parts]bool {
-	t := r.cache.table
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.harmed[r.place]
+func (r Record) isHarmed() bool {
+	_, is := r.cache.table.harmed.Load(r.place)
+	return is
 }
 
 // Find returns the record of the file with exactly this path and stamp.
@@ -164,7 +151,7 @@ func (c *Cache) Read(r Record, what Part, buf []byte) (data []byte, ok bool) {
 		return nil, false
 	}
 	if data, ok = c.pack.read(s, buf); !ok {
-		r.harm(what)
+		r.harm()
 	}
 	return data, ok
 }

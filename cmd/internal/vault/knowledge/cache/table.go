@@ -131,8 +131,7 @@ type table struct {
 	ends, entries []byte
 	paths         string
 
-	mu     sync.Mutex
-	harmed map[int][parts]bool // by place in the table
+	harmed sync.Map // has the places of records with a damaged part
 }
 
 // item is one row on the way into a table.
@@ -309,7 +308,7 @@ func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte,
 		for _, p := range run {
 			start, end := p.at-from, p.end()-from
 			if end > uint64(got) || checksum(scratch.bytes[start:end]) != p.sum {
-				records[p.i].harm(what)
+				records[p.i].harm()
 				visit(p.i, nil, false)
 				continue
 			}

@@ -73,7 +73,7 @@ func (c *Cache) update(limit uint64) *Update {
 // Keep keeps the file at path as it is in r, which is a record of the cache that is
 // updated. A record with a damaged part is forgotten instead.
 func (u *Update) Keep(path string, r Record) {
-	if u == nil || !u.base.knows(r) || r.harmed() != [parts]bool{} {
+	if u == nil || !u.base.knows(r) || r.isHarmed() {
 		return
 	}
 	u.mu.Lock()
@@ -91,21 +91,14 @@ func (u *Update) Keep(path string, r Record) {
 	u.fresh = append(u.fresh, &item{path, r.entry()})
 }
 
-// Add keeps the record r with other facts or another filter, and without damaged parts.
+// Add keeps the record r with other facts or another filter. A record with a damaged part is
+// forgotten instead.
 func (u *Update) Add(path string, r Record, what Part, data string) {
-	if u == nil || !u.base.knows(r) {
-		return
-	}
-	harmed := r.harmed()
-	if harmed[TextPart] {
+	if u == nil || !u.base.knows(r) || r.isHarmed() {
 		return
 	}
 	it := &item{path, r.entry()}
-	for p := range it.spans {
-		if harmed[p] || Part(p) == what {
-			it.spans[p] = nothing
-		}
-	}
+	it.spans[what] = nothing
 	var found [parts]string
 	found[what] = data
 	u.add(it, found, nil)
