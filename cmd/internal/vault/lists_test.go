@@ -147,6 +147,7 @@ func TestTags(t *testing.T) {
 	h.expect(command.ExitDone, "#comment\n#Home\n#project\n#project/one\n#y2024\n", "tags")
 	h.expect(command.ExitDone, "#comment\t1\n#Home\t4\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts")
 	h.expect(command.ExitDone, "#Home\t4\n#comment\t1\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts", "sort=count")
+	build(t, map[string]string{"a.md": "#Oak #oak", "b.md": "#oak #OAK"}).expect(command.ExitDone, "#oak\t4\na.md\nb.md\n", "tag", "name=oak", "verbose")
 	h.expect(command.ExitDone, "5\n", "tags", "total")
 	h.expect(command.ExitDone, "#comment\n#Home\n", "tags", "path=B.md")
 	h.expect(command.ExitDone, "[\n  {\n    \"tag\": \"#comment\",\n    \"count\": \"1\"\n  },\n  {\n    \"tag\": \"#Home\",\n    \"count\": \"2\"\n  }\n]\n", "tags", "path=B.md", "counts", "format=json")
