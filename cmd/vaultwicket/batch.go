@@ -57,8 +57,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
 	var result gateway.BatchResult
 	if o.Remote != nil {
-		o.Remote.Ask = user.asksRemote()
-		result, err = o.Remote.Batch(ctx, input)
+		result, err = serverOf(o, user.asksRemote()).Batch(ctx, input)
 	} else {
 		result = o.Gateway.DoBatch(counting(ctx, user.progress), operations)
 	}

@@ -50,7 +50,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	}
 	commands := []catalog.Explained{}
 	if o.Remote != nil {
-		list, err := o.Remote.Commands(ctx)
+		list, err := serverOf(o, nil).Commands(ctx)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 		if o.JSON {
 			return &terminal.UsageError{Reason: "explain: --json cannot be combined with --url", Advice: "leave one of them out"}
 		}
-		text, err = o.Remote.Help(ctx, o.Rest[0])
+		text, err = serverOf(o, nil).Help(ctx, o.Rest[0])
 		text = terminal.Visible(text)
 	} else {
 		var c catalog.Listing

@@ -43,7 +43,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	progress := o.Progress(req.Command)
 	var plan gateway.DryRun
 	if o.Remote != nil {
-		plan, err = o.Remote.DryRun(ctx, req)
+		plan, err = serverOf(o, nil).DryRun(ctx, req)
 	} else {
 		plan = o.Gateway.DryRun(counting(ctx, progress), req)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec/frame"
@@ -59,8 +60,7 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 	var result gateway.Result
 	var err error
 	if o.Remote != nil {
-		o.Remote.Ask = user.asksRemote()
-		result, err = o.Remote.Do(ctx, req)
+		result, err = serverOf(o, user.asksRemote()).Do(ctx, req)
 	} else {
 		result = o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
 	}
@@ -235,4 +235,9 @@ func rowsFor(lines []consent.Line, stream any) (rows []string) {
 func (u *user) cancelled() error {
 	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
 	return terminal.Silent(terminal.ExitDenied)
+}
+
+// serverOf returns the server to call, which asks the user with ask.
+func serverOf(o settings.Opened, ask func(ctx context.Context, text string) bool) *remote.Server {
+	return &remote.Server{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
 }

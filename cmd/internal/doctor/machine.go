@@ -17,6 +17,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/clients"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
@@ -55,7 +56,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		if err != nil {
 			return Machine{}, f.JSON, err
 		}
-		return Machine{Remote: server, Now: time.Now}, f.JSON, nil
+		return Machine{Remote: &remote.Server{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
 	}
 	state := private.StateFolder(std.Getenv, "")
 	executable, err := os.Executable()

@@ -18,7 +18,6 @@ import (
 	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/remote"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault/meaning"
 	"vaultwicket/exec"
@@ -49,7 +48,7 @@ type Opened struct {
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
-	Remote   *remote.Server
+	Remote   *Server
 	Notifier *notify.Notifier // tells the owner of questions, nil for none
 	Activity *Activity        // told of the calls of a server
 
@@ -339,6 +338,9 @@ const TokenVariable = "VAULTWICKET_TOKEN"
 
 const maxTokenFile = 16 << 10
 
+// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
+type Server struct{ URL, Token string }
+
 // CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
 // machine: [Opened.Remote] is set then.
 func (f *Flags) CallsServer() {
@@ -347,7 +349,7 @@ func (f *Flags) CallsServer() {
 
 // Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
 // this machine do not apply: a flag that could only mean them is refused. The token may be missing.
-func (f *Flags) Server(std terminal.Streams) (server *remote.Server, vault string, err error) {
+func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
 	if f.url == "" {
 		return nil, "", nil
 	}
@@ -374,5 +376,5 @@ func (f *Flags) Server(std terminal.Streams) (server *remote.Server, vault strin
 	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
 	}
-	return &remote.Server{URL: f.url, Token: token}, vault, nil
+	return &Server{URL: f.url, Token: token}, vault, nil
 }
