@@ -82,6 +82,22 @@ func TestOnlyAYesWrites(t *testing.T) {
 	assert.That(t, err == nil && !strings.Contains(out.String(), "\x1b"), "shown as %q, %v", out, err)
 }
 
+func TestAnEntryOfAnotherVaultIsReplacedOnRequestOnly(t *testing.T) {
+	for _, word := range []string{`"--vault","Work"`, `"--vault=Work"`} {
+		s, _ := session(t)
+		s.Vault, s.Yes = "Notes", true
+		file := s.Installer.System.File(mustFind(t, "cursor"), User)
+		before := `{"mcpServers":{"vaultwicket":{"command":"/usr/bin/vaultwicket","args":["serve",` + word + `]}}}`
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(before), 0o600))
+		err := s.Run(context.Background())
+		content := require.Value(os.ReadFile(file))(t)
+		assert.That(t, err != nil && strings.Contains(err.Error(), `for another vault: "Work"`) && string(content) == before, "%s: the error is %v, the file %s", word, err, content)
+		s.Replace = true
+		require.NoError(t, s.Run(context.Background()))
+	}
+}
+
 func TestAllGoesOnAfterAFailure(t *testing.T) {
 	s, out := session(t)
 	s.Client, s.All, s.Yes = "", true, true

@@ -144,7 +144,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			return change, nil
 		}
 		for _, what := range []string{"vault", "agent"} {
-			had, has := valuesOf("--"+what, commandOf(old)), valuesOf("--"+what, s.Args)
+			had, has := ValuesOf("--"+what, commandOf(old)), ValuesOf("--"+what, s.Args)
 			if !replace && len(had) > 0 && !slices.Equal(had, has) {
 				return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
 					"add this one with another --name, or replace that one with --replace")
@@ -155,7 +155,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
-	if program := i.ownProgram(c, scope, valuesOf("--vault", s.Args)...); program != "" { // its default is another scope
+	if program := i.ownProgram(c, scope, ValuesOf("--vault", s.Args)...); program != "" { // its default is another scope
 		if old != nil { // add-json refuses a name that exists
 			change.Commands = [][]string{{program, "mcp", "remove", s.Name, "-s", "user"}}
 		}

@@ -19,10 +19,13 @@ type Server struct {
 	System  string   // GOOS of the machine
 }
 
-// valuesOf returns the values of a flag among the words of a command.
-func valuesOf(flag string, words []string) (values []string) {
+// ValuesOf returns the values of a flag among the words of a command: "--flag", "value" or
+// "--flag=value".
+func ValuesOf(flag string, words []string) (values []string) {
 	for i, word := range words {
-		if word == flag && i+1 < len(words) {
+		if value, joined := strings.CutPrefix(word, flag+"="); joined {
+			values = append(values, value)
+		} else if word == flag && i+1 < len(words) {
 			values = append(values, words[i+1])
 		}
 	}

@@ -74,9 +74,11 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	} else {
 		r.warn("entry-relative", fmt.Sprintf("%s starts %q without a path", where, program), "clients of the desktop often have another PATH than a terminal, and do not find it", again)
 	}
-	if vault := valueOf(entry.Command, "--vault"); filepath.IsAbs(vault) && !exists(vault) {
-		r.problem("entry-vault-missing", fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault), "vaultwicket does not start", again+" --vault FOLDER")
-		return
+	for _, vault := range clients.ValuesOf("--vault", entry.Command) {
+		if filepath.IsAbs(vault) && !exists(vault) {
+			r.problem("entry-vault-missing", fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault), "vaultwicket does not start", again+" --vault FOLDER")
+			return
+		}
 	}
 	name, version, err := m.Start(ctx, entry.Command)
 	switch {
@@ -89,19 +91,6 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	default:
 		r.ok("client", where+" starts")
 	}
-}
-
-// valueOf returns the value of a flag among the words of a command.
-func valueOf(command []string, flag string) string {
-	for i, word := range command {
-		if value, ok := strings.CutPrefix(word, flag+"="); ok {
-			return value
-		}
-		if word == flag && i+1 < len(command) {
-			return command[i+1]
-		}
-	}
-	return ""
 }
 
 // Of a token in its file. A shorter one can be guessed.
