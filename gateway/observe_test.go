@@ -191,5 +191,5 @@ func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
 	if ctx.Value(notebookKey{}) != "read" || first.told() != second.told() || len(first.ends) != 1 {
 		t.Errorf("told %q and %q", first.told(), second.told())
 	}
-	assert.That(t, observe.All(nil, nil) == nil && observe.All(&first) == observe.Observer(&first), "observers are wrapped without need")
+	assert.That(t, observe.All(nil, nil) == nil, "there is an observer of nothing")
 }

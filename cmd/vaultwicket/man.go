@@ -169,20 +169,19 @@ func prose(text string) string {
 			}
 			line = strings.TrimPrefix(line+" "+word, " ")
 		}
-		lines = append(lines, line)
+		if line != "" {
+			lines = append(lines, line)
+		}
 	}
 	return mdocLines(strings.Join(lines, "\n"))
 }
 
-// mdocLines returns the lines of a text as lines of source, without empty ones. A first character that
-// would make a line a macro is escaped.
+// mdocLines returns the lines of a text as lines of source. A first character that would make a line a
+// macro is escaped.
 func mdocLines(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(mdocEscape(text), "\n") {
-		switch {
-		case line == "":
-			continue
-		case line[0] == '.':
+		if strings.HasPrefix(line, ".") {
 			line = `\&` + line
 		}
 		lines = append(lines, line)
