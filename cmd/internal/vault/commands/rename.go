@@ -169,11 +169,11 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 		return command.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		uses, _, err := scopedTags(v, command.Values{})
+		all, err := scopedTags(v, command.Values{})
 		if err != nil {
 			return command.Proposal{}, err
 		}
-		known := command.Map(uses, func(use tagUse) string { return use.name })
+		known := command.Map(all.uses, func(use tagUse) string { return use.name })
 		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(from, known), "Tag %q not found.", command.Verbatim("#"+from))
 	}
 	places := 0

@@ -26,6 +26,9 @@ type memoEntry struct {
 type Derived[T any] struct {
 	Name    string
 	Compute func([]*index.File) T
+	// Follow computes the value for files from the last one, which was for other files: most
+	// of them are the same, and both lists are in the order of listings. nil means Compute.
+	Follow func(last T, before, files []*index.File) T
 }
 
 // Of returns the value for a list of files. It computes it if the last one was
@@ -43,8 +46,11 @@ func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
 	m.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.files == nil || !same(e.files, files) {
+	switch {
+	case e.files == nil || d.Follow == nil && !same(e.files, files):
 		e.files, e.value = files, d.Compute(files)
+	case !same(e.files, files):
+		e.files, e.value = files, d.Follow(e.value.(T), e.files, files)
 	}
 	return e.value.(T)
 }
