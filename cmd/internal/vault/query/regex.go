@@ -70,11 +70,10 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 		}
 		err := b.Match(r.body, func(limit time.Duration) error {
 			window := string(text[from:to])
-			if !many { // which takes half the time
+			if !many && len(window) == len(text) { // which takes half the time
 				places, err := regex.Within(r.full(), limit).FindAllStringIndex(window, 1)
 				if len(places) > 0 {
-					try(from+places[0][0], from+places[0][1])
-					left = 0
+					try(places[0][0], places[0][1])
 				}
 				return err
 			}
@@ -84,7 +83,9 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(star
 					return false
 				}
 				next = max(next, start+length)
-				left--
+				if left--; !many {
+					left = 0
+				}
 				return try(start, start+length) != stop && left > 0
 			})
 		})

@@ -99,16 +99,19 @@ func TestSlowRegexEndsTheSearch(t *testing.T) {
 func TestPlacesInALongText(t *testing.T) {
 	line := strings.Repeat("é", 100) + " word 17\n"
 	text := strings.Repeat(line, 3*maxWindow/len(line)) + strings.Repeat("ab", maxWindow) + "\nend"
-	for _, source := range []string{`\w+ 17$`, `^`, `(?<=word )\d+`, `\n\S+ w`, `(?:ab){7}`, `d\b|x+`, `end$`, `nothing`} {
+	uses := budget.New(budget.Limits{Match: time.Hour})
+	for _, source := range []string{`\w+ 17$`, `^`, `(?<=word )\d+`, `\n\S+ w`, `(?:ab){7}`, `a$`, `^b`, `\Bab$`, `d\b|x+`, `end$`, `nothing`} {
 		re := require.Value(newRegex(source, "", true))(t)
 		want := require.Value(regexp2.MustCompile(source, regexp2.ECMAScript|regexp2.Multiline).FindAllStringIndex(text, -1))(t)
-		var found [][]int
-		re.each(budget.New(budget.Limits{}), []byte(text), true, func(start, end int) verdict {
-			found = append(found, []int{start, end})
-			return take
-		})
-		want = want[:min(len(want), maxLines)]
-		require.That(t, reflect.DeepEqual(found, want), "%s: %d places, want %d", source, len(found), len(want))
+		for _, many := range []bool{false, true} {
+			var found [][]int
+			re.each(uses, []byte(text), many, func(start, end int) verdict {
+				found = append(found, []int{start, end})
+				return take
+			})
+			want := want[:min(len(want), map[bool]int{false: 1, true: maxLines}[many])]
+			require.That(t, slices.EqualFunc(found, want, slices.Equal), "%s: %d places, want %d", source, len(found), len(want))
+		}
 	}
 }
 
