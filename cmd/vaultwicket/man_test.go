@@ -41,12 +41,12 @@ func checkPage(t *testing.T, p manualPage, names []string) {
 	section, open := -1, []string{}
 	for i, line := range lines {
 		isLiteral := slices.Contains(open, "Ed")
-		if len(line) > 80 && !isLiteral || line == "" || strings.TrimRight(line, " ") != line || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if !isLiteral && (len(line) > 80 || line == "") || strings.TrimRight(line, " ") != line || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("%s, line %d: %q", p.File(), i+1, line)
 		}
 		macro, rest, _ := strings.Cut(strings.TrimPrefix(line, "."), " ")
 		switch {
-		case line[0] != '.':
+		case !strings.HasPrefix(line, "."):
 			continue
 		case !slices.Contains(knownMacros, macro):
 			t.Errorf("%s, line %d: unknown macro %q", p.File(), i+1, macro)

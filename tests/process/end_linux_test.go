@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
@@ -246,7 +247,11 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 			h.refusing()
 			h.signal(os.Interrupt)
 		}},
-		{name: "an output that is closed", timeout: short, ways: []string{onStdio}, status: 5, end: func(h *busyServer) { h.stdio.Stdout.Close() }},
+		{name: "an output that is closed", timeout: short, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
+			h.stdio.Stdout.Close()
+			// On a slow machine the call was answered before. The answer to this is then the first that cannot be written.
+			time.AfterFunc(10*time.Second, func() { _, _ = io.WriteString(h.stdio.In, `{"jsonrpc":"2.0","method":"ping","id":"late"}`+"\n") })
+		}},
 		{name: "an output that is closed, and a message", timeout: endless, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
 			h.stdio.Stdout.Close()
 			// A process that another test starts at this moment may hold the closed end for a while.
