@@ -121,7 +121,7 @@ func TestAnAppThatDoesSomethingElse(t *testing.T) {
 			t.Parallel() // some wait for the limit
 			a := newAppVault(t, appNotes)
 			a.name = howNamed[1].app
-			a.serve(howNamed[1].settings, "--timeout=1s")
+			a.serve(howNamed[1].settings, "--timeout=6s") // of which a slow machine needs one
 			w.fault.Command = w.command
 			a.tell(false, w.fault)
 			got := a.do(w.command, w.pairs...)

@@ -28,7 +28,7 @@ func TestAHostilePDFEndsItsOwnProcess(t *testing.T) {
 	}
 	rig.WriteFile(t, filepath.Join(folder, "Numbers.pdf"), []byte(out+table+fmt.Sprintf("trailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(out))))
 	rig.WriteFile(t, filepath.Join(folder, "a.md"), []byte("next\n"))
-	s := rig.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1")
+	s := rig.StartSession(t, t.TempDir(), "--config=none", "--backend=embedded", "--vault="+folder, "--tier=v1", "--timeout=55s")
 	for _, c := range []struct{ command, path, want string }{{"attachment:text", "Numbers.pdf", "output_limit"}, {"read", "a.md", "next"}} {
 		answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": c.command, "params": map[string]any{"path": c.path}}})
 		assert.That(t, err == nil && strings.Contains(string(answer), c.want), "%s of %s: %.300s, %v", c.command, c.path, answer, err)
