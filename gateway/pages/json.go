@@ -37,7 +37,6 @@ func Compact(text string) (compact string, rows Rows) {
 		return text, rows
 	}
 	var out bytes.Buffer
-	out.Grow(len(text))
 	if json.Compact(&out, []byte(text)) != nil {
 		return text, Rows{known: true}
 	}
