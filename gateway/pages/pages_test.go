@@ -199,8 +199,8 @@ func TestBracketsOf(t *testing.T) {
 	}
 }
 
-// Of a long text one copy is made for encoding/json, and one more for what it would become. Bytes are
-// counted: how many small things the library takes from pools differs.
+// A long text is read where it is, and copied once for what it would become; under the race detector
+// encoding/json gets one more. Bytes are counted: how many small things it takes from pools differs.
 func TestFewCopiesAreMade(t *testing.T) {
 	text := "[" + strings.Repeat("[\"a\", {\"b\": 1.5}],\n", 10_000) + "1]"
 	tight, _ := Compact(text)
@@ -210,7 +210,7 @@ func TestFewCopiesAreMade(t *testing.T) {
 		copies float64
 		do     func(text string)
 	}{
-		{"surveyed", text, 1, func(text string) { surveyed(text) }},
+		{"surveyed", text, 0, func(text string) { surveyed(text) }},
 		{"compact already", tight, 2, func(text string) { Compact(text) }},
 	} {
 		const runs = 5
@@ -221,7 +221,7 @@ func TestFewCopiesAreMade(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		made := float64(after.TotalAlloc-before.TotalAlloc) / runs / float64(len(c.text))
-		assert.That(t, made <= c.copies+0.2, "%s: memory for %.2f copies, want %v", c.name, made, c.copies)
+		assert.That(t, made <= c.copies+0.2, "%s: memory for %.2f copies, at most %v", c.name, made, c.copies)
 	}
 }
 
