@@ -24,7 +24,7 @@ func HangingClient(t *testing.T) (client, pidFile string) {
 	t.Helper()
 	folder := t.TempDir()
 	client, pidFile = filepath.Join(folder, "obsidian"), filepath.Join(folder, "pid")
-	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho $$ >'%s.new' && mv '%s.new' '%s'\nexec sleep 600\n", pidFile, pidFile, pidFile)
+	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho $$ >'%s'\nexec sleep 600\n", pidFile)
 	require.NoError(t, os.WriteFile(client, []byte(script), 0o755))
 	return client, pidFile
 }
@@ -43,8 +43,8 @@ func WaitForChild(t *testing.T, pidFile string) int {
 	pid := 0
 	WaitFor(t, "the client starts", func() bool {
 		content, err := os.ReadFile(pidFile)
-		if err == nil {
-			pid, _ = strconv.Atoi(strings.TrimSpace(string(content)))
+		if line, whole := strings.CutSuffix(string(content), "\n"); err == nil && whole {
+			pid, _ = strconv.Atoi(line)
 		}
 		return pid > 0
 	})
