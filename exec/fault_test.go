@@ -12,6 +12,7 @@ import (
 	"vaultwicket/exec/process"
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/long"
+	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
 )
 
@@ -19,7 +20,7 @@ const (
 	// promise is what a stopped call may take beyond its limit. The tests allow
 	// for a busy machine on top, because they share it.
 	promise  = 500 * time.Millisecond
-	busyness = 2 * time.Second
+	busyness = 5 * time.Second
 )
 
 // faultLimit is that of a call that is meant to run into it. Where processes start slowly
@@ -27,7 +28,7 @@ const (
 var faultLimit = time.Second
 
 func init() {
-	if runtime.GOOS == "windows" {
+	if programs.StartSlowly() {
 		faultLimit = 5 * time.Second
 	}
 }
@@ -78,7 +79,7 @@ func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
 		r, p, path := embeddedRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: do}}})
 		_, _ = r.Run(t.Context(), mustPermit("version", nil), p)
 		pid := marked(t, path)
-		within(t, 5*time.Second, "end of the group of "+do, func() bool { return gone(pid) })
+		within(t, "end of the group of "+do, func() bool { return gone(pid) })
 	}
 }
 
@@ -195,7 +196,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 	for range long.Count(100, 1000) {
 		call()
 	}
-	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
+	within(t, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
 	now := descriptors(t)
 	assert.That(t, now <= files, "%d descriptors, %d before", now, files)
 }

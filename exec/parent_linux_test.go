@@ -5,7 +5,6 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"vaultwicket/tests/assert"
 	"vaultwicket/tests/require"
@@ -38,7 +37,7 @@ func TestChildrenEndWithAKilledGateway(t *testing.T) {
 			child := marked(t, client)
 			_ = parent.Process.Kill()
 			_ = parent.Wait()
-			within(t, 5*time.Second, "end of the child", func() bool { return gone(child) })
+			within(t, "end of the child", func() bool { return gone(child) })
 		})
 	}
 }

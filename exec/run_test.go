@@ -18,6 +18,7 @@ import (
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/tests/assert"
+	"vaultwicket/tests/programs"
 	"vaultwicket/tests/require"
 )
 
@@ -319,11 +320,11 @@ func TestCommandStartsNothing(t *testing.T) {
 func TestQueueOfTheApp(t *testing.T) {
 	t.Parallel()
 	calls := 50
-	if runtime.GOOS == "windows" {
-		calls = 8 // processes start slowly there
+	if programs.StartSlowly() {
+		calls = 8
 	}
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})
-	r, p := runnerFor(t, Config{}, path)
+	r, p := runnerFor(t, Config{Timeout: time.Minute}, path)
 	together(calls, func() {
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 		assert.That(t, err == nil && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)
@@ -336,7 +337,7 @@ func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
 	const calls = 8
 	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte(cold("read", tailPlugin)), Do: "alone"}
 	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}, read}})
-	r, p := runnerFor(t, Config{}, path)
+	r, p := runnerFor(t, Config{Timeout: time.Minute}, path)
 	together(calls, func() {
 		out, err := r.Run(t.Context(), reads("a.md"), p)
 		assert.That(t, codeOf(err) == "vault_starting" && out.ExitCode == 0, "status %d, %v", out.ExitCode, err)

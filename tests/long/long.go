@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/programs"
 )
 
 // Enabled reports whether tests do all of their work.
@@ -64,10 +66,13 @@ func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
 func WaitTogether() { AtOnce(4) }
 
 // AtOnce runs so many parallel tests of a package at once even where there are fewer
-// processors, unless the flag -parallel says how many. TestMain calls it; the first call
-// counts.
+// processors, unless the flag -parallel says how many, or programs start slowly: then tests
+// wait for processors. TestMain calls it; the first call counts.
 func AtOnce(atOnce int) {
 	flag.Parse()
+	if programs.StartSlowly() {
+		return
+	}
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && runtime.GOMAXPROCS(0) < atOnce {
 		_ = f.Value.Set(strconv.Itoa(atOnce))
 	}

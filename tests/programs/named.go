@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +44,13 @@ func Self(t testing.TB, folder, name string) string {
 	t.Helper()
 	self := require.Value(os.Executable())(t)
 	return Program(t, self, folder, name)
+}
+
+// StartSlowly reports whether a program takes a while to start, as all do on Windows, and
+// the test binary with the race detector in it: a tenth of a second of a processor.
+func StartSlowly() bool {
+	info, _ := debug.ReadBuildInfo()
+	return runtime.GOOS == "windows" || info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // Of returns the name that a program was made under by its path, as os.Args[0] has it.
