@@ -199,7 +199,9 @@ func (b *tab) until(what, expression string) {
 		if err == nil && is {
 			return
 		}
-		require.That(b.w.t, !time.Now().After(deadline), "not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
+		if time.Now().After(deadline) { // the text of a page that is being left cannot be had
+			b.w.t.Fatalf("not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
+		}
 	}
 }
 
