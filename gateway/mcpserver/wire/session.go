@@ -32,6 +32,7 @@ type Session struct {
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	filter       mcp.SubscriptionFilter
+	level        mcp.LoggingLevel
 	asked        map[int64]chan Message // requests of the server without a response
 }
 
@@ -39,7 +40,7 @@ type Session struct {
 func NewSession(id string) *Session {
 	return &Session{
 		id: id, notifications: make(chan mcp.JSONRPCNotification, maxNotifications), closed: make(chan struct{}),
-		asked: map[int64]chan Message{},
+		asked: map[int64]chan Message{}, level: mcp.LoggingLevelError,
 	}
 }
 
@@ -148,11 +149,10 @@ func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
 	return p.Send(line)
 }
 
-// RequestElicitation has the client ask its user, and returns the answer. The error is that of ctx,
+// ask sends a request of the server and waits for the response. The error is that of ctx,
 // [ErrNoClient] after the client has closed its input, or says that the request could not be
 // sent or was answered with an error.
-func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	const method = mcp.MethodElicitationCreate
+func ask[R any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) (*R, error) {
 	id, answer := p.lastID.Add(1), make(chan Message, 1)
 	p.mu.Lock()
 	p.asked[id] = answer
@@ -162,7 +162,7 @@ func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest)
 		defer p.mu.Unlock()
 		delete(p.asked, id)
 	}()
-	if err := p.sendRequest(id, method, r.Params); err != nil {
+	if err := p.sendRequest(id, method, params); err != nil {
 		return nil, err
 	}
 	select {
@@ -174,7 +174,7 @@ func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest)
 		if m.Failure != nil {
 			return nil, fmt.Errorf("%s failed: %s", method, Clip(string(m.Failure)))
 		}
-		result := new(mcp.ElicitationResult)
+		result := new(R)
 		if err := json.Unmarshal(m.Result, result); err != nil {
 			return nil, fmt.Errorf("response to %s: %w", method, err)
 		}
@@ -182,13 +182,26 @@ func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest)
 	}
 }
 
-// The methods below are what mcp-go wants of a session, with RequestElicitation.
+// The methods below are what mcp-go wants of a session. The gateway needs no log level and no
+// sampling: they are for the server that the conformance suite tests this transport with.
 
 var (
 	_ server.SessionWithClientInfo         = (*Peer)(nil)
 	_ server.SessionWithElicitation        = (*Peer)(nil)
+	_ server.SessionWithLogging            = (*Peer)(nil)
+	_ server.SessionWithSampling           = (*Peer)(nil)
 	_ server.SessionWithSubscriptionFilter = (*Peer)(nil)
 )
+
+// RequestElicitation has the client ask its user, and returns the answer, see [ask].
+func (p *Peer) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	return ask[mcp.ElicitationResult](ctx, p, mcp.MethodElicitationCreate, r.Params)
+}
+
+// RequestSampling has the client ask its model, and returns the answer, see [ask].
+func (p *Peer) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return ask[mcp.CreateMessageResult](ctx, p, mcp.MethodSamplingCreateMessage, r.CreateMessageParams)
+}
 
 // SessionID returns the id of the session.
 func (s *Session) SessionID() string { return s.id }
@@ -213,6 +226,12 @@ func (s *Session) GetClientCapabilities() mcp.ClientCapabilities { return get(s,
 
 // SetClientCapabilities records what the client declared.
 func (s *Session) SetClientCapabilities(c mcp.ClientCapabilities) { set(s, &s.capabilities, c) }
+
+// GetLogLevel returns the level that the client wants messages of.
+func (s *Session) GetLogLevel() mcp.LoggingLevel { return get(s, &s.level) }
+
+// SetLogLevel records the level that the client wants messages of.
+func (s *Session) SetLogLevel(level mcp.LoggingLevel) { set(s, &s.level, level) }
 
 // SetSubscriptionFilter records which notifications a subscription is for.
 func (s *Session) SetSubscriptionFilter(filter mcp.SubscriptionFilter) { set(s, &s.filter, filter) }

@@ -22,30 +22,34 @@ import (
 func TestTheServerAsks(t *testing.T) {
 	var s *Server
 	s = plain.toy(t.Output(), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result, err := s.MCP.RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{Message: "well?", RequestedSchema: map[string]any{"type": "object"}}})
+		//lint:ignore SA1019 it stands for any request that mcp-go sends to a client and waits for
+		result, err := s.MCP.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{MaxTokens: 1}})
 		if err != nil {
 			return mcp.NewToolResultError(err.Error()), nil
 		}
-		return mcp.NewToolResultText(string(result.Action)), nil
-	}, server.WithElicitation())
-	k, _ := start(t, s, talk.Patience)
-	k.Send(talk.Initialize, talk.Initialized)
+		return mcp.NewToolResultText(result.Model), nil
+	}, server.WithLogging())
+	s.MCP.EnableSampling()
+	k, c := start(t, s, talk.Patience)
+	k.Send(talk.Initialize, talk.Initialized, `{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{"level":"debug"}}`)
 	k.Next()
+	m := k.Next()
+	assert.That(t, m.ID == "level" && m.Error == nil && c.session.GetLogLevel() == mcp.LoggingLevelDebug, "%+v, the level is %q", m, c.session.GetLogLevel())
 	for response, want := range map[string]string{
-		`"result":{"action":"decline"}`:           "decline",
-		`"error":{"code":-1,"message":"not now"}`: "not now",
-		`"result":[]`: "response to elicitation/create",
+		`"result":{"role":"assistant","content":{"type":"text","text":"x"},"model":"the model"}`: "the model",
+		`"error":{"code":-1,"message":"not now"}`:                                                "not now",
+		`"result":[]`: "response to sampling/createMessage",
 	} {
 		k.Send(call(1))
 		asked := k.Next()
 		k.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,%s}`, asked.ID, response))
 		m := k.Next()
-		assert.That(t, asked.Method == "elicitation/create" && m.ID == 1.0 && strings.Contains(string(m.Result), want), "%s: %s", response, m.Result)
+		assert.That(t, asked.Method == "sampling/createMessage" && m.ID == 1.0 && strings.Contains(string(m.Result), want), "%s: %s", response, m.Result)
 	}
 	k.Send(call(2))
 	k.Next()
 	k.In.Close()
-	m := k.Next()
+	m = k.Next()
 	assert.That(t, strings.Contains(string(m.Result), ErrNoClient.Error()), "the input has ended: %s", m.Result)
 }
 
