@@ -45,6 +45,7 @@ limits=(
 	TestAChangeBesideExchangesOfItsFolder TestAChangeDoesNotFollowAFolderThatBecameALink TestSameFolder TestSweep
 	TestSightIsByTheRulesAndTheIgnoreFile TestInitNeverWritesOverAFile TestAVaultIsFoundBehindALink TestAFolderReachedByALinkIsTheSameVault
 	TestPatternsThatCannotBeUsed/a_link TestPatternsThatCannotBeUsed/a_link_to_nowhere TestNothingIsChangedWithoutAnAuditLine/a_link_in_its_place
+	TestManagedAccessWhereverTheRootIs/Link TestManagedAccessWhereverTheRootIs/Link#01
 	TestEveryFaultIsFound/18_ignore-not-file TestEveryFaultIsFound/27_links-outside TestEveryFaultIsFound/28_links-outside
 	# A pipe has no end before a process without a window has: after CloseHandle of its
 	# output ReadFile waits. With a window it does not.

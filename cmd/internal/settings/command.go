@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,6 +285,9 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 
 // lines returns lines for other values of a setting than this one: examples that change something.
 func (s setting) lines(value string) (lines []string) {
+	if runtime.GOOS == "windows" && strings.HasPrefix(s.example, "/") {
+		s.example = "C:" + s.example // an absolute path has a drive there
+	}
 	others := []string{s.example}
 	switch {
 	case s.kind == boolean:

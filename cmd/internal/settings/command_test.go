@@ -221,12 +221,15 @@ func TestTheLinesOfTheListAreValid(t *testing.T) {
 	f := require.Value(load("disable = [\"read\", \"tags\"]\n"))(t)
 	rows, from, err := f.List(std)
 	require.That(t, err == nil && from == file && len(rows) == len(table), "%d rows from %q, %v", len(rows), from, err)
-	found := map[string]Row{}
+	found, root := map[string]Row{}, "/"
+	if runtime.GOOS == "windows" {
+		root = "C:/"
+	}
 	for _, row := range rows {
 		found[row.Name] = row
 		for _, line := range row.Lines {
 			more := map[string]string{
-				"agent": "[agents.cursor]\ntier = \"v0\"\n", "profile": "[profiles.work]\ntier = \"v0\"\n", "tls-cert": "tls-key = \"/k.pem\"\n", "tls-key": "tls-cert = \"/c.pem\"\n",
+				"agent": "[agents.cursor]\ntier = \"v0\"\n", "profile": "[profiles.work]\ntier = \"v0\"\n", "tls-cert": "tls-key = \"" + root + "k.pem\"\n", "tls-key": "tls-cert = \"" + root + "c.pem\"\n",
 				"public-url": "oauth-issuer = \"https://login.example\"\n", "oauth-issuer": "public-url = \"https://notes.example/mcp\"\n",
 			}[row.Name]
 			changed, err := load(line + "\n" + more)

@@ -240,18 +240,20 @@ func TestManagedAccessWhereverTheRootIs(t *testing.T) {
 		{".", "Notes/Private/a.md", access.None}, {".", "Notes/Work/Pay/a.md", access.Read}, {".", "Notes/a.md", access.Write}, {".", "Listed/Private/a.md", access.None},
 		{"Nested/Work", "Private/a.md", access.None}, {"Nested/Work", "Pay/a.md", access.Read}, {"Nested", "Work/Private/a.md", access.None},
 	} {
-		std := world(map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config")})
-		for _, file := range []string{"", "[[vaults]]\nname = \"V\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n"} {
-			args := []string{"--config=none", "--vault=" + filepath.Join(home, test.root)}
-			if file != "" {
-				args = []string{"--config=" + writeSettings(t, fmt.Sprintf(file, filepath.Join(home, test.root)))}
+		t.Run(test.root, func(t *testing.T) {
+			std := world(map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "APPDATA": filepath.Join(home, ".config")})
+			for _, file := range []string{"", "[[vaults]]\nname = \"V\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n"} {
+				args := []string{"--config=none", "--vault=" + filepath.Join(home, test.root)}
+				if file != "" {
+					args = []string{"--config=" + writeSettings(t, fmt.Sprintf(file, filepath.Join(home, test.root)))}
+				}
+				s, _, err := NewFlags("run").Load(std, args)
+				require.NoError(t, err)
+				if got := s.Served[0].Policy.Access.Level(test.path); got != test.want {
+					t.Errorf("%s, %s: %s, want %s; %s", test.root, test.path, got, test.want, s.Served[0].Policy.Access)
+				}
 			}
-			s, _, err := NewFlags("run").Load(std, args)
-			require.NoError(t, err)
-			if got := s.Served[0].Policy.Access.Level(test.path); got != test.want {
-				t.Errorf("%s, %s: %s, want %s; %s", test.root, test.path, got, test.want, s.Served[0].Policy.Access)
-			}
-		}
+		})
 	}
 }
 
@@ -261,7 +263,7 @@ func TestOthersOnlyAddTargets(t *testing.T) {
 		content string
 		args    []string
 	}{
-		{"", nil}, {"export = []\ncheckpoints = \"/bin/other\"\n", nil}, {"export = [\"file:///own\"]\n", []string{"--export=", "--checkpoints="}},
+		{"", nil}, {fmt.Sprintf("export = []\ncheckpoints = %q\n", filepath.Join(t.TempDir(), "other")), nil}, {"export = [\"file:///own\"]\n", []string{"--export=", "--checkpoints="}},
 		{"", []string{"--export=file:///own"}}, {"", []string{"--export=file:///var/log/managed,file:///own"}},
 	} {
 		s, _, err := NewFlags("serve").Load(world(nil), append([]string{"--config=" + writeSettings(t, source.content)}, source.args...))
