@@ -84,7 +84,7 @@ func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
 	for range 3 {
 		calls.Go(func() { _ = (&turn{r: r}).begin(ctx) })
 	}
-	within(t, "queue of three", func() bool { return r.Children().Waiting == 3 })
+	within(t, faultLimit*10, "queue of three", func() bool { return r.Children().Waiting == 3 })
 	cancel()
 	calls.Wait()
 	assert.Equal(t, r.Children(), (Children{}), "after them")

@@ -16,20 +16,20 @@ import (
 	"vaultwicket/tests/require"
 )
 
-const (
-	// promise is what a stopped call may take beyond its limit. The tests allow
-	// for a busy machine on top, because they share it.
-	promise  = 500 * time.Millisecond
-	busyness = 5 * time.Second
-)
+// promise is what a stopped call may take beyond its limit. The tests allow for a busy machine on
+// top, because they share it.
+const promise = 500 * time.Millisecond
 
-// faultLimit is that of a call that is meant to run into it. Where processes start slowly
-// there must be time for that.
-var faultLimit = time.Second
+// Where processes start slowly there must be time for that.
+var (
+	faultLimit = time.Second // of a call that is meant to run into it
+	busyness   = 2 * time.Second
+	soon       = 5 * time.Second // for what has to follow by itself
+)
 
 func init() {
 	if programs.StartSlowly() {
-		faultLimit = 5 * time.Second
+		faultLimit, busyness, soon = 5*time.Second, 5*time.Second, 20*time.Second
 	}
 }
 
@@ -79,7 +79,7 @@ func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
 		r, p, path := embeddedRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: do}}})
 		_, _ = r.Run(t.Context(), mustPermit("version", nil), p)
 		pid := marked(t, path)
-		within(t, "end of the group of "+do, func() bool { return gone(pid) })
+		within(t, soon, "end of the group of "+do, func() bool { return gone(pid) })
 	}
 }
 
@@ -196,7 +196,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 	for range long.Count(100, 1000) {
 		call()
 	}
-	within(t, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
+	within(t, soon, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
 	now := descriptors(t)
 	assert.That(t, now <= files, "%d descriptors, %d before", now, files)
 }

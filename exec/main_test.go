@@ -245,7 +245,7 @@ func checkPlayed(t testing.TB, path string, s script) {
 func marked(t testing.TB, path string) int {
 	t.Helper()
 	var pid int
-	within(t, "mark of the client", func() bool {
+	within(t, 20*time.Second, "mark of the client", func() bool {
 		text, err := os.ReadFile(path + ".mark")
 		if err != nil {
 			return false
@@ -257,10 +257,10 @@ func marked(t testing.TB, path string) int {
 }
 
 // within polls for an event with a deadline.
-func within(t testing.TB, what string, happened func() bool) {
+func within(t testing.TB, limit time.Duration, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !happened(); time.Sleep(time.Millisecond) {
-		require.That(t, !time.Now().After(end), "no %s within 20s", what)
+	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
+		require.That(t, !time.Now().After(end), "no %s within %v", what, limit)
 	}
 }
 

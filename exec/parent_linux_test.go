@@ -37,7 +37,7 @@ func TestChildrenEndWithAKilledGateway(t *testing.T) {
 			child := marked(t, client)
 			_ = parent.Process.Kill()
 			_ = parent.Wait()
-			within(t, "end of the child", func() bool { return gone(child) })
+			within(t, soon, "end of the child", func() bool { return gone(child) })
 		})
 	}
 }

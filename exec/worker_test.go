@@ -78,7 +78,7 @@ func inFlight(ctx context.Context, t testing.TB, r *Runner, permit policy.Permit
 		out, err := r.Run(ctx, permit, p)
 		ended <- result{out, err}
 	}()
-	within(t, "open call", func() bool { return lines(path+".hangs") == hanging })
+	within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == hanging })
 	return ended
 }
 
@@ -152,7 +152,7 @@ func TestFaultsOfTheWorker(t *testing.T) {
 					}
 					assert.That(t, hintOf(err) != "", "no hint with %v", err)
 					assert.That(t, took <= faultLimit*2+promise+busyness, "came back after %v", took)
-					within(t, "end of the worker", func() bool { return gone(pid) })
+					within(t, soon, "end of the worker", func() bool { return gone(pid) })
 				}
 				pidOf(t, r, p)
 			})
@@ -239,7 +239,7 @@ func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
 	require.NoError(t, os.WriteFile(path+".finish", nil, 0o600))
 	got = <-written
 	assert.That(t, got.err == nil && got.Stdout == "written\n", "the change: %q, %v", got.Stdout, got.err)
-	within(t, "the end of the worker", func() bool { return gone(pid) })
+	within(t, 20*time.Second, "the end of the worker", func() bool { return gone(pid) })
 }
 
 func TestWorkersThatAreNone(t *testing.T) {
@@ -255,7 +255,7 @@ func TestWorkersThatAreNone(t *testing.T) {
 	assert.Equal(t, codeOf(err), CodeTimeout, "%v", err)
 	took := time.Since(begun)
 	assert.That(t, took <= faultLimit+promise+busyness && (len(logged(path)) == 0 || gone(marked(t, path))), "came back after %v", took)
-	within(t, "run of the fake", func() bool { return len(logged(path)) > 0 })
+	within(t, soon, "run of the fake", func() bool { return len(logged(path)) > 0 })
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
@@ -314,7 +314,7 @@ func TestAPipeThatAnotherProcessHolds(t *testing.T) {
 	_, err := r.Run(t.Context(), reads("holder.md"), p)
 	assert.Equal(t, codeOf(err), CodeCrashed, "%v", err)
 	pid := marked(t, path)
-	within(t, "end of the group", func() bool { return gone(pid) })
+	within(t, soon, "end of the group", func() bool { return gone(pid) })
 }
 
 func TestWorkersAreReplaced(t *testing.T) {
@@ -323,7 +323,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker", "worker")
 		r.pool.limits.idle, r.pool.limits.checkHealth = 50*time.Millisecond, 10*time.Millisecond
 		pid := pidOf(t, r, p)
-		within(t, "end of the idle worker", func() bool { return gone(pid) })
+		within(t, soon, "end of the idle worker", func() bool { return gone(pid) })
 		pidOf(t, r, p)
 	})
 	t.Run("also when they do not see the end of their input", func(t *testing.T) {
@@ -349,7 +349,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		}
 		assert.That(t, !with(other) && with(reads("a.md")), "a server elsewhere is for callers who may publish, and no others")
 		r.StopSending()
-		within(t, "end of the worker that may send", func() bool { return gone(sends) })
+		within(t, soon, "end of the worker that may send", func() bool { return gone(sends) })
 		assert.That(t, !gone(stays), "another worker ended")
 	})
 	if runtime.GOOS != "linux" {
@@ -363,7 +363,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		out, err := r.Run(t.Context(), reads("grow.md"), p)
 		require.That(t, err == nil && out.Stdout == "grown\n", "%q, %v", out.Stdout, err)
 		pid = marked(t, p.path)
-		within(t, "end of the large worker", func() bool { return gone(pid) })
+		within(t, soon, "end of the large worker", func() bool { return gone(pid) })
 	})
 	t.Run("with too much memory at once", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{Timeout: 20 * time.Second}, "worker")
@@ -393,7 +393,7 @@ func TestResidentCallsLeaveNothingBehind(t *testing.T) {
 	for range long.Count(200, 1000) {
 		pidOf(t, r, p)
 	}
-	within(t, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
+	within(t, soon, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
 	now := descriptors(t)
 	assert.That(t, now <= files, "%d descriptors, %d before", now, files)
 }

@@ -249,7 +249,7 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 		}},
 		{name: "an output that is closed", timeout: short, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
 			h.stdio.Stdout.Close()
-			// On a slow machine the call was answered before. The answer to this is then the first that cannot be written.
+			// On a slow machine the call may have been answered before: then the answer to this cannot be written.
 			time.AfterFunc(10*time.Second, func() { _, _ = io.WriteString(h.stdio.In, `{"jsonrpc":"2.0","method":"ping","id":"late"}`+"\n") })
 		}},
 		{name: "an output that is closed, and a message", timeout: endless, ways: []string{onStdio}, status: 5, end: func(h *busyServer) {
