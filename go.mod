@@ -1,4 +1,4 @@
-module vaultwicket
+module github.com/vaultwicket/vaultwicket
 
 go 1.26.0
 

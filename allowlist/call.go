@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Call is a request that was checked against the table. Only [Parse] and [ParseWords] make one; it is

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 func TestTheZeroCallIsGoodForNothing(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Command describes a row for people and programs. It is a copy that shares nothing with the table.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 func TestDescribe(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // fuzzRequest makes a request of what the fuzzer has: a name, and words that

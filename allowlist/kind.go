@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist/day"
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Meant returns the command that a name was most likely meant to be: one with a similar name,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // TestOtherNames: each leads to a command of the table that can be enabled, is written

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Parse checks a request against the table and returns its call.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // failureWords are the words by which the sentence of each kind of failure in

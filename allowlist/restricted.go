@@ -1,6 +1,6 @@
 package allowlist
 
-import "vaultwicket/tiers"
+import "github.com/vaultwicket/vaultwicket/tiers"
 
 // restrictedRows: what runs code, administers the app or watches its window. Nothing opens it, so
 // nothing here is ever checked or sent; the rows are there so that the answer is "restricted" and not

@@ -1,6 +1,6 @@
 package allowlist
 
-import "vaultwicket/tiers"
+import "github.com/vaultwicket/vaultwicket/tiers"
 
 // row is everything the gateway knows about one command. Rows are constant data, unexported and
 // never handed out: a table that its readers can change is no allowlist.

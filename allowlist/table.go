@@ -1,6 +1,6 @@
 package allowlist
 
-import "vaultwicket/tiers"
+import "github.com/vaultwicket/vaultwicket/tiers"
 
 // table has every row, by tier. There is no map: 115 string comparisons cost
 // less than the package initialisation that a map of rows would need.

@@ -1,6 +1,6 @@
 package allowlist
 
-import "vaultwicket/tiers"
+import "github.com/vaultwicket/vaultwicket/tiers"
 
 // v0Rows: daily and random notes, and the two commands that tell what there is.
 var v0Rows = []row{

@@ -1,6 +1,6 @@
 package allowlist
 
-import "vaultwicket/tiers"
+import "github.com/vaultwicket/vaultwicket/tiers"
 
 // v1ContentRows: search, tags, tasks, parts of notes, and queries.
 //

@@ -1,6 +1,6 @@
 package allowlist
 
-import "vaultwicket/tiers"
+import "github.com/vaultwicket/vaultwicket/tiers"
 
 // v3Rows: bookmarks, what is installed, Sync, the vault itself, the workspace.
 //

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec/frame"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // maxSentence is the longest answer that can be an error or a remark of the

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 // The codes of an [Unavailable]: the surroundings are not right.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/process"
 )
 
 // exchange is a call in flight on a worker. The goroutine that reads from the worker owns it

@@ -21,8 +21,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/exec/process"
-	"vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
 )
 
 // searchAgain is how long a failed search is cached: a user who installs the client need not

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/exec/process"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Hold is the right of one call to have a large answer in memory. A [Runner] gives it to one

@@ -19,14 +19,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/memory"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // TestMain plays a client when a file next to the name it was called by says so:

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // A gateway that is killed outright cannot clean up. The kernel ends the

@@ -8,9 +8,9 @@ import (
 
 	goversion "github.com/hashicorp/go-version"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // ready makes sure that the app may run the call: the file is the one that was checked, and its

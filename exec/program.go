@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist"
 )
 
 // Program is something a [Runner] can start. [Runner.App] and

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec/frame"
-	"vaultwicket/exec/process"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Run runs the call of permit with p.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/process"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const goodVersion = "1.12.7 (installer 1.12.7)\n"

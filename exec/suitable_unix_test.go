@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // foreignID is the number of a user and of a group that are not those of the test.

@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 // The sentences of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/process"
 )
 
 // beginLimit is how long a worker may take to begin while no call waits for it.

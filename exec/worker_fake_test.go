@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // floodSize is how much is printed where it is more than may be kept.

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/process"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // residentRunner returns a Runner with fake workers, one for each way to play.

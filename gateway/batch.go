@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec"
-	"vaultwicket/exec/frame"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/pages"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // MaxOperations bounds a [Batch]: one that is longer is several.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // BatchResult is the answer to a batch.

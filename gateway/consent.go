@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // requestApproval asks the user about a plan that requires approval. It returns the plan with

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // openAsking opens a gateway that asks before every change, on an app that publishes.

@@ -11,10 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	own "vaultwicket/exec"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	own "github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func TestDryRunChangesNothing(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // findings are what the rules about texts found in an answer, for the audit log: each as the name of

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // flowMemory is how long a flow rule applies to the sessions of a server after one of them has read from

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 // once carries out a plan. With an idempotency key a call that changes something is carried out

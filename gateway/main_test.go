@@ -12,14 +12,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	"vaultwicket/exec"
-	"vaultwicket/exec/frame"
-	"vaultwicket/policy"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/memory"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // TestMain is also the two programs that the gateway starts in these tests:

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/observe"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
 )
 
 // notebook is an observer that keeps what it is told.

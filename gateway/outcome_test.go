@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // The note of these tests, and what a client may make of it.
@@ -85,7 +85,7 @@ func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
 	t.Parallel()
 	own := filepath.Join(t.TempDir(), "vaultwicket")
 	// The go command keeps what "go run" linked, and has it copied.
-	out, err := osexec.Command("go", "run", "-exec", "cp", "vaultwicket/cmd/vaultwicket", own).CombinedOutput()
+	out, err := osexec.Command("go", "run", "-exec", "cp", "github.com/vaultwicket/vaultwicket/cmd/vaultwicket", own).CombinedOutput()
 	require.That(t, err == nil, "build: %v\n%s", err, out)
 	for _, test := range outcomes {
 		t.Run(test.name, func(t *testing.T) {

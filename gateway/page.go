@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/exec"
-	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
-	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/pages"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // formOf returns what the rows of the answer to a call are.

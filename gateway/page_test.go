@@ -14,15 +14,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/pages"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/pages"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // listing is the answer to files in the tests: more than a page.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
 )
 
 // Request is an unparsed call of a caller.

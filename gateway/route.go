@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/exec"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/registry"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Backend is the setting for the program that answers.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/notes"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // hidesPrivate is a gateway on the app alone, with a folder that may not be seen.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"strings"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec"
-	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Listing returns every command of the table, in table order.

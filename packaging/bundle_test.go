@@ -9,8 +9,8 @@ import (
 	"io/fs"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestWrite(t *testing.T) {

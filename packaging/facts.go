@@ -27,6 +27,7 @@ const (
 	Owner      = "vaultwicket"
 	Authors    = "vaultwicket authors"
 	Email      = Owner + "@users.noreply.github.com"
+	ModulePath = "github.com/" + Owner + "/" + Name // the path in go.mod
 	Repository = "https://github.com/" + Owner + "/" + Name
 	Homepage   = Repository
 	Issues     = Repository + "/issues"

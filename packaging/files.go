@@ -25,7 +25,7 @@ var templates embed.FS
 
 var values = map[string]any{
 	"Name": Name, "Title": Title, "Licence": Licence, "Tagline": Tagline, "Summary": Summary, "Description": Description,
-	"Owner": Owner, "Authors": Authors, "Email": Email, "Repository": Repository, "Homepage": Homepage, "Issues": Issues,
+	"Owner": Owner, "Module": ModulePath, "Authors": Authors, "Email": Email, "Repository": Repository, "Homepage": Homepage, "Issues": Issues,
 	"Docs": Docs, "Image": Image, "Registry": Registry, "NPMScope": NPMScope, "Address": Address, "Icons": Icons, "IconSize": "512x512", // of mcpb/icon.png
 	"Keywords": keywords, "Tools": Tools(), "Platforms": Platforms(),
 	"ArchiveFiles": archiveFiles, "PackageFiles": packageFiles, "ZshFolders": zshFolders,

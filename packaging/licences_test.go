@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/golden"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // modules are those of the program on every system that there are packages for.
@@ -28,7 +28,7 @@ var listed = sync.OnceValues(func() ([]Module, error) {
 	}
 	all := map[string]Module{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "vaultwicket/cmd/vaultwicket")
+		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "github.com/vaultwicket/vaultwicket/cmd/vaultwicket")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=arm64", "CGO_ENABLED=0")
 		out, err := list.Output()
 		if err != nil {
@@ -36,7 +36,7 @@ var listed = sync.OnceValues(func() ([]Module, error) {
 		}
 		for line := range strings.Lines(string(out)) {
 			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-			if len(f) == 3 && f[0] != "vaultwicket" {
+			if len(f) == 3 && f[0] != ModulePath {
 				all[f[0]] = Module{f[0], f[1], f[2]}
 			}
 		}

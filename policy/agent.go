@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // DefaultAgent is the agent of a server or a request that names none.

@@ -3,8 +3,8 @@ package policy
 import (
 	"fmt"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // The codes of a [Denial].

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // Flow is a rule about where text may go: once a session has read from one of the places From, what

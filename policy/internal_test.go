@@ -3,11 +3,11 @@ package policy
 import (
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/policy/access"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // What is here cannot be reached by a call of the table, because another

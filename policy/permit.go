@@ -3,8 +3,8 @@ package policy
 import (
 	"strings"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Permit is the authority to run one call. Only a [Decision] grants one, and the

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Policy is what the user has enabled. It is plain data so that settings can be combined; the

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // rules apply in this order; the first denial is the answer. The check of a rule returns nil

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 func TestAScopeOnlyNarrows(t *testing.T) {

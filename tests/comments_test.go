@@ -220,7 +220,7 @@ func (n names) exists(folder string, imports map[string]string, name string) boo
 		return true
 	}
 	from, rest, _ := strings.Cut(name, ".")
-	if declared, ours := n.packages[strings.TrimPrefix(imports[from], "vaultwicket/")]; ours {
+	if declared, ours := n.packages[strings.TrimPrefix(imports[from], module+"/")]; ours {
 		return declared[rest]
 	}
 	if imports[from] == "" { // a package that another file imports

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // A property test that draws other cases at each run fails at times for what no one
@@ -19,7 +19,7 @@ func TestPropertyTestsDrawTheSameCases(t *testing.T) {
 			switch spec.Path.Value {
 			case `"pgregory.net/rapid"`:
 				draws[s.folder()] = true
-			case `"vaultwicket/tests/sameseed"`:
+			case `"github.com/vaultwicket/vaultwicket/tests/sameseed"`:
 				seeded[s.folder()] = true
 			}
 		}

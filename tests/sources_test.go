@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // source is one Go file.

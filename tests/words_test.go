@@ -14,8 +14,8 @@ import (
 	"testing"
 	"unicode"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // The files of the folder words, tables of cells separated by tabs:

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 // Direction says whether a word that does not tell, the name of a weekday or a length of time

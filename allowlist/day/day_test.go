@@ -6,8 +6,8 @@ import (
 	"time"
 	_ "time/tzdata" // the zones of the tests, on every machine
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // saturday is a moment in the middle of a week, in a zone that is not UTC.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestClip(t *testing.T) {

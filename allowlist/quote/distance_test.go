@@ -3,7 +3,7 @@ package quote
 import (
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestDistanceIsSymmetric(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestNearest(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/state/agents"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/state/agents"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 var helpOfAgent = description{

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // A text or a name that a client has chosen is nowhere where a code is.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestADayHasBothItsEnds(t *testing.T) {

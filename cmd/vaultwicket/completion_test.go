@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 var sampleCompleter = completer{

@@ -15,13 +15,13 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist/day"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
 )
 
 var helpOfDemo = description{

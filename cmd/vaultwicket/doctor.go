@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 
-	"vaultwicket/cmd/internal/doctor"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/doctor"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 var helpOfDoctor = description{

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
 var helpOfDryRun = description{

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 var helpOfHelp = description{

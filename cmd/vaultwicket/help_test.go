@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // printed runs the program with nothing in its environment and returns its status and

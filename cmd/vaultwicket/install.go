@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 var helpOfInstall = description{

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 var helpOfJournal = description{

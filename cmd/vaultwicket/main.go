@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 func main() {

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"text/template"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 var helpOfMan = description{

@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/oauth/signin"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
 )
 
 var helpOfPasskey = description{

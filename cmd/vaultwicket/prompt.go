@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 )
 
 var helpOfPrompt = description{

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/vault"
-	"vaultwicket/gateway"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 func TestWhatIsTypedHasOneCaller(t *testing.T) {

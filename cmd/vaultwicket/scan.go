@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 var helpOfScan = description{

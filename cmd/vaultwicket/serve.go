@@ -15,14 +15,14 @@ import (
 	"syscall"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec"
-	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/ui"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/ui"
 )
 
 var helpOfServe = description{

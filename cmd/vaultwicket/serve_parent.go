@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 // parseProcessID reads the value of --parent-pid. It is not a setting, because it is about one start.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/difference"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/difference"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
 )
 
 var helpOfToday = description{

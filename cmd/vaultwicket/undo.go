@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 var helpOfUndo = description{

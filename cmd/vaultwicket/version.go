@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 var helpOfVersion = description{

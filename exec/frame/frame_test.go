@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // everyKind is one frame of each kind, well-formed.

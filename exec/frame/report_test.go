@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestCutReport(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestWhenACountIsTold(t *testing.T) {

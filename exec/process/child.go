@@ -20,7 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // adopting gives this process the orphans of its children, as the first process of

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // sample draws a text that matches re, letters and digits before other bytes.

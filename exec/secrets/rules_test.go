@@ -12,9 +12,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/golden"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // left are the rules of the file that are not taken, with the reason.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 // NoFollow and Nonblocking are flags for opening that Windows lacks: links are checked before.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 // Surroundings is where a program must not be. The zero value is nowhere.

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/exec/trust"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestWalk(t *testing.T) {

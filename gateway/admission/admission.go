@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // Limits bound what callers may ask for. A zero of one of the rates means no limit.

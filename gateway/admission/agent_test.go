@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/gateway/failure"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func codeOf(err error) string {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // PauseFile returns the file in the state folder that exists while the gateway is paused. Every

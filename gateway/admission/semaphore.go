@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // Semaphore bounds the calls that run at once, fairly: the next waiting call is of the caller with

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // queueOf has calls wait, one after the other, and returns who got a place in which

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Entry is a command in one line, for programs. Code, Rule and Hint say why its

@@ -6,11 +6,11 @@ package catalog
 import (
 	"slices"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Vault is what a list of commands depends on: the policy of a vault, and the programs

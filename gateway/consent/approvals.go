@@ -23,12 +23,12 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Folder returns the folder of pending questions in the state folder.

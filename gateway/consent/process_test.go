@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/faults"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const childOf = "APPROVALS_TEST_CHILD_OF"

@@ -11,10 +11,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Question is what the user is asked before a call.

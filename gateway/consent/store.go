@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Store keeps questions until the user has answered them, each in a file of its own in a folder

@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/difference"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/difference"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // extent is how much a question shows.

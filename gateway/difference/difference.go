@@ -9,7 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
 )
 
 // Sign says what a line is.

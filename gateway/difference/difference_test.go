@@ -9,9 +9,9 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func TestUnified(t *testing.T) {

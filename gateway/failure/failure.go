@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
 )
 
 // Codes of the gateway itself, besides those of the packages that it imports.

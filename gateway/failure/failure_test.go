@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // TestASentenceIsOneBoundedLine: what a program says of a call can repeat names of a vault.

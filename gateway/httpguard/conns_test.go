@@ -6,8 +6,8 @@ import (
 	"net"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {

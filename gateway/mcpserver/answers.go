@@ -9,11 +9,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 // marked returns an answer of the gateway as it leaves: with marks around the text of notes,

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/consent"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/talk"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
 // showsApp are the capabilities of a client that shows the app and asks its user nothing.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 // decodeObject decodes an object one level deep that has no other keys than names. A missing

@@ -8,10 +8,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 // batchName is the tool for several operations. It is listed with mutations on, and otherwise only

@@ -14,11 +14,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
 )
 
 // call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that

@@ -15,12 +15,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/exec/frame"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {

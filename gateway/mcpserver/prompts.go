@@ -12,12 +12,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/day"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 // addPrompts registers the prompts. The list does not depend on the policy: the texts leave

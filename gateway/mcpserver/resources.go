@@ -12,11 +12,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 // The URIs of the resources.

@@ -28,11 +28,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // instructions are passed to the model by some clients, once per conversation.

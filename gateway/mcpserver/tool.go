@@ -8,11 +8,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // tool describes obsidianCli for the policy in force: the enabled commands with their

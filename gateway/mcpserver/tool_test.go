@@ -13,15 +13,15 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/golden"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // gatewayWith returns a gateway without a vault and with a client that is not

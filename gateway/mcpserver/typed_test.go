@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Calls of every kind are compared with those of obsidianCli in tests/mcp.

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // Access is what agents can do with a note or folder, and why. It is for the owner of the

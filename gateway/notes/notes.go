@@ -21,10 +21,10 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // openFile opens the file at a path in the folder of a vault and returns its size

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/names"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/names"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // Rules are the policy in force for one vault, with the names of its notes on the disk. They are

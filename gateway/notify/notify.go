@@ -24,9 +24,9 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/exec/process"
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Config says how the owner is told. The zero value tells no one.

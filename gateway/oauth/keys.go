@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 )
 
 const (

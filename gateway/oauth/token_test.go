@@ -15,10 +15,10 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"vaultwicket/gateway/oauth"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 const resource = "https://notes.example/mcp"

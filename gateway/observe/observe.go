@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // Observer is notified of every call of a gateway, for logs, metrics and traces. It gets the

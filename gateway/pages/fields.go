@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/gateway/failure"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func TestFields(t *testing.T) {

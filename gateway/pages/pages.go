@@ -18,7 +18,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // Form says what the rows of a text are.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"pgregory.net/rapid"

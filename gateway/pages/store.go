@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // Limits bound what a [Store] keeps. A store with one that is not above zero keeps nothing.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
 )
 
 // Vault is one of the list.

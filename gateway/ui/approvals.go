@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/ui/activity"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // questions returns the pending questions, the oldest first, so that a new one never moves those

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 )
 
 // activityData is what the view of calls shows.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/ui/activity"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
 // fileBlock is what changes in one file, as a question or a change has it.

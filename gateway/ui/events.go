@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 const (

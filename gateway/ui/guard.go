@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
 )
 
 // healthData is what the view of health shows.

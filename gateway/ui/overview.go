@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 )
 
 // overviewData is what the first view shows: today.

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
-	"vaultwicket/gateway/ui/activity"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // policyData is what the view of the policy shows.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestTimesInWords(t *testing.T) {

@@ -29,13 +29,13 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
 )
 
 // Surface is how the audit log names calls and approvals by the page.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/packaging"
+	"github.com/vaultwicket/vaultwicket/packaging"
 )
 
 func writeSBOM(o options, _ io.Reader, _ io.Writer) error {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestARefusedPathSaysWhy(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // shownNotes are what a caller of the tests below may see. Their names are like those

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestNothingKeptTellsOfANoteThatBecamePrivate has a server list, read and change notes in pages, under

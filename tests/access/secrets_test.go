@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // secretNotes are 50 notes with four secrets each, in all places that a note has.

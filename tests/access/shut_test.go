@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/bench/vaultgen"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // valuesOf are values that a parameter takes, some of which name what is there.

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"vaultwicket/gateway"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestAnotherAgentAtFullSpeedChangesNoAnswer(t *testing.T) {

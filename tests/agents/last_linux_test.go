@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // An agent calls as fast as it can, alone, in batches and page after page, over standard input and

@@ -11,16 +11,16 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/gateway"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // fakeApp is the program tests/fakeobsidian, built once.
 var fakeApp = sync.OnceValues(func() (string, error) {
 	to := filepath.Join(filepath.Dir(rig.Binary), "fakeobsidian")
-	return to, rig.Build("vaultwicket/tests/fakeobsidian", to)
+	return to, rig.Build("github.com/vaultwicket/vaultwicket/tests/fakeobsidian", to)
 })
 
 // appVault is a vault, an app that has it open, and a server that speaks MCP.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // A change of which the app would make a part only is made by the embedded CLI as a whole,

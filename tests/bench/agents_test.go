@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // agentsFile writes settings with as many agents, named agent-0 and so on, and returns the flag

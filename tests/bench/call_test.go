@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // BenchmarkCall measures the own time of one call on the app's backend: through

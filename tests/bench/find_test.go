@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // question has four words of the generated notes, one of them with a typing error.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const (

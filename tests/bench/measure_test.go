@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/bench/vaultgen"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // command is what is asked of the embedded program, under the name that its figures have.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // afterStart is when a server has given back what only its start needed.

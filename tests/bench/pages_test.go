@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // BenchmarkPages measures the first page of a long listing of 10,000 notes through the

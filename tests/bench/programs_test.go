@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // programs is where the binaries under test are.
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 
 var build = sync.OnceValue(func() error {
 	for name, pkg := range map[string]string{
-		"vaultwicket": "vaultwicket/cmd/vaultwicket", "obsidian": "vaultwicket/tests/bench/client",
-		"noop": "vaultwicket/tests/bench/noop", "hello": "vaultwicket/tests/bench/hello",
+		"vaultwicket": "github.com/vaultwicket/vaultwicket/cmd/vaultwicket", "obsidian": "github.com/vaultwicket/vaultwicket/tests/bench/client",
+		"noop": "github.com/vaultwicket/vaultwicket/tests/bench/noop", "hello": "github.com/vaultwicket/vaultwicket/tests/bench/hello",
 	} {
 		linked := filepath.Join(programs, name+".linked")
 		command := exec.Command("go", "build", "-o", linked, pkg)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // BenchmarkResidentRead measures one note read with the resident worker: through

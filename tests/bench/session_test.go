@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // session is one MCP session with a server that runs as a child.

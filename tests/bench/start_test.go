@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // BenchmarkInitialize measures the start of the server to its first answer,

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // The team of BenchmarkTeam: each agent may use three of the vaults, and makes so many calls a day.

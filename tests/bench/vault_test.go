@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // BenchmarkVault measures the embedded program on a generated vault of 10,000

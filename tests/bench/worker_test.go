@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // pipeWorker is a resident worker with nothing in between.

@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // numberedLines returns lines that differ.

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // An approval for a folder is one for changes as they are, with all that belongs to

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // session is a client of the built server whose person can be asked.

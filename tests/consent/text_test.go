@@ -8,12 +8,12 @@ import (
 	"testing"
 	"unicode"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 const maxQuestion = 16 << 10

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // pagesThatRun are those whose blocks of sh are one script, from the first to the last.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // documents are the Markdown files that people read, by their slash paths.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"syscall"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Err is the error of a call that fails.

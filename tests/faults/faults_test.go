@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/faults"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Whichever call fails, a file that is replaced has all of its old content or all

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"vaultwicket/tests/folding"
+	"github.com/vaultwicket/vaultwicket/tests/folding"
 )
 
 // naming says which names of a folder are the same.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Kind is a file system whose names fold.
@@ -80,7 +80,7 @@ type mounted struct {
 }
 
 func mount(args ...string) (m mounted, err error) {
-	cmd := exec.Command("go", append([]string{"run", "vaultwicket/tests/foldfs"}, args...)...)
+	cmd := exec.Command("go", append([]string{"run", "github.com/vaultwicket/vaultwicket/tests/foldfs"}, args...)...)
 	cmd.Env = append(os.Environ(), "GOOS=", "GOARCH=", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 	stdin, inErr := cmd.StdinPipe()

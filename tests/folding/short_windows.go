@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Short returns the short name of a file or folder. The test is

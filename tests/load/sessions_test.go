@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // A session in which nothing is going on ends by itself, and what was kept for it

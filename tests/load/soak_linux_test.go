@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/exec"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/bench/vaultgen"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestSoak has one worker answer very many calls of every kind, four at a time,

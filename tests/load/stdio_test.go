@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // pipeline is one connection on which many ask without waiting for each other.

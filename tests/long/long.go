@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 )
 
 // Enabled reports whether tests do all of their work.

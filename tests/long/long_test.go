@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/assert"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func TestSomeCasesOfAPropertyAreChecked(t *testing.T) {

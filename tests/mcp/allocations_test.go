@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"testing"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // mostAllocations is how many allocations the server may make for one read by the resident

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // A file that takes all the memory that its process may have costs that process alone: the call

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // An attachment of 8 MiB fits into a message on both transports, and a message over the limit is

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/bench/vaultgen"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/bench/vaultgen"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // fillLibrary makes a vault in which every listing is longer than a page of

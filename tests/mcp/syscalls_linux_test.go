@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // What the server may read and write by the system for one read of a note: a message and an

@@ -16,14 +16,14 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/policy"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
-	"vaultwicket/tests/talk"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/talk"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // typedServer is a server with every toolset, in this process, on a true vault.

@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 var notes = map[string]string{"Secret Plans/Marker zqx.md": "text zqxmarker ghp_0123456789abcdefghijABCDEFGHIJ012345\n", "Log.md": "\n"}

@@ -11,9 +11,9 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // synchronizesByGit runs the command of the service once in each of two clones of a repository: what

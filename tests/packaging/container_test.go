@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // instructions are those of the Containerfile, by their first word.

@@ -3,7 +3,7 @@ package packaging
 import (
 	"testing"
 
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestMain(m *testing.M) { rig.Main(m) }

@@ -16,15 +16,15 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"vaultwicket/packaging"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/packaging"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 var packOnce = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(filepath.Dir(rig.Binary), "pack.exe")
-	return file, rig.Build("vaultwicket/packaging/pack", file)
+	return file, rig.Build("github.com/vaultwicket/vaultwicket/packaging/pack", file)
 })
 
 // pack runs the tool of a release at the root of the repository.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestMain(m *testing.M) { rig.Main(m) }

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // refusal is a feature that is between a call and the vault: prepare sets it up,

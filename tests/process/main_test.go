@@ -3,8 +3,8 @@ package process
 import (
 	"testing"
 
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestMain(m *testing.M) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestCtrlCEndsARunWithItsOwnStatus(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/memory"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Speech is the standard output of a process. It notes when that has so many lines.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Program makes the program at original appear as name in folder, through a link or, on

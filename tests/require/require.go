@@ -1,7 +1,7 @@
 // Package require ends a test where something is not as the test expects it.
 package require
 
-import "vaultwicket/tests/assert"
+import "github.com/vaultwicket/vaultwicket/tests/assert"
 
 // T is a test, a benchmark, or a property of package rapid.
 type T interface {

@@ -3,8 +3,8 @@ package rig
 import (
 	"strings"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // Call is what a tool is called with.

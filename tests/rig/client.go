@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"vaultwicket/gateway"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Answers to a form.

@@ -3,8 +3,8 @@ package rig
 import (
 	"slices"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // FolderCommands are the commands that a folder of notes answers, by the table of

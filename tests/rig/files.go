@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func CodeOf(r gateway.Result) string {

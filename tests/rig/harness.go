@@ -11,17 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/consent"
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Harness is a gateway that has to ask before every change, on true vaults.

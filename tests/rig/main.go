@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
 )
 
 // Deadline bounds one session, so that a lost answer fails instead of hanging.
@@ -45,7 +45,7 @@ func (b Built) Run() int {
 	}
 	defer os.RemoveAll(folder)
 	Binary = filepath.Join(folder, "vaultwicket")
-	if err := Build("vaultwicket/cmd/vaultwicket", Binary); err != nil {
+	if err := Build("github.com/vaultwicket/vaultwicket/cmd/vaultwicket", Binary); err != nil {
 		return status(fmt.Errorf("build: %w", err))
 	}
 	long.WaitTogether()

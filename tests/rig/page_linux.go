@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Page is a program that has opened the local page with its link.

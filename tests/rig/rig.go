@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Rig is a vault, a home and a file of settings, and the program on them in all the

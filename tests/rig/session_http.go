@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 
-	"vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway"
 )
 
 // Handshake is the first message of a client of an earlier protocol.

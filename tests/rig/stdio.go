@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // StdioServer is a program with its standard input and output, as a rule a server that

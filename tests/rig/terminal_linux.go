@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // StartAtTerminal starts a program in a terminal of its own, which is also its standard

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/exec/frame"
-	"vaultwicket/exec/process"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Worker is a resident worker of the embedded program, at its own pipe.

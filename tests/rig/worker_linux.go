@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/exec"
-	"vaultwicket/policy"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // RunnerOf returns a Runner of the built program, and the program for a folder.

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Allow leaves this user all rights at a file or folder, and gives others the rights of

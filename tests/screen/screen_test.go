@@ -13,9 +13,9 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // widths are those of a window next to another one, of the usual one, and of a wide one.

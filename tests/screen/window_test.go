@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // window is a terminal of tmux, with a shell script in it.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 func TestMain(m *testing.M) {

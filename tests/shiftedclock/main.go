@@ -125,7 +125,7 @@ const seen = "2006-01-02T15 -0700"
 // check asks a program that is built in environment for its time. The first time
 // the standard library is compiled, which may take minutes.
 func check(environment []string, moment time.Time) error {
-	command := goCommand(environment, "run", "vaultwicket/tests/shiftedclock", "now")
+	command := goCommand(environment, "run", "github.com/vaultwicket/vaultwicket/tests/shiftedclock", "now")
 	command.Stdout = nil
 	begun := time.Now()
 	out, err := command.Output()

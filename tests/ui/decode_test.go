@@ -3,7 +3,7 @@ package ui
 import (
 	"encoding/json"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // decode reads what the program printed.

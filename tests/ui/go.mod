@@ -1,4 +1,4 @@
-module vaultwicket/tests/ui
+module github.com/vaultwicket/vaultwicket/tests/ui
 
 go 1.26.0
 
@@ -6,7 +6,7 @@ require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/coder/websocket v1.8.15
-	vaultwicket v0.0.0
+	github.com/vaultwicket/vaultwicket v0.0.0
 )
 
 require (
@@ -23,7 +23,7 @@ require (
 	pgregory.net/rapid v1.3.0 // indirect
 )
 
-replace vaultwicket => ../..
+replace github.com/vaultwicket/vaultwicket => ../..
 
 replace github.com/santhosh-tekuri/jsonschema/v6 => ../../gateway/mcpserver/jsonschema
 

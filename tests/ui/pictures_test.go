@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
 )

@@ -11,10 +11,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/golden"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rig"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
 // TestWire plays sessions against the built server, byte for byte. In a file,

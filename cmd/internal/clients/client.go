@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
 )
 
 // Scope says for whom a server is installed.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 // Options are the flags of both commands.

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // file is a settings file as it was read.

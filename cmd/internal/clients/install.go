@@ -15,11 +15,11 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/process"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Installer adds and removes entries on a machine.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/golden"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // contents are files of a format, around the key that servers are below.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // claude is a stand-in for Claude Code's own command: it writes its file anew.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
 )
 
 // ownedByUser reports whether a file belongs to the user of this process.

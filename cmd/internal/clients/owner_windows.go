@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
 )
 
 // ownedByUser reports whether a file belongs to the user of this process or to the

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/golden"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/golden"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func script(t *testing.T, text string) string {

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rights"
 )
 
 // everybodys reports whether every user has one of the rights to a file.

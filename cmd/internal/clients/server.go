@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 // Server is the server that an entry starts or connects to.

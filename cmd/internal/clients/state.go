@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
 // State is the state of a client on a machine.

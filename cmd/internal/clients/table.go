@@ -1,6 +1,6 @@
 package clients
 
-import "vaultwicket/cmd/internal/document"
+import "github.com/vaultwicket/vaultwicket/cmd/internal/document"
 
 const (
 	newSession     = "Start a new session of it."

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func wantError(t *testing.T, err error, status int, text string) {

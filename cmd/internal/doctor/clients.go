@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 func (m Machine) clients(ctx context.Context, r *Report) {

@@ -12,14 +12,14 @@ import (
 	"io"
 	"time"
 
-	"vaultwicket/cmd/internal/clients"
-	"vaultwicket/cmd/internal/remote"
-	"vaultwicket/cmd/internal/settings"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 // Machine is the machine to check, and the functions that ask its programs. They must not be nil.

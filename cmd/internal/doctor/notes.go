@@ -13,10 +13,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // maxEntries is the maximum number of files and folders of a vault to look at.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/remote"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/oauth"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 func (m Machine) vaults(ctx context.Context, r *Report) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 var entry = document.Object{

@@ -21,7 +21,7 @@ type Build struct {
 }
 
 // The commit of a release, which is built without looking at git so that it is the same
-// wherever it is built: go build -ldflags "-X vaultwicket/cmd/internal/release.commit=…".
+// wherever it is built: go build -ldflags "-X github.com/vaultwicket/vaultwicket/cmd/internal/release.commit=…".
 var commit, commitTime string
 
 // Module is a module that is compiled in.

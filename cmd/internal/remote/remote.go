@@ -15,11 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/catalog"
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/catalog"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 const (

@@ -16,11 +16,11 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // agentPattern takes the names of agents: they are parts of lines of logs, labels of metrics and

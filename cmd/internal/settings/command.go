@@ -12,11 +12,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/gateway/notes"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 var configActions = []struct {

@@ -14,9 +14,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/notify"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // document is what a settings file says. Every value in it is one that its

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec"
-	"vaultwicket/exec/process"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notify"
-	"vaultwicket/gateway/observe/export"
-	"vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/gateway/observe/export"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
 )
 
 // byState is the value of checkpoints for a key in the state folder.

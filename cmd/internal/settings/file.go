@@ -10,13 +10,13 @@ import (
 	"runtime"
 	"slices"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // noFile is the name that means no settings file.

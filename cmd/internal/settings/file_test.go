@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestUnsafeFilesAreRefused(t *testing.T) {

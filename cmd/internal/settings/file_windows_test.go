@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rights"
 )
 
 func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {

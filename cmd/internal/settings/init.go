@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // initConfig is "config init": a settings file with every setting and its default as a comment, so that a later

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
 )
 
 // LevelNote is for what a person should read although nothing is wrong. In JSON

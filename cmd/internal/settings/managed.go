@@ -11,14 +11,14 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/registry"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // managed are the settings that an administrator has made for everybody on this machine. They are bounds, which

@@ -16,11 +16,11 @@ import (
 	"syscall"
 	"time"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // reloader takes what is stricter in the settings into a gateway that is running. Nothing is ever

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // object is a part of a JSON Schema.

@@ -17,16 +17,16 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/gateway/notify"
-	"vaultwicket/gateway/observe/export"
-	"vaultwicket/policy"
-	"vaultwicket/policy/access"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/gateway/observe/export"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Settings is what a person has chosen, parsed and within its bounds.

@@ -14,15 +14,15 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/admission"
-	"vaultwicket/gateway/mcpserver"
-	"vaultwicket/gateway/observe"
-	"vaultwicket/policy"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // world is a program's world with an environment and nothing else.

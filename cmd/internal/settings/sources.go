@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/notify"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // envPrefix begins the environment variables that are settings.

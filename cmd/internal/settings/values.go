@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/cmd/internal/vault/meaning"
-	"vaultwicket/gateway"
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/gateway/registry"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/meaning"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
+	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // parsed returns the function that sets a value which parse reads.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
 // The exit statuses. Scripts rely on them.

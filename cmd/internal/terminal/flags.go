@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"vaultwicket/allowlist/day"
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 // FlagSet is the flag set of a subcommand.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // recorder is a terminal that remembers what was written.

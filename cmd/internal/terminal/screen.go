@@ -9,8 +9,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Screen is where a subcommand prints. The zero Screen is not usable; see [NewScreen].

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestWhoDecidesOnColours(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
 )
 
 // Column is a column of a table.

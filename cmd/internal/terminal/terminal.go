@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/clean"
 )
 
 // IsTerminal reports whether a stream is a character device other than the null device, which

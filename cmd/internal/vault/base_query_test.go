@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // shelf is a vault with a base about books.

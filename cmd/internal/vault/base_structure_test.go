@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/exec/frame"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // ownBase is a base with comments, unknown keys and a mistake of its own.

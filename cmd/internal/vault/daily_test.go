@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestTodaysPath(t *testing.T) {

@@ -15,11 +15,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // withQuestions has notes of a household, one of each other kind of file, and an excluded folder.

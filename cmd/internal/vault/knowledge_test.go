@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/allowlist/day"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/knowledge/cache"
-	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/cache"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // library is a vault with a cache, long after its files were written.

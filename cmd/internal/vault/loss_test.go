@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // numbered returns lines that differ.

@@ -27,16 +27,16 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/release"
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/commands"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/processors"
-	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/commands"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]

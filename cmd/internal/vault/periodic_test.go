@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/exec/frame"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const periodicFile = ".obsidian/plugins/periodic-notes/data.json"

@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/allowlist/day"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/memory"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // childVariable turns the test binary into the program itself.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // twins are two vaults with the same notes: in one they have secrets, which the program

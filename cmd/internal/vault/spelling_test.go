@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/folding"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/folding"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const composed, decomposed = "W\u00f6rk", "Wo\u0308rk" // one name in two normal forms

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/exec/frame"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // factsOf are the facts of the answer to a call that succeeded.

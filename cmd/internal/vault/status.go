@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // status says how the program would work on a folder: what it is locked into,

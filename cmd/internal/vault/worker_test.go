@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/resident"
-	"vaultwicket/exec/frame"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const patience = 20 * time.Second

@@ -23,9 +23,9 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/mcpserver/wire"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // newHosts returns the hosts of an address and a list of further names.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/told"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/told"
 )
 
 func cancelled(id int) string {

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 )
 
 const (

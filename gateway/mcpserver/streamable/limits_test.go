@@ -19,9 +19,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // pipes is a listener of connections in memory, whose deadlines keep to the clock of

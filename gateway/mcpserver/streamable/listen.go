@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"vaultwicket/exec/trust"
-	"vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 )
 
 const addrHint = `use one such as "127.0.0.1:8765", "localhost:8765", "[::1]:8765" or "unix:/absolute/path"`

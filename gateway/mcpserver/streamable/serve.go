@@ -15,8 +15,8 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 const (

@@ -26,9 +26,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // A server that stops ends its streams, answers what is running, and takes nothing

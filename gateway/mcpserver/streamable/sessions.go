@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 )
 
 var (

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // offline is a handler without a network, for tests with a clock of their own.

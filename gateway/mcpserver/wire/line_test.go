@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // readLines returns every line of r, "too long" for one that is.

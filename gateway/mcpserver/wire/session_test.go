@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/memory"
-	"vaultwicket/tests/talk"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/talk"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"

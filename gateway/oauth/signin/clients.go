@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 )
 
 const (

@@ -22,7 +22,7 @@ import (
 	"github.com/go-oauth2/oauth2/v4/models"
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/observe/telemetry"
+	"github.com/vaultwicket/vaultwicket/gateway/observe/telemetry"
 )
 
 // Check says what is wrong with an address of a target: "http://" or "https://" for OTLP, with the path

@@ -24,8 +24,8 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 const (

@@ -19,10 +19,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) {

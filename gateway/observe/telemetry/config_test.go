@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/failure"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestTheCollectorOfTheEnvironment(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 const (

@@ -38,8 +38,8 @@ import (
 
 	vm "github.com/VictoriaMetrics/metrics"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
 )
 
 // ContentType is that of what WritePrometheus writes.

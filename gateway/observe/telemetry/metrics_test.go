@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"vaultwicket/exec"
-	"vaultwicket/gateway/observe"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // scrape reads the figures as Prometheus does.

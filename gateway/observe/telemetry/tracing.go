@@ -20,9 +20,9 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
 )
 
 // flushFor is how long a server that ends waits for the collector.

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Digest is the SHA-256 of a token.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func set(t *testing.T, s *Store, agent string) string {

@@ -34,7 +34,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.

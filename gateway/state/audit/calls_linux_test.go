@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // mostCalls is how many system calls the log makes for a read: it opens and takes the lock,

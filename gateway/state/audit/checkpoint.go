@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Checkpoint says where both parts of the log ended, and is signed: with a copy of it that is kept

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // signedLog writes a log of both parts with a checkpoint now and then, and returns the state folder,

@@ -7,9 +7,9 @@ import (
 	"os"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/faults"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // writeShort writes lines that are short, as each byte of them is tried.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Place is where a line is in a log. It stays the same when its file is rotated.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // followed returns the numbers of the lines that a look finds, and where they are.

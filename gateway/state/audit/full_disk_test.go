@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // limitFiles lets the system refuse larger files to this process: the nearest

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"sync"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // head says where the log ends, and where what is kept of it begins. It is written in place, with

@@ -13,8 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/gateway/failure"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Line is one line of the log. Names are cut to a hundred bytes, and invisible characters in them

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Filter says which lines are wanted. The zero Filter wants all. A name that is

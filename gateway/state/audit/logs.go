@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/failure"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // AuditFolder returns the folder of the lines about changes, approvals and denials by policy,

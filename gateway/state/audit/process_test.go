@@ -15,11 +15,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/faults"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/observe"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Records begins the record of each call. It has no log where there is no place for one;

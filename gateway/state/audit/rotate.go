@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // rotate renames the current file and begins another. The head follows with the next line; until

@@ -9,7 +9,7 @@ import (
 	"math"
 	"os"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // tail is the current file, and what is known of it.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // TestAnOpenLogMissesNothing: a log that has its files open finds the same damage as one that

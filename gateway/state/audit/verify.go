@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Report is what [Verify] has found.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Write appends a line. A durable line survives any crash once Write has returned nil: that is for

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // batch is written atomically: all of it is kept, or nothing.

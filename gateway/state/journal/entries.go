@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Filter says which entries are wanted. The zero Filter wants the last thousand.

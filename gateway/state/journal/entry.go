@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Entry is one change of one or more notes.

@@ -3,7 +3,7 @@ package journal
 import (
 	"fmt"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // The errors of a journal that cannot be written or read, or whose lock another process held.

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged].

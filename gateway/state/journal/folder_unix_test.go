@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/faults"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/faults"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {

@@ -32,7 +32,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // limits say how much is kept.

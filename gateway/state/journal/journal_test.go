@@ -16,9 +16,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const testVault = "/home/somebody/vault"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Keys stores the answers to calls with an idempotency key, so that a repeated call is not carried

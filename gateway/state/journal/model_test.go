@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 
 	"pgregory.net/rapid"
 )

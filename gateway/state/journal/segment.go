@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 // Suffixes of names, which begin with the number of the segment in ten digits. The name of an

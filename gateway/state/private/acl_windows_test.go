@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/exec/trust"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	"vaultwicket/tests/rights"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/rights"
 )
 
 func TestForeignAccountsInDescriptors(t *testing.T) {

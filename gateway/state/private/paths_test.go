@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/folding"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/folding"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestWhereTheCacheIs(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // unfit are files that must not be used, by what makes them so.

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/exec/trust"
 )
 
 const (

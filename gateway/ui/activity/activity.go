@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/gateway/state/audit"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Call is one call, or a line of the log that is about none.

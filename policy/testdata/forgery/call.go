@@ -1,6 +1,6 @@
 package forgery
 
-import "vaultwicket/allowlist"
+import "github.com/vaultwicket/vaultwicket/allowlist"
 
 var calls = []allowlist.Call{
 	{row: nil},          // want "unexported field row"

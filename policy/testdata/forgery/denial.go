@@ -1,6 +1,6 @@
 package forgery
 
-import "vaultwicket/policy"
+import "github.com/vaultwicket/vaultwicket/policy"
 
 var denials = []policy.Denial{
 	{code: "unconfirmed"},                      // want "unexported field code"

@@ -1,9 +1,9 @@
 package forgery
 
 import (
-	"vaultwicket/allowlist"
-	"vaultwicket/policy"
-	"vaultwicket/tiers"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 var someCall allowlist.Call

@@ -1,8 +1,8 @@
 package forgery
 
 import (
-	"vaultwicket/allowlist"
-	"vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 var previews = []policy.Preview{

@@ -1,4 +1,4 @@
-module vaultwicket/tests/clients/gosdk
+module github.com/vaultwicket/vaultwicket/tests/clients/gosdk
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-module vaultwicket/tests/clients/provider
+module github.com/vaultwicket/vaultwicket/tests/clients/provider
 
 go 1.26.0
 

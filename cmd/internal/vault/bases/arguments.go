@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/cmd/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/syntax"
 )
 
 // ParseExpression parses an expression of a request, where one that does not parse is an error.

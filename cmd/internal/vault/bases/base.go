@@ -9,7 +9,7 @@ import (
 	"context"
 	"fmt"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
 )
 
 // Base is a parsed base file, see [Read]. The zero Base has no view and every file as a row.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // newVault makes a vault of files and returns it at a moment of its own, so that

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/text/width"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
 )
 
 // The forms in which a table prints, as the app's command does.

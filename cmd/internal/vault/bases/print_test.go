@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // printed are notes with texts that a form has to take care of.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/cmd/internal/vault/bases/syntax"
-	"vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
 )
 
 // Read parses a base file. The error is a [*frontmatter.Malformed] if it is not YAML; all

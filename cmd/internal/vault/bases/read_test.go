@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // read reads a base that is YAML.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // rules are what the table of the sheet leaves out, by subject and evidence. They

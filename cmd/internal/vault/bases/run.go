@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
 )
 
 // Run answers a query. The errors are those of [Base.Fatal], an [*UnknownView], and those

@@ -3,7 +3,7 @@ package bases
 import (
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
 )
 
 // How sure it is that the app does the same: recorded from it, documented, follows

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 // Limits of a call. A zero limit is that of [Default].

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist"
 )
 
 // Command is one row of the table of what this program can do. What it can carry and

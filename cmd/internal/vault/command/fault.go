@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 // Fault is an error whose sentence is what the app would print.

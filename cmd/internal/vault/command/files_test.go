@@ -3,7 +3,7 @@ package command
 import (
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestExclusion(t *testing.T) {

@@ -15,18 +15,18 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"vaultwicket/cmd/internal/vault/bases"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/meaning"
-	"vaultwicket/exec/frame"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/gateway/names"
-	"vaultwicket/gateway/registry"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/meaning"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/gateway/names"
+	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // Host is the state that outlives one call: the environment of the process, the open folder, and

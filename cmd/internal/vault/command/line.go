@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 // Line is a command line taken apart, its parameters not yet looked at.

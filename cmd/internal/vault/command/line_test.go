@@ -7,9 +7,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"vaultwicket/allowlist"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestParseLine(t *testing.T) {

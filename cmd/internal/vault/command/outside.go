@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 // What the app carries out is worked out and kept here beforehand, and looked at

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // longListing has rows of about 40 bytes, and some that are longer than a chunk.

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 // Proposal is what a command that writes is about to do. It is complete before

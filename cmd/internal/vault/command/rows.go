@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 )
 
 // Rows returns a reply of success that is made while it is printed, so that a long listing is

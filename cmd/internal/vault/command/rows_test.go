@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // oddTexts are cells that a form could break on.

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/exec/secrets"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 // SessionVariable names the session on whose behalf this program writes, for

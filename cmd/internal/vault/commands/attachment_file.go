@@ -20,10 +20,10 @@ import (
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // as above
 
-	"vaultwicket/allowlist"
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/pdftext"
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/pdftext"
 )
 
 // maxWritten is the size of the largest attachment that is written.

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/bases"
-	"vaultwicket/cmd/internal/vault/bases/formula"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
 )
 
 func init() {

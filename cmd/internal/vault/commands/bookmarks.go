@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/cmd/internal/document"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
 )
 
 func init() {

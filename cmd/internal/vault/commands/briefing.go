@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/task"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/task"
 )
 
 func init() {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
 )
 
 func init() {

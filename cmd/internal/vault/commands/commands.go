@@ -14,13 +14,13 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/cmd/internal/vault/query"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/query"
 )
 
 // table is filled by the init functions of the files, and only read afterwards.

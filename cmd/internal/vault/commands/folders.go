@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 func moveFolders(v *command.Vault, p command.Values) (command.Proposal, error) {

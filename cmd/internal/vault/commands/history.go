@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
 )
 
 func init() {

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/find"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/meaning"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/find"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/meaning"
 )
 
 const (

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/edit"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/relink"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/relink"
 )
 
 func init() {

@@ -9,14 +9,14 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/cmd/internal/vault/processors"
-	"vaultwicket/cmd/internal/vault/task"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/task"
 )
 
 func init() {

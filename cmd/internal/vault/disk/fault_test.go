@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/memory"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // errFault is what a failing call answers in these tests.

@@ -27,9 +27,9 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/gateway/names"
-	"vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/gateway/names"
+	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // MaxNote is the size of the largest file that is read or written. The largest real notes

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // A folder that is another one by the time it is open is not entered, and does

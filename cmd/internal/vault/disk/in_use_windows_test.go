@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 
 	"golang.org/x/sys/windows"
 )

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Remove deletes the file at p. The error is ErrChanged unless it has the content before.

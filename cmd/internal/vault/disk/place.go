@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // place is an open folder in which files are looked at and read. Every name it is given is

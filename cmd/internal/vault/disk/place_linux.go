@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // descriptor is a place that looks at files and reads them by calls of the kernel: an os.Root

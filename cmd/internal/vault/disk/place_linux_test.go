@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // What is opened here is not handed to programs that are started meanwhile, and

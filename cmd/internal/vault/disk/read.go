@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // File is an opened file of the vault: regular, and the one that its path named.

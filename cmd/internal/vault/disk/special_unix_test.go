@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // special makes a pipe and a socket, neither of which has another end, and

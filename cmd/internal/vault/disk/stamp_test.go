@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {

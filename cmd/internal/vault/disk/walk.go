@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
 )
 
 // Entry is one file or folder that a walk meets. Its methods may be called only while the

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // ErrChanged says that the note was changed between reading and writing it. Nothing was

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // maxCandidates bounds the lines that an error lists: the reader picks one.

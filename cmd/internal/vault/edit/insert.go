@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // Where says on which side of a part text is inserted.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // maxNear is how many lines are named that have the first line of a missing text.

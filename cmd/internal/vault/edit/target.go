@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // Target names a part of a note: [Heading], [Block] or [Lines]. The zero Target names

@@ -17,12 +17,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 // notes are a small vault: path, then the text of the note.

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
 )
 
 // Kind says what a file is.

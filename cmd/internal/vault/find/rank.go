@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/meaning"
-	"vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/meaning"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
 )
 
 // The parameters of the ranking. The weights of BM25 with fields are those that serve collections of

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
 )
 
 // The form of a saved index: a line of magic, the length of the head and its CRC-32C (4 bytes each, as of all

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // Words that cannot have a form are skipped, and no others.

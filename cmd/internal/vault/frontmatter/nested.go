@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // SetIn returns a YAML file with another value of a key, in the mapping to which path leads from

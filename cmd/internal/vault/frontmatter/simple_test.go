@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // parser reads all blocks of these tests: nothing of one may be in the next.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // Properties are the properties of a note in the order they are written.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
 )
 
 // Memo caches values computed from the facts of files, for the next call on the same files.

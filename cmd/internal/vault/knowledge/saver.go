@@ -3,10 +3,10 @@ package knowledge
 import (
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/knowledge/cache"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/cache"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
 )
 
 // saver is between a look at every note and the cache file: a kept text is not read from

@@ -14,11 +14,11 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/knowledge/cache"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/cache"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/index"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // residentOn returns the store of a worker on a vault of so many notes, and the vault as a

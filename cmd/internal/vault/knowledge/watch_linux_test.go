@@ -16,8 +16,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/find"
-	"vaultwicket/gateway/state/private"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/find"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // asked returns the paths of the files that have a word, as a call finds them.

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
 )
 
 // Files is an index of the paths of a vault. It is immutable and safe for use by several

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode"
 
-	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"

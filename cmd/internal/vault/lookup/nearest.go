@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
 )
 
 const (

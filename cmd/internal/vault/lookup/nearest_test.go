@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestNearestPaths(t *testing.T) {

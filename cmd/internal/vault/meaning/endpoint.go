@@ -23,7 +23,7 @@ import (
 	"strconv"
 	"time"
 
-	"vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 )
 
 const (

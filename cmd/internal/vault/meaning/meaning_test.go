@@ -20,11 +20,11 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/knowledge/cache"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/programs"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/cache"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // server makes vectors with a dimension for each of a few things that texts are about, and notes the texts.

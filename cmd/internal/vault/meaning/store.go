@@ -20,9 +20,9 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"vaultwicket/cmd/internal/vault/knowledge/cache"
-	"vaultwicket/gateway/httpguard"
-	"vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/knowledge/cache"
+	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 )
 
 const (

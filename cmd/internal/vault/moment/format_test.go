@@ -5,8 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func at(t testing.TB, rfc3339 string) time.Time {

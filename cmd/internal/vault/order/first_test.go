@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestTheFirstOnesOfMany(t *testing.T) {

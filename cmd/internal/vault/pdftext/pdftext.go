@@ -18,7 +18,7 @@ import (
 
 	"github.com/ledongthuc/pdf"
 
-	"vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
 )
 
 // Malformed says why a file, or a page of it, has no text that can be read.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestOneProcessorMoreIsKept(t *testing.T) {

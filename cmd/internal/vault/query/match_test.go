@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 const sample = `---

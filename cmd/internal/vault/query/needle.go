@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/query/trigram"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // needle is a text to search for, with or without regard to case.

@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/query/trigram"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // node is a part of a query.

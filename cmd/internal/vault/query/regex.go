@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/query/trigram"
-	"vaultwicket/cmd/internal/vault/regex"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/query/trigram"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/regex"
 )
 
 // regexTerm is a regular expression of JavaScript with the flag m. It works on characters, where

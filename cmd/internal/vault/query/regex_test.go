@@ -11,9 +11,9 @@ import (
 	"github.com/dlclark/regexp2/v2"
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {

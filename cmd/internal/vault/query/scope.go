@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"vaultwicket/cmd/internal/vault/query/trigram"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // kind is a way to divide a text.

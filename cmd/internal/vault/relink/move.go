@@ -10,8 +10,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // Format says how a target is written: the app's setting newLinkFormat. Any but these is the

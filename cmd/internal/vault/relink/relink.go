@@ -19,8 +19,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
 )
 
 // Left is a link that leads elsewhere after the change, because it could not be rewritten.

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/exec/frame"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 func TestTooLongAnInput(t *testing.T) {

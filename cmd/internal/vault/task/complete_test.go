@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 var today = time.Date(2022, 2, 13, 9, 5, 0, 0, time.FixedZone("", 2*60*60))

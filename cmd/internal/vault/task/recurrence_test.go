@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func date(t interface {

@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"vaultwicket/cmd/internal/vault/bases/syntax"
-	"vaultwicket/cmd/internal/vault/regex"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/regex"
 )
 
 func (e *evaluation) eval(n syntax.Node, s *scope) Value {

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/moment"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/moment"
 )
 
 // textual applies a function to the text of the argument. The result for null is null.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 // note is a file with properties of every kind.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"vaultwicket/cmd/internal/vault/bases/syntax"
-	"vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
 )
 
 // calculate returns a op b, neither of which is an error. An invalid operation is an error with

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/bases/syntax"
-	"vaultwicket/cmd/internal/vault/budget"
-	"vaultwicket/cmd/internal/vault/regex"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/budget"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/regex"
 )
 
 // Program is a compiled expression.

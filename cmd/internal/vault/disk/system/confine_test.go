@@ -3,7 +3,7 @@ package system
 import (
 	"testing"
 
-	"vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
 func TestTheStateSaysWhatIsHeld(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Cache is the kept state of a vault at one moment. It does not change; it is safe for

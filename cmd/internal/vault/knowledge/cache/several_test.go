@@ -11,11 +11,11 @@ import (
 	"syscall"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/long"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 
 	"pgregory.net/rapid"
 )

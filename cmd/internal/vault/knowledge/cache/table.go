@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
 )
 
 // The table is one block of bytes:

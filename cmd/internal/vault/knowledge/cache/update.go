@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Update is the next state of a cache in the making. Every file that is to be in it is

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/markdown"
-	"vaultwicket/cmd/internal/vault/processors"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/processors"
 )
 
 // Graph says which file links to which, counted by occurrences: in the body, as embeds and

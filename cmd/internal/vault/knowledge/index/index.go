@@ -16,12 +16,12 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/lookup"
-	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/cmd/internal/vault/query/trigram"
-	"vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/order"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/query/trigram"
+	"github.com/vaultwicket/vaultwicket/exec/frame"
 )
 
 // Index is a vault at one moment. It is safe for use by several goroutines.

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/disk/system"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/folding"
-	"vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/folding"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // vault is a folder of notes that a test can change.

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/tests/assert"
-	"vaultwicket/tests/require"
-	_ "vaultwicket/tests/sameseed"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
 )
 
 func folded(text string) []byte { return []byte(strings.Map(Fold, text)) }
