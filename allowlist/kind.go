@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 const (
@@ -93,15 +93,15 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 		// Which day a word refers to is decided when the call is carried out, by the clock of the vault.
 		if _, err := day.Parse(v.text); err != nil {
-			return v.text, fmt.Sprintf("invalid date %q: %s", quote.Short(v.text), err)
+			return v.text, fmt.Sprintf("invalid date %q: %s", excerpt.Short(v.text), err)
 		}
 	case kindChoice:
 		if !slices.ContainsFunc(p.choices, func(choice string) bool { return IsChoice(v.text, choice) }) {
-			return v.text, fmt.Sprintf("has no value %q, want %s", quote.Short(v.text), p.wants()) + quote.DidYouMean(v.text, p.choices)
+			return v.text, fmt.Sprintf("has no value %q, want %s", excerpt.Short(v.text), p.wants()) + excerpt.DidYouMean(v.text, p.choices)
 		}
 	case kindChar: // one code point between the brackets of a task
 		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || unprintable(r) {
-			return v.text, fmt.Sprintf("is %q, want exactly one printable character", quote.Short(v.text))
+			return v.text, fmt.Sprintf("is %q, want exactly one printable character", excerpt.Short(v.text))
 		}
 	case kindURL: // other schemes reach local files, other programs or the app's own commands
 		if len(v.text) > maxURLBytes {
@@ -109,11 +109,11 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 		u, err := url.Parse(v.text)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(v.text) >= 0 {
-			return v.text, fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Short(v.text))
+			return v.text, fmt.Sprintf("is %q, want an address that begins with https:// or http://", excerpt.Short(v.text))
 		}
 	case kindWord:
 		if find(v.text) == nil {
-			reason := fmt.Sprintf("unknown command %q", quote.Short(v.text))
+			reason := fmt.Sprintf("unknown command %q", excerpt.Short(v.text))
 			if near := Meant(v.text); near != "" {
 				reason += fmt.Sprintf("; did you mean %q?", near)
 			}
@@ -176,7 +176,7 @@ func checkRef(s string) string {
 func (p *param) checkNumber(s string) string {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return fmt.Sprintf("invalid number %q: want %s", quote.Short(s), p.wants())
+		return fmt.Sprintf("invalid number %q: want %s", excerpt.Short(s), p.wants())
 	}
 	if n < p.least || n > cmp.Or(p.most, maxNumber) {
 		return fmt.Sprintf("is %d, want %s", n, p.wants())

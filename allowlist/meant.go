@@ -6,14 +6,14 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Meant returns the command that a name was most likely meant to be: one with a similar name,
 // or the one that other tools call so. It is "" when none is close.
 func Meant(name string) string {
-	if len(name) > quote.Limit {
+	if len(name) > excerpt.Limit {
 		return ""
 	}
 	words := wordsOf(name)
@@ -26,7 +26,7 @@ func Meant(name string) string {
 	if meant := otherName(strings.Join(words, " ")); meant != "" {
 		return meant
 	}
-	if near := quote.Nearest(name, Names()); near != "" {
+	if near := excerpt.Nearest(name, Names()); near != "" {
 		return near
 	}
 	rest := without(words, fillers)
@@ -38,7 +38,7 @@ func Meant(name string) string {
 			return left[0]
 		}
 	}
-	return quote.Nearest(strings.Join(wordsOf(name), ":"), Names())
+	return excerpt.Nearest(strings.Join(wordsOf(name), ":"), Names())
 }
 
 // wordsOf splits a name at signs and at capital letters: read_note, note:read and readNote have the same words.
@@ -117,7 +117,7 @@ func hintForLine(line string) string {
 	if i := slices.IndexFunc(free, func(name string) bool { return r.param(name) != nil && params[name] == nil }); i >= 0 && len(rest) > 0 {
 		params[free[i]] = strings.Join(rest, " ")
 	}
-	text, _ := quote.JSON(map[string]any{"command": r.name, "params": params}) // strings and booleans always marshal
+	text, _ := excerpt.JSON(map[string]any{"command": r.name, "params": params}) // strings and booleans always marshal
 	return "put the parameters into params: " + text
 }
 
@@ -294,7 +294,7 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 	} else if i := slices.IndexFunc(others, func(other string) bool { return slices.Contains(names, other) }); i >= 0 {
 		meant = others[i]
 	} else {
-		meant = quote.Nearest(strings.ToLower(word), names)
+		meant = excerpt.Nearest(strings.ToLower(word), names)
 	}
 	switch {
 	case word == "vault":
@@ -314,7 +314,7 @@ func (c *Call) unknownParam(key string, bare bool) *ParseError {
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
 	case bare && first != "":
-		err.hint = fmt.Sprintf("did you mean %s=%s?", first, quote.Short(word))
+		err.hint = fmt.Sprintf("did you mean %s=%s?", first, excerpt.Short(word))
 	default:
 		err.hint = "valid parameters: " + strings.Join(names, ", ")
 	}
@@ -345,7 +345,7 @@ func (r *row) mend(p *param, v Value) string {
 		if _, reason := p.check(Text(mended)); reason != "" {
 			return ""
 		}
-		return fmt.Sprintf("did you mean %q?", quote.Short(mended))
+		return fmt.Sprintf("did you mean %q?", excerpt.Short(mended))
 	case kindFlag:
 		return "send true, or leave it out"
 	case kindNumber:

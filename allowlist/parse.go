@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -241,13 +241,13 @@ func (e *ParseError) Hint() string { return e.hint }
 func (e *ParseError) Error() string {
 	switch {
 	case e.code == CodeUnknownCommand && e.Reason == unknown:
-		return fmt.Sprintf("unknown command %q", quote.Short(e.Command))
+		return fmt.Sprintf("unknown command %q", excerpt.Short(e.Command))
 	case e.code == CodeUnknownParam && e.Reason == unknown:
-		return fmt.Sprintf("command %q: unknown parameter %q", quote.Short(e.Command), quote.Short(e.Param))
+		return fmt.Sprintf("command %q: unknown parameter %q", excerpt.Short(e.Command), excerpt.Short(e.Param))
 	case e.Param == "":
-		return fmt.Sprintf("command %q: %s", quote.Short(e.Command), e.Reason)
+		return fmt.Sprintf("command %q: %s", excerpt.Short(e.Command), e.Reason)
 	}
-	return fmt.Sprintf("command %q: parameter %q: %s", quote.Short(e.Command), quote.Short(e.Param), e.Reason)
+	return fmt.Sprintf("command %q: parameter %q: %s", excerpt.Short(e.Command), excerpt.Short(e.Param), e.Reason)
 }
 
 // unknown is the reason for a name that is not in the table.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 const (
@@ -108,7 +108,7 @@ func canonicalDestination(p string) (reason string) {
 		return reason
 	}
 	if name := p[strings.LastIndexByte(p, '/')+1:]; !strings.Contains(name, ".") {
-		return fmt.Sprintf("could be a folder or a file; want %q for the folder or %q for the note", quote.Short(p)+"/", quote.Short(p)+".md")
+		return fmt.Sprintf("could be a folder or a file; want %q for the folder or %q for the note", excerpt.Short(p)+"/", excerpt.Short(p)+".md")
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -127,11 +127,11 @@ func TestAReasonAgainstAPathShowsWhere(t *testing.T) {
 		{"newpath", "a#/?b", `contains '?', which is not allowed in the name of a note`},
 		{"destination", "a/v1.2/b", `could be a folder or a file; want "a/v1.2/b/" for the folder or "a/v1.2/b.md" for the note`},
 		{"destination", "a", `could be a folder or a file; want "a/" for the folder or "a.md" for the note`},
-		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + quote.Short("a/"+long[:200]) + `/" for the folder or "` + quote.Short("a/"+long[:200]) + `.md" for the note`},
+		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + excerpt.Short("a/"+long[:200]) + `/" for the folder or "` + excerpt.Short("a/"+long[:200]) + `.md" for the note`},
 	} {
 		assert.Equal(t, placeChecks[test.as](test.value), test.want, "%s %q", test.as, test.value)
 	}
-	assert.That(t, quote.Short("a/"+long[:200]) != "a/"+long[:200], "the longest value is not long enough to be clipped")
+	assert.That(t, excerpt.Short("a/"+long[:200]) != "a/"+long[:200], "the longest value is not long enough to be clipped")
 }
 
 func TestFirstUnprintable(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -50,8 +50,8 @@ type answer struct {
 	cut            bool
 	gap            int
 	exit           int
-	reported       frame.Failure // by the embedded program
-	explained      bool          // it reported why the answer is empty
+	reported       protocol.Failure // by the embedded program
+	explained      bool             // it reported why the answer is empty
 }
 
 // verdict is the meaning of an answer: success unless one of failure, unavailable and cold is set.
@@ -208,9 +208,9 @@ func (q question) refusal(text string, exit int) *Failure {
 	case text == "":
 		return endedWithStatus(exit)
 	case exit == 0 && q.reply.Kind == allowlist.Confirmation:
-		return &Failure{fact{code: CodeNotApplied, reason: "the client answered " + quote.Quoted(firstLine(text)), hint: hintReadBack}}
+		return &Failure{fact{code: CodeNotApplied, reason: "the client answered " + excerpt.Quoted(firstLine(text)), hint: hintReadBack}}
 	}
-	return &Failure{fact{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text))}}
+	return &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text))}}
 }
 
 // endedWithStatus is the failure of a program that did not report a reason.
@@ -247,7 +247,7 @@ func (q question) settle(v *verdict, text string) {
 		}
 	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
 		v.failure = &Failure{fact{code: CodeNotApplied, hint: hintReadBack,
-			reason: "the client did not confirm the change but answered " + quote.Quoted(firstLine(text))}}
+			reason: "the client did not confirm the change but answered " + excerpt.Quoted(firstLine(text))}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
 		v.failure = &Failure{fact{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
 			reason: "the answer of the Obsidian CLI is not one complete JSON value"}}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -248,7 +248,7 @@ func TestReasons(t *testing.T) {
 		"Error: Base file not found: \x1b[31m.base":          `the client answered "Error: Base file not found: \x1b[31m.base"`,
 		"Error: Élan not found.":                             "élan not found",
 		"TypeError: x":                                       `the client answered "TypeError: x"`,
-		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", quote.Limit-len("Error: ")) + `…"`,
+		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", excerpt.Limit-len("Error: ")) + `…"`,
 	} {
 		assert.Equal(t, asked(t, "file", note).refusal(text, 1).Error(), want, "%q", text)
 	}
@@ -297,7 +297,7 @@ func FuzzClassify(f *testing.F) {
 		for _, q := range questions {
 			a := answer{stdout: stdout, stderr: stderr, exit: exit, cut: cut, gap: len(stdout) / 2}
 			if q.embedded {
-				a.stderr, _, a.reported = frame.CutReport(stderr)
+				a.stderr, _, a.reported = protocol.CutReport(stderr)
 			}
 			v := q.judge(a)
 			checkVerdict(t, q, v)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // The codes of an [Unavailable]: the surroundings are not right.
@@ -15,22 +15,22 @@ const (
 	CodeDisabled      = "cli_disabled"
 	CodeCrashed       = "cli_crashed"
 	CodeNotRunning    = "app_not_running"
-	CodeVaultNotFound = frame.CodeVaultNotFound
+	CodeVaultNotFound = protocol.CodeVaultNotFound
 	CodeVaultStarting = "vault_starting"
 	CodePlatform      = "unsupported_platform"
 )
 
 // The codes of a [Failure]: the client has answered, and the answer is no.
 const (
-	CodeNoSuchNote     = frame.CodeNotFound
-	CodeAlreadyExists  = frame.CodeAlreadyExists
-	CodeAmbiguous      = frame.CodeAmbiguous
-	CodeNotConfigured  = frame.CodeNotConfigured
+	CodeNoSuchNote     = protocol.CodeNotFound
+	CodeAlreadyExists  = protocol.CodeAlreadyExists
+	CodeAmbiguous      = protocol.CodeAmbiguous
+	CodeNotConfigured  = protocol.CodeNotConfigured
 	CodeEmptyOutput    = "empty_output"
 	CodeNotApplied     = "not_applied"
-	CodeCLIError       = frame.CodeCLIError
-	CodeNeedsApp       = frame.CodeNeedsApp
-	CodeTargetRequired = frame.CodeTargetRequired
+	CodeCLIError       = protocol.CodeCLIError
+	CodeNeedsApp       = protocol.CodeNeedsApp
+	CodeTargetRequired = protocol.CodeTargetRequired
 )
 
 // The codes of a [Stopped]: the call was ended before its answer was complete.
@@ -90,7 +90,7 @@ type Failure struct{ fact }
 
 // IsNotFound reports whether nothing was found and no name is suggested.
 func (f *Failure) IsNotFound() bool {
-	return f.code == frame.CodeNotFound && f.hint == frame.HintNotFound
+	return f.code == protocol.CodeNotFound && f.hint == protocol.HintNotFound
 }
 
 // WithHint returns the failure with another hint.
@@ -99,7 +99,7 @@ func (f *Failure) WithHint(hint string) *Failure {
 }
 
 // AppDoesLess reports whether the change was refused because the app would make only a part of it.
-func (f *Failure) AppDoesLess() bool { return f.hint == frame.HintAppDoesLess }
+func (f *Failure) AppDoesLess() bool { return f.hint == protocol.HintAppDoesLess }
 
 func vaultNotFound() *Unavailable {
 	return &Unavailable{code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // exchange is a call in flight on a worker. The goroutine that reads from the worker owns it
@@ -17,11 +17,11 @@ import (
 type exchange struct {
 	id             uint32
 	stdout, stderr *process.Stream
-	messages       *frame.ProgressFilter // to stderr
-	sent           int                   // of stdout
-	large          chan struct{}         // closed when the worker waits for more
-	granted        bool                  // that it sends all; under the lock of the worker
-	end            frame.End
+	messages       *protocol.ProgressFilter // to stderr
+	sent           int                      // of stdout
+	large          chan struct{}            // closed when the worker waits for more
+	granted        bool                     // that it sends all; under the lock of the worker
+	end            protocol.End
 	lost           string // how the worker ended, if it did before the call
 	done           chan struct{}
 	changing       bool // files; under the lock of the worker
@@ -40,7 +40,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	defer func() { <-w.slots }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, messages: frame.NewProgressFilter(e.Stderr, frame.ProgressOf(ctx)), large: make(chan struct{}), done: make(chan struct{})}
+	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, messages: protocol.NewProgressFilter(e.Stderr, protocol.ProgressOf(ctx)), large: make(chan struct{}), done: make(chan struct{})}
 	for _, s := range [...]*process.Stream{x.stdout, x.stderr} {
 		s.Flood = func() { stop(process.ErrFlood) }
 	}
@@ -96,7 +96,7 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 		x.granted = true
 		w.mu.Unlock()
 		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
-			return frame.Append(b, frame.Frame{Kind: frame.KindMore, ID: x.id}), true
+			return protocol.Append(b, protocol.Frame{Kind: protocol.KindMore, ID: x.id}), true
 		})
 	}
 	<-x.done
@@ -138,20 +138,20 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 func (w *worker) send(ctx context.Context, x *exchange, command Command) (started bool, err error) {
 	input := command.Stdin
 	started, err = w.write(x, func(b []byte) ([]byte, bool) {
-		b, ok := frame.AppendRequest(b, x.id, frame.Request{Input: command.StdinParam != "", Words: command.Args[2:]})
-		if command.StdinParam != "" && len(input) <= frame.MaxChunk {
+		b, ok := protocol.AppendRequest(b, x.id, protocol.Request{Input: command.StdinParam != "", Words: command.Args[2:]})
+		if command.StdinParam != "" && len(input) <= protocol.MaxChunk {
 			if input != "" {
-				b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id, Payload: []byte(input)})
+				b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id, Payload: []byte(input)})
 			}
-			b, input = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id}), ""
+			b, input = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id}), ""
 		}
 		return b, ok
 	})
 	for more := command.StdinParam != "" && len(input) > 0; started && err == nil && more && ctx.Err() == nil; {
 		more = len(input) > 0 // the piece after the last one is empty and ends the input
 		_, err = w.write(x, func(b []byte) ([]byte, bool) {
-			n := min(len(input), frame.MaxChunk)
-			b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id, Payload: []byte(input[:n])})
+			n := min(len(input), protocol.MaxChunk)
+			b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id, Payload: []byte(input[:n])})
 			input = input[n:]
 			return b, true
 		})
@@ -164,7 +164,7 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	text, fits := fill(w.scratch[:0])
-	if cap(text) <= 2*frame.MaxChunk {
+	if cap(text) <= 2*protocol.MaxChunk {
 		w.scratch = text
 	}
 	if !fits { // nothing was sent
@@ -197,7 +197,7 @@ func (w *worker) cancelCall(x *exchange) {
 	last := time.AfterFunc(cancelGrace, func() { w.leave(x) })
 	defer last.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
-		return frame.Append(b, frame.Frame{Kind: frame.KindCancel, ID: x.id}), true
+		return protocol.Append(b, protocol.Frame{Kind: protocol.KindCancel, ID: x.id}), true
 	})
 	<-x.done
 }

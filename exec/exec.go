@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
-	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
 
 const (
@@ -56,7 +56,7 @@ type Runner struct {
 	config Config
 	client client
 	// marker and strict replace secrets by marks, see [Runner.Marker].
-	marker, strict func() *secrets.Marker
+	marker, strict func() *guard.Marker
 	queue          chan struct{} // semaphore of the app
 	large          chan struct{} // semaphore of large answers, see Hold
 	env            func(backend) []string
@@ -115,8 +115,8 @@ func New(c Config) *Runner {
 		}
 		return c.SecretsKey()
 	})
-	r.marker = sync.OnceValue(func() *secrets.Marker { return secrets.NewMarker(key(), false) })
-	r.strict = sync.OnceValue(func() *secrets.Marker { return secrets.NewMarker(key(), true) })
+	r.marker = sync.OnceValue(func() *guard.Marker { return guard.NewMarker(key(), false) })
+	r.strict = sync.OnceValue(func() *guard.Marker { return guard.NewMarker(key(), true) })
 	return r
 }
 

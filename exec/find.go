@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // searchAgain is how long a failed search is cached: a user who installs the client need not
@@ -124,7 +124,7 @@ func unsuitable(path, reason string) *Unavailable {
 
 // checkWay refuses a path that another user can redirect to another program.
 func checkWay(path string) error {
-	reason, err := trust.Way(path)
+	reason, err := ownerfiles.CheckProgramPath(path)
 	switch {
 	case err != nil:
 		return cannotLookAt(path, err)
@@ -222,7 +222,7 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 		reason = notClient(path, file)
 	}
 	if reason == "" {
-		reason = trust.Program(path, file, trust.Surroundings{Vaults: r.config.Vaults, Home: r.config.Getenv("HOME")})
+		reason = ownerfiles.CheckProgramFile(path, file, ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: r.config.Getenv("HOME")})
 	}
 	if reason != "" {
 		return unsuitable(path, reason)
@@ -251,7 +251,7 @@ func notClient(path string, file fs.FileInfo) string {
 		}
 	}
 	// Some distributions put a script that starts Electron in the place of the app.
-	f, err := os.OpenFile(path, os.O_RDONLY|trust.Nonblocking, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|ownerfiles.Nonblocking, 0)
 	if err != nil {
 		return "" // a file that cannot be read may still be started
 	}

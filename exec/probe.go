@@ -8,7 +8,7 @@ import (
 
 	goversion "github.com/hashicorp/go-version"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -74,7 +74,7 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	if known, ok := parseRelease(trimmed(out.Stdout)); ok && out.Failure == nil {
 		return &known, nil
 	}
-	answered := "answered " + quote.Quoted(firstLine(trimmed(out.Stdout)))
+	answered := "answered " + excerpt.Quoted(firstLine(trimmed(out.Stdout)))
 	switch {
 	case out.Stdout == "":
 		answered = "printed nothing"

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/exec/process"
-	"github.com/vaultwicket/vaultwicket/exec/secrets"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -120,7 +120,7 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 	case v.cold && name == probeCommand && !(question{name: name}).unknownCommand(text):
 		v.unavailable = &Unavailable{
 			code:   CodeVaultStarting,
-			reason: "the client answered " + quote.Quoted(firstLine(text)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
+			reason: "the client answered " + excerpt.Quoted(firstLine(text)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
 			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
 		}
 	case v.cold && (slices.Contains(firstCommands[:], name) || first.verdict.sentence() != text),
@@ -128,7 +128,7 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 		v.failure, v.unavailable = nil, &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
 			hint: "nothing was run; ask again in a few seconds"}
 	case v.cold: // the same answer for a command of a plugin means that the plugin is off
-		v.failure = &Failure{fact{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text)),
+		v.failure = &Failure{fact{code: CodeCLIError, reason: "the client answered " + excerpt.Quoted(firstLine(text)),
 			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
 	}
 	return second.result(r, permit)
@@ -140,7 +140,7 @@ type attempt struct {
 	path     string
 	embedded bool // whether it is the embedded program
 	verdict  verdict
-	facts    frame.Facts
+	facts    protocol.Facts
 	worker   *worker // that answered, nil for a process of one call
 }
 
@@ -149,7 +149,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
 		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
-		Progress: frame.ProgressOf(ctx),
+		Progress: protocol.ProgressOf(ctx),
 	}
 	if turn != nil {
 		c.Ended = turn.end
@@ -173,12 +173,12 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	return classifyEnding(c.Run(ctx), permit, p, marker)
 }
 
-func (r *Runner) workerKey(folder string, permit policy.Grant, marker *secrets.Marker) workerKey {
+func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Marker) workerKey {
 	return workerKey{folder, permit.Access(), marker.String() + "\n" + permit.Exceptions(), r.config.Embeddings.Elsewhere && permit.Sends()}
 }
 
 // withRules adds to an environment what the embedded program hides from a caller, and where it may send texts.
-func (r *Runner) withRules(env []string, permit policy.Grant, marker *secrets.Marker) []string {
+func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Marker) []string {
 	env = slices.Grow(slices.Clip(env), 5)
 	if e := r.config.Embeddings; e.Server != "" && (!e.Elsewhere || permit.Sends()) {
 		env = append(env, embeddingsVariable+"="+e.Server, embeddingsKeyFile+"="+e.KeyFile)
@@ -190,7 +190,7 @@ func (r *Runner) withRules(env []string, permit policy.Grant, marker *secrets.Ma
 		env = append(env, accessVariable+"="+permit.Access())
 	}
 	if marker != nil {
-		env = append(env, secrets.Variable+"="+marker.String())
+		env = append(env, guard.Variable+"="+marker.String())
 	}
 	return env
 }
@@ -207,7 +207,7 @@ func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question
 	defer cancel()
 	marker := r.Marker(q.Secrets())
 	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, "--" + question}, words...), Prefix: 2}
-	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept, Progress: frame.ProgressOf(ctx)}
+	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept, Progress: protocol.ProgressOf(ctx)}
 	var e process.Ending
 	if r.config.Resident {
 		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
@@ -224,7 +224,7 @@ func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question
 }
 
 // Marker returns what replaces secrets by marks under a policy, nil where they are allowed.
-func (r *Runner) Marker(s policy.Secrets) *secrets.Marker {
+func (r *Runner) Marker(s policy.Secrets) *guard.Marker {
 	switch s {
 	case policy.SecretsAllow:
 		return nil
@@ -234,13 +234,13 @@ func (r *Runner) Marker(s policy.Secrets) *secrets.Marker {
 	return r.marker()
 }
 
-func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *secrets.Marker) attempt {
+func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *guard.Marker) attempt {
 	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
 	got.stdout, got.gap = a.Stdout.Text()
 	got.stderr, _ = a.Stderr.Text()
 	if a.embedded {
-		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
+		got.stderr, a.facts, got.reported = protocol.CutReport(got.stderr)
 		got.explained = a.facts.Notice != ""
 		// The Go runtime ends our own program with the same status as a wrong request.
 		if a.Kind == process.Exited && a.Exit == 2 && slices.ContainsFunc([]string{"panic: ", "fatal error: ", "SIGABRT: "}, func(end string) bool { return hasLine(got.stderr, end) }) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/programs"
@@ -208,7 +208,7 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 
 // failing is what the embedded program prints on standard error when it fails.
 func failing(code string) []byte {
-	return []byte(frame.Failure{Code: code, Hint: "do something", Reason: "Error: Some reason."}.Line() + "\n")
+	return []byte(protocol.Failure{Code: code, Hint: "do something", Reason: "Error: Some reason."}.Line() + "\n")
 }
 
 func TestEmbeddedProgram(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // The sentences of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7.
@@ -44,9 +44,9 @@ var shapes = [...]shape{
 	{prefix: `Error: Command "" not found. Use ""`, code: CodeNoSuchNote},
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
-	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: frame.HintNotFound},
-	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: frame.HintNotFound},
-	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: frame.HintNotFound},
+	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: protocol.HintNotFound},
+	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: protocol.HintNotFound},
+	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: protocol.HintNotFound},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists, hint: "choose another name"},
 	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous, hint: "name the note with path="},
 }
@@ -74,8 +74,8 @@ func shapeOf(text string) *shape {
 func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
-	if len(text) > quote.Limit || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
-		return "the client answered " + quote.Quoted(line)
+	if len(text) > excerpt.Limit || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+		return "the client answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
 }

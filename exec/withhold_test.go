@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -167,8 +167,8 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 		program Program
 	}{"one call": {oneShot, p}, "worker": {resident, q}} {
 		var mu sync.Mutex
-		var told []frame.Progress
-		ctx := frame.WithProgress(t.Context(), func(c frame.Progress) {
+		var told []protocol.Progress
+		ctx := protocol.WithProgress(t.Context(), func(c protocol.Progress) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, c)
@@ -176,7 +176,7 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 		out, err := run.runner.Run(ctx, reads("counts.md"), run.program)
 		assert.That(t, err == nil && out.Stderr == "a remark\n", "%s: %q, %v", name, out.Stderr, err)
 		mu.Lock()
-		want := []frame.Progress{{Done: 1, Total: 3, Of: frame.FilesRead}, {Done: 3, Total: 3, Of: frame.FilesRead}, {Done: 1, Total: 1, Of: frame.FilesChanged}}
+		want := []protocol.Progress{{Done: 1, Total: 3, Of: protocol.FilesRead}, {Done: 3, Total: 3, Of: protocol.FilesRead}, {Done: 1, Total: 1, Of: protocol.FilesChanged}}
 		assert.That(t, slices.Equal(told, want), "%s: told %v, want %v", name, told, want)
 		mu.Unlock()
 	}
@@ -186,7 +186,7 @@ func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
 const mimic = "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"
 
 func TestReportedCodes(t *testing.T) {
-	for _, code := range []string{frame.CodeConflict, frame.CodeBadValue, frame.CodeUnconfirmed} {
+	for _, code := range []string{protocol.CodeConflict, protocol.CodeBadValue, protocol.CodeUnconfirmed} {
 		t.Run(code, func(t *testing.T) {
 			path := "fails/" + code + ".md"
 			oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=" + path}, Out: []byte(mimic), Err: failing(code), Exit: 1}}})

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // beginLimit is how long a worker may take to begin while no call waits for it.
@@ -74,19 +74,19 @@ func (w *worker) live(c process.Child) {
 		}
 	}()
 	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
-	in := frame.NewReader(peer.Out)
+	in := protocol.NewReader(peer.Out)
 	if w.failed = w.handshake(in); w.failed == nil {
 		w.pool.mu.Lock()
 		w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
 		w.pool.mu.Unlock()
 		close(w.begun)
 		for err == nil {
-			var f frame.Frame
+			var f protocol.Frame
 			if f, err = in.Next(); err == nil {
 				err = w.take(f)
 			}
 		}
-		if _, malformed := errors.AsType[*frame.Malformed](err); !malformed {
+		if _, malformed := errors.AsType[*protocol.Malformed](err); !malformed {
 			err = nil // io.EOF, or its like on a pipe that we closed
 		}
 	}
@@ -159,8 +159,8 @@ func (w *worker) stop(reason string) {
 }
 
 // handshake exchanges greetings. The buffer of a pipe has room for a greeting.
-func (w *worker) handshake(in *frame.Reader) error {
-	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+func (w *worker) handshake(in *protocol.Reader) error {
+	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
 	if _, err := w.peer.In.Write(hello); err != nil {
 		return w.unsuitableWorker("ended before it was greeted")
 	}
@@ -168,12 +168,12 @@ func (w *worker) handshake(in *frame.Reader) error {
 	if err != nil {
 		return w.unsuitableWorker("ended, or sent no frame, when it was greeted")
 	}
-	theirs, err := frame.ParseHello(first)
+	theirs, err := protocol.ParseHello(first)
 	switch {
 	case err != nil:
 		return w.unsuitableWorker("is not a worker: it " + err.Error())
-	case theirs.Version != frame.Version:
-		return w.unsuitableWorker(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
+	case theirs.Version != protocol.Version:
+		return w.unsuitableWorker(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, protocol.Version))
 	case theirs.PID != uint32(w.peer.PID) || theirs.Folder != w.at.folder:
 		return w.unsuitableWorker("is not the worker that was started")
 	}
@@ -186,39 +186,39 @@ func (w *worker) unsuitableWorker(reason string) *Unavailable {
 		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 
-func (w *worker) take(f frame.Frame) error {
+func (w *worker) take(f protocol.Frame) error {
 	w.mu.Lock()
 	x := w.open[f.ID]
 	granted := x != nil && x.granted
 	w.mu.Unlock()
 	if x == nil {
-		return frame.Malformedf("answered request %d, which is not open", f.ID)
+		return protocol.Malformedf("answered request %d, which is not open", f.ID)
 	}
 	x.hearing.Lock()
 	defer x.hearing.Unlock()
-	if x.left && f.Kind != frame.KindEnd {
+	if x.left && f.Kind != protocol.KindEnd {
 		return nil
 	}
 	switch f.Kind {
-	case frame.KindStdout:
+	case protocol.KindStdout:
 		before := x.sent
 		x.sent += len(f.Payload)
-		if x.sent > frame.Window && !granted {
-			return frame.Malformedf("sent more of answer %d than it may", x.id)
+		if x.sent > protocol.Window && !granted {
+			return protocol.Malformedf("sent more of answer %d than it may", x.id)
 		}
 		_, _ = x.stdout.Write(f.Payload) // it keeps what it can
-		if before < frame.Window && x.sent >= frame.Window {
+		if before < protocol.Window && x.sent >= protocol.Window {
 			close(x.large)
 		}
 		return nil
-	case frame.KindStderr:
+	case protocol.KindStderr:
 		_, _ = x.messages.Write(f.Payload)
-	case frame.KindChanging:
+	case protocol.KindChanging:
 		w.mu.Lock()
 		x.changing = true
 		w.mu.Unlock()
-	case frame.KindEnd:
-		end, err := frame.ParseEnd(f)
+	case protocol.KindEnd:
+		end, err := protocol.ParseEnd(f)
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (w *worker) take(f frame.Frame) error {
 			close(x.done)
 		}
 	default:
-		return frame.Malformedf("sent a frame of kind %d", f.Kind)
+		return protocol.Malformedf("sent a frame of kind %d", f.Kind)
 	}
 	return nil
 }

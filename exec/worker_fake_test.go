@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -23,7 +23,7 @@ const floodSize = 40 << 20
 // playWorker is a resident worker that does what the path in a request says.
 func playWorker(how, folder string) {
 	mark(os.Args[0], os.Getpid())
-	hello := frame.Hello{Version: frame.Version, PID: uint32(os.Getpid()), Folder: folder}
+	hello := protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder}
 	switch how {
 	case "worker of another version":
 		hello.Version++
@@ -37,16 +37,16 @@ func playWorker(how, folder string) {
 	case "worker that ignores SIGTERM":
 		signal.Ignore(syscall.SIGTERM)
 	}
-	in := frame.NewReader(os.Stdin)
+	in := protocol.NewReader(os.Stdin)
 	first, err := in.Next()
 	if err != nil {
 		return
 	}
-	if _, err := frame.ParseHello(first); err != nil {
+	if _, err := protocol.ParseHello(first); err != nil {
 		syscall.Exit(unplanned)
 	}
 	f := fakeWorker{}
-	b, _ := frame.AppendHello(nil, hello)
+	b, _ := protocol.AppendHello(nil, hello)
 	f.send(b)
 	for {
 		got, err := in.Next()
@@ -61,7 +61,7 @@ func playWorker(how, folder string) {
 }
 
 type fakeWorker struct {
-	waiting map[uint32]frame.Request
+	waiting map[uint32]protocol.Request
 	input   bytes.Buffer
 	rest    func() // prints what the gateway has to ask for
 }
@@ -69,20 +69,20 @@ type fakeWorker struct {
 func (f *fakeWorker) send(b []byte) { _, _ = os.Stdout.Write(b) }
 
 func (f *fakeWorker) say(id uint32, text string) {
-	f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStdout, ID: id, Payload: []byte(text)}))
+	f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStdout, ID: id, Payload: []byte(text)}))
 }
 
-func (f *fakeWorker) end(id uint32, end frame.End) { f.send(frame.AppendEnd(nil, id, end)) }
+func (f *fakeWorker) end(id uint32, end protocol.End) { f.send(protocol.AppendEnd(nil, id, end)) }
 
-func (f *fakeWorker) take(got frame.Frame) {
+func (f *fakeWorker) take(got protocol.Frame) {
 	switch got.Kind {
-	case frame.KindRequest:
-		q, err := frame.ParseRequest(got)
+	case protocol.KindRequest:
+		q, err := protocol.ParseRequest(got)
 		if err != nil {
 			syscall.Exit(unplanned)
 		}
 		if q.Input {
-			f.waiting = map[uint32]frame.Request{got.ID: q}
+			f.waiting = map[uint32]protocol.Request{got.ID: q}
 			if strings.Contains(strings.Join(q.Words, " "), "path=deaf.md") {
 				mark(os.Args[0], os.Getpid())
 				time.Sleep(time.Hour)
@@ -90,43 +90,43 @@ func (f *fakeWorker) take(got frame.Frame) {
 			return
 		}
 		f.answer(got.ID, q)
-	case frame.KindInput:
+	case protocol.KindInput:
 		f.input.Write(got.Payload)
 		if len(got.Payload) == 0 {
 			f.answer(got.ID, f.waiting[got.ID])
 			f.input.Reset()
 		}
-	case frame.KindMore:
+	case protocol.KindMore:
 		if f.rest != nil {
 			f.rest()
 			f.rest = nil
-			f.end(got.ID, frame.End{})
+			f.end(got.ID, protocol.End{})
 		}
-	case frame.KindCancel:
+	case protocol.KindCancel:
 		appendTo(os.Args[0]+".cancels", fmt.Sprintln(got.ID))
 		if _, err := os.Stat(os.Args[0] + ".polite"); err == nil {
-			f.end(got.ID, frame.End{Status: 1})
+			f.end(got.ID, protocol.End{Status: 1})
 		}
 	}
 }
 
 func (f *fakeWorker) echo(id uint32, text string) {
 	for len(text) > 0 {
-		n := min(len(text), frame.MaxChunk)
+		n := min(len(text), protocol.MaxChunk)
 		f.say(id, text[:n])
 		text = text[n:]
 	}
 }
 
 func (f *fakeWorker) flood(id uint32, size int) {
-	for piece := strings.Repeat("1", frame.MaxChunk); size > 0; size -= len(piece) {
+	for piece := strings.Repeat("1", protocol.MaxChunk); size > 0; size -= len(piece) {
 		piece = piece[:min(len(piece), size)]
 		f.say(id, piece)
 	}
 }
 
 // answer does what is asked for; "read path=hang.md" hangs.
-func (f *fakeWorker) answer(id uint32, q frame.Request) {
+func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 	if q.Words[0] == "--kept" {
 		f.answerKept(id, q.Words)
 		return
@@ -134,30 +134,30 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 	_, do, _ := strings.Cut(q.Words[len(q.Words)-1], "path=")
 	if code, fails := strings.CutPrefix(do, "fails/"); fails {
 		f.say(id, mimic)
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: failing(strings.TrimSuffix(code, ".md"))}))
-		f.end(id, frame.End{Status: 1})
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: failing(strings.TrimSuffix(code, ".md"))}))
+		f.end(id, protocol.End{Status: 1})
 		return
 	}
 	switch do {
 	case "kept.md", "kept/wrong.md":
 		f.say(id, keptAnswer[:5])
 		key := map[string]string{"kept.md": "id", "kept/wrong.md": "other"}[do]
-		facts := frame.Facts{Whole: &frame.Whole{ID: key, Bytes: len(keptAnswer), Rows: 3}}
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(facts.Line() + "\n")}))
-		f.end(id, frame.End{})
+		facts := protocol.Facts{Whole: &protocol.Whole{ID: key, Bytes: len(keptAnswer), Rows: 3}}
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte(facts.Line() + "\n")}))
+		f.end(id, protocol.End{})
 	case "counts.md":
 		for _, piece := range []string{counted[:30], counted[30:]} {
-			f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(piece)}))
+			f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte(piece)}))
 		}
-		f.end(id, frame.End{Status: 1})
+		f.end(id, protocol.End{Status: 1})
 	case "hang.md":
 		f.say(id, "half")
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 	case "changing.md": // hangs in a change
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: id}))
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: id}))
 		f.say(id, "half")
 	case "finishes.md": // changes files until it may end
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: id}))
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: id}))
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 		go func() {
 			for {
@@ -167,12 +167,12 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 				time.Sleep(time.Millisecond)
 			}
 			f.say(id, "written\n")
-			f.end(id, frame.End{})
+			f.end(id, protocol.End{})
 		}()
 	case "once.md": // hangs the first time
 		if appendTo(os.Args[0]+".hangs", fmt.Sprintln(id)); lines(os.Args[0]+".hangs") > 2 {
 			f.say(id, "answered\n")
-			f.end(id, frame.End{})
+			f.end(id, protocol.End{})
 		}
 	case "crash.md":
 		f.say(id, "half")
@@ -186,11 +186,11 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 		f.send([]byte("\x00\x00\x00\x09\x05"))
 		syscall.Exit(0)
 	case "wrong-id.md":
-		f.end(id+1000, frame.End{})
+		f.end(id+1000, protocol.End{})
 	case "wrong-kind.md":
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: id}))
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel, ID: id}))
 	case "wrong-end.md":
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindEnd, ID: id}))
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindEnd, ID: id}))
 	case "close.md":
 		os.Stdout.Close()
 	case "holder.md":
@@ -198,34 +198,34 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 		c.act()
 		syscall.Exit(0)
 	case "panic.md":
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte("panic: a bug\n\ngoroutine 1")}))
-		f.end(id, frame.End{Status: 2, Last: true})
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte("panic: a bug\n\ngoroutine 1")}))
+		f.end(id, protocol.End{Status: 2, Last: true})
 		syscall.Exit(2)
 	case "moved.md":
-		f.end(id, frame.End{Unrun: true, Last: true})
+		f.end(id, protocol.End{Unrun: true, Last: true})
 	case "flood.md": // goes on when it may
-		f.flood(id, frame.Window)
-		f.rest = func() { f.flood(id, floodSize-frame.Window) }
+		f.flood(id, protocol.Window)
+		f.rest = func() { f.flood(id, floodSize-protocol.Window) }
 	case "unasked.md":
 		f.say(id, "1")
-		f.flood(id, frame.Window)
-		f.end(id, frame.End{})
+		f.flood(id, protocol.Window)
+		f.end(id, protocol.End{})
 	case "grow.md":
 		hoard = bytes.Repeat([]byte("1"), 100<<20)
 		f.say(id, "grown\n")
-		f.end(id, frame.End{})
+		f.end(id, protocol.End{})
 	case "echo.md":
 		text := f.input.String()
-		f.echo(id, text[:min(len(text), frame.Window)])
-		if len(text) < frame.Window {
-			f.end(id, frame.End{})
+		f.echo(id, text[:min(len(text), protocol.Window)])
+		if len(text) < protocol.Window {
+			f.end(id, protocol.End{})
 			return
 		}
-		f.rest = func() { f.echo(id, text[frame.Window:]) }
+		f.rest = func() { f.echo(id, text[protocol.Window:]) }
 	default:
 		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
-		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(`vaultwicket-facts: {"path":"a.md","hash":"h"}` + "\n")}))
-		f.end(id, frame.End{})
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte(`vaultwicket-facts: {"path":"a.md","hash":"h"}` + "\n")}))
+		f.end(id, protocol.End{})
 	}
 }
 
@@ -239,12 +239,12 @@ func (f *fakeWorker) answerKept(id uint32, words []string) {
 	case err != nil || err2 != nil || from < 0 || from >= len(keptAnswer) || atLeast < 0 || from+atLeast > len(keptAnswer):
 		syscall.Exit(unplanned)
 	case words[1] != "id":
-		f.end(id, frame.End{Status: 2})
+		f.end(id, protocol.End{Status: 2})
 	case from == 4:
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 	default:
 		f.say(id, keptAnswer[from:min(from+atLeast+1, from+15, len(keptAnswer))])
-		f.end(id, frame.End{})
+		f.end(id, protocol.End{})
 	}
 }
 

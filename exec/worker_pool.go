@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // The limits of workers.
@@ -84,7 +84,7 @@ func (p *pool) acquire(c process.Child, at workerKey) *worker {
 	if w == nil {
 		w = &worker{
 			pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
-			slots: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
+			slots: make(chan struct{}, protocol.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
 		}
 		w.life, w.end = context.WithCancel(context.Background())
 		if p.taking == nil {

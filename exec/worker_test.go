@@ -14,7 +14,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
@@ -275,7 +275,7 @@ func TestAMovedVaultHasAnotherWorker(t *testing.T) {
 
 func TestInputOfAnyLength(t *testing.T) {
 	r, p, _ := residentRunner(t, Config{}, "worker")
-	for _, size := range []int{2, 4097, frame.MaxChunk - 1, frame.MaxChunk, frame.MaxChunk + 1, 3*frame.MaxChunk - 1, 3 * frame.MaxChunk, 1<<20 - 2} {
+	for _, size := range []int{2, 4097, protocol.MaxChunk - 1, protocol.MaxChunk, protocol.MaxChunk + 1, 3*protocol.MaxChunk - 1, 3 * protocol.MaxChunk, 1<<20 - 2} {
 		content := strings.Repeat(`\n`, size/2) + strings.Repeat("x", size%2)
 		out, err := r.Run(t.Context(), mustPermit("append", params{"path": "echo.md", "content": content}), p)
 		assert.That(t, err == nil && out.Stdout == content, "%d bytes of %d came back, %v", len(out.Stdout), len(content), err)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -293,11 +293,11 @@ func isPackage(x ast.Expr, name string) bool {
 // way.
 type tightening struct{ tighten func() }
 
-func (o tightening) Begin(ctx context.Context, _ observe.CallStart) (context.Context, observe.CallObserver) {
+func (o tightening) Begin(ctx context.Context, _ telemetry.CallStart) (context.Context, telemetry.CallObserver) {
 	return ctx, o
 }
-func (o tightening) Decided(observe.Decision) { o.tighten() }
-func (o tightening) End(observe.CallEnd)      {}
+func (o tightening) Decided(telemetry.Decision) { o.tighten() }
+func (o tightening) End(telemetry.CallEnd)      {}
 
 func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 	t.Parallel()

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -62,13 +62,13 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	if b.Taken.IsZero() {
 		b.Taken = started
 	}
-	b.Caller, b.Command = g.ofAgent(b.Caller), observe.BatchCommand
+	b.Caller, b.Command = g.ofAgent(b.Caller), telemetry.BatchCommand
 	b.Operations = slices.Clone(b.Operations)
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
-	ctx, seen := observe.Begin(ctx, g.observer, observe.WholeBatch, observe.BatchCommand, b.Surface, g.agent)
-	fault := g.guard(observe.BatchCommand, func() {
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.WholeBatch, telemetry.BatchCommand, b.Surface, g.agent)
+	fault := g.guard(telemetry.BatchCommand, func() {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
 			g.record(ctx, "", b.Request).Refused(err)
@@ -124,7 +124,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	if plan.mutates() {
 		waiting, cancel := g.admission.WithDeadline(ctx, b.Taken, time.Since(asked)) // up to the time limit of one call
-		release, err := g.admission.Acquire(waiting, b.Caller, observe.BatchCommand, g.writing, g.changingMany)
+		release, err := g.admission.Acquire(waiting, b.Caller, telemetry.BatchCommand, g.writing, g.changingMany)
 		cancel()
 		if err != nil {
 			return RejectBatch("", err)
@@ -170,11 +170,11 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
-	tell := frame.ProgressOf(ctx)
-	ctx = frame.WithProgress(ctx, nil) // the progress of an operation is not that of the batch
+	tell := protocol.ProgressOf(ctx)
+	ctx = protocol.WithProgress(ctx, nil) // the progress of an operation is not that of the batch
 	var finished atomic.Int64
 	count := func(more int64) {
-		tell(frame.Progress{Done: int(finished.Add(more)), Total: len(r.steps), Of: frame.Operations})
+		tell(protocol.Progress{Done: int(finished.Add(more)), Total: len(r.steps), Of: protocol.Operations})
 	}
 	skip := func(stage []int) {
 		for _, i := range stage {
@@ -236,7 +236,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	done := &r.done[i]
 	for _, ref := range r.steps[i].references() {
 		if r.done[r.find(ref.ClientID, i)].Status != statusOK {
-			done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", quote.Short(ref.ClientID))
+			done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", excerpt.Short(ref.ClientID))
 			return
 		}
 	}
@@ -291,7 +291,7 @@ const maxImages = 4 << 20
 // step does for one operation what [Gateway.Do] does for a request, while the batch has
 // the semaphore of changes. begun is false for one that was cancelled before.
 func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
-	ctx, seen := observe.Begin(ctx, g.observer, observe.InBatch, req.Command, req.Surface, g.agent)
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.InBatch, req.Command, req.Surface, g.agent)
 	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
 	return g.process(ctx, hold, req, by)
@@ -415,7 +415,7 @@ func (r BatchResult) forKeeping() BatchResult {
 			continue
 		}
 		short := *done.Result
-		cut, _, _ := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.cut(pages.Limit{Bytes: keptShare})
+		cut, _, _ := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.cut(paging.Limit{Bytes: keptShare})
 		short.Stdout, short.Stderr, short.Truncated = cut.Stdout, cut.Stderr, cut.Truncated
 		r.Results[i].Result = &short
 	}

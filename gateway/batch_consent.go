@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 const (
@@ -56,7 +56,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	for _, step := range plan.asked() {
 		calls = append(calls, g.digestOfCall(step.plan))
 	}
-	if err := g.consent.CheckDeclined(observe.BatchCommand, g.callerOf(plan.batch.Request), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
+	if err := g.consent.CheckDeclined(telemetry.BatchCommand, g.callerOf(plan.batch.Request), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
 		return "", err
 	}
 	q, each, err := g.questionOfBatch(ctx, plan)
@@ -113,7 +113,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
 	for _, q := range each {
 		if g.checkUnchanged(q) != nil {
-			return consent.ChangedSince(observe.BatchCommand)
+			return consent.ChangedSince(telemetry.BatchCommand)
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (g *vaultGateway) checkBatchUnchanged(each []consent.Question) error {
 // questionOfBatch makes one question of those about the operations, and returns
 // these too. Each of them is about the notes as they are before the batch.
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
-	q = consent.Question{Vault: g.name(), Command: observe.BatchCommand, Caller: plan.batch.Caller}
+	q = consent.Question{Vault: g.name(), Command: telemetry.BatchCommand, Caller: plan.batch.Caller}
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
@@ -135,7 +135,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	q.Lines, q.Text = []consent.Line{{Text: heading}}, heading
 	for i, step := range asked {
 		if len(step.references()) > 0 {
-			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", quote.Short(step.ClientID))
+			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", excerpt.Short(step.ClientID))
 		}
 		one, err := g.question(ctx, plan.batch.Request, &step.plan, len(asked))
 		if err != nil {
@@ -222,7 +222,7 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []co
 // inOperation adds the name of the operation to an error.
 func inOperation(clientID string, err error) error {
 	cause := failure.Of(err)
-	return failure.New(cause.Code, cause.Hint, "operation %q: %s", quote.Short(clientID), cause.Message)
+	return failure.New(cause.Code, cause.Hint, "operation %q: %s", excerpt.Short(clientID), cause.Message)
 }
 
 // refuseBatch ends a batch before any operation is begun. The audit log says which operation

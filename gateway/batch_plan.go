@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -142,14 +142,14 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 	from := p.find(ref.ClientID, i)
 	if from < 0 {
-		return failure.New(failure.CodeBadRequest, "refer to an earlier operation", "%s takes a field of %q, which is not an earlier operation", quote.Short(where), quote.Short(ref.ClientID))
+		return failure.New(failure.CodeBadRequest, "refer to an earlier operation", "%s takes a field of %q, which is not an earlier operation", excerpt.Short(where), excerpt.Short(ref.ClientID))
 	}
 	if !slices.Contains(fieldNames, ref.Field) {
 		hint := "the fields are " + strings.Join(fieldNames, ", ")
-		if near := quote.Nearest(ref.Field, fieldNames); near != "" {
+		if near := excerpt.Nearest(ref.Field, fieldNames); near != "" {
 			hint = fmt.Sprintf("write %q", near)
 		}
-		return failure.New(failure.CodeBadRequest, hint, "%s takes the field %q, which no result has", quote.Short(where), quote.Short(ref.Field))
+		return failure.New(failure.CodeBadRequest, hint, "%s takes the field %q, which no result has", excerpt.Short(where), excerpt.Short(ref.Field))
 	}
 	if ref.Field == fieldStdout {
 		p.steps[from].wanted = true
@@ -286,14 +286,14 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 		switch {
 		case o.bytes > int64(o.most):
 			return "", failure.New(failure.CodeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
-				"the output of %q has %d bytes, which is too long to be referred to", quote.Short(ref.ClientID), o.bytes)
+				"the output of %q has %d bytes, which is too long to be referred to", excerpt.Short(ref.ClientID), o.bytes)
 		case o.gap != "":
-			return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", quote.Short(ref.ClientID), o.gap)
+			return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", excerpt.Short(ref.ClientID), o.gap)
 		}
 		text = strings.TrimSuffix(strings.TrimSuffix(o.text, "\n"), "\r") // without its last line break
 	}
 	if text == "" {
-		return "", failure.New(failure.CodeBadRequest, "", "the result of %q has no %s", quote.Short(ref.ClientID), ref.Field)
+		return "", failure.New(failure.CodeBadRequest, "", "the result of %q has no %s", excerpt.Short(ref.ClientID), ref.Field)
 	}
 	return text, nil
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // BatchResult is the answer to a batch.
@@ -67,9 +67,9 @@ type Summary struct {
 func RejectBatch(clientID string, err error) BatchResult {
 	cause := failure.Of(err)
 	if clientID != "" {
-		cause.Message = fmt.Sprintf("operation %q: %s", quote.Short(clientID), cause.Message)
+		cause.Message = fmt.Sprintf("operation %q: %s", excerpt.Short(clientID), cause.Message)
 	}
-	return BatchResult{Results: []OperationResult{}, ClientID: quote.Short(clientID), Error: cause}
+	return BatchResult{Results: []OperationResult{}, ClientID: excerpt.Short(clientID), Error: cause}
 }
 
 func (r *BatchResult) count() {

@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -252,7 +252,7 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
 	require.That(t, err == nil, "%v %v", at, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	ctx = frame.WithProgress(ctx, func(c frame.Progress) {
+	ctx = protocol.WithProgress(ctx, func(c protocol.Progress) {
 		if c.Done == 1 {
 			cancel()
 		}
@@ -280,7 +280,7 @@ func TestABatchCountsItsOperations(t *testing.T) {
 	f := newFixture(t, embeddedOnly).embedded(createsN, readsGo, readsN)
 	var mu sync.Mutex
 	var told []string
-	ctx := frame.WithProgress(t.Context(), func(c frame.Progress) {
+	ctx := protocol.WithProgress(t.Context(), func(c protocol.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, c.String())

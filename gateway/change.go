@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/difference"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -28,7 +28,7 @@ import (
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := exec.WriteOptions{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: clean.Line(quote.Short(r.client)), Batch: r.batch,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: sanitize.Line(excerpt.Short(r.client)), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) {
@@ -282,7 +282,7 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 	}
 	for _, f := range change.Files {
 		for i, l := range f.Lines {
-			if text := clean.String(l.Text); text != l.Text {
+			if text := sanitize.String(l.Text); text != l.Text {
 				f.Lines[i].Text, f.Lines[i].From, f.Lines[i].To, f.Lines[i].Cuts = text, 0, len(text), nil
 			}
 		}
@@ -301,7 +301,7 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 	if why == "" {
 		return p, err
 	}
-	p.call = p.call.WithLoss(clean.Line(why))
+	p.call = p.call.WithLoss(sanitize.Line(why))
 	p.decision = p.policy.Decide(p.call)
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
@@ -388,7 +388,7 @@ func (p *plannedChange) diff() string {
 			b.WriteString(f.Unified(from, to))
 		}
 	}
-	return clean.String(b.String())
+	return sanitize.String(b.String())
 }
 
 // embeddedProgram returns the program that keeps a change of the app, nil if there is none.

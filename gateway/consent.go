@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -111,7 +111,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	if len(plan.policy.Flowing) > 0 { // else the rules are in shadow
 		var parts []string
 		for _, r := range plan.because {
-			parts = append(parts, fmt.Sprintf("the session has read %s (flow rule %s)", quote.Quoted(quote.Short(r.note)), quote.Quoted(r.rule.Name)))
+			parts = append(parts, fmt.Sprintf("the session has read %s (flow rule %s)", excerpt.Quoted(excerpt.Short(r.note)), excerpt.Quoted(r.rule.Name)))
 		}
 		q.Because = strings.Join(parts, "; ")
 	}
@@ -122,19 +122,19 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 		if change.failure != nil && change.failure.Code() != failure.CodeNeedsApp {
 			return q, change.failure
 		}
-		q.Files, q.Change, q.Links = change.files(), change.Digest, clean.Line(change.Links)
+		q.Files, q.Change, q.Links = change.files(), change.Digest, sanitize.Line(change.Links)
 	}
 	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)
 	if q.Change == "" {
 		q.Spelled = map[string]string{} // "" for a note that does not exist, or whose vault has no known folder
 		for _, s := range call.NamedPaths() {
-			q.Spelled[s.Path] = notes.Hash(g.target().Folder, s.Path)
+			q.Spelled[s.Path] = vaultview.Hash(g.target().Folder, s.Path)
 		}
 	}
 	if len(q.Files) > 0 {
 		q.Path = q.Files[0].Path
 		if before := q.Files[0].Before; plan.expect != "" && plan.expect != before {
-			return q, failure.New(failure.CodeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", quote.Short(q.Path), before, plan.expect)
+			return q, failure.New(failure.CodeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", excerpt.Short(q.Path), before, plan.expect)
 		}
 	} else if spelled := call.NamedPaths(); len(spelled) > 0 {
 		q.Path = spelled[0].Path
@@ -177,7 +177,7 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 		from := cmp.Or(f.From, f.Path)
 		before, ok := made[from]
 		if !ok {
-			before = hex.EncodeToString([]byte(notes.Hash(folder, from)))
+			before = hex.EncodeToString([]byte(vaultview.Hash(folder, from)))
 		}
 		if before != f.Raw[0] {
 			return consent.ChangedSince(q.Command)
@@ -186,7 +186,7 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 		made[f.Path] = f.Raw[1]
 	}
 	for path, hash := range q.Spelled {
-		if notes.Hash(folder, path) != hash {
+		if vaultview.Hash(folder, path) != hash {
 			return consent.ChangedSince(q.Command)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -42,7 +42,7 @@ func replies(r consent.Reply, asked *consent.Question) consent.Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	store := consent.OpenStore(consent.Folder(private.StateFolder(f.config.Getenv, "")), nil)
+	store := consent.OpenStore(consent.Folder(ownerfiles.StateFolder(f.config.Getenv, "")), nil)
 	list, _, err := store.List()
 	list = slices.DeleteFunc(list, func(q consent.StoredQuestion) bool { return q.State != consent.Pending })
 	require.That(f.t, code(got) == "unconfirmed" && err == nil && len(list) == 1, "%+v: %d questions wait, %v", got.Error, len(list), err)
@@ -133,7 +133,7 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, nil)
-	folder := consent.Folder(private.StateFolder(f.config.Getenv, ""))
+	folder := consent.Folder(ownerfiles.StateFolder(f.config.Getenv, ""))
 	require.NoError(t, os.MkdirAll(filepath.Dir(folder), 0o700))
 	require.NoError(t, os.WriteFile(folder, nil, 0o600))
 	var asked consent.Question
@@ -274,8 +274,8 @@ func TestAChangeIsWorkedOutOnce(t *testing.T) {
 func TestAQuestionAboutABatchEndsWithItsAgent(t *testing.T) {
 	t.Parallel()
 	f := openAsking(t, func(c *Config) { c.Agent, c.Policy.Agent = "cursor", "cursor" })
-	state := private.StateFolder(f.config.Getenv, "")
-	require.That(t, private.EnsureFolder(state), "no state folder")
+	state := ownerfiles.StateFolder(f.config.Getenv, "")
+	require.That(t, ownerfiles.EnsureFolder(state), "no state folder")
 	ended := false
 	ask := func(ctx context.Context, _ consent.Question) consent.Reply {
 		assert.NoError(t, admission.Pause(state, "cursor", time.Now()))

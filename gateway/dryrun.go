@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -58,7 +58,7 @@ type Rule struct {
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req.Caller = g.ofAgent(req.Caller)
 	req = req.withOneLimit()
-	ctx, seen := observe.Begin(ctx, g.observer, observe.OnlyPlanned, req.Command, req.Surface, g.agent)
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, req.Command, req.Surface, g.agent)
 	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, d.Backend, 0) }()
 	var err error
 	fault := g.guard(req.Command, func() {
@@ -68,17 +68,17 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 		}
 		d = at.dryRun(ctx, req)
 		// A line for a shell that would be changed by what makes it fit to be shown, or would not be one line, is left out.
-		if clean.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
+		if sanitize.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 			d.Shell = ""
 			d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
 		}
 		d.Argv, d.Notices = slices.Clone(d.Argv), failure.Sentences(slices.Clone(d.Notices))
 		for i, arg := range d.Argv {
-			d.Argv[i] = clean.String(arg)
+			d.Argv[i] = sanitize.String(arg)
 		}
 	})
 	if err = cmp.Or(fault, err); err != nil {
-		d = DryRun{DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "deny", Error: failure.Of(err)}
+		d = DryRun{DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)), Decision: "deny", Error: failure.Of(err)}
 	}
 	return d
 }
@@ -109,9 +109,9 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 			g.discloses(plan)
 			plan, err = plan.withChange(err)
 		}
-		observe.CallOf(ctx).Described(plan.call)
+		telemetry.CallOf(ctx).Described(plan.call)
 	}
-	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "allow", Notices: plan.notices}
+	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
 	case needsApproval(err):
 		d.Decision = "ask"

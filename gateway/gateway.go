@@ -17,18 +17,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/names"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -73,14 +73,14 @@ type Config struct {
 	// audit log and approvals; nil means none of them. Without a folder for the audit log
 	// nothing is changed.
 	Getenv func(string) string
-	// Log gets internal errors, at [observe.LevelBug], and one line a call at the level
+	// Log gets internal errors, at [telemetry.LevelBug], and one line a call at the level
 	// info, without anything that a caller sent or a note contains; nil discards them.
 	Log *slog.Logger
 	// Notify tells the owner of each question that is left for them, see [consent.New]; it may be
 	// nil.
 	Notify func(text, link string)
 	// Observe is notified of every call; it may be nil.
-	Observe observe.Observer
+	Observe telemetry.Observer
 }
 
 // Gateway runs requests. It is safe for concurrent use.
@@ -98,13 +98,13 @@ type shared struct {
 	admission *admission.Controller
 	consent   *consent.Approvals
 	records   *audit.Records
-	answers   *pages.Store[storedAnswer]
+	answers   *paging.Store[storedAnswer]
 	suspects  sync.Map // what sessions have read, by their callers, see hasRead
 	flows     flows
 	agent     string
 	session   string
 	log       *slog.Logger
-	observer  observe.Observer
+	observer  telemetry.Observer
 	getenv    func(string) string
 }
 
@@ -112,15 +112,15 @@ type shared struct {
 type vaultGateway struct {
 	*shared
 	vault Vault
-	rules *notes.Rules
+	rules *vaultview.Rules
 	// writing is held by one call that changes a note, changingMany by one that looks for the
 	// notes that it changes: it takes the lock of the journal only when it has found them, so that
 	// other writers do not wait for the search. A batch has both.
 	writing, changingMany *admission.Semaphore
 
-	target         func() registry.Place
-	found          *atomic.Pointer[registry.Place] // by [vaultGateway.findFolder], in place of what the list of the app has
-	folderIdentity func() string                   // the identity of the folder of the target
+	target         func() appvaults.Place
+	found          *atomic.Pointer[appvaults.Place] // by [vaultGateway.findFolder], in place of what the list of the app has
+	folderIdentity func() string                    // the identity of the folder of the target
 	pinned         struct {
 		sync.Mutex
 		confirmed bool // the app means the vault that was configured
@@ -146,35 +146,35 @@ func New(c Config) *Gateway {
 	if c.Vaults == nil {
 		c.Vaults = []Served{{c.Vault, c.Policy}}
 	}
-	state := private.StateFolder(c.Getenv, "")
+	state := ownerfiles.StateFolder(c.Getenv, "")
 	for _, served := range c.Vaults {
-		if served.Folder != "" && private.StateFolder(c.Getenv, served.Folder) == "" {
+		if served.Folder != "" && ownerfiles.StateFolder(c.Getenv, served.Folder) == "" {
 			state = "" // it would be in that vault
 		}
 	}
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
-		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Agent, c.Limits, c.Disabled, private.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
-		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
+		observer:  telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
+		admission: admission.New(c.Agent, c.Limits, c.Disabled, ownerfiles.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
+		answers: paging.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	g.admission.OnRestore(func() {
 		g.answers.Clear()
 		g.consent.Void(c.Agent)
 	})
 	for _, served := range c.Vaults {
-		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[registry.Place]{}}
-		listed := sync.OnceValue(func() registry.Place {
-			return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
+		d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: admission.NewSemaphore(1), changingMany: admission.NewSemaphore(1), found: &atomic.Pointer[appvaults.Place]{}}
+		listed := sync.OnceValue(func() appvaults.Place {
+			return appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
 		})
-		d.target = func() registry.Place {
+		d.target = func() appvaults.Place {
 			if at := d.found.Load(); at != nil {
 				return *at
 			}
 			return listed()
 		}
-		d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().Folder) })
-		d.rules = notes.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, question string, words []string) ([]string, error) {
+		d.folderIdentity = sync.OnceValue(func() string { return filenames.Identity(d.target().Folder) })
+		d.rules = vaultview.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, question string, words []string) ([]string, error) {
 			program, err := d.embedded()
 			if err != nil {
 				return nil, err
@@ -207,17 +207,17 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	}
 	var names, quoted []string
 	for _, d := range g.vaults {
-		isFolder := filepath.IsAbs(name) && d.vault.Folder != "" && registry.SameFolder(name, d.vault.Folder)
+		isFolder := filepath.IsAbs(name) && d.vault.Folder != "" && appvaults.SameFolder(name, d.vault.Folder)
 		if name == d.name() || name == d.vault.ID || isFolder {
 			return d, nil
 		}
-		names, quoted = append(names, d.name()), append(quoted, quote.Quoted(d.name()))
+		names, quoted = append(names, d.name()), append(quoted, excerpt.Quoted(d.name()))
 	}
 	hint := "the vaults are " + strings.Join(quoted, ", ")
-	if near := quote.Nearest(name, names); near != "" {
+	if near := excerpt.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return nil, failure.New(failure.CodeVaultNotFound, hint, "unknown vault %q", quote.Short(name))
+	return nil, failure.New(failure.CodeVaultNotFound, hint, "unknown vault %q", excerpt.Short(name))
 }
 
 // Tighten intersects the policies in force with further ones, for the vaults in their
@@ -240,8 +240,8 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 }
 
 // Load counts the calls. Those that wait for approval are neither running nor waiting.
-func (g *Gateway) Load() observe.Load {
-	load := observe.Load{Running: g.running.Running(), Waiting: g.running.Waiting()}
+func (g *Gateway) Load() telemetry.Load {
+	load := telemetry.Load{Running: g.running.Running(), Waiting: g.running.Waiting()}
 	for _, v := range g.vaults {
 		load.Waiting += v.writing.Waiting() + v.changingMany.Waiting()
 	}
@@ -287,7 +287,7 @@ func (g *vaultGateway) identity() string {
 
 // ofAgent returns the name of a caller with the agent, if requests have one. It is for the
 // beginning of a request.
-func (g *shared) ofAgent(caller string) string { return private.CallerOf(g.agent, caller) }
+func (g *shared) ofAgent(caller string) string { return ownerfiles.CallerOf(g.agent, caller) }
 
 // accountOf returns whose rate limits a request of a caller counts against: those of the agent,
 // whichever of its sessions sends it.
@@ -295,7 +295,7 @@ func (g *shared) accountOf(caller string) string { return cmp.Or(g.agent, caller
 
 // callerOf names the caller, also for the journal: this process where it has only one.
 func (g *shared) callerOf(req Request) string {
-	if session := private.SessionOf(req.Caller); session != "" {
+	if session := ownerfiles.SessionOf(req.Caller); session != "" {
 		return req.Caller
 	}
 	return g.ofAgent(cmp.Or(g.session, "gateway"))

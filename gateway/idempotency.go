@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
 // once carries out a plan. With an idempotency key a call that changes something is carried out
@@ -167,10 +167,10 @@ func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 // missing is the error that the note of a call is not found, by the name in the call.
 func missing(call allowlist.Call) error {
 	for _, s := range call.NamedPaths() {
-		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
+		return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(s.Path))
 	}
 	if name, ok := call.Named(); ok {
-		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(name))
+		return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(name))
 	}
 	return failure.New(failure.CodeNotFound, "", "command %q: the note is not found", call.Name())
 }

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/memory"
@@ -69,7 +69,7 @@ func play(file string, args []string) int {
 		if code, rest, found := strings.Cut(output, " "); found && strings.HasPrefix(rest, "Error: ") && code != "stderr" {
 			reason, _, _ := strings.Cut(rest, `\n`)
 			output = rest
-			fmt.Fprintln(os.Stderr, frame.Failure{Code: code, Reason: reason}.Line())
+			fmt.Fprintln(os.Stderr, protocol.Failure{Code: code, Reason: reason}.Line())
 		}
 		stream := os.Stdout
 		if rest, ok := strings.CutPrefix(output, "stderr "); ok {

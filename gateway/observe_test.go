@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 )
@@ -19,27 +19,27 @@ import (
 // notebook is an observer that keeps what it is told.
 type notebook struct {
 	mu        sync.Mutex
-	starts    []observe.CallStart
-	decisions []observe.Decision
-	ends      []observe.CallEnd
+	starts    []telemetry.CallStart
+	decisions []telemetry.Decision
+	ends      []telemetry.CallEnd
 }
 
 type notebookKey struct{}
 
-func (n *notebook) Begin(ctx context.Context, call observe.CallStart) (context.Context, observe.CallObserver) {
+func (n *notebook) Begin(ctx context.Context, call telemetry.CallStart) (context.Context, telemetry.CallObserver) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.starts = append(n.starts, call)
 	return context.WithValue(ctx, notebookKey{}, call.Command), n
 }
 
-func (n *notebook) Decided(d observe.Decision) {
+func (n *notebook) Decided(d telemetry.Decision) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.decisions = append(n.decisions, d)
 }
 
-func (n *notebook) End(end observe.CallEnd) {
+func (n *notebook) End(end telemetry.CallEnd) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ends = append(n.ends, end)
@@ -185,11 +185,11 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
 	t.Parallel()
 	var first, second notebook
-	ctx, call := observe.All(nil, &first, &second).Begin(context.Background(), observe.CallStart{Command: "read"})
-	call.Decided(observe.Decision{Decision: "allow"})
-	call.End(observe.CallEnd{Code: "ok"})
+	ctx, call := telemetry.All(nil, &first, &second).Begin(context.Background(), telemetry.CallStart{Command: "read"})
+	call.Decided(telemetry.Decision{Decision: "allow"})
+	call.End(telemetry.CallEnd{Code: "ok"})
 	if ctx.Value(notebookKey{}) != "read" || first.told() != second.told() || len(first.ends) != 1 {
 		t.Errorf("told %q and %q", first.told(), second.told())
 	}
-	assert.That(t, observe.All(nil, nil) == nil, "there is an observer of nothing")
+	assert.That(t, telemetry.All(nil, nil) == nil, "there is an observer of nothing")
 }

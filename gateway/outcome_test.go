@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"

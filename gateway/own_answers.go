@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // defaultUndoList is how many changes undo:list names.
@@ -40,15 +40,15 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	sees := g.rules.Visible()
 	err = kept.EachUndoable(journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
 		if e.SeenBy(sees) {
-			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), clean.Line(e.Command))
+			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), sanitize.Line(e.Command))
 			if len(e.Steps) > 0 {
-				b.WriteString("\t" + clean.Line(e.Steps[0].Path))
+				b.WriteString("\t" + sanitize.Line(e.Steps[0].Path))
 			}
 			if more := len(e.Steps) - 1; more > 0 {
 				fmt.Fprintf(&b, " and %d more", more)
 			}
 			if e.Batch != "" {
-				b.WriteString("\tbatch " + clean.Line(e.Batch))
+				b.WriteString("\tbatch " + sanitize.Line(e.Batch))
 			}
 			b.WriteByte('\n')
 			most--
@@ -78,7 +78,7 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := private.StateFolder(g.getenv, abs)
+	state := ownerfiles.StateFolder(g.getenv, abs)
 	if state == "" {
 		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
 	}
@@ -122,7 +122,7 @@ func (g *vaultGateway) waitingCalls(plan Plan, caller string) (string, error) {
 		}
 	}
 	if withdraws && wanted != "all" && b.Len() == 0 {
-		return "", failure.New(failure.CodeNotFound, "call approvals without withdraw: it lists their ids", "no call of yours with the id %q waits for approval", quote.Short(wanted))
+		return "", failure.New(failure.CodeNotFound, "call approvals without withdraw: it lists their ids", "no call of yours with the id %q waits for approval", excerpt.Short(wanted))
 	}
 	return cmp.Or(b.String(), "No call of yours waits for approval.\n"), nil
 }

@@ -11,33 +11,33 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // formOf returns what the rows of the answer to a call are.
-func formOf(call allowlist.Call) pages.Form {
+func formOf(call allowlist.Call) paging.Form {
 	format, _ := call.Param("format")
 	switch {
 	case call.Reply().JSON:
-		return pages.JSON
+		return paging.JSON
 	case format == "csv":
-		return pages.CSV
+		return paging.CSV
 	case format == "tsv":
-		return pages.Text
+		return paging.Text
 	}
 	switch call.Reply().Headings {
 	case allowlist.ArrowHeadings:
-		return pages.Headed
+		return paging.Headed
 	case allowlist.FileHeadings:
-		return pages.Numbered
+		return paging.Numbered
 	}
-	return pages.Text
+	return paging.Text
 }
 
 // firstPage chooses the fields of an answer and stores the rest after its first page.
@@ -66,7 +66,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	}
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
-		chosen, err := pages.Fields(whole.Stdout, req.Fields)
+		chosen, err := paging.Fields(whole.Stdout, req.Fields)
 		if err != nil {
 			return withoutText(whole, err)
 		}
@@ -91,19 +91,19 @@ func withoutText(r Result, err error) Result {
 // page cuts an answer that is longer than the request permits. The rest of the answer to a
 // read is stored. JSON for a model is compact.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
-	if req.Keep && answer.form == pages.JSON {
-		answer.Stdout, answer.rows = pages.Compact(answer.Stdout)
+	if req.Keep && answer.form == paging.JSON {
+		answer.Stdout, answer.rows = paging.Compact(answer.Stdout)
 	}
-	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
+	shown, next, err := answer.cut(paging.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
 	if err != nil {
 		return withoutText(answer, err)
 	}
-	if !req.Keep || !answer.OK || next == (pages.Position{}) {
+	if !req.Keep || !answer.OK || next == (paging.Position{}) {
 		return shown
 	}
 	answer = answer.counted()
 	if req.batch == "" { // the parts of a batch are too many for remarks on each
-		shown = shown.numbered(answer, pages.Position{}, pages.Counted{})
+		shown = shown.numbered(answer, paging.Position{}, paging.Counted{})
 		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, "outline"); answer.isNote && outlines {
 			shown.Notices = append(slices.Clone(shown.Notices), longNote)
 		}
@@ -113,9 +113,9 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 		return shown
 	}
 	req.Ask, req.MaxOutput = nil, 0
-	note := notes.Stamp{}
+	note := vaultview.Stamp{}
 	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
-		note = notes.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
+		note = vaultview.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
 	}
 	text := answer.Stdout
 	if answer.divided != nil {
@@ -123,7 +123,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	}
 	answer.Stdout, answer.raw = "", ""
 	if id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note}); ok {
-		shown.Truncated.Cursor = pages.Cursor(id, next)
+		shown.Truncated.Cursor = paging.Cursor(id, next)
 	}
 	return shown
 }
@@ -133,7 +133,7 @@ const longNote = "this is a part of a long note; outline lists its headings, and
 // numbered returns a page that begins at a position with the numbers of its rows; known are rows
 // counted before. They are unknown if the middle of the answer is missing, and within a row of
 // JSON.
-func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) Result {
+func (r Result) numbered(answer Result, at paging.Position, known paging.Counted) Result {
 	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
 		return r
 	}
@@ -142,7 +142,7 @@ func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) 
 		before = max(0, before-1) // its first line began on the page before
 	}
 	numbered := *r.Truncated
-	numbered.From, numbered.To = before+1, before+pages.Counted{}.Rows(r.Stdout, r.form, len(r.Stdout))
+	numbered.From, numbered.To = before+1, before+paging.Counted{}.Rows(r.Stdout, r.form, len(r.Stdout))
 	if answer.form.HasLines() {
 		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
@@ -159,9 +159,9 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	err := g.admission.Open() // an agent that was restored has no answers of before
 	var from storedText
 	var first storedAnswer
-	var page pages.Page
+	var page paging.Page
 	if err == nil {
-		from.id, from.at, err = pages.ParseCursor(req.Cursor)
+		from.id, from.at, err = paging.ParseCursor(req.Cursor)
 	}
 	if err == nil {
 		from.text, first, err = g.answers.Get(req.Caller, from.id)
@@ -181,11 +181,11 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return g.page(req, now, "")
 	}
 	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
-		return Reject(req.Command, pages.ErrGone) // it may name a note that was hidden since
+		return Reject(req.Command, paging.ErrGone) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
 		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
-		if errors.Is(err, pages.ErrGone) && !compares {
+		if errors.Is(err, paging.ErrGone) && !compares {
 			// The program evicted it. From the same state it makes the same answer again.
 			again := first
 			again.answer.state = "" // so that the text is not left out
@@ -213,9 +213,9 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	answer.Stdout = from.text
 	shown := answer.showing(page).numbered(answer, from.at, first.counted)
 	if !page.Last() {
-		shown.Truncated.Cursor = pages.Cursor(from.id, page.Next)
+		shown.Truncated.Cursor = paging.Cursor(from.id, page.Next)
 	}
-	if counted, ok := pages.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok && shown.Truncated.To > 0 {
+	if counted, ok := paging.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok && shown.Truncated.To > 0 {
 		first.counted = counted
 	}
 	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it is fetched again for each page
@@ -225,7 +225,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 // storedText is a kept text and its id.
 type storedText struct {
 	id, text string
-	at       pages.Position // where the page begins
+	at       paging.Position // where the page begins
 }
 
 // readAgain carries out the request of a page again, for its present caller. A random answer, and
@@ -235,7 +235,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
-	if !first.call.IsRandom() && (first.note == notes.Stamp{} || first.note != notes.StampOf(g.target().Folder, first.answer.Path)) {
+	if !first.call.IsRandom() && (first.note == vaultview.Stamp{} || first.note != vaultview.StampOf(g.target().Folder, first.answer.Path)) {
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
 	}
@@ -273,7 +273,7 @@ func (r Request) continues(before storedAnswer) error {
 
 // Kept returns an error unless the answer of a cursor of the caller is stored.
 func (g *Gateway) Kept(caller, cursor string) error {
-	id, _, err := pages.ParseCursor(cursor)
+	id, _, err := paging.ParseCursor(cursor)
 	if err == nil {
 		_, _, err = g.answers.Get(g.ofAgent(caller), id)
 	}
@@ -285,7 +285,7 @@ func (g *Gateway) Forget(caller string) { g.answers.Drop(g.ofAgent(caller)) }
 
 // storeLimits bound the stored answers: the gateway has memory for one of the largest kind
 // while another one is read.
-var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
+var storeLimits = paging.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
 // maxKeptCall bounds a call whose answer is stored, in bytes: its parameters are stored with it.
 const maxKeptCall = 64 << 10
@@ -295,9 +295,9 @@ type storedAnswer struct {
 	request Request // without Ask
 	call    allowlist.Call
 	answer  Result
-	whole   *checksum     // of the text before fields were chosen, nil if it is the stored one
-	note    notes.Stamp   // of the note whose text it is, where that is known
-	counted pages.Counted // the rows before the page that is likely to be next
+	whole   *checksum       // of the text before fields were chosen, nil if it is the stored one
+	note    vaultview.Stamp // of the note whose text it is, where that is known
+	counted paging.Counted  // the rows before the page that is likely to be next
 }
 
 // wholeOf returns the checksum by which a later answer is compared, nil if that is compared with
@@ -326,9 +326,9 @@ func checksumOf(text string) checksum {
 }
 
 // pageAt returns the page of a stored answer at the position of a request.
-func (s storedAnswer) pageAt(req Request, from storedText) (pages.Page, error) {
-	whole := pages.Whole{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
-	return pages.CutForJSON(whole, from.at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)})
+func (s storedAnswer) pageAt(req Request, from storedText) (paging.Page, error) {
+	whole := paging.Whole{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
+	return paging.CutForJSON(whole, from.at, paging.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)})
 }
 
 // divided is an answer of which the program sent the first part and keeps the whole. For the
@@ -356,7 +356,7 @@ func (d *divided) whole(ctx context.Context) (Result, error) {
 func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
 	text, err := d.out.Kept.More(ctx, from, atLeast)
 	if errors.Is(err, exec.ErrNotKept) {
-		return "", pages.ErrGone
+		return "", paging.ErrGone
 	}
 	return text, err
 }
@@ -383,7 +383,7 @@ func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, 
 			if err != nil {
 				return s, from, err
 			}
-			if cleaned, report := clean.Text(text); report.None() {
+			if cleaned, report := sanitize.Text(text); report.None() {
 				shown = cleaned
 			}
 		}
@@ -414,7 +414,7 @@ func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, 
 		if isArray {
 			from.text = strings.TrimSuffix(from.text, "\n")
 		}
-		s.answer.divided, s.answer.rows, s.whole = nil, pages.Rows{}, wholeOf(whole, from.text)
+		s.answer.divided, s.answer.rows, s.whole = nil, paging.Rows{}, wholeOf(whole, from.text)
 		s = s.withRows(from.text)
 	}
 	return s, from, nil
@@ -431,11 +431,11 @@ func (s storedAnswer) withRows(text string) storedAnswer {
 // filledWith returns the stored answer with all of its text in place of the first part.
 func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, storedText, error) {
 	answer := whole
-	if answer.form == pages.JSON {
-		answer.Stdout, answer.rows = pages.Compact(answer.Stdout)
+	if answer.form == paging.JSON {
+		answer.Stdout, answer.rows = paging.Compact(answer.Stdout)
 	}
 	if at := min(from.at.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
-		return s, from, pages.ErrGone // the position would be a different one
+		return s, from, paging.ErrGone // the position would be a different one
 	}
 	from.text = answer.Stdout
 	answer.Stdout, answer.raw = "", ""

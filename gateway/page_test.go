@@ -16,9 +16,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
@@ -403,10 +403,10 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 		"rows":            "[" + strings.Repeat(`{"a":"\"\"\"\"\"\"\"\""},`, 60) + `{"a":""}]`,
 		"a row":           `["` + strings.Repeat(`\"`, 900) + `"]`,
 	} {
-		for _, form := range []pages.Form{pages.Text, pages.JSON} {
-			got, at := "", pages.Position{}
+		for _, form := range []paging.Form{paging.Text, paging.JSON} {
+			got, at := "", paging.Position{}
 			for turns := 0; ; turns++ {
-				page, err := pages.CutForJSON(pages.Whole{Text: whole, Form: form}, at, pages.Limit{Bytes: most})
+				page, err := paging.CutForJSON(paging.Whole{Text: whole, Form: form}, at, paging.Limit{Bytes: most})
 				require.That(t, err == nil && turns <= len(whole), "%s, form %d: %v after %d pages", name, form, err, turns)
 				size := inJSONString(t, page.Text)
 				assert.That(t, len(page.Text) <= most && size <= most+most/8, "%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
@@ -415,7 +415,7 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 					break
 				}
 			}
-			assert.That(t, form == pages.JSON || got == whole, "%s, form %d: the pages are not the whole", name, form)
+			assert.That(t, form == paging.JSON || got == whole, "%s, form %d: the pages are not the whole", name, form)
 		}
 	}
 }
@@ -423,18 +423,18 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("\"\n", 5000)
-	got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pages.Limit{})
-	assert.That(t, err == nil && next == (pages.Position{}) && got.Stdout == whole && got.Stderr == whole, "got %d bytes, %v", len(got.Stdout), err)
+	got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(paging.Limit{})
+	assert.That(t, err == nil && next == (paging.Position{}) && got.Stdout == whole && got.Stderr == whole, "got %d bytes, %v", len(got.Stdout), err)
 }
 
 func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(pages.MinBytes, 60).Draw(t, "limit")
-		got, next, err := Result{Stdout: text, raw: text}.cut(pages.Limit{Bytes: limit})
+		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(paging.MinBytes, 60).Draw(t, "limit")
+		got, next, err := Result{Stdout: text, raw: text}.cut(paging.Limit{Bytes: limit})
 		require.That(t, err == nil && len(got.Stdout) <= limit && strings.HasPrefix(text, got.Stdout) && utf8.ValidString(got.Stdout), "%q, %v", got.Stdout, err)
 		whole := got.Stdout == text
-		if (got.Truncated == nil) != whole || (next == pages.Position{}) != whole || got.Output() != text {
+		if (got.Truncated == nil) != whole || (next == paging.Position{}) != whole || got.Output() != text {
 			t.Fatalf("%+v, next %v, the output is %q", got.Truncated, next, got.Output())
 		}
 		require.That(t, whole || *got.Truncated == (Truncated{ShownBytes: len(got.Stdout), TotalBytes: int64(len(text))}), "%+v", got.Truncated)
@@ -447,8 +447,8 @@ func TestAPageTellsWhatWasDropped(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a", 700)
 	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
-	got, next, err := answer.cut(pages.Limit{Bytes: 70})
-	assert.That(t, err == nil && next != (pages.Position{}) && *got.Truncated == (Truncated{ShownBytes: 70, TotalBytes: 5000}), "%+v, %v, %v", got.Truncated, next, err)
+	got, next, err := answer.cut(paging.Limit{Bytes: 70})
+	assert.That(t, err == nil && next != (paging.Position{}) && *got.Truncated == (Truncated{ShownBytes: 70, TotalBytes: 5000}), "%+v, %v, %v", got.Truncated, next, err)
 	if !slices.Equal(got.Notices, []string{"first", "what is missing"}) || !slices.Equal(answer.Notices, []string{"first"}) || got.Output() != text {
 		t.Errorf("%q, and %q", got.Notices, answer.Notices)
 	}

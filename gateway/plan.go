@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/exec/secrets"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -27,7 +27,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	}
 	switch {
 	case req.ExpectHash != "" && (len(req.ExpectHash) != 16 || strings.Trim(req.ExpectHash, "0123456789abcdef") != ""):
-		return Plan{}, failure.New(failure.CodeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", quote.Short(req.ExpectHash))
+		return Plan{}, failure.New(failure.CodeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", excerpt.Short(req.ExpectHash))
 	case req.ExpectHash != "" && !call.Effect().Mutates():
 		return Plan{}, failure.New(failure.CodeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
 	}
@@ -107,7 +107,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
 	// The embedded program turns the mark of a secret back into the secret.
-	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return secrets.HasMark([]byte(value)) }) ||
+	own := plan.call.EmbeddedOnly() || plan.call.HasValue(func(value string) bool { return guard.HasMark([]byte(value)) }) ||
 		g.target().Folder != "" && (plan.call.FollowsLinks() || g.backend == Auto && plan.call.Searches() && plan.policy.Redacts() || g.ownDay && aboutToday)
 	if g.backend != Embedded && !own {
 		if program, appErr = g.app(); appErr == nil {
@@ -169,7 +169,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 func (g *vaultGateway) accessError(call allowlist.Call) error {
 	if call.TouchesOneNote() && !g.rules.Policy().Ignores {
 		for _, s := range call.NamedPaths() {
-			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
+			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(s.Path))
 		}
 	}
 	hint := ""

@@ -13,13 +13,13 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -30,7 +30,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
 	req.Caller = g.ofAgent(req.Caller)
 	if req.Cursor != "" && (req.Command == "" || req.Vault == "") { // a cursor alone is enough
-		id, _, err := pages.ParseCursor(req.Cursor)
+		id, _, err := paging.ParseCursor(req.Cursor)
 		if err == nil { // otherwise it is refused where it is used
 			if _, first, err := g.answers.Get(req.Caller, id); err == nil {
 				req.Command, req.Vault = cmp.Or(req.Command, first.request.Command), cmp.Or(req.Vault, first.request.Vault)
@@ -41,7 +41,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}
-	ctx, seen := observe.Begin(ctx, g.observer, observe.Single, req.Command, req.Surface, g.agent)
+	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.Single, req.Command, req.Surface, g.agent)
 	fault := g.guard(req.Command, func() {
 		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
@@ -106,10 +106,10 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		// The program sends only as much of an answer as the first page needs. An answer with headings between its
 		// rows is not divided, nor is a note, whose hash needs the whole.
 		form := formOf(plan.call)
-		if form == pages.JSON {
+		if form == paging.JSON {
 			ctx = exec.CompactJSON(ctx)
 		}
-		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != pages.Headed && form != pages.Numbered {
+		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != paging.Headed && form != paging.Numbered {
 			// One byte more, so that the page ends before the part does.
 			ctx = exec.FirstPart(ctx, exec.Part{Bytes: req.MaxOutput + 1, Lines: form.HasLines()})
 		}
@@ -155,7 +155,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 
 // record begins the record of a request to a vault, "" for an unknown one.
 func (g *shared) record(ctx context.Context, vault string, req Request) *audit.Record {
-	return g.records.Begin(audit.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, observe.CallOf(ctx))
+	return g.records.Begin(audit.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, telemetry.CallOf(ctx))
 }
 
 // admit takes a request through everything before the first process: the pause, the limits,
@@ -176,7 +176,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		}
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // the user is not asked
+		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, telemetry.KnownCommand(req.Command)) // the user is not asked
 	}
 	plan, err := g.Plan(req)
 	if missing := g.findFolder(ctx, plan); missing != nil {
@@ -282,7 +282,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// hard links to files of other names. The embedded program follows no link and enforces
 		// the rules itself.
 		for _, named := range r.call.NamedPaths() {
-			if err := notes.RejectIndirect(g.target().Folder, named.Path); err != nil {
+			if err := vaultview.RejectIndirect(g.target().Folder, named.Path); err != nil {
 				return nothingRan(located), err
 			}
 		}
@@ -313,7 +313,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the
 		// file tells which of two texts the note has. Without the folder of the vault, or while the note
 		// changes, there is no hash.
-		out.Hash = notes.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
+		out.Hash = vaultview.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
 	}
 	return out, nil
 }
@@ -372,7 +372,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	result.Stdout = result.shown(out.Stdout, "stdout")
 	result.Stderr = result.shown(out.Stderr, "stderr")
 	if call.Reply().JSON && result.Stdout != out.Stdout {
-		result.Stdout = clean.InJSON(result.Stdout)
+		result.Stdout = sanitize.InJSON(result.Stdout)
 	}
 	if out.Cut {
 		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
@@ -392,7 +392,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 // logFault logs an error that no caller sees, because it has no code: an internal error.
 func (g *shared) logFault(err error) {
 	if _, hasCode := errors.AsType[failure.CodedError](err); err != nil && !hasCode {
-		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
+		g.log.LogAttrs(context.Background(), telemetry.LevelBug, "an error without a code", telemetry.FaultAttrs(err)...)
 	}
 }
 
@@ -401,7 +401,7 @@ func (g *shared) guard(command string, do func()) error {
 	var caught panics.Catcher
 	caught.Try(do)
 	if r := caught.Recovered(); r != nil {
-		observe.LogPanic(g.log, observe.KnownCommand(command), r.Value, r.Stack)
+		telemetry.LogPanic(g.log, telemetry.KnownCommand(command), r.Value, r.Stack)
 		return failure.ErrInternal
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 )
 
 // Request is an unparsed call of a caller.
@@ -62,9 +62,9 @@ type Request struct {
 	// Shows says that the client shows differences to its user: the result of a change has it.
 	Shows bool
 
-	visibility notes.Fingerprint // when the request was begun
-	reads      []flowRead        // from places of flow rules, by the batch that it is part of
-	batch      string            // that it is an operation of, for the journal
+	visibility vaultview.Fingerprint // when the request was begun
+	reads      []flowRead            // from places of flow rules, by the batch that it is part of
+	batch      string                // that it is an operation of, for the journal
 }
 
 // undoCommand takes changes back.

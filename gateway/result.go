@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Result is the answer to a request, as callers see it. The first six fields
@@ -41,15 +41,15 @@ type Result struct {
 
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
-	form        pages.Form
-	rows        pages.Rows // of Stdout, as far as they were looked at
-	isNote      bool       // raw is the text of one note
-	closed      string     // which notes were hidden by their texts, see [exec.Outcome]
-	state       string     // that the answer was made from, see [exec.Outcome]
-	unchanged   bool       // it is the one that was asked about, and Stdout was left out
-	found       findings   // of the rules about texts
-	lost        bool       // the change removed so much that it was destructive
-	divided     *divided   // Stdout is the first part of an answer; nil where it is whole
+	form        paging.Form
+	rows        paging.Rows // of Stdout, as far as they were looked at
+	isNote      bool        // raw is the text of one note
+	closed      string      // which notes were hidden by their texts, see [exec.Outcome]
+	state       string      // that the answer was made from, see [exec.Outcome]
+	unchanged   bool        // it is the one that was asked about, and Stdout was left out
+	found       findings    // of the rules about texts
+	lost        bool        // the change removed so much that it was destructive
+	divided     *divided    // Stdout is the first part of an answer; nil where it is whole
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -97,14 +97,14 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 // Reject is the result of a request for which no process ran: one that the gateway refused, or that was
 // rejected before it reached the gateway. err has a code and a hint, or is an internal error.
 func Reject(command string, err error) Result {
-	return Result{Command: clean.String(quote.Short(command)), ExitCode: -1, Error: failure.Of(err)}
+	return Result{Command: sanitize.String(excerpt.Short(command)), ExitCode: -1, Error: failure.Of(err)}
 }
 
 // Fault is the result of a request on which vaultwicket itself failed.
 func Fault(command string) Result { return Reject(command, failure.ErrInternal) }
 
 // Rows reports whether Stdout is complete JSON.
-func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }
+func (r Result) Rows() bool { return r.OK && r.form == paging.JSON }
 
 // Output returns the command's standard output byte for byte, also where
 // Stdout was cleaned or cut.
@@ -128,7 +128,7 @@ type Change struct {
 
 // shown returns text as it may be shown, with a notice about what was changed.
 func (r *Result) shown(s, stream string) string {
-	text, read, report := clean.Start(s, int(storeLimits.Bytes))
+	text, read, report := sanitize.Start(s, int(storeLimits.Bytes))
 	if !report.None() {
 		r.Notices = append(r.Notices, report.Notice(stream))
 	}
@@ -145,7 +145,7 @@ const leastStderr = 512
 
 // cut returns the first page of a result, and where the next one begins; the zero Position where
 // there is none. A limit of 0 bytes is none. Standard error gets a sixteenth more.
-func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
+func (r Result) cut(limit paging.Limit) (Result, paging.Position, error) {
 	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
 		end := most // at most: whole characters, and whole lines where that costs no more than an eighth
 		for end > 0 && !utf8.RuneStart(r.Stderr[end]) {
@@ -159,17 +159,17 @@ func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 		r.Stderr = shown + "…"
 	}
 	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
-		return r, pages.Position{}, nil // whatever it has, and without reading it
+		return r, paging.Position{}, nil // whatever it has, and without reading it
 	}
-	page, err := pages.CutForJSON(r.whole(), pages.Position{}, limit)
+	page, err := paging.CutForJSON(r.whole(), paging.Position{}, limit)
 	if err != nil || page.Last() {
-		return r, pages.Position{}, err
+		return r, paging.Position{}, err
 	}
 	return r.showing(page), page.Next, nil
 }
 
 // whole is the text of a result, to be cut into pages.
-func (r Result) whole() pages.Whole { return pages.Whole{Text: r.Stdout, Form: r.form, Rows: r.rows} }
+func (r Result) whole() paging.Whole { return paging.Whole{Text: r.Stdout, Form: r.form, Rows: r.rows} }
 
 // counted returns the result with the number of its rows, which every page reports.
 func (r Result) counted() Result {
@@ -179,12 +179,12 @@ func (r Result) counted() Result {
 }
 
 // showing returns the result with a page of its text.
-func (r Result) showing(page pages.Page) Result {
+func (r Result) showing(page paging.Page) Result {
 	total := int64(len(r.Stdout))
 	switch {
 	case r.divided != nil:
 		total = int64(r.divided.out.Kept.Bytes)
-		if r.form == pages.JSON {
+		if r.form == paging.JSON {
 			total-- // without the line break after an array
 		}
 	case r.Truncated != nil:
@@ -194,13 +194,13 @@ func (r Result) showing(page pages.Page) Result {
 		r.Notices = append(slices.Clone(r.Notices), r.missingPart)
 	}
 	// A copy: the page would keep the whole answer in memory.
-	r.Stdout, r.rows, r.Truncated = strings.Clone(page.Text), pages.Rows{}, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	r.Stdout, r.rows, r.Truncated = strings.Clone(page.Text), paging.Rows{}, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
-		if r.form == pages.JSON {
+		if r.form == paging.JSON {
 			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
 		}
 		if !r.form.HasLines() {
-			r.form = pages.Text
+			r.form = paging.Text
 		}
 	}
 	return r
@@ -224,7 +224,7 @@ type Image struct {
 func (r Result) Marked() Result {
 	if r.Backend != "" || r.Command == undoListCommand { // else it is about vaultwicket itself
 		if r.Stdout != "" {
-			r.form = pages.Text
+			r.form = paging.Text
 		}
 		r.Stdout, r.Stderr = marked(r.Stdout), marked(r.Stderr)
 	}
@@ -274,7 +274,7 @@ func markedSentences(notices []string, cause *failure.Error) ([]string, *failure
 	if cause != nil {
 		all = append(all, cause.Message, cause.Hint)
 	}
-	fenced := clean.FenceNames(all)
+	fenced := sanitize.FenceNames(all)
 	if cause != nil {
 		explained := *cause
 		explained.Message, explained.Hint = fenced[len(notices)], fenced[len(notices)+1]
@@ -287,5 +287,5 @@ func marked(text string) string {
 	if text == "" {
 		return ""
 	}
-	return clean.Fence(text)
+	return sanitize.Fence(text)
 }

@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/pages"
+	"github.com/vaultwicket/vaultwicket/gateway/paging"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -80,7 +80,7 @@ func TestRejectAndFault(t *testing.T) {
 	assert.That(t, !got.OK && got.ExitCode == -1 && got.Error.Code == "bad_request" && got.Error.Hint == "write it so", "got %+v", got)
 	assert.Equal(t, Fault("x").Error.Code, "internal")
 	got = Reject(strings.Repeat("é", 500), errors.New("x"))
-	assert.That(t, len(got.Command) <= quote.Limit+len("…") && utf8.ValidString(got.Command), "the command is %d bytes", len(got.Command))
+	assert.That(t, len(got.Command) <= excerpt.Limit+len("…") && utf8.ValidString(got.Command), "the command is %d bytes", len(got.Command))
 }
 
 func TestEveryCodeHasAClass(t *testing.T) {
@@ -130,7 +130,7 @@ func TestEveryWayOutIsCleaned(t *testing.T) {
 		plan := f.gateway.DryRun(context.Background(), req)
 		for _, out := range []any{result, plan} {
 			text := texts(t, out)
-			_, report := clean.Text(text)
+			_, report := sanitize.Text(text)
 			assert.That(t, report.None(), "%q: %q", req.Command, text)
 		}
 	}
@@ -192,7 +192,7 @@ func TestAllTextOfNotesIsMarked(t *testing.T) {
 			t.Errorf("%s: %q, want %q between marks", what, text, inside)
 		}
 	}
-	rows := Result{OK: true, Backend: "embedded", Stdout: `["x"]`, form: pages.JSON}.Marked()
+	rows := Result{OK: true, Backend: "embedded", Stdout: `["x"]`, form: paging.JSON}.Marked()
 	isMarked("rows", rows.Stdout, "[\"x\"]\n")
 	assert.That(t, !rows.Rows(), "what is between marks is said to be JSON")
 	conflict := Result{Backend: "embedded", Stdout: "Error: conflict\n-x\n", Stderr: "noise\n", Error: &failure.Error{Code: "conflict"}}.Marked()

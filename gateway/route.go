@@ -10,10 +10,10 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -64,10 +64,10 @@ type Plan struct {
 	routes   []route         // the first is taken; the next one when nothing ran on it
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to a hidden note, see [notes.Rules.Named]
+	hidden   bool   // a path leads to a hidden note, see [vaultview.Rules.Named]
 	expect   string
 	policy   policy.Policy // by which it was judged
-	place    registry.Place
+	place    appvaults.Place
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
 	asking                time.Duration  // how long the user was asked for approval
@@ -99,7 +99,7 @@ type route struct {
 	shown    consent.Question // that the user approved; the zero Question is about any notes
 	// caller and batch are those of the plan, for the journal.
 	caller, client, batch string
-	hidden                bool // a path leads to a hidden note, see [notes.Rules.Named]
+	hidden                bool // a path leads to a hidden note, see [vaultview.Rules.Named]
 }
 
 // replaced returns a route with its call, which was replaced, judged by the policy. The error is a
@@ -150,7 +150,7 @@ func (r route) changesNotes() bool {
 // argument returns the name of a caller as an argument of a program, or its digest where the
 // name cannot be one.
 func argument(caller string) string {
-	if len(caller) <= maxCallerArgument && clean.Line(caller) == caller {
+	if len(caller) <= maxCallerArgument && sanitize.Line(caller) == caller {
 		return caller
 	}
 	sum := sha256.Sum256([]byte(caller))

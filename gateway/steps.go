@@ -12,12 +12,12 @@ import (
 	"unicode"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -100,7 +100,7 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 		}
 		if found.Failure == nil && key == "file" {
 			return nothingRan(found), failure.New(failure.CodeAmbiguous, "name the new note with path=",
-				"the note %q has this name, and in which folder the new one would be made is not known", quote.Short(pathIn(found.Stdout)))
+				"the note %q has this name, and in which folder the new one would be made is not known", excerpt.Short(pathIn(found.Stdout)))
 		}
 		if found.Failure == nil {
 			return nothingRan(found), failure.New(failure.CodeAlreadyExists, "choose another name, or give overwrite to replace it", "the note %q exists already", candidate)
@@ -117,7 +117,7 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 	if err != nil || out.Failure != nil || slices.Contains(madeFrom("path", asked), made) {
 		return out, err
 	}
-	return out, failure.New(failure.CodeNotApplied, "look at both notes", "the app made %q instead of %q", quote.Short(made), asked)
+	return out, failure.New(failure.CodeNotApplied, "look at both notes", "the app made %q instead of %q", excerpt.Short(made), asked)
 }
 
 // madeFrom returns the paths that the app may create for a given one: it adds .md to an
@@ -183,7 +183,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outcome, note string) (exec.Outcome, error) {
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
-		return asked, failure.New(failure.CodeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", quote.Short(note))
+		return asked, failure.New(failure.CodeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", excerpt.Short(note))
 	}
 	if r.permit.Confined() {
 		// The embedded program answers for a hidden note as for a missing one.
@@ -193,7 +193,7 @@ func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outc
 		}
 	}
 	if r.policy.Access.Restrict() {
-		if err := notes.RejectIndirect(g.target().Folder, note); err != nil {
+		if err := vaultview.RejectIndirect(g.target().Folder, note); err != nil {
 			return nothingRan(asked), err
 		}
 	}
@@ -227,7 +227,7 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	if r.call.EmbeddedOnly() {
 		hint = "daily:range shows which days have a note" // another day than today was asked for
 	}
-	return out, failure.New(failure.CodeNotFound, hint, "the daily note %q does not exist", quote.Short(note))
+	return out, failure.New(failure.CodeNotFound, hint, "the daily note %q does not exist", excerpt.Short(note))
 }
 
 // locate replaces the name of the note in a call by its path, and the policy judges the call
@@ -242,7 +242,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	}
 	path := pathIn(asked.Stdout)
 	if r.call, err = r.call.At(path); err != nil {
-		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, quote.Short(path))
+		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, excerpt.Short(path))
 	}
 	_, r.policy.Narrowed = g.narrowed(r.call)
 	if r, err = g.replaced(r); err != nil {
@@ -316,12 +316,12 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan) error {
 	}
 	folder := strings.TrimSpace(asked.Stdout)
 	info, err := os.Stat(folder)
-	if asked.Failure != nil || err != nil || !filepath.IsAbs(folder) || !info.IsDir() || private.StateFolder(g.getenv, folder) == "" {
+	if asked.Failure != nil || err != nil || !filepath.IsAbs(folder) || !info.IsDir() || ownerfiles.StateFolder(g.getenv, folder) == "" {
 		return failure.New(policy.CodeAccess, "the user can set vault to the folder of the vault, or private-property and private-tags to empty lists",
 			"which notes are private is not known, because the folder of the vault is not")
 	}
-	at := registry.Locate(registry.Read(g.getenv), registry.Wanted{Folder: folder})
-	g.found.CompareAndSwap(nil, &registry.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder})
+	at := appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Folder: folder})
+	g.found.CompareAndSwap(nil, &appvaults.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder})
 	return nil
 }
 
@@ -344,9 +344,9 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	case asked.Failure != nil:
 		return asked.Failure
 	}
-	if lies := strings.TrimSpace(asked.Stdout); !registry.SameFolder(lies, g.vault.Folder) {
+	if lies := strings.TrimSpace(asked.Stdout); !appvaults.SameFolder(lies, g.vault.Folder) {
 		return failure.New(failure.CodeVaultNotFound, "the user can set the id of the vault, or correct its folder",
-			"the app has the vault %q in the folder %q, the settings have %q", g.name(), quote.Short(lies), quote.Short(g.vault.Folder))
+			"the app has the vault %q in the folder %q, the settings have %q", g.name(), excerpt.Short(lies), excerpt.Short(g.vault.Folder))
 	}
 	g.pinned.confirmed = true
 	return nil

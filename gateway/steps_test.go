@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -199,7 +199,7 @@ func TestNoHashWithoutTheNotesFile(t *testing.T) {
 	for _, test := range []struct{ folder, path string }{
 		{"", "A.md"}, {filepath.Join(vault, "gone"), "A.md"}, {vault, "A.md"}, {vault, "link.md"}, {vault, "../x.md"},
 	} {
-		got := notes.HashOfPrinted(test.folder, test.path, "text\n")
+		got := vaultview.HashOfPrinted(test.folder, test.path, "text\n")
 		assert.That(t, got == "", "%q in %q has the hash %q", test.path, test.folder, got)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -79,10 +79,10 @@ func (g *vaultGateway) programs() (p catalog.Programs) {
 
 // AccessOf returns what can be done with the note or folder at a path in a vault, "" for
 // the default one. The error is a [*failure.RequestError] or a [*allowlist.ParseError].
-func (g *Gateway) AccessOf(vault, path string) (notes.Access, error) {
+func (g *Gateway) AccessOf(vault, path string) (vaultview.Access, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
-		return notes.Access{}, err
+		return vaultview.Access{}, err
 	}
 	a, err := d.rules.AccessOf(path)
 	a.Vault = d.name()
@@ -93,16 +93,16 @@ func (g *Gateway) AccessOf(vault, path string) (notes.Access, error) {
 const maxBelow = 500
 
 // AccessBelow returns what can be done with the folders that are directly in a folder of a
-// vault, "" for its root, sorted by name, and whether there are more. Like [notes.Access] it is
+// vault, "" for its root, sorted by name, and whether there are more. Like [vaultview.Access] it is
 // for the owner.
-func (g *Gateway) AccessBelow(vault, path string) (list []notes.Access, more bool, err error) {
+func (g *Gateway) AccessBelow(vault, path string) (list []vaultview.Access, more bool, err error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, false, err
 	}
-	names, more, err := notes.Folders(d.target().Folder, path, maxBelow)
+	names, more, err := vaultview.Folders(d.target().Folder, path, maxBelow)
 	if err != nil {
-		return nil, false, failure.New(failure.CodeNotFound, "give the path of a folder in the vault", "folder %q: %v", quote.Short(path), err)
+		return nil, false, failure.New(failure.CodeNotFound, "give the path of a folder in the vault", "folder %q: %v", excerpt.Short(path), err)
 	}
 	for _, name := range names {
 		a, err := g.AccessOf(vault, strings.TrimPrefix(path+"/"+name, "/"))
@@ -121,7 +121,7 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) 
 	if err != nil || !d.rules.Visible()(path) {
 		return "", false
 	}
-	return notes.WithHash(d.target().Folder, path, hash)
+	return vaultview.WithHash(d.target().Folder, path, hash)
 }
 
 // EachVisible calls visit with the path of every file of a vault that may be seen, see
@@ -132,11 +132,11 @@ func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error 
 		return err
 	}
 	sees := d.rules.Visible()
-	return notes.Paths(d.target().Folder, func(path string) bool { return !sees(path) || visit(path) })
+	return vaultview.Paths(d.target().Folder, func(path string) bool { return !sees(path) || visit(path) })
 }
 
 // Visible returns what tells whether the note at a path in a vault may be seen, see
-// [notes.Rules.Visible]. Of a vault that the gateway does not have, nothing may.
+// [vaultview.Rules.Visible]. Of a vault that the gateway does not have, nothing may.
 func (g *Gateway) Visible(vault string) func(path string) bool {
 	d, err := g.vaultNamed(vault)
 	if err != nil {

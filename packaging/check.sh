@@ -51,7 +51,7 @@ shellcheck --severity=warning packaging/*.sh packaging/container/*.sh
 
 say "two builds of all packages"
 revision=$(git rev-parse HEAD)
-version=$(sed -n 's/^const Version = "\(.*\)"/\1/p' cmd/internal/release/version.go)
+version=$(sed -n 's/^const Version = "\(.*\)"/\1/p' internal/release/version.go)
 for build in one "two/elsewhere"; do
 	git clone -q "$here" "$work/$build"
 	(

@@ -17,7 +17,7 @@ import (
 // version is that of the program, read from its source.
 func version(t *testing.T) string {
 	t.Helper()
-	text := require.Value(os.ReadFile(filepath.Join("..", "cmd", "internal", "release", "version.go")))(t)
+	text := require.Value(os.ReadFile(filepath.Join("..", "internal", "release", "version.go")))(t)
 	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
 	require.That(t, found != nil, "the source names no version")
 	return string(found[1])

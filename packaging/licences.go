@@ -143,7 +143,7 @@ func LicenceTexts(modules []Module) (string, error) {
 	return b.String(), nil
 }
 
-// patternLicence is that of the patterns of exec/secrets, which are those of gitleaks.
+// patternLicence is that of the patterns of internal/guard, which are those of gitleaks.
 //
 //go:embed gitleaks-licence.txt
 var patternLicence string

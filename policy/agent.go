@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"

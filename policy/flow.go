@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 )
 
 // Flow is a rule about where text may go: once a session has read from one of the places From, what

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )

@@ -13,67 +13,100 @@ import (
 // module is the path of this module.
 const module = "github.com/vaultwicket/vaultwicket"
 
-// allowedImports says which packages of this module a package may import. It is a
-// statement of policy: do not change it to fix a build.
+// allowedImports says which packages of this module a package may import, a row for every
+// package. It is a statement of policy: do not change it to fix a build.
 //
-// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame,
-// gateway/state/journal, gateway/names, gateway/registry,
-// and policy/access: the words for days, what messages repeat, the protocol
-// between the two, the journal, the names of files, the app's list of
-// vaults, and the access rules. These packages import nothing of this module but
-// allowlist/quote, gateway/state/private, which opens private files and locates them, exec/trust, which reads
-// the access lists of Windows and opens regular files, and packages below themselves.
+// The binary has two programs. The gateway and its command line never import the embedded
+// vault CLI, which they start as a process; only cmd, which has its entry point, does. The
+// embedded vault CLI imports nothing of the gateway but the table of commands (allowlist), so
+// that a command is declared once. The packages below internal are the ground on which both
+// stand: they import nothing of either.
 const allowedImports = `
+# the gateway
 tiers                        :
-allowlist                    : allowlist/day allowlist/quote tiers
-allowlist/day                : allowlist/quote
-allowlist/quote              :
-policy                       : policy/access allowlist tiers
-policy/access                :
-exec                         : exec/trust exec/secrets exec/frame exec/process policy allowlist tiers allowlist/quote
-exec/frame                   :
-exec/secrets                 :
-exec/trust                   : allowlist/quote
-exec/process                 : exec/frame
-gateway                      : allowlist allowlist/quote exec exec/frame exec/secrets gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
-gateway/state/audit          : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/private policy tiers
-gateway/state/agents         : gateway/state/private
-gateway/catalog              : gateway/failure policy policy/access allowlist tiers
-gateway/clean                :
-gateway/failure              : allowlist/quote gateway/clean
-gateway/state/journal        : gateway/state/private
-gateway/notes                : gateway/failure gateway/names policy policy/access allowlist allowlist/quote
-gateway/admission            : gateway/failure gateway/state/private
-gateway/consent              : gateway/clean gateway/difference gateway/failure gateway/state/audit allowlist allowlist/quote tiers gateway/state/private
-gateway/httpguard            :
-gateway/notify               : exec/process gateway/httpguard gateway/state/private
-gateway/oauth                : gateway/httpguard
-gateway/oauth/signin         : gateway/httpguard gateway/state/private
-gateway/names                :
-gateway/pages                : allowlist/quote gateway/failure
-gateway/state/private        : exec/trust
-gateway/registry             : exec/trust
-gateway/observe              : allowlist gateway/failure
-gateway/observe/export       : gateway/observe/telemetry gateway/state/audit gateway/state/private
-gateway/observe/telemetry    : allowlist/quote exec gateway/failure gateway/observe
-gateway/ui/activity          : gateway/state/audit policy
-gateway/difference           : gateway/clean
-gateway/ui                   : gateway gateway/admission policy policy/access gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/state/audit gateway/state/journal gateway/state/private gateway/ui/activity gateway/notes tiers
-gateway/mcpserver            : allowlist allowlist/day allowlist/quote exec/frame gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/observe policy tiers
-gateway/mcpserver/wire       : allowlist/quote
-gateway/mcpserver/streamable : exec/trust gateway/httpguard gateway/mcpserver/wire gateway/state/private
-cmd/vaultwicket              : allowlist allowlist/day allowlist/quote cmd/internal/clients cmd/internal/doctor cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault cmd/internal/vault/disk exec exec/secrets exec/frame exec/trust gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/difference gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/notes gateway/oauth gateway/oauth/signin gateway/registry gateway/state/agents gateway/state/audit gateway/state/journal gateway/state/private gateway/ui policy policy/access tiers
-cmd/internal/remote          : cmd/internal/release cmd/internal/terminal gateway gateway/catalog gateway/failure
-cmd/internal/settings        : allowlist allowlist/day allowlist/quote cmd/internal/release cmd/internal/terminal cmd/internal/vault/meaning exec exec/process exec/trust gateway gateway/admission gateway/clean gateway/failure gateway/httpguard gateway/mcpserver/streamable gateway/notes gateway/notify gateway/observe gateway/observe/export gateway/observe/telemetry gateway/registry gateway/state/audit gateway/state/private policy policy/access tiers
-cmd/internal/doctor          : allowlist/quote cmd/internal/clients cmd/internal/release cmd/internal/remote cmd/internal/settings cmd/internal/terminal cmd/internal/vault/disk/system exec gateway gateway/admission gateway/clean gateway/consent gateway/failure gateway/oauth gateway/observe/export gateway/registry gateway/state/audit gateway/state/journal gateway/state/private policy policy/access tiers
-cmd/internal/terminal        : allowlist/day allowlist/quote gateway/clean gateway/failure tiers
-cmd/internal/document        :
-cmd/internal/clients         : allowlist/quote cmd/internal/document cmd/internal/terminal exec/process exec/trust gateway/state/private
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/document cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/secrets gateway/httpguard gateway/state/journal gateway/names gateway/state/private gateway/registry policy/access gateway/difference
-cmd/internal/release         :
-packaging                    :
-packaging/pack               : packaging
-tests                        :
+allowlist                    : allowlist/day internal/excerpt tiers
+allowlist/day                : internal/excerpt
+policy                       : allowlist internal/access tiers
+exec                         : allowlist exec/process internal/excerpt internal/guard internal/ownerfiles internal/protocol policy tiers
+exec/process                 : internal/protocol
+gateway                      : allowlist exec gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/paging gateway/telemetry gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/sanitize policy tiers
+gateway/admission            : gateway/failure internal/ownerfiles
+gateway/agents               : internal/ownerfiles
+gateway/audit                : allowlist gateway/failure gateway/telemetry internal/excerpt internal/ownerfiles policy tiers
+gateway/catalog              : allowlist gateway/failure internal/access policy tiers
+gateway/consent              : allowlist gateway/audit gateway/failure internal/difference internal/excerpt internal/ownerfiles internal/sanitize tiers
+gateway/failure              : internal/excerpt internal/sanitize
+gateway/mcpserver            : allowlist allowlist/day gateway gateway/catalog gateway/consent gateway/failure gateway/mcpserver/streamable gateway/mcpserver/wire gateway/telemetry internal/excerpt internal/protocol policy tiers
+gateway/mcpserver/streamable : gateway/mcpserver/wire internal/httpguard internal/ownerfiles
+gateway/mcpserver/wire       : internal/excerpt
+gateway/notify               : exec/process internal/httpguard internal/ownerfiles
+gateway/oauth                : internal/httpguard
+gateway/oauth/signin         : internal/httpguard internal/ownerfiles
+gateway/paging               : gateway/failure internal/excerpt
+gateway/telemetry            : allowlist gateway/failure
+gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
+gateway/telemetry/signals    : exec gateway/failure gateway/telemetry internal/excerpt
+gateway/ui                   : gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/ui/activity gateway/vaultview internal/access internal/difference internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
+gateway/ui/activity          : gateway/audit policy
+gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames policy
+
+# the command line
+cmd/internal/clients  : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
+cmd/internal/doctor   : cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/journal internal/ownerfiles internal/release internal/sanitize internal/vault/disk/system policy tiers
+cmd/internal/remote   : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release
+cmd/internal/settings : allowlist allowlist/day cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/release internal/sanitize internal/vault/embeddings policy tiers
+cmd/internal/terminal : allowlist/day gateway/failure internal/excerpt internal/sanitize tiers
+cmd/vaultwicket       : allowlist allowlist/day cmd/internal/clients cmd/internal/doctor cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/audit gateway/catalog gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/guard internal/httpguard internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault internal/vault/disk policy tiers
+
+# the embedded vault CLI
+internal/vault               : allowlist internal/access internal/budget internal/ownerfiles internal/protocol internal/release internal/vault/command internal/vault/disk internal/vault/disk/system internal/vault/handlers internal/vault/parallel internal/vault/resident
+internal/vault/bases         : internal/excerpt internal/vault/bases/formula internal/vault/bases/syntax internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index
+internal/vault/bases/formula : internal/budget internal/vault/bases/syntax internal/vault/collation internal/vault/frontmatter internal/vault/momentformat internal/vault/regex
+internal/vault/bases/syntax  :
+internal/vault/collation     :
+internal/vault/command       : allowlist allowlist/day internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/bases internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
+internal/vault/disk          : internal/access internal/filenames internal/vault/disk/system internal/vault/parallel
+internal/vault/disk/system   :
+internal/vault/edit          : internal/vault/markdown
+internal/vault/embeddings    : internal/httpguard internal/ownerfiles internal/vault/index/cache
+internal/vault/find          : internal/excerpt internal/vault/embeddings internal/vault/lookup internal/vault/markdown internal/vault/parallel
+internal/vault/frontmatter   : internal/vault/markdown
+internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/bases internal/vault/bases/formula internal/vault/collation internal/vault/command internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/momentformat internal/vault/parallel internal/vault/pdftext internal/vault/query internal/vault/regex internal/vault/relink internal/vault/search internal/vault/task
+internal/vault/index         : internal/protocol internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/lookup internal/vault/markdown internal/vault/parallel internal/vault/query/trigram
+internal/vault/index/cache   : internal/vault/disk/system internal/vault/parallel
+internal/vault/lookup        : internal/excerpt internal/vault/collation internal/vault/parallel
+internal/vault/markdown      :
+internal/vault/momentformat  :
+internal/vault/parallel      :
+internal/vault/pdftext       : internal/budget
+internal/vault/query         : internal/budget internal/excerpt internal/vault/frontmatter internal/vault/markdown internal/vault/query/trigram internal/vault/regex
+internal/vault/query/trigram :
+internal/vault/regex         :
+internal/vault/relink        : internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
+internal/vault/resident      : internal/protocol internal/vault/command internal/vault/disk
+internal/vault/search        : internal/budget internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/parallel internal/vault/query/trigram
+internal/vault/task          :
+
+# the ground on which both stand
+internal/access     :
+internal/appvaults  : internal/ownerfiles
+internal/budget     : internal/protocol
+internal/difference : internal/sanitize
+internal/excerpt    :
+internal/filenames  :
+internal/guard      :
+internal/httpguard  :
+internal/journal    : internal/ownerfiles
+internal/ownerfiles : internal/excerpt
+internal/protocol   :
+internal/release    :
+internal/sanitize   :
+internal/textedit   :
+
+# packaging and tests
+packaging      :
+packaging/pack : packaging
+tests          :
 `
 
 // capabilities says which files alone may import a package. A trailing slash means
@@ -85,58 +118,153 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/spf13/pflag", "cmd/internal/terminal/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
-	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/document/", "settings are read in one place, and those of MCP clients in another"},
-	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/document/", "YAML is read where properties are, and where MCP clients keep their settings"},
-	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
-	{"github.com/ledongthuc/pdf", "cmd/internal/vault/pdftext/", "files that may hurt are read in one place"},
-	{"golang.org/x/image/draw", "cmd/internal/vault/commands/", "images are scaled for models in one place"},
-	{"github.com/blevesearch/snowballstem", "cmd/internal/vault/find/", "word forms are compared in one place"},
-	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/disk/system/", "a process locks itself in once"},
-	{"github.com/git-pkgs/gitignore", "policy/access/", "patterns hide where files are looked for; its New would start git"},
-	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
+	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ internal/textedit/", "settings are read in one place, and those of MCP clients in another"},
+	{"go.yaml.in/yaml/v4", "internal/vault/frontmatter/ internal/textedit/", "YAML is read where properties are, and where MCP clients keep their settings"},
+	{"github.com/dlclark/regexp2/v2", "internal/vault/regex/", "the dialect of the app is compiled in one place"},
+	{"github.com/ledongthuc/pdf", "internal/vault/pdftext/", "files that may hurt are read in one place"},
+	{"golang.org/x/image/draw", "internal/vault/handlers/", "images are scaled for models in one place"},
+	{"github.com/blevesearch/snowballstem", "internal/vault/find/", "word forms are compared in one place"},
+	{"github.com/landlock-lsm/go-landlock/landlock", "internal/vault/disk/system/", "a process locks itself in once"},
+	{"github.com/git-pkgs/gitignore", "internal/access/", "patterns hide where files are looked for; its New would start git"},
+	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/paging/", "texts are cut in one place"},
 	{"github.com/clipperhouse/displaywidth", "cmd/internal/terminal/", "lines are cut to the terminal in one place"},
 	{"golang.org/x/term", "cmd/internal/terminal/", "a terminal is asked for its size in one place"},
 	{"golang.org/x/time/rate", "gateway/admission/", "calls are let through in one place"},
-	{"github.com/VictoriaMetrics/metrics", "gateway/observe/telemetry/", "what is counted is named in one place, where names of notes are not known"},
+	{"github.com/VictoriaMetrics/metrics", "gateway/telemetry/signals/", "what is counted is named in one place, where names of notes are not known"},
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
 	{"github.com/go-jose/go-jose/v4", "gateway/oauth/", "access tokens are checked in one place"},
 	{"github.com/go-webauthn/webauthn/webauthn", "gateway/oauth/signin/", "the owner signs in in one place"},
 	{"github.com/go-oauth2/oauth2/v4", "gateway/oauth/signin/", "access tokens are issued in one place"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ gateway/oauth/signin/ gateway/notify/ cmd/vaultwicket/serve_http.go cmd/internal/remote/ gateway/ui/ gateway/observe/telemetry/ cmd/internal/vault/meaning/", "the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server that the user has named only"},
-	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
-	{"go.opentelemetry.io/otel/trace", "gateway/observe/telemetry/", "what a collector is told is written in one place"},
+	{"net/http", "internal/httpguard/ gateway/mcpserver/ gateway/mcpserver/streamable/ gateway/oauth/ gateway/oauth/signin/ gateway/notify/ cmd/vaultwicket/serve_http.go cmd/internal/remote/ gateway/ui/ gateway/telemetry/signals/ internal/vault/embeddings/", "the network is used by servers over HTTP, for traces, for messages to the owner, and for vectors of texts by a server that the user has named only"},
+	{"go.opentelemetry.io/otel/sdk/trace", "gateway/telemetry/signals/", "what a collector is told is written in one place"},
+	{"go.opentelemetry.io/otel/trace", "gateway/telemetry/signals/", "what a collector is told is written in one place"},
 }
 
 func TestOnlyAllowedImports(t *testing.T) {
-	allowed := map[string][]string{}
-	for line := range strings.Lines(allowedImports) {
-		if folder, list, ok := strings.Cut(line, ":"); ok {
-			allowed[strings.TrimSpace(folder)] = strings.Fields(list)
+	allowed := readTable(t)
+	used := ownImports(t)
+	for folder, targets := range used {
+		list, known := allowed[folder]
+		assert.That(t, known, "allowedImports has no row for %q", folder)
+		for target, files := range targets {
+			if !slices.Contains(list, target) {
+				t.Errorf("%s imports %s, which its row of allowedImports does not contain", files[0], target)
+			}
 		}
 	}
-	for _, s := range sources(t) {
-		folder := s.folder()
-		if strings.HasPrefix(folder, "cmd/internal/vault/") {
-			folder = "cmd/internal/vault"
+	for folder, list := range allowed {
+		for _, target := range list {
+			if used[folder][target] == nil {
+				t.Errorf("allowedImports lets %s import %s, which it does not: the row is stale", folder, target)
+			}
 		}
-		list, known := allowed[folder]
-		assert.That(t, known, "%s: allowedImports has no row for %q", s.name, folder)
-		for _, spec := range s.syntax.Imports {
-			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
-			if ours && !slices.ContainsFunc(list, func(pattern string) bool { return covers(pattern, target) }) {
-				t.Errorf("%s imports %s, which its row of allowedImports does not contain", s.name, target)
+		assert.That(t, used[folder] != nil || folder == "tests", "allowedImports has a row for %q, which is no package", folder)
+	}
+}
+
+func TestTheGroundImportsNeitherProgram(t *testing.T) {
+	for folder, list := range readTable(t) {
+		for _, target := range list {
+			switch programOf(folder) {
+			case theGround:
+				assert.Equal(t, programOf(target), theGround, "%s imports %s", folder, target)
+			case theGateway:
+				assert.That(t, programOf(target) == theGateway || programOf(target) == theGround, "%s imports %s", folder, target)
+			case theVault:
+				declares := target == "allowlist" || target == "allowlist/day" || target == "tiers"
+				assert.That(t, declares || programOf(target) == theVault || programOf(target) == theGround, "%s imports %s", folder, target)
 			}
 		}
 	}
 }
 
-func covers(pattern, target string) bool {
-	if prefix, wild := strings.CutSuffix(pattern, "*"); wild {
-		return strings.HasPrefix(target, prefix)
+// The parts of the module, as allowedImports is divided.
+const (
+	theGateway     = "the gateway"
+	theCommandLine = "the command line"
+	theVault       = "the embedded vault CLI"
+	theGround      = "the ground"
+)
+
+func programOf(folder string) string {
+	first, _, _ := strings.Cut(folder, "/")
+	switch {
+	case folder == "internal/vault", strings.HasPrefix(folder, "internal/vault/"):
+		return theVault
+	case first == "internal":
+		return theGround
+	case slices.Contains([]string{"tiers", "allowlist", "policy", "exec", "gateway"}, first):
+		return theGateway
+	case first == "cmd":
+		return theCommandLine
 	}
-	return pattern == target
+	return ""
+}
+
+// maxChain is how many packages may stand in one chain of imports, so that a reader who
+// follows a call is not led through more.
+const maxChain = 10
+
+func TestChainsOfImportsAreShort(t *testing.T) {
+	allowed := readTable(t)
+	chains := map[string][]string{}
+	var chain func(folder string) []string
+	chain = func(folder string) []string {
+		if known, ok := chains[folder]; ok {
+			return known
+		}
+		var longest []string
+		for _, target := range allowed[folder] {
+			if next := chain(target); len(next) > len(longest) {
+				longest = next
+			}
+		}
+		chains[folder] = append([]string{folder}, longest...)
+		return chains[folder]
+	}
+	for folder := range allowed {
+		if found := chain(folder); len(found) > maxChain {
+			t.Errorf("a chain of %d packages: %s", len(found), strings.Join(found, " → "))
+		}
+	}
+}
+
+// readTable returns allowedImports: the imports that a folder may have.
+func readTable(t *testing.T) map[string][]string {
+	t.Helper()
+	allowed := map[string][]string{}
+	for line := range strings.Lines(allowedImports) {
+		folder, list, isRow := strings.Cut(line, ":")
+		if !isRow || strings.HasPrefix(line, "#") {
+			continue
+		}
+		folder = strings.TrimSpace(folder)
+		assert.That(t, allowed[folder] == nil, "allowedImports has two rows for %q", folder)
+		allowed[folder] = strings.Fields(list)
+	}
+	return allowed
+}
+
+// ownImports returns, for every folder of the module, the folders of the module that its files
+// import, each with the files that do.
+func ownImports(t *testing.T) map[string]map[string][]string {
+	t.Helper()
+	used := map[string]map[string][]string{}
+	for _, s := range sources(t) {
+		folder := s.folder()
+		if used[folder] == nil {
+			used[folder] = map[string][]string{}
+		}
+		for _, spec := range s.syntax.Imports {
+			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
+			if ours && !strings.HasPrefix(target, "tests/") {
+				used[folder][target] = append(used[folder][target], s.name)
+			}
+		}
+	}
+	return used
 }
 
 func TestEachCapabilityHasItsImporters(t *testing.T) {

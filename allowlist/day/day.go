@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // Direction says whether a word that does not tell, the name of a weekday or a length of time
@@ -155,7 +155,7 @@ func suggest(text string) string {
 	if meant, known := otherWords[word]; known {
 		return meant
 	}
-	return quote.Nearest(word, dayWords)
+	return excerpt.Nearest(word, dayWords)
 }
 
 // otherWords are what people also say for a day.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 )
 
 var helpOfAccess = description{
@@ -62,7 +62,7 @@ func showAccess(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-func permittedText(p notes.Permitted) string {
+func permittedText(p vaultview.Permitted) string {
 	switch {
 	case p.Allowed && p.Why == "":
 		return "yes"

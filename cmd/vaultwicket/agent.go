@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/state/agents"
+	"github.com/vaultwicket/vaultwicket/gateway/agents"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -72,7 +72,7 @@ func agentCommand(_ context.Context, std terminal.Streams, args []string) error 
 		return actions[rest[0]](rest[1])
 	case len(rest) > 0 && rest[0] != "list" && actions[rest[0]] == nil:
 		names := append(slices.Sorted(maps.Keys(actions)), "list")
-		return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", quote.Short(rest[0]), quote.DidYouMean(rest[0], names)), Advice: `"vaultwicket help agent" shows them`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(rest[0]), excerpt.DidYouMean(rest[0], names)), Advice: `"vaultwicket help agent" shows them`}
 	}
 	return &terminal.UsageError{Reason: "usage: vaultwicket agent add NAME | list | show NAME | rotate NAME | revoke NAME | remove NAME"}
 }
@@ -191,7 +191,7 @@ func (a agentAction) remove(name string) error {
 }
 
 func (a agentAction) unknown(name string) error {
-	return &terminal.UsageError{Reason: fmt.Sprintf("unknown agent %q%s", name, quote.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents)))),
+	return &terminal.UsageError{Reason: fmt.Sprintf("unknown agent %q%s", name, excerpt.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents)))),
 		Advice: "add it with: vaultwicket agent add " + name}
 }
 

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 var helpOfApprovals = description{
@@ -45,7 +45,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		return err
 	}
 	if len(rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", excerpt.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
 	}
 	_, questions, err := openQuestions(std)
 	if err != nil {
@@ -57,7 +57,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		if q.State == consent.Pending { // seconds are never below zero: a clock may have been put back
 			list = append(list, waitingApproval{
 				Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second), Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
-				Session: clean.Line(private.SessionOf(q.Session)), Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: terminal.Visible(q.Text),
+				Session: sanitize.Line(ownerfiles.SessionOf(q.Session)), Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client), Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Text: terminal.Visible(q.Text),
 			})
 		}
 	}
@@ -125,7 +125,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	if q, err = decide(state, q.Code, true); err != nil {
 		return approvalError(err)
 	}
-	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
+	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
 	return nil
 }
 
@@ -144,7 +144,7 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 	if q, err = decide(state, q.Code, false); err != nil {
 		return approvalError(err)
 	}
-	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
+	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault))
 	return nil
 }
 
@@ -202,7 +202,7 @@ func openQuestions(std terminal.Streams) (state string, questions []consent.Stor
 		return "", nil, approvalError(err)
 	}
 	for _, bad := range damaged {
-		terminal.Notef(std.Err, "%s; it is ignored", clean.Line(bad.Error()))
+		terminal.Notef(std.Err, "%s; it is ignored", sanitize.Line(bad.Error()))
 	}
 	return state, questions, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -17,8 +17,8 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 	home := t.TempDir()
 	var out, errs strings.Builder
 	std := terminal.Streams{Out: &out, Err: &errs, Lookup: func(name string) (string, bool) { return home, name == "XDG_STATE_HOME" }}
-	state := private.StateFolder(std.Getenv, "")
-	require.That(t, private.EnsureFolder(state), "no state folder")
+	state := ownerfiles.StateFolder(std.Getenv, "")
+	require.That(t, ownerfiles.EnsureFolder(state), "no state folder")
 	q := require.Value(consent.OpenStore(consent.Folder(state), time.Now).Ask(consent.StoredQuestion{
 		Session: "theirs", Client: `evil", session "mine`, Vault: "Notes", Command: "delete",
 		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: consent.Digest{1},

@@ -11,11 +11,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 var helpOfAudit = description{
@@ -70,9 +70,9 @@ func auditLog(ctx context.Context, std terminal.Streams, args []string) error {
 		if err != nil {
 			name := rest[0]
 			if errors.Is(err, fs.ErrExist) {
-				return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
+				return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", excerpt.Short(name)), Advice: "choose a file that does not exist"}
 			}
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", excerpt.Short(name), errors.Unwrap(err))}
 		}
 		done, err := exportLines(ctx, std, state, file)
 		if err == nil {
@@ -147,7 +147,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Short(rest[0])), Advice: "it verifies the whole log"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", excerpt.Short(rest[0])), Advice: "it verifies the whole log"}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -166,7 +166,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 	if file := against.checkpoints; file != "" {
 		in, err := os.Open(file)
 		if err != nil {
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", quote.Short(file), errors.Unwrap(err))}
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err))}
 		}
 		defer in.Close()
 		c, err := audit.VerifyCheckpoints(state, against.key, in, time.Now())
@@ -174,7 +174,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 			return auditError(err)
 		}
 		if checked = &c; c.Checkpoints == 0 && c.Broken == "" {
-			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: %q has no checkpoint", quote.Short(file)), Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\""}
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(file)), Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\""}
 		}
 	}
 	if asJSON {
@@ -201,7 +201,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 	}
 	switch {
 	case checked != nil && checked.Broken != "" && len(broken) == 0:
-		broken = append(broken, terminal.Fail(terminal.ExitFailed, "the audit log does not match the checkpoints: "+clean.Line(checked.Broken), "keep a copy of the log and of the checkpoints"))
+		broken = append(broken, terminal.Fail(terminal.ExitFailed, "the audit log does not match the checkpoints: "+sanitize.Line(checked.Broken), "keep a copy of the log and of the checkpoints"))
 	case checked != nil && len(broken) == 0:
 		fmt.Fprintf(std.Out, "OK: %d checkpoints, the last of %s, signed with the key %s\n", checked.Checkpoints, checked.Last.UTC().Format(time.RFC3339), checked.Key)
 	}
@@ -218,12 +218,12 @@ func (p auditPart) broken(r audit.Report) error {
 	if r.Lines > 1 {
 		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
 	}
-	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
+	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, sanitize.Line(r.Broken.String())), hint+"; keep a copy of "+sanitize.Line(p.folder))
 }
 
 func reportOf(r audit.Report) auditReport {
 	if b := r.Broken; b != nil {
-		r.Broken = &audit.Break{File: clean.Line(b.File), Line: b.Line, Why: clean.Line(b.Why)}
+		r.Broken = &audit.Break{File: sanitize.Line(b.File), Line: b.Line, Why: sanitize.Line(b.Why)}
 	}
 	return auditReport{OK: r.Broken == nil, Report: r}
 }
@@ -265,7 +265,7 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 	for _, part := range auditParts(state) {
 		p := exportedPart{auditPart: part}
 		damaged, err := eachLine(ctx, std, audit.List(part.folder, audit.Filter{}), func(line audit.Line) error {
-			text, err := quote.JSON(line) // byte for byte as the log has it
+			text, err := excerpt.JSON(line) // byte for byte as the log has it
 			if err == nil {
 				p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
 				_, err = to.WriteString(text + "\n")

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 type auditQuery struct {
@@ -55,13 +55,13 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &terminal.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket audit list --help" shows the flags`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", excerpt.Short(rest[0])), Advice: `"vaultwicket audit list --help" shows the flags`}
 	case q.json && q.csv:
 		return &terminal.UsageError{Reason: "--json and --csv cannot be combined"}
 	case q.filter.Limit < 0:
 		return &terminal.UsageError{Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit), Advice: "0 shows all entries"}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &terminal.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Short(q.filter.Decision), quote.DidYouMean(q.filter.Decision, auditDecisions)),
+		return &terminal.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", excerpt.Short(q.filter.Decision), excerpt.DidYouMean(q.filter.Decision, auditDecisions)),
 			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
 	if q.filter.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
@@ -71,7 +71,7 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &terminal.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Short(q.since), quote.Short(q.until))}
+		return &terminal.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", excerpt.Short(q.since), excerpt.Short(q.until))}
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func eachLine(ctx context.Context, std terminal.Streams, lines iter.Seq2[audit.L
 		}
 		if _, isDamage := errors.AsType[*audit.Damaged](err); isDamage {
 			damaged++
-			terminal.Notef(std.Err, "%s", clean.Line(err.Error()))
+			terminal.Notef(std.Err, "%s", sanitize.Line(err.Error()))
 			continue
 		}
 		if err != nil {
@@ -200,7 +200,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 		var details []string // the other values, with their names
 		add := func(name, value string) {
 			if value != "" {
-				details = append(details, name+clean.Line(value))
+				details = append(details, name+sanitize.Line(value))
 			}
 		}
 		add("", l.Code)
@@ -221,7 +221,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 			add("", l.Repair.Why)
 		}
 		add("session=", l.Session)
-		what := clean.Line(cmp.Or(l.Decision, l.Kind))
+		what := sanitize.Line(cmp.Or(l.Decision, l.Kind))
 		t.Add(terminal.Text(strconv.FormatUint(l.Seq, 10)), terminal.Text(s.Time(l.Time)), terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
 			terminal.Text(cmp.Or(l.Command, "-")), terminal.Text(cmp.Or(l.Vault, "-")), terminal.Text(strings.Join(details, ", ")))
 		return nil
@@ -231,7 +231,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 func newLineArray(to io.Writer) lineWriter {
 	out, before, after := bufio.NewWriter(to), "[\n  ", "[]\n"
 	return lineWriter{func(l audit.Line) error {
-		text, err := quote.JSON(l) // as the log has it: the hash in the next line is that of this text
+		text, err := excerpt.JSON(l) // as the log has it: the hash in the next line is that of this text
 		if err == nil {
 			_, err = out.WriteString(before + text)
 			before, after = ",\n  ", "\n]\n"
@@ -270,7 +270,7 @@ func newLineSheet(out io.Writer) lineWriter {
 			l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
 			l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, strings.Join(params, " "), l.Agent, strings.Join(l.Found, "; "), strings.Join(l.Shadow, "; "),
 		} {
-			name = clean.Line(name)
+			name = sanitize.Line(name)
 			if name != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(name)[0]) {
 				name = "'" + name // no spreadsheet takes it for a formula: clients choose their names
 			}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -53,7 +53,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	for _, check := range [][]string{{"secrets", w.secrets, "redact", "strict", "block", "allow"}, {"suspicious", w.suspicious, "notice", "ask", "off"}, {"remote-links", w.remoteLinks, "ask", "allow"}} {
 		if value, of := check[1], check[2:]; value != "" && !slices.Contains(of, value) {
-			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], quote.Short(value)), Advice: "want " + strings.Join(of, ", ")}
+			return &terminal.UsageError{Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], excerpt.Short(value)), Advice: "want " + strings.Join(of, ", ")}
 		}
 	}
 	state, err := settings.StateFolder(std)

@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 var helpOfBatch = description{
@@ -84,7 +84,7 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", excerpt.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
 		}
 		defer file.Close()
 		in = file
@@ -104,11 +104,11 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	case r := <-done:
 		switch {
 		case r.err != nil:
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), r.err)}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", excerpt.Short(name), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Short(name), maxBatchInput), Advice: "split it into several files"}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", excerpt.Short(name), maxBatchInput), Advice: "split it into several files"}
 		case len(r.input) == 0:
-			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q is empty", excerpt.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
 		}
 		return r.input, nil
 	}

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 var helpOfCommands = description{
@@ -46,7 +46,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		return err
 	}
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []catalog.Explained{}
 	if o.Remote != nil {
@@ -180,7 +180,7 @@ func checkDrift(ctx context.Context, getenv func(string) string, app installedAp
 		return d, nil
 	}
 	text, _ := json.Marshal(d)
-	_, _ = private.Replace(private.Disk{}, name+".new", name, append(text, '\n'), time.Time{}) // without it the app is asked again
+	_, _ = ownerfiles.Replace(ownerfiles.Disk{}, name+".new", name, append(text, '\n'), time.Time{}) // without it the app is asked again
 	return d, nil
 }
 
@@ -214,7 +214,7 @@ const (
 
 // driftFile returns the file of the cached result, "" without a cache folder.
 func driftFile(getenv func(string) string) string {
-	folder := private.CacheFolder(getenv, "")
+	folder := ownerfiles.CacheFolder(getenv, "")
 	if folder == "" {
 		return ""
 	}

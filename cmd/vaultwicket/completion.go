@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 var helpOfCompletion = description{
@@ -39,7 +39,7 @@ func printCompletion(_ context.Context, std terminal.Streams, args []string) err
 	}
 	script, known := completionScript(args[0])
 	if !known {
-		return &terminal.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Short(args[0])), Advice: "use one of " + shells}
+		return &terminal.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", excerpt.Short(args[0])), Advice: "use one of " + shells}
 	}
 	_, err = io.WriteString(std.Out, script)
 	return err

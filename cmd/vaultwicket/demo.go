@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 var helpOfDemo = description{
@@ -35,7 +35,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 		return err
 	}
 	if len(args) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("demo: unexpected argument %q", quote.Short(args[0])), Advice: "demo has no arguments"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("demo: unexpected argument %q", excerpt.Short(args[0])), Advice: "demo has no arguments"}
 	}
 	clock, err := settings.Clock(std)
 	if err != nil {

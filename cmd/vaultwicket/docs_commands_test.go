@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/vault"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/golden"

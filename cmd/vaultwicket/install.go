@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -157,7 +157,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		return err
 	}
 	if len(rest) > 1 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[1])), Advice: name + " takes one client, or --all"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[1])), Advice: name + " takes one client, or --all"}
 	}
 	if len(rest) == 1 {
 		s.Client = rest[0]

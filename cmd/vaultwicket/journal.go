@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 var helpOfJournal = description{
@@ -159,7 +159,7 @@ type keptChangeFile struct {
 
 func keptChangeOf(e journal.Entry) keptChange {
 	k := keptChange{
-		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Agent: private.AgentOf(e.Caller), Caller: private.SessionOf(e.Caller), Client: e.Client,
+		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Agent: ownerfiles.AgentOf(e.Caller), Caller: ownerfiles.SessionOf(e.Caller), Client: e.Client,
 		Batch: e.Batch, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
 	}
 	for _, s := range e.Steps {

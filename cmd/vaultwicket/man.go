@@ -14,10 +14,10 @@ import (
 	"sync"
 	"text/template"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 var helpOfMan = description{
@@ -67,7 +67,7 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	page, found := manualPageNamed(name)
 	if !found {
-		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manualNames())), Advice: `"vaultwicket man --list" lists the pages`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", excerpt.Short(name), excerpt.DidYouMean(name, manualNames())), Advice: `"vaultwicket man --list" lists the pages`}
 	}
 	if terminal.IsTerminal(std.Out) {
 		terminal.Notef(std.Err, "this is the source of the page; read it with: vaultwicket man %s | man -l -", name)

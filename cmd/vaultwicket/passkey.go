@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 var helpOfPasskey = description{
@@ -78,7 +78,7 @@ func passkeyCommand(_ context.Context, std terminal.Streams, args []string) erro
 	case len(rest) == 2 && rest[0] == "remove":
 		had, err := store.Remove(rest[1])
 		if err == nil && !had {
-			err = &terminal.UsageError{Reason: fmt.Sprintf("unknown id %q", quote.Short(rest[1])), Advice: `"vaultwicket passkey list" shows them`}
+			err = &terminal.UsageError{Reason: fmt.Sprintf("unknown id %q", excerpt.Short(rest[1])), Advice: `"vaultwicket passkey list" shows them`}
 		}
 		return err
 	}

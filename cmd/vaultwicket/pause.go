@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 var helpOfPause = description{
@@ -41,7 +41,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !private.EnsureFolder(state) {
+	if !ownerfiles.EnsureFolder(state) {
 		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
 	if err := admission.Pause(state, agent, time.Now()); err != nil {
@@ -55,7 +55,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 		return nil
 	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
-		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", clean.Line(place))
+		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", sanitize.Line(place))
 	}
 	since := admission.PausedSince(state)
 	if asJSON {
@@ -111,7 +111,7 @@ func pauseWords(name string, std terminal.Streams, args []string) (state, agent 
 		}
 	}
 	if len(rest) > 0 {
-		return "", "", false, &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[0])), Advice: "it applies to every server of this user"}
+		return "", "", false, &terminal.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[0])), Advice: "it applies to every server of this user"}
 	}
 	state, err = settings.StateFolder(std)
 	return state, agent, asJSON, err

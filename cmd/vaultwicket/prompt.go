@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 var helpOfPrompt = description{
@@ -33,7 +33,7 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	for _, word := range o.Rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := arguments[name]; twice || !ok {
-			return &terminal.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", quote.Short(word)), Advice: "write key=value, such as days=3"}
+			return &terminal.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", excerpt.Short(word)), Advice: "write key=value, such as days=3"}
 		}
 		arguments[name] = value
 	}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 var helpOfRun = description{
@@ -115,8 +115,8 @@ func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
 	for _, word := range words {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
 			return gateway.Request{}, &terminal.UsageError{
-				Reason: fmt.Sprintf("flag %q must come before the command %q", quote.Short(word), quote.Short(command)),
-				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), quote.Short(word), quote.Short(command)),
+				Reason: fmt.Sprintf("flag %q must come before the command %q", excerpt.Short(word), excerpt.Short(command)),
+				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), excerpt.Short(word), excerpt.Short(command)),
 			}
 		}
 	}
@@ -128,12 +128,12 @@ func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
 	})
 	switch {
 	case at >= 0 && stdin != "":
-		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", quote.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
+		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("--stdin cannot be combined with %q", excerpt.Short(words[at])), Advice: "standard input is one value: leave one of them out"}
 	case at >= 0:
 		stdin, _, _ = strings.Cut(words[at], "=")
 		words = slices.Delete(words, at, at+1)
 	case strings.Contains(stdin, "="):
-		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", quote.Short(stdin)), Advice: "use --stdin content"}
+		return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", excerpt.Short(stdin)), Advice: "use --stdin content"}
 	}
 	if stdin != "" {
 		text, err := io.ReadAll(io.LimitReader(o.Std.In, maxInput+1))
@@ -188,7 +188,7 @@ type user struct {
 
 // counting is ctx for a call of which p shows how far it has come.
 func counting(ctx context.Context, p *terminal.Progress) context.Context {
-	return frame.WithProgress(ctx, func(c frame.Progress) { p.Count(c.String()) })
+	return protocol.WithProgress(ctx, func(c protocol.Progress) { p.Count(c.String()) })
 }
 
 // asker returns the function that asks the user at the terminal for an approval. It is nil when

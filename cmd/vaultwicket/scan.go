@@ -9,10 +9,10 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/exec/secrets"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -48,7 +48,7 @@ func scan(_ context.Context, std terminal.Streams, args []string) error {
 		if e.IsDir || err != nil || bytes.IndexByte(text, 0) >= 0 {
 			return
 		}
-		for _, s := range secrets.Find(text, o.Policy.Secrets == policy.SecretsStrict) {
+		for _, s := range guard.Find(text, o.Policy.Secrets == policy.SecretsStrict) {
 			rows = append(rows, foundSecret{e.Path.String(), 1 + bytes.Count(text[:s.Start], []byte("\n")), s.Kind})
 		}
 	})
@@ -60,7 +60,7 @@ func scan(_ context.Context, std terminal.Streams, args []string) error {
 		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
 	}
 	for _, row := range rows {
-		fmt.Fprintf(std.Out, "%s:%d\t%s\n", clean.Line(row.Path), row.Line, row.Kind)
+		fmt.Fprintf(std.Out, "%s:%d\t%s\n", sanitize.Line(row.Path), row.Line, row.Kind)
 	}
 	terminal.Notef(std.Err, "%d found", len(rows))
 	return nil

@@ -15,14 +15,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 var helpOfServe = description{
@@ -79,7 +79,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		debug.SetMemoryLimit(serveMemory)
 	}
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
 	}
 	for _, served := range o.Served { // otherwise the user would see a missing folder only in the answers to calls
 		if served.Folder == "" {
@@ -179,11 +179,11 @@ func serveText(s terminal.Screen, vault string) string {
 // registerServer adds this server to the list of running servers in the state folder, until end is called. It
 // works in the background, so that the first answer does not wait, and the server runs without it.
 func registerServer(o settings.Opened) (end func()) {
-	state := private.StateFolder(o.Std.Getenv, "")
+	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {
 		return func() {}
 	}
-	s := private.Server{
+	s := ownerfiles.Server{
 		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
 		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
 	}
@@ -192,7 +192,7 @@ func registerServer(o settings.Opened) (end func()) {
 	}
 	registered := make(chan func(), 1)
 	go func() {
-		remove, err := private.RegisterServer(private.ServersFolder(state), s)
+		remove, err := ownerfiles.RegisterServer(ownerfiles.ServersFolder(state), s)
 		if err != nil {
 			o.Log.Debug("this server is not in the list of running servers", "error", err.Error())
 			remove = func() {}

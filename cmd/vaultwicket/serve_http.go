@@ -16,19 +16,19 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/agents"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
 	"github.com/vaultwicket/vaultwicket/gateway/oauth"
 	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
-	"github.com/vaultwicket/vaultwicket/gateway/state/agents"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -70,7 +70,7 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 			return err
 		}
 		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
-		remove, err := private.RegisterServer(consent.Pages(private.StateFolder(o.Std.Getenv, "")), private.Server{
+		remove, err := ownerfiles.RegisterServer(consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")), ownerfiles.Server{
 			Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
 		})
 		if err != nil {
@@ -107,12 +107,12 @@ func tokenOf(o settings.Opened) (token, from string, err error) {
 	}
 	file := o.HTTP.TokenFile
 	if file == "" {
-		state := private.StateFolder(o.Std.Getenv, "")
+		state := ownerfiles.StateFolder(o.Std.Getenv, "")
 		if state == "" {
 			return "", "", &terminal.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
 		}
-		if !private.EnsureFolder(state) {
-			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(private.WhyUnsafe(state), "cannot be made"))
+		if !ownerfiles.EnsureFolder(state) {
+			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(ownerfiles.WhyUnsafe(state), "cannot be made"))
 		}
 		file = filepath.Join(state, tokenName)
 	}
@@ -183,7 +183,7 @@ func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway)
 
 // holders returns what finds out whose a token is. An access token is its agent's within its scopes.
 func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
-	state := private.StateFolder(o.Std.Getenv, "")
+	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if o.VaultAround(o.Std, state) != "" {
 		state = ""
 	}
@@ -195,7 +195,7 @@ func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, s
 			if err := outsideVaults(o, "oauth-client-file", file); err != nil {
 				return nil, err
 			}
-			text, err := private.Read(file, maxClientFile)
+			text, err := ownerfiles.Read(file, maxClientFile)
 			id, secret, two := strings.Cut(strings.TrimSpace(string(text)), "\n")
 			if err != nil || !two || strings.Contains(secret, "\n") {
 				return nil, &terminal.UsageError{Reason: fmt.Sprintf("oauth-client-file %q cannot be used (%v)", file, cmp.Or(err, errors.New("it has not two lines"))), Advice: "name a file that only you can read, with the id on the first line and the secret on the second"}
@@ -237,7 +237,7 @@ func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, s
 		}
 		name := o.AgentOf(verified.Subjects)
 		if name == "" {
-			o.Log.Warn("an access token does not belong to an agent", o.HTTP.Claim, quote.Short(strings.Join(verified.Subjects, ", ")))
+			o.Log.Warn("an access token does not belong to an agent", o.HTTP.Claim, excerpt.Short(strings.Join(verified.Subjects, ", ")))
 			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]"}
 		}
 		// One session is of one agent, also if the settings come to mean another one.

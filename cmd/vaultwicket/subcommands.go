@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // subcommand is one of the words that can follow "vaultwicket": its description for help and
@@ -61,7 +61,7 @@ func unknownSubcommand(name string, after []string) error {
 	for _, c := range subcommands() {
 		names = append(names, c.Name)
 	}
-	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Short(name)), Advice: `"vaultwicket help" shows the commands`}
+	err := &terminal.UsageError{Reason: fmt.Sprintf("unknown command %q", excerpt.Short(name)), Advice: `"vaultwicket help" shows the commands`}
 	spaced := ""
 	if len(after) > 0 {
 		if _, unknown := allowlist.Describe(name + ":" + after[0]); unknown == nil { // "daily read"
@@ -70,7 +70,7 @@ func unknownSubcommand(name string, after []string) error {
 	}
 	if spaced != "" {
 		err.Advice = fmt.Sprintf(`did you mean "vaultwicket run %s"?`, spaced)
-	} else if near := quote.Nearest(name, names); near != "" {
+	} else if near := excerpt.Nearest(name, names); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {
 		err.Advice = fmt.Sprintf(`"vaultwicket run %[1]s" runs this command of a vault, "vaultwicket explain %[1]s" describes it`, name)

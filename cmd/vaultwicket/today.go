@@ -8,9 +8,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/difference"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
 )
 
 var helpOfToday = description{
@@ -61,7 +61,7 @@ func today(_ context.Context, std terminal.Streams, args []string) error {
 				continue
 			}
 			row := changedNote{Time: e.Time, Path: s.Path, From: s.From, By: e.By(), Command: e.Command, State: e.State.String(), Change: e.ID}
-			if before, after, ok := kept.Texts(s, func(hash string) (string, bool) { return notes.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
+			if before, after, ok := kept.Texts(s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
 				lines := difference.Of(before, after)
 				row.Added, row.Removed = &lines.Added, &lines.Removed
 			}

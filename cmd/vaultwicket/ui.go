@@ -11,19 +11,19 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/doctor"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/agents"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
-	"github.com/vaultwicket/vaultwicket/gateway/state/agents"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 var helpOfUI = description{
@@ -51,7 +51,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
 	if len(o.Rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", quote.Short(o.Rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -115,7 +115,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	if std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
 	}
-	remove, err := private.RegisterServer(consent.Pages(state), private.Server{
+	remove, err := ownerfiles.RegisterServer(consent.Pages(state), ownerfiles.Server{
 		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.LocalPage, URL: "http://" + l.Addr().String(),
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func pageFlags(f *settings.Flags) {
 // listenLoopback listens on an address that only this machine can reach.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	refused := func(reason string) error {
-		return &terminal.UsageError{Reason: fmt.Sprintf("--listen %q %s", quote.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("--listen %q %s", excerpt.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != "0" && !httpguard.IsPort(port) {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 var helpOfUndo = description{
@@ -69,7 +69,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 		}
 		return printChanges(o, s, changes)
 	case len(o.Rest) > 1:
-		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
+		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", excerpt.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.Rest) == 1:
 		id = o.Rest[0]
 	}
@@ -110,7 +110,7 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 		return words, nil
 	}
 	by := cmp.Or(latest.Client, latest.Caller, "an unknown caller")
-	if agent := private.AgentOf(latest.Caller); agent != "" {
+	if agent := ownerfiles.AgentOf(latest.Caller); agent != "" {
 		by = "the agent " + agent
 	}
 	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",

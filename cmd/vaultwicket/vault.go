@@ -8,15 +8,14 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/vault"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
 )
 
 var helpOfVault = description{
@@ -62,7 +61,7 @@ func runVault(args []string, std terminal.Streams) int {
 	if !terminal.IsTerminal(std.Out) {
 		return vault.Main(args, std.In, std.Out, std.Err, getenv)
 	}
-	out := clean.NewStream(std.Out)
+	out := sanitize.NewStream(std.Out)
 	status := vault.Main(args, std.In, out, std.Err, getenv)
 	if err := out.Flush(); err != nil && status == terminal.ExitDone {
 		status = terminal.ExitFailed
@@ -80,7 +79,7 @@ func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
 // command line. The error is that vaultwicket is paused or may be, that the machine does not allow changes, or
 // that the folder is within a vault that has rules, or around one: its paths are not those of the rules.
 func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
-	if state := private.StateFolder(std.Getenv, ""); state != "" { // otherwise nothing can be paused
+	if state := ownerfiles.StateFolder(std.Getenv, ""); state != "" { // otherwise nothing can be paused
 		paused, err := admission.IsPaused(state)
 		switch {
 		case err != nil:
@@ -112,7 +111,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		possible := []string{served.Folder}
 		if served.Folder == "" {
 			possible = nil
-			for _, listed := range registry.Read(std.Getenv) {
+			for _, listed := range appvaults.Read(std.Getenv) {
 				if served.ID != "" && served.ID == listed.ID || served.ID == "" && served.Name == listed.Name() {
 					possible = append(possible, listed.Folder)
 				}
@@ -120,9 +119,9 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		}
 		for _, folder := range possible {
 			switch {
-			case registry.SameFolder(folder, args[0]):
+			case appvaults.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
-			case trust.VaultAround(args[0], []string{folder}) != "", trust.VaultAround(folder, []string{args[0]}) != "":
+			case ownerfiles.VaultAround(args[0], []string{folder}) != "", ownerfiles.VaultAround(folder, []string{args[0]}) != "":
 				return access.Rules{}, terminal.Fail(terminal.ExitDenied,
 					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
 			}

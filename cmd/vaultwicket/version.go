@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 var helpOfVersion = description{
@@ -22,7 +22,7 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 		return err
 	}
 	if len(rest) > 0 {
-		return &terminal.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(rest[0])), Advice: "the one flag is --json"}
+		return &terminal.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", excerpt.Short(rest[0])), Advice: "the one flag is --json"}
 	}
 	known, isKnown := knownDrift(std.Getenv)
 	build := release.ThisBuild()

@@ -20,7 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 const (
@@ -41,7 +41,7 @@ type Child struct {
 	Embedded   bool                       // the embedded program: its whole process group may be ended
 	Keep       int                        // bytes kept of each stream
 	Capacity   func(context.Context) bool // waits for memory for a large answer; if false, nothing more is kept. nil is unlimited.
-	Progress   func(frame.Progress)       // receives the progress of the embedded program
+	Progress   func(protocol.Progress)    // receives the progress of the embedded program
 	Ended      func()                     // called on Linux, unless nil, when the process has ended, before its output is read to the end
 }
 
@@ -99,7 +99,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	}
 	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
 	if c.Embedded {
-		messages := frame.NewProgressFilter(e.Stderr, c.Progress)
+		messages := protocol.NewProgressFilter(e.Stderr, c.Progress)
 		cmd.Stderr = messages
 		defer func() { _ = messages.Flush() }() // a stream takes everything
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 const (
-	smallAnswer = frame.Window // kept without asking for capacity; most answers are shorter
+	smallAnswer = protocol.Window // kept without asking for capacity; most answers are shorter
 	// firstStep and lastStep are the sizes to which a buffer grows before all of it is
 	// allocated: unwritten pages cost nothing, copies do.
 	firstStep  = 1 << 20

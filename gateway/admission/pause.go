@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // PauseFile returns the file in the state folder that exists while the gateway is paused. Every
@@ -92,7 +92,7 @@ func PausedSince(state string) *time.Time {
 		return nil
 	}
 	since := info.ModTime().UTC().Truncate(time.Second)
-	file, err := private.Open(name, os.O_RDONLY) // it may be a pipe or a link
+	file, err := ownerfiles.Open(name, os.O_RDONLY) // it may be a pipe or a link
 	if err != nil {
 		return &since
 	}

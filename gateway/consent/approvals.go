@@ -23,11 +23,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -86,7 +86,7 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	if by.Session != "" && a.standsFor(by.Session, q) {
 		return Approval{}, nil
 	}
-	vault := clean.Line(cmp.Or(q.Vault, "the app's choice"))
+	vault := sanitize.Line(cmp.Or(q.Vault, "the app's choice"))
 	// A repeated question is recognised by the call, and by the change that it would make, which can be
 	// spelled in more than one way.
 	calls := []CallDigest{q.Call}
@@ -245,11 +245,11 @@ func (a *Approvals) leave(vault string, q Question, by Requester) (StoredQuestio
 		effect = tiers.Destroys
 	}
 	return a.store.Ask(StoredQuestion{
-		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
+		Session: by.Caller, Client: sanitize.Line(excerpt.Short(by.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
 	})
 }
 
-// Pages is the folder of the pages that are open, in the state folder: see [private.RegisterServer].
+// Pages is the folder of the pages that are open, in the state folder: see [ownerfiles.RegisterServer].
 func Pages(state string) string { return filepath.Join(state, "pages") }
 
 const (
@@ -266,7 +266,7 @@ const (
 // Link returns the link to a question on the page that was opened last, of the first of these kinds
 // of which one is open; "" if none is.
 func Link(state, ref string, kinds ...string) string {
-	pages, _ := private.Servers(Pages(state)) // what cannot be read is none
+	pages, _ := ownerfiles.Servers(Pages(state)) // what cannot be read is none
 	for _, kind := range kinds {
 		for _, p := range pages {
 			if p.Transport == kind && p.URL != "" {
@@ -305,7 +305,7 @@ func (a *Approvals) Void(agent string) {
 	}
 	all, _, _ := a.store.List()
 	for _, q := range all {
-		if private.AgentOf(q.Session) == agent && q.State != Denied {
+		if ownerfiles.AgentOf(q.Session) == agent && q.State != Denied {
 			_ = a.store.withContent(func(content) error { return a.store.remove(q) })
 		}
 	}
@@ -335,8 +335,8 @@ func Decide(state string, a Answer) (StoredQuestion, error) {
 	// The answer counts without the line: the call is not carried out unless its own lines, which
 	// say where it was approved, can be written.
 	_ = audit.OpenLogs(state).Write(audit.Line{
-		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Agent: clean.Line(private.AgentOf(q.Session)), Client: clean.Line(q.Client),
-		Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Effect: clean.Line(q.Effect),
+		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client),
+		Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Effect: sanitize.Line(q.Effect),
 	}, true, true)
 	return q, nil
 }
@@ -431,8 +431,8 @@ type Damaged struct{ Name, Reason string }
 func (e *Damaged) Error() string { return fmt.Sprintf("question file %q: %s", e.Name, e.Reason) }
 
 // Unusable says that the folder cannot be written or read, or its lock is held.
-type Unusable = private.Unusable
+type Unusable = ownerfiles.Unusable
 
-var store = private.Store{Name: "approvals", Code: "approvals"}
+var store = ownerfiles.Store{Name: "approvals", Code: "approvals"}
 
 func unusable(path string, err error) error { return store.Unusable(path, err) }

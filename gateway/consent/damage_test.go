@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/faults"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -243,14 +243,14 @@ func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	var unusable *Unusable
 	grant, err := redeem(d, q)
 	assert.That(t, grant.State != Approved && errors.As(err, &unusable), "%v", err)
-	d.system = private.Disk{}
+	d.system = ownerfiles.Disk{}
 	wantUngranted(t, d, q, Unasked)
 }
 
 // Where the lock does not hold others off, taking still works once.
 func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 	d, q, path, _ := approved(t)
-	d.system = &faults.System{N: 1, Before: func() { require.NoError(t, private.Disk{}.Remove(path)) }}
+	d.system = &faults.System{N: 1, Before: func() { require.NoError(t, ownerfiles.Disk{}.Remove(path)) }}
 	grant, _ := redeem(d, q)
 	assert.That(t, grant.State != Approved, "granted")
 	d, q, _, _ = approved(t)

@@ -11,10 +11,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Question is what the user is asked before a call.
@@ -162,7 +162,7 @@ func Does(command string, files []PlannedFile) string {
 	var parts []string
 	for i, n := range counts {
 		if n > 0 {
-			parts = append(parts, verbs[i]+" "+clean.Counted(n, thing))
+			parts = append(parts, verbs[i]+" "+sanitize.Counted(n, thing))
 		}
 	}
 	switch n := len(parts); n {
@@ -186,9 +186,9 @@ func (q Question) told(by Requester) string {
 			}
 			return ' '
 		}, name)), " ")
-		return cmp.Or(quote.Clip(strings.TrimLeft(name, "-_ "), maxTold), fallback)
+		return cmp.Or(excerpt.Clip(strings.TrimLeft(name, "-_ "), maxTold), fallback)
 	}
-	return fmt.Sprintf("%s asks to %s in %s", plain(cmp.Or(private.AgentOf(by.Caller), by.Client), "An agent"), q.Does, plain(q.Vault, "the vault of the app"))
+	return fmt.Sprintf("%s asks to %s in %s", plain(cmp.Or(ownerfiles.AgentOf(by.Caller), by.Client), "An agent"), q.Does, plain(q.Vault, "the vault of the app"))
 }
 
 const maxTold = 60 // bytes of a name
@@ -207,20 +207,20 @@ func Named(label string, values ...string) Line {
 	for i, value := range values {
 		shown[i] = quoted(value)
 	}
-	return Line{Text: clean.Line(label) + ": " + strings.Join(shown, " to ")}
+	return Line{Text: sanitize.Line(label) + ": " + strings.Join(shown, " to ")}
 }
 
 // quoted shows a name or a short value on one line. Of a long one it shows the
 // ends: the first folders and the name of the note. A quotation mark in it is escaped, so
 // that none ends the quotation.
 func quoted(s string) string {
-	s = strings.ReplaceAll(clean.Line(s), `"`, `\"`)
+	s = strings.ReplaceAll(sanitize.Line(s), `"`, `\"`)
 	if len(s) > maxShownName {
 		end := len(s) - maxShownName/2
 		for !utf8.RuneStart(s[end]) {
 			end++
 		}
-		s = quote.Clip(s, maxShownName/2) + strings.TrimPrefix(s[end:], `"`) // not the half of an escape
+		s = excerpt.Clip(s, maxShownName/2) + strings.TrimPrefix(s[end:], `"`) // not the half of an escape
 	}
 	return `"` + s + `"`
 }

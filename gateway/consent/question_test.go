@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )

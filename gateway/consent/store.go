@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // Store keeps questions until the user has answered them, each in a file of its own in a folder
@@ -27,7 +27,7 @@ type Store struct {
 	dir    string
 	now    func() time.Time
 	by     string // where the user answers
-	system private.System
+	system ownerfiles.System
 
 	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
 }
@@ -48,7 +48,7 @@ func OpenStore(dir string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{dir: dir, now: now, system: private.Disk{}}
+	return &Store{dir: dir, now: now, system: ownerfiles.Disk{}}
 }
 
 // Ask stores a question and returns it with its code. If this session has an unexpired question
@@ -62,7 +62,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 	if err := q.check(); err != nil {
 		return StoredQuestion{}, err
 	}
-	if err := private.MakeFolder(d.system, d.dir); err != nil {
+	if err := ownerfiles.MakeFolder(d.system, d.dir); err != nil {
 		return StoredQuestion{}, unusable(d.dir, err)
 	}
 	err := d.withLock(func(s content) error {
@@ -225,9 +225,9 @@ const patience = 10 * time.Second // the lock is held for a few small files
 // the content is empty and nothing is created.
 func (d *Store) withContent(do func(content) error) error {
 	if !filepath.IsAbs(d.dir) {
-		return unusable(d.dir, &private.Unsafe{Path: d.dir, Problem: private.NotAbsolute})
+		return unusable(d.dir, &ownerfiles.Unsafe{Path: d.dir, Problem: ownerfiles.NotAbsolute})
 	}
-	err := private.CheckFolder(d.dir)
+	err := ownerfiles.CheckFolder(d.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return do(content{now: d.now()})
 	}
@@ -242,7 +242,7 @@ func (d *Store) withLock(do func(content) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	path := filepath.Join(d.dir, lockFile)
-	unlock, err := private.Lock(context.Background(), path, patience)
+	unlock, err := ownerfiles.Lock(context.Background(), path, patience)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Unusable{Store: store, Path: path, Reason: "held by another process", Cause: err}
 	}
@@ -295,9 +295,9 @@ func (d *Store) readContent() (content, error) {
 		case temporarySuffix:
 			_ = d.system.Remove(path) // it counts for nothing
 		case recordSuffix:
-			data, err := private.Read(path, maxRecord)
+			data, err := ownerfiles.Read(path, maxRecord)
 			q, ok := parseQuestion(strings.TrimSuffix(name, recordSuffix), data)
-			var unsafe *private.Unsafe
+			var unsafe *ownerfiles.Unsafe
 			switch {
 			case errors.As(err, &unsafe):
 				s.damaged = append(s.damaged, &Damaged{name, unsafe.Reason()})
@@ -357,7 +357,7 @@ func (d *Store) save(q StoredQuestion) error {
 	}
 	path := d.path(q.Code)
 	half := strings.TrimSuffix(path, recordSuffix) + temporarySuffix
-	replaced, err := private.Replace(d.system, half, path, data, time.Time{})
+	replaced, err := ownerfiles.Replace(d.system, half, path, data, time.Time{})
 	if replaced && err != nil {
 		_ = d.system.Remove(path)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/difference"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -137,7 +137,7 @@ func valueLines(value string, show extent) (lines []Line, complete bool) {
 		complete = complete && len(l.Cuts) == 0
 	}
 	if left, _ := shown.Left(); left > 0 {
-		return append(lines, words(fmt.Sprintf("… left out: %s", clean.Counted(left, "line")))...), false
+		return append(lines, words(fmt.Sprintf("… left out: %s", sanitize.Counted(left, "line")))...), false
 	}
 	return lines, complete
 }
@@ -183,7 +183,7 @@ func fileLines(files []PlannedFile, changes []difference.Change, show extent, pl
 		for _, c := range changes[n:] {
 			rest.Added, rest.Removed = rest.Added+c.Added, rest.Removed+c.Removed
 		}
-		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", clean.Counted(len(files)-n, "file"), clean.Counted(rest.Added, "line"), rest.Removed))...), false
+		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", sanitize.Counted(len(files)-n, "file"), sanitize.Counted(rest.Added, "line"), rest.Removed))...), false
 	}
 	return lines, all
 }
@@ -209,7 +209,7 @@ func changeLines(c difference.Change, placed bool) (lines []Line, told bool) {
 		}
 	}
 	if added, removed := c.Left(); added+removed > 0 {
-		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", clean.Counted(added, "line"), removed))...)
+		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", sanitize.Counted(added, "line"), removed))...)
 	}
 	return lines, told
 }
@@ -229,7 +229,7 @@ func linesOf(l difference.Line, kind LineKind) (lines []Line) {
 	done := 0
 	for _, cut := range l.Cuts {
 		lines = append(lines, Line{Kind: kind, Text: l.Text[done:cut.At], More: len(lines) > 0})
-		lines = append(lines, words("… left out: "+clean.Counted(cut.Bytes, "byte"))...)
+		lines = append(lines, words("… left out: "+sanitize.Counted(cut.Bytes, "byte"))...)
 		done = cut.At
 	}
 	if len(l.Cuts) == 0 || done < len(l.Text) {
@@ -280,7 +280,7 @@ func Rows(lines []Line, columns int) (rows []Row) {
 		default:
 			first, further = "│ "+string(l.Kind), "│…"+string(l.Kind)
 		}
-		for i, part := range clean.Rows(l.Text, max(leastWide, columns-barWidth)) {
+		for i, part := range sanitize.Rows(l.Text, max(leastWide, columns-barWidth)) {
 			if i > 0 || l.More {
 				first = further
 			}

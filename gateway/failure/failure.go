@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Codes of the gateway itself, besides those of the packages that it imports.
@@ -93,7 +93,7 @@ const maxSentence = 4 << 10
 
 // Sentence returns a message, a hint or a notice for clients: printable, bounded and on one
 // line, so that no name in it can begin another one.
-func Sentence(text string) string { return quote.Clip(clean.Line(text), maxSentence) }
+func Sentence(text string) string { return excerpt.Clip(sanitize.Line(text), maxSentence) }
 
 // Sentences replaces each element of a list by its [Sentence], and returns the list.
 func Sentences(list []string) []string {

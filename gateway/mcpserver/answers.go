@@ -10,10 +10,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // marked returns an answer of the gateway as it leaves: with marks around the text of notes,
@@ -30,7 +30,7 @@ func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(r
 // reply puts the same JSON into the text and into the structured content: some clients
 // show a model only one of them.
 func reply(content any, failed bool) (*mcp.CallToolResult, error) {
-	text, err := quote.JSON(content)
+	text, err := excerpt.JSON(content)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // decodeObject decodes an object one level deep that has no other keys than names. A missing
@@ -50,7 +50,7 @@ func known(field string, fields wire.Fields, names []string, more string) *argum
 			continue
 		}
 		hint := "valid arguments: " + strings.Join(names, ", ") + more
-		if near := quote.Nearest(name, names); near != "" {
+		if near := excerpt.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		return wrongArgument(badRequest, strings.TrimPrefix(field+"."+name, "."), "", hint)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -18,7 +18,7 @@ const formsAndLinks = `{"elicitation":{"form":{},"url":{}}}`
 // openPage has a local page be open until it is closed.
 func (b *booth) openPage() (closed func()) {
 	b.T.Helper()
-	closed, err := private.RegisterServer(consent.Pages(b.state), private.Server{Session: "1-page", Transport: "page", URL: "http://127.0.0.1:8766"})
+	closed, err := ownerfiles.RegisterServer(consent.Pages(b.state), ownerfiles.Server{Session: "1-page", Transport: "page", URL: "http://127.0.0.1:8766"})
 	require.NoError(b.T, err)
 	b.T.Cleanup(closed) // also keeps the lock's file from being collected, which would close the page
 	return closed

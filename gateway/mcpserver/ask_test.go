@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -78,7 +78,7 @@ esac
 `, b.called)
 	require.NoError(t, os.WriteFile(app, []byte(script), 0o755))
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	b.state = private.StateFolder(getenv, "")
+	b.state = ownerfiles.StateFolder(getenv, "")
 	b.approvals = consent.OpenStore(consent.Folder(b.state), nil)
 	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{

@@ -14,11 +14,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
@@ -118,8 +118,8 @@ func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, st
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
-	var latest atomic.Pointer[frame.Progress]
-	counted := frame.WithProgress(ctx, func(c frame.Progress) { latest.Store(&c) })
+	var latest atomic.Pointer[protocol.Progress]
+	counted := protocol.WithProgress(ctx, func(c protocol.Progress) { latest.Store(&c) })
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -150,7 +150,7 @@ func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, st
 type rising struct{ seconds, progress int }
 
 // next returns the parameters for one more second. The count is nil where none is known.
-func (r *rising) next(count *frame.Progress) map[string]any {
+func (r *rising) next(count *protocol.Progress) map[string]any {
 	r.seconds++
 	message := fmt.Sprintf("running for %d s", r.seconds)
 	if count == nil {
@@ -181,14 +181,14 @@ func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFun
 	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				observe.LogPanic(log, "tool", r, debug.Stack())
+				telemetry.LogPanic(log, "tool", r, debug.Stack())
 				result, err = answer(gateway.Fault(req.Params.Name))
 			}
 		}()
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)
 			state, _ := meta.AdditionalFields[traceStateKey].(string)
-			ctx = observe.WithTrace(ctx, observe.Trace{Parent: parent, State: state})
+			ctx = telemetry.WithTrace(ctx, telemetry.Trace{Parent: parent, State: state})
 		}
 		return next(ctx, req)
 	}

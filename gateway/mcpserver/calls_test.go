@@ -16,10 +16,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
@@ -156,22 +156,22 @@ func TestProgressRisesAndEndsBeforeTheAnswer(t *testing.T) {
 
 // A count that is known is told with its total, and what is told always rises.
 func TestCountsAreTold(t *testing.T) {
-	count := func(done, total int, of frame.ProgressKind) *frame.Progress {
-		return &frame.Progress{Done: done, Total: total, Of: of}
+	count := func(done, total int, of protocol.ProgressKind) *protocol.Progress {
+		return &protocol.Progress{Done: done, Total: total, Of: of}
 	}
 	var r rising
 	for _, tt := range []struct {
-		count   *frame.Progress
+		count   *protocol.Progress
 		told    int
 		total   any
 		message string
 	}{
 		{nil, 1, nil, "running for 1 s"},
-		{count(0, 40, frame.Operations), 2, nil, "running for 2 s, 0 of 40 operations"},
-		{count(900, 2000, frame.FilesRead), 900, 2000, "running for 3 s, 900 of 2000 files read"},
-		{count(2000, 2500, frame.FilesRead), 2000, 2500, "running for 4 s, 2000 of 2500 files read"},
-		{count(2000, 2500, frame.FilesRead), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
-		{count(3, 12, frame.FilesChanged), 2002, nil, "running for 6 s, 3 of 12 files changed"},
+		{count(0, 40, protocol.Operations), 2, nil, "running for 2 s, 0 of 40 operations"},
+		{count(900, 2000, protocol.FilesRead), 900, 2000, "running for 3 s, 900 of 2000 files read"},
+		{count(2000, 2500, protocol.FilesRead), 2000, 2500, "running for 4 s, 2000 of 2500 files read"},
+		{count(2000, 2500, protocol.FilesRead), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
+		{count(3, 12, protocol.FilesChanged), 2002, nil, "running for 6 s, 3 of 12 files changed"},
 	} {
 		got := r.next(tt.count)
 		if got["progress"] != tt.told || got["total"] != tt.total || got["message"] != tt.message {
@@ -199,7 +199,7 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 		one, stopOne := call("one")
 		time.Sleep(10 * time.Millisecond)
 		_, stopTwo := call("two")
-		frame.ProgressOf(one)(frame.Progress{Done: 7, Total: 9, Of: frame.FilesRead})
+		protocol.ProgressOf(one)(protocol.Progress{Done: 7, Total: 9, Of: protocol.FilesRead})
 		time.Sleep(progressInterval + 100*time.Millisecond)
 		stopOne()
 		stopTwo()

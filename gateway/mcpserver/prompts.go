@@ -14,10 +14,10 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // addPrompts registers the prompts. The list does not depend on the policy: the texts leave
@@ -102,7 +102,7 @@ func findPrompt(name string) (promptTask, error) {
 		}
 	}
 	hint := "the prompts are " + strings.Join(PromptNames(), ", ")
-	if near := quote.Nearest(name, PromptNames()); near != "" {
+	if near := excerpt.Nearest(name, PromptNames()); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return promptTask{}, failure.New(failure.CodeBadRequest, hint, "unknown prompt %q", wire.Clip(name))
@@ -118,7 +118,7 @@ func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) e
 				names = append(names, a.Name)
 			}
 			hint := "valid arguments: " + strings.Join(names, ", ")
-			if near := quote.Nearest(name, names); near != "" {
+			if near := excerpt.Nearest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			return failure.New(failure.CodeBadRequest, hint, "prompt %q: unknown argument %q", p.Name, wire.Clip(name))

@@ -13,10 +13,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // The URIs of the resources.
@@ -72,7 +72,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 		s.AddResource(
 			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
 			func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-				text, err := quote.JSON(r.read()) // a model reads it
+				text, err := excerpt.JSON(r.read()) // a model reads it
 				if err != nil {
 					return nil, fmt.Errorf("encode %s: %w", r.uri, err)
 				}
@@ -157,7 +157,7 @@ func (h handler) canonical(ctx context.Context, fixed []fixedResource, uri strin
 		names = append(names, strings.TrimPrefix(r.uri, scheme))
 	}
 	if name, ours := strings.CutPrefix(uri, scheme); ours {
-		if near := quote.Nearest(name, names[2:]); near != "" {
+		if near := excerpt.Nearest(name, names[2:]); near != "" {
 			return missing(uri, "did you mean "+scheme+near+"?")
 		}
 	}

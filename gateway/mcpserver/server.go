@@ -28,10 +28,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -226,7 +226,7 @@ func (h handler) server() (*wire.Server, error) {
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
+			return nil, fmt.Errorf("unknown toolset %q (use %s)%s", wire.Clip(name), strings.Join(names, ", "), excerpt.DidYouMean(name, names))
 		}
 	}
 	mutates := h.Gateway.Mutates()

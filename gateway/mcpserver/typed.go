@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -209,7 +209,7 @@ func (t *typedTool) take(fields wire.Fields) (map[string]allowlist.Value, *argum
 		default:
 			var choice string
 			if choice, err = decodeText(a.Name, raw); err == nil && !slices.Contains(a.Values, choice) {
-				err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
+				err = wrongArgument(badValue, a.Name, fmt.Sprintf("has the invalid value %q", wire.Clip(choice)), sendOneOf(a.Values)+excerpt.DidYouMean(choice, a.Values))
 			}
 			value, size = allowlist.Text(choice), len(choice)
 		}

@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // Config says how the owner is told. The zero value tells no one.
@@ -134,7 +134,7 @@ func Open(c Config, env []string, log *slog.Logger) (*Notifier, error) {
 		token := ""
 		if c.NtfyTokenFile != "" {
 			var err error
-			if token, err = private.ReadToken(c.NtfyTokenFile, maxSecret); err != nil {
+			if token, err = ownerfiles.ReadToken(c.NtfyTokenFile, maxSecret); err != nil {
 				return nil, fmt.Errorf("ntfy-token-file %q: want a file of yours alone with one line (%w)", c.NtfyTokenFile, err)
 			}
 		}
@@ -188,9 +188,9 @@ func Open(c Config, env []string, log *slog.Logger) (*Notifier, error) {
 
 // readKey reads the key of signatures: text, or "whsec_" and base64 as Standard Webhooks has it.
 func readKey(file string) ([]byte, error) {
-	text, err := private.Read(file, maxSecret)
+	text, err := ownerfiles.Read(file, maxSecret)
 	if err != nil {
-		about, reason := private.Describe(file, err)
+		about, reason := ownerfiles.Describe(file, err)
 		return nil, fmt.Errorf("webhook-secret-file %q: %s", about, reason)
 	}
 	key := bytes.TrimSpace(text)

@@ -24,7 +24,7 @@ import (
 	strict "github.com/go-jose/go-jose/v4/json" // a key twice, or in another case, is not one
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
 const (

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -22,7 +22,7 @@ import (
 // read.
 func (p *Page) questions() (waiting, ended, approved []consent.StoredQuestion, damaged int, err error) {
 	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
-	servers, unknown := private.Servers(private.ServersFolder(p.State))
+	servers, unknown := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, q := range all {
 		switch {
 		case q.State == consent.Approved:
@@ -40,13 +40,13 @@ func (p *Page) questions() (waiting, ended, approved []consent.StoredQuestion, d
 // hasEnded reports whether a caller cannot call again: a process, whose name begins with its
 // number, or an HTTP session, after its server has ended. A terminal, or a client that is
 // identified by its token, can call again.
-func hasEnded(caller string, servers []private.Server) bool {
-	caller = private.SessionOf(caller)
+func hasEnded(caller string, servers []ownerfiles.Server) bool {
+	caller = ownerfiles.SessionOf(caller)
 	kind, _, _ := strings.Cut(caller, "-")
 	if _, err := strconv.Atoi(kind); err == nil {
-		return !slices.ContainsFunc(servers, func(s private.Server) bool { return s.Session == caller })
+		return !slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Session == caller })
 	}
-	return kind == "session" && !slices.ContainsFunc(servers, func(s private.Server) bool { return s.Transport == "http" })
+	return kind == "session" && !slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })
 }
 
 // approvalsData is what the view of approvals shows.
@@ -80,7 +80,7 @@ type answered struct {
 
 func (p *Page) cardOf(q consent.StoredQuestion) card {
 	c := card{
-		StoredQuestion: q, Who: cmp.Or(private.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
+		StoredQuestion: q, Who: cmp.Or(ownerfiles.AgentOf(q.Session), q.Client), Left: countdown(q.Expires.Sub(p.Now())),
 		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
 	}
 	if q.Session == atTerminal {
@@ -99,7 +99,7 @@ func (p *Page) cardOf(q consent.StoredQuestion) card {
 	}
 	add := func(class, sign string, n int, thing string) {
 		if n > 0 {
-			c.Chips = append(c.Chips, chip{class, sign + clean.Counted(n, thing)})
+			c.Chips = append(c.Chips, chip{class, sign + sanitize.Counted(n, thing)})
 		}
 	}
 	add("grave", "−", removed, "line")

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -17,7 +17,7 @@ import (
 func TestQuestionsOfEndedSessions(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	v := openPage(t, state)
-	end := require.Value(private.RegisterServer(private.ServersFolder(state), private.Server{Session: "7-alive", Transport: "http"}))(t)
+	end := require.Value(ownerfiles.RegisterServer(ownerfiles.ServersFolder(state), ownerfiles.Server{Session: "7-alive", Transport: "http"}))(t)
 	codes := map[string]string{}
 	for i, caller := range []string{"7-alive", "8-gone", "session-1", "token-1", "terminal"} {
 		q, err := consent.OpenStore(consent.Folder(state), nil).Ask(consent.StoredQuestion{Session: caller, Vault: "v", Command: "delete", Text: "x", Digest: consent.Digest{byte(i + 1)}})

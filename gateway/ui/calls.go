@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // activityData is what the view of calls shows.
@@ -91,7 +91,7 @@ func chipOf(query url.Values, text string, names ...string) filterChip {
 	for _, name := range names {
 		without.Del(name)
 	}
-	return filterChip{clean.Line(text), template.URL(without.Encode())}
+	return filterChip{sanitize.Line(text), template.URL(without.Encode())}
 }
 
 // callQuery is a filter as it is in the address. Hour is the Unix time at which a part of a chart
@@ -291,9 +291,9 @@ func chartOf(hours []activity.Hour, in *time.Location) chart {
 	case calls == 0:
 		c.About = "No calls"
 	case each == 1:
-		c.About = fmt.Sprintf("%s, %d denied; at most %d in an hour", clean.Counted(calls, "call"), denied, most)
+		c.About = fmt.Sprintf("%s, %d denied; at most %d in an hour", sanitize.Counted(calls, "call"), denied, most)
 	default:
-		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", clean.Counted(calls, "call"), denied, most, each)
+		c.About = fmt.Sprintf("%s, %d denied; at most %d in %d hours", sanitize.Counted(calls, "call"), denied, most, each)
 	}
 	for i, h := range hours {
 		x, next := i*width/len(hours), (i+1)*width/len(hours)

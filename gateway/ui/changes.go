@@ -15,10 +15,10 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/difference"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 const (
@@ -59,7 +59,7 @@ type changeRow struct {
 // rowOf returns a change as it is listed.
 func (p *Page) rowOf(kept *journal.Journal, vault string, e journal.Entry) changeRow {
 	row := changeRow{
-		Entry: e, Vault: vault, Who: cmp.Or(private.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
+		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), strings.Join(strings.Fields(e.Client), " ")),
 		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
 	}
 	if len(e.Steps) > 0 {

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/difference"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -217,7 +217,7 @@ func linesAsShown(c change) (before, after []string) {
 			if !returns {
 				line = strings.TrimSuffix(line, "\r")
 			}
-			list = append(list, clean.String("-" + line)[1:])
+			list = append(list, sanitize.String("-" + line)[1:])
 		}
 		return list
 	}

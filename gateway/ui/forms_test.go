@@ -19,7 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -35,7 +35,7 @@ type visitor struct {
 // openPage opens the page of a state folder.
 func openPage(t *testing.T, state string) *visitor {
 	t.Helper()
-	require.That(t, private.EnsureFolder(state), "no state folder")
+	require.That(t, ownerfiles.EnsureFolder(state), "no state folder")
 	p := New(Config{
 		Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page", Log: slog.New(slog.DiscardHandler),
 		Settings: func() (Settings, error) { return Settings{}, nil }, Health: func(context.Context) []Finding { return nil }, Agents: func() ([]Agent, error) { return nil, nil },

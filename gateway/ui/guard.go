@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 )
 
 // healthData is what the view of health shows.

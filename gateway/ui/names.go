@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
 // noteNames finds the names of notes. The audit log has keyed digests of paths; those of the notes

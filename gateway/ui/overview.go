@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // overviewData is what the first view shows: today.
@@ -79,7 +79,7 @@ type dayOf struct {
 
 // shownServer is a running server with what the audit log says of it.
 type shownServer struct {
-	private.Server
+	ownerfiles.Server
 	Who    string // of its latest call, "" before the first
 	Up     string
 	Minute int // calls in the last minute
@@ -109,7 +109,7 @@ func (p *Page) overview(r request) view {
 	data.First = len(today) == 0 && len(data.Agents) == 0 && len(p.calls.Figures(activity.Filter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
-	servers, serversErr := private.Servers(private.ServersFolder(p.State))
+	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {
 		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
 		shown.Minute = p.calls.Page(activity.Filter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Total
@@ -192,24 +192,24 @@ func sentence(agents []dayOf, waiting int) string {
 	var parts []string
 	for i, a := range agents {
 		if i == most {
-			parts = append(parts, clean.Counted(len(agents)-most, "more agent")+" called")
+			parts = append(parts, sanitize.Counted(len(agents)-most, "more agent")+" called")
 			break
 		}
 		var did []string
 		if a.Read > 0 {
-			did = append(did, "read "+clean.Counted(a.Read, "note"))
+			did = append(did, "read "+sanitize.Counted(a.Read, "note"))
 		}
 		switch {
 		case a.Changed > 0 && a.Read > 0:
 			did = append(did, fmt.Sprintf("changed %d", a.Changed))
 		case a.Changed > 0:
-			did = append(did, "changed "+clean.Counted(a.Changed, "note"))
+			did = append(did, "changed "+sanitize.Counted(a.Changed, "note"))
 		}
 		if len(did) == 0 && a.Calls > a.Denied {
-			did = append(did, "made "+clean.Counted(a.Calls-a.Denied, "call"))
+			did = append(did, "made "+sanitize.Counted(a.Calls-a.Denied, "call"))
 		}
 		if a.Denied > 0 {
-			did = append(did, "was refused "+strings.Replace(clean.Counted(a.Denied, "time"), "1 time", "once", 1))
+			did = append(did, "was refused "+strings.Replace(sanitize.Counted(a.Denied, "time"), "1 time", "once", 1))
 		}
 		switch n := len(did); {
 		case n == 1:
@@ -222,7 +222,7 @@ func sentence(agents []dayOf, waiting int) string {
 		parts = append(parts, "No agent has called today")
 	}
 	if waiting > 0 {
-		parts = append(parts, clean.Counted(waiting, "question")+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1])
+		parts = append(parts, sanitize.Counted(waiting, "question")+map[bool]string{true: " waits for you", false: " wait for you"}[waiting == 1])
 	}
 	return strings.Join(parts, "; ") + "."
 }
@@ -324,7 +324,7 @@ func (p *Page) agentAct(r request, what string) view {
 // pause has every server deny every call, or ends that.
 func (p *Page) pause(r request, on bool) view {
 	v := view{goTo: p.backTo(r)}
-	switch usable := private.EnsureFolder(p.State); {
+	switch usable := ownerfiles.EnsureFolder(p.State); {
 	case on && !usable:
 		return v.failed(failure.New(failure.CodeState, "it must be a folder that only you can access", "not paused: the state folder cannot be used"))
 	case on:

@@ -10,10 +10,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -137,8 +137,8 @@ type accessData struct {
 	Vaults      []string
 	Vault, Path string
 	Parents     []parent
-	Self        notes.Access
-	Below       []notes.Access
+	Self        vaultview.Access
+	Below       []vaultview.Access
 	More        bool
 	Hidden      bool // the folder itself, so nothing below it is listed
 }

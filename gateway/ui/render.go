@@ -18,9 +18,9 @@ import (
 	"github.com/gomarkdown/markdown/parser"
 
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 //go:embed templates/*.html
@@ -30,7 +30,7 @@ var templateFiles embed.FS
 // for the first page: every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": clean.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": clean.Counted,
+		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted,
 		"wants": func(command string, note bool) string { return verb(command, 0, "run "+command, note) },
 		"did":   func(command string, note bool) string { return verb(command, 1, "ran "+command, note) },
 		"list":  func(names ...string) []string { return names },
@@ -121,7 +121,7 @@ func (f frame) Toggle(c changeRow) undoButton {
 	if c.InEffect {
 		what, label = "", "Undo"
 	}
-	return f.Undo(c.Vault, what, label, c.Command+" of "+clean.Line(c.Path), []string{c.Toggle})
+	return f.Undo(c.Vault, what, label, c.Command+" of "+sanitize.Line(c.Path), []string{c.Toggle})
 }
 
 // Blocks returns the lines of a question by files.
@@ -191,7 +191,7 @@ func settingValue(value any) string {
 	if names, ok := value.([]string); ok {
 		value = strings.Join(names, ", ")
 	}
-	return cmp.Or(clean.Line(fmt.Sprint(value)), "none")
+	return cmp.Or(sanitize.Line(fmt.Sprint(value)), "none")
 }
 
 // countdown is how long something can still be done.
@@ -204,7 +204,7 @@ func countdown(d time.Duration) string {
 }
 
 // nameOf is an agent or a client as it is shown.
-func nameOf(who string) string { return cmp.Or(clean.Line(who), "An unnamed client") }
+func nameOf(who string) string { return cmp.Or(sanitize.Line(who), "An unnamed client") }
 
 // dotOf is the class of the colour of an agent. Colours are given in the order in which agents are
 // first shown, so that few agents have different ones.
@@ -241,7 +241,7 @@ func verb(command string, form int, other string, note bool) string {
 	v, known := verbs[command]
 	text, before := v[form], v[2]
 	if !known {
-		text, before = clean.Line(other), "on"
+		text, before = sanitize.Line(other), "on"
 	}
 	if note && before != "" {
 		text += " " + before
@@ -311,7 +311,7 @@ func rendering(note []byte) (shown template.HTML) {
 			shown = ""
 		}
 	}()
-	text, _ := clean.Text(string(note))
+	text, _ := sanitize.Text(string(note))
 	source := []byte(text)
 	if rest, found := bytes.CutPrefix(source, []byte("---\n")); found {
 		if _, body, closed := bytes.Cut(rest, []byte("\n---\n")); closed {

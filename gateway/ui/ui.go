@@ -30,12 +30,12 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/ui/activity"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Surface is how the audit log names calls and approvals by the page.
@@ -308,7 +308,7 @@ func problemOf(err error) *failure.Error {
 	if errors.As(err, &coded) {
 		return failure.Of(err)
 	}
-	return &failure.Error{Code: failure.CodeState, Message: clean.String(err.Error())}
+	return &failure.Error{Code: failure.CodeState, Message: sanitize.String(err.Error())}
 }
 
 const (

@@ -14,7 +14,7 @@ version=$1 out=${2:-}
 image=$(sed -n 's/.*"identifier": "\(.*\):[^:"]*",/\1/p' packaging/server.json)
 revision=$(git rev-parse HEAD)
 seconds=$(git log -1 --format=%ct)
-release=github.com/vaultwicket/vaultwicket/cmd/internal/release
+release=github.com/vaultwicket/vaultwicket/internal/release
 flags="-s -w -buildid= -X $release.commit=$revision -X $release.commitTime=$(git log -1 --format=%cI)"
 [ -f packaging/stage/THIRD-PARTY-LICENCES.txt ] || sh packaging/stage.sh "$version" "$seconds"
 

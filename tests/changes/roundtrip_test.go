@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -256,7 +256,7 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	if !strings.HasSuffix(printed, "\n") {
 		printed += "\n"
 	}
-	shown, _ := clean.Text(printed)
+	shown, _ := sanitize.Text(printed)
 	assert.That(t, !isOrdinary(printed) || shown == printed, "%.200q is shown as %.200q", printed, shown)
 	said, whole := j.route.read(t, tripNote)
 	assert.Equal(t, said.Hash, rig.HashOfText(trip.after), "%s: read has the hash", trip.command)

@@ -13,10 +13,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -223,7 +223,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=gone.md")})
 		return got.Error.Code
 	})
-	rest, _, err := consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil).List()
+	rest, _, err := consent.OpenStore(consent.Folder(ownerfiles.StateFolder(o.Config.Getenv, "")), nil).List()
 	assert.That(t, len(rest) == 0 && err == nil, "on the desk there are %v, %v", rest, err)
 }
 
@@ -315,7 +315,7 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	}
 	back, _ := o.Batch([]gateway.Operation{rig.Operation("back", "undo", "id="+journal.NewID(time.Now()))}, nil)
 	assert.Equal(t, fmt.Sprint(back.Failures()), "[not_found]", "an undo in a batch")
-	state := private.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
+	state := ownerfiles.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
 	require.NoError(t, os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600))
 	undo := gateway.Request{Command: "undo", Caller: "me"}
 	if got := o.Gateway.Do(t.Context(), undo); rig.CodeOf(got) != "paused" {

@@ -8,9 +8,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -44,7 +44,7 @@ var shuttings = map[string]shutting{
 	"hidden": withRules("not_found", map[string]access.Level{"/": access.Delete, "Inbox": access.None}),
 	"ignore": {"not_found", func(o *rig.Harness) { o.Write(".vaultwicketignore", "/Inbox/\n") }},
 	"pause": {"paused", func(o *rig.Harness) {
-		rig.WriteFile(o.T, admission.PauseFile(private.StateFolder(o.Config.Getenv, "")), nil)
+		rig.WriteFile(o.T, admission.PauseFile(ownerfiles.StateFolder(o.Config.Getenv, "")), nil)
 	}},
 	"limits": {"rate_limited", func(o *rig.Harness) {
 		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, admission.Limits{MutationsHour: 1}, false)

@@ -46,14 +46,14 @@ func wayAround(text string) string {
 // runs, and what the raw program says to the one that started it.
 var notForAgents = map[string]string{
 	"policy/server.go":                       "the flags of a server that answers over a pipe of ours",
-	"cmd/internal/vault/command/line.go":     "the usage of the raw program, after a command line that the gateway never makes",
+	"internal/vault/command/line.go":         "the usage of the raw program, after a command line that the gateway never makes",
 	"gateway/mcpserver/streamable/listen.go": "settings of the server, before it listens",
 }
 
 func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 	t.Parallel()
 	texts := 0
-	for _, root := range []string{"allowlist", "policy", "exec", "gateway", "tiers", "cmd/internal/vault"} {
+	for _, root := range []string{"allowlist", "policy", "exec", "gateway", "tiers", "internal/vault"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", filepath.FromSlash(root)), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -1,4 +1,4 @@
-// Package faults is a [private.System] in which a chosen call fails, for tests of
+// Package faults is a [ownerfiles.System] in which a chosen call fails, for tests of
 // packages that must survive it. No program imports it.
 package faults
 
@@ -6,7 +6,7 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // Err is the error of a call that fails.
@@ -16,7 +16,7 @@ var Err = errors.New("no space left on device")
 // lets one of them fail. The zero System fails none. It is not safe for use by
 // several goroutines.
 type System struct {
-	disk private.Disk
+	disk ownerfiles.Disk
 
 	N       int    // the call that fails, counted from 1; 0 and less for none
 	Lasting bool   // every later call fails too, as if the process had been killed
@@ -24,7 +24,7 @@ type System struct {
 	Calls   int    // how many calls there were
 }
 
-var _ private.System = &System{}
+var _ ownerfiles.System = &System{}
 
 func (s *System) fails() bool {
 	s.Calls++
@@ -41,22 +41,22 @@ func (s *System) do(call func() error) error {
 	return call()
 }
 
-// Mkdir implements [private.System].
+// Mkdir implements [ownerfiles.System].
 func (s *System) Mkdir(name string) error {
 	return s.do(func() error { return s.disk.Mkdir(name) })
 }
 
-// Create implements [private.System].
-func (s *System) Create(name string) (private.File, error) {
-	return s.open(func() (private.File, error) { return s.disk.Create(name) })
+// Create implements [ownerfiles.System].
+func (s *System) Create(name string) (ownerfiles.File, error) {
+	return s.open(func() (ownerfiles.File, error) { return s.disk.Create(name) })
 }
 
-// Open implements [private.System].
-func (s *System) Open(name string, flag int) (private.File, error) {
-	return s.open(func() (private.File, error) { return s.disk.Open(name, flag) })
+// Open implements [ownerfiles.System].
+func (s *System) Open(name string, flag int) (ownerfiles.File, error) {
+	return s.open(func() (ownerfiles.File, error) { return s.disk.Open(name, flag) })
 }
 
-func (s *System) open(call func() (private.File, error)) (private.File, error) {
+func (s *System) open(call func() (ownerfiles.File, error)) (ownerfiles.File, error) {
 	if s.fails() {
 		return nil, Err
 	}
@@ -67,29 +67,29 @@ func (s *System) open(call func() (private.File, error)) (private.File, error) {
 	return &file{opened, s}, nil
 }
 
-// Truncate implements [private.System].
+// Truncate implements [ownerfiles.System].
 func (s *System) Truncate(name string, size int64) error {
 	return s.do(func() error { return s.disk.Truncate(name, size) })
 }
 
-// Rename implements [private.System].
+// Rename implements [ownerfiles.System].
 func (s *System) Rename(from, to string) error {
 	return s.do(func() error { return s.disk.Rename(from, to) })
 }
 
-// Remove implements [private.System].
+// Remove implements [ownerfiles.System].
 func (s *System) Remove(name string) error {
 	return s.do(func() error { return s.disk.Remove(name) })
 }
 
-// SyncFolder implements [private.System].
+// SyncFolder implements [ownerfiles.System].
 func (s *System) SyncFolder(dir string) error {
 	return s.do(func() error { return s.disk.SyncFolder(dir) })
 }
 
 // file is an open file whose calls are counted too.
 type file struct {
-	private.File
+	ownerfiles.File
 	system *System
 }
 

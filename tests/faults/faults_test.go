@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/faults"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -21,12 +21,12 @@ func TestReplaceSurvivesEveryFault(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			sys := &faults.System{N: n, Lasting: lasting}
 			name := filepath.Join(dir, "file")
-			err := private.MakeFolder(sys, dir)
+			err := ownerfiles.MakeFolder(sys, dir)
 			if err == nil {
 				require.NoError(t, os.WriteFile(name, []byte("before"), 0o600))
 				var replaced bool
-				replaced, err = private.Replace(sys, name+".half", name, []byte("after"), time.Time{})
-				text, readErr := private.Read(name, 100)
+				replaced, err = ownerfiles.Replace(sys, name+".half", name, []byte("after"), time.Time{})
+				text, readErr := ownerfiles.Read(name, 100)
 				if readErr != nil || replaced && string(text) != "after" || !replaced && string(text) != "before" {
 					t.Errorf("call %d: replaced %v: %q, %v", n, replaced, text, readErr)
 				}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
@@ -78,6 +78,6 @@ func TestAMessageLeadsToTheQuestion(t *testing.T) {
 	assert.That(t, body == "", "%s", body)
 	got := client.Do(call)
 	assert.That(t, got.OK, "the approved call: %+v", got)
-	pages, err := private.Servers(consent.Pages(stateOf(r)))
+	pages, err := ownerfiles.Servers(consent.Pages(stateOf(r)))
 	assert.That(t, err == nil && len(pages) == 1, "%v, %v are open", pages, err)
 }

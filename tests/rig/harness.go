@@ -14,11 +14,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -207,7 +207,7 @@ func (o *Harness) answerOpen(answer func(*consent.Store, string) (consent.Stored
 }
 
 func (o *Harness) store() *consent.Store {
-	return consent.OpenStore(consent.Folder(private.StateFolder(o.Config.Getenv, "")), nil)
+	return consent.OpenStore(consent.Folder(ownerfiles.StateFolder(o.Config.Getenv, "")), nil)
 }
 
 // Waiting are the questions that no one has answered yet.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/exec/frame"
 	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -16,7 +16,7 @@ type Worker struct {
 	T    testing.TB
 	PID  int
 	in   *os.File
-	hear *frame.Reader
+	hear *protocol.Reader
 	id   uint32
 	buf  []byte
 }
@@ -34,8 +34,8 @@ func StartWorker(t testing.TB, path, folder string, env ...string) *Worker {
 	stdin.Close()
 	stdout.Close()
 	t.Cleanup(func() { in.Close(); worker.Wait(); out.Close() })
-	w := &Worker{T: t, PID: worker.Process.Pid, in: in, hear: frame.NewReader(out)}
-	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+	w := &Worker{T: t, PID: worker.Process.Pid, in: in, hear: protocol.NewReader(out)}
+	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
 	_, err = in.Write(hello)
 	require.NoError(t, err)
 	_, err = w.hear.Next()
@@ -48,16 +48,16 @@ func StartWorker(t testing.TB, path, folder string, env ...string) *Worker {
 func (w *Worker) Ask(words []string, take func(part []byte)) uint8 {
 	w.id++
 	var ok bool
-	w.buf, ok = frame.AppendRequest(w.buf[:0], w.id, frame.Request{Words: words})
+	w.buf, ok = protocol.AppendRequest(w.buf[:0], w.id, protocol.Request{Words: words})
 	require.That(w.T, ok, "%q is too long", words)
-	w.buf = frame.Append(w.buf, frame.Frame{Kind: frame.KindMore, ID: w.id})
+	w.buf = protocol.Append(w.buf, protocol.Frame{Kind: protocol.KindMore, ID: w.id})
 	_, err := w.in.Write(w.buf)
 	require.NoError(w.T, err)
 	for {
 		f, err := w.hear.Next()
 		require.NoError(w.T, err)
-		if f.Kind == frame.KindEnd {
-			end := require.Value(frame.ParseEnd(f))(w.T)
+		if f.Kind == protocol.KindEnd {
+			end := require.Value(protocol.ParseEnd(f))(w.T)
 			return end.Status
 		}
 		take(f.Payload)

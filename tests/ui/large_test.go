@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"

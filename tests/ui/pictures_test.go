@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 
@@ -107,7 +107,7 @@ func aDay(t *testing.T, r *rig.Rig) {
 			require.NoError(t, logs.Write(line, false, false))
 		}
 	}
-	remove, err := private.RegisterServer(private.ServersFolder(state), private.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
+	remove, err := ownerfiles.RegisterServer(ownerfiles.ServersFolder(state), ownerfiles.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
 	require.NoError(t, err)
 	t.Cleanup(remove)
 }

@@ -124,12 +124,12 @@ all)
 	;;
 --quick)
 	use
-	run ./exec/trust ./exec/process ./gateway/state/private ./gateway/admission ./gateway/names ./gateway/registry \
-		./policy/access ./cmd/internal/settings ./cmd/internal/vault/lookup ./cmd/internal/vault/edit
+	run ./internal/ownerfiles ./exec/process ./internal/ownerfiles ./gateway/admission ./internal/filenames ./internal/appvaults \
+		./internal/access ./cmd/internal/settings ./internal/vault/lookup ./internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
 	run -run 'Parent' ./cmd/vaultwicket
-	run -run 'Short|Spelling|OneJournal' ./cmd/internal/vault
+	run -run 'Short|Spelling|OneJournal' ./internal/vault
 	;;
 *) run "$@" ;;
 esac

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
 // Scope says for whom a server is installed.
@@ -41,7 +41,7 @@ type Client struct {
 	signs                 []string // files or folders that show it, in place of the folder of its file
 	byName                bool     // it cannot be told from another one: installed by name only
 	own                   string   // a program that changes the client's settings of the user as that of Claude Code does, "" for none
-	link                  func(Server, document.Object) string
+	link                  func(Server, textedit.Object) string
 	after                 string // what the user does after a change
 	warning               string // what the user should know of the client's own approvals
 }
@@ -76,18 +76,18 @@ const (
 	yamlFormat  format = "YAML"
 )
 
-func (f format) editor() document.Editor {
+func (f format) editor() textedit.Editor {
 	switch f {
 	case tomlFormat:
-		return document.TOML{}
+		return textedit.TOML{}
 	case yamlFormat:
-		return document.YAML{}
+		return textedit.YAML{}
 	case strictJSON:
-		return document.JSON{}
+		return textedit.JSON{}
 	case commentJSON:
-		return document.JSON{Comments: true}
+		return textedit.JSON{Comments: true}
 	}
-	return document.JSON{Comments: true, TrailingCommas: true}
+	return textedit.JSON{Comments: true, TrailingCommas: true}
 }
 
 // Find returns the client with an identifier.
@@ -126,8 +126,8 @@ func (c Client) Writes(scope Scope) (why string, ok bool) {
 	return unsure, unsure == ""
 }
 
-func (c Client) at(name string) document.Place {
-	return document.Place{Path: c.place, Name: name, List: c.list}
+func (c Client) at(name string) textedit.Place {
+	return textedit.Place{Path: c.place, Name: name, List: c.list}
 }
 
 func (c Client) on(system string) bool { return c.systems == nil || slices.Contains(c.systems, system) }

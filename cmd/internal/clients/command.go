@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // Options are the flags of both commands.
@@ -55,7 +55,7 @@ func (s Session) Run(ctx context.Context) error {
 	c, ok := Find(s.Client)
 	if !ok {
 		help := `"vaultwicket install --list" shows the clients`
-		if near := quote.Nearest(s.Client, IDs()); near != "" {
+		if near := excerpt.Nearest(s.Client, IDs()); near != "" {
 			help = fmt.Sprintf("did you mean %q?", near)
 		}
 		return usage(fmt.Sprintf("unknown client %q", s.Client), help)

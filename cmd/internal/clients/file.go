@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
 // file is a settings file as it was read.
@@ -59,8 +59,8 @@ func readFile(name string) (file, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a regular file", name), "")
-	case info.Size() > document.MaxText:
-		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is larger than %d MiB", name, document.MaxText>>20), "")
+	case info.Size() > textedit.MaxText:
+		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is larger than %d MiB", name, textedit.MaxText>>20), "")
 	case !ownedByUser(f.target, info):
 		return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user")
 	}
@@ -129,7 +129,7 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 		return err
 	}
 	if f.missing() {
-		err = private.Publish(temporary.Name(), f.target)
+		err = ownerfiles.Publish(temporary.Name(), f.target)
 	} else {
 		err = os.Rename(temporary.Name(), f.target)
 	}

@@ -15,11 +15,10 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec/process"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
 // Installer adds and removes entries on a machine.
@@ -104,13 +103,13 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 	if err != nil {
 		return nil, nil, c.unusable(where, err)
 	}
-	entry, _ = document.Lookup(value, c.at(name))
+	entry, _ = textedit.Lookup(value, c.at(name))
 	return change, entry, nil
 }
 
 // unusable is the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
-	if malformed, ok := errors.AsType[*document.Malformed](err); ok {
+	if malformed, ok := errors.AsType[*textedit.Malformed](err); ok {
 		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
 			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format))
 	}
@@ -139,7 +138,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, append(commandOf(old), urlOf(old))),
 				"use another --name, or --replace to overwrite it")
 		}
-		if document.Equal(old, entry.Plain()) {
+		if textedit.Equal(old, entry.Plain()) {
 			change.after = change.before.content
 			return change, nil
 		}
@@ -151,7 +150,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			}
 		}
 	}
-	change.after, err = document.Set(c.format.editor(), change.before.content, c.at(s.Name), entry)
+	change.after, err = textedit.Set(c.format.editor(), change.before.content, c.at(s.Name), entry)
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
@@ -159,11 +158,11 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 		if old != nil { // add-json refuses a name that exists
 			change.Commands = [][]string{{program, "mcp", "remove", s.Name, "-s", "user"}}
 		}
-		change.Commands = append(change.Commands, []string{program, "mcp", "add-json", s.Name, document.RenderJSONLine(entry), "-s", "user"})
+		change.Commands = append(change.Commands, []string{program, "mcp", "add-json", s.Name, textedit.RenderJSONLine(entry), "-s", "user"})
 	}
 	change.verify = func() error {
 		_, now, err := i.plan(c, scope, s.Name)
-		if err == nil && !document.Equal(now, entry.Plain()) {
+		if err == nil && !textedit.Equal(now, entry.Plain()) {
 			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File), "")
 		}
 		return err
@@ -185,7 +184,7 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	if !isOurs(name, old) {
 		return nil, terminal.Fail(terminal.ExitFailed, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand")
 	}
-	change.after, err = document.Remove(c.format.editor(), change.before.content, c.at(name))
+	change.after, err = textedit.Remove(c.format.editor(), change.before.content, c.at(name))
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
@@ -208,17 +207,17 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 // Two texts differ in no more if both become the same when an entry is added.
 func (c *Change) restore() {
 	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
-	probe := document.Object{{Key: "command", Value: programName}}
-	want, err := document.Set(editor, c.after, at, probe)
+	probe := textedit.Object{{Key: "command", Value: programName}}
+	want, err := textedit.Set(editor, c.after, at, probe)
 	folder := c.installer.backupsOf(c.Client, c.before)
-	if err != nil || private.CheckFolder(folder) != nil { // others could have changed what is in it
+	if err != nil || ownerfiles.CheckFolder(folder) != nil { // others could have changed what is in it
 		return
 	}
 	for _, name := range backupNames(folder) {
 		var content []byte
 		absent := strings.HasSuffix(name, absentEnding)
 		if !absent {
-			if content, err = private.Read(filepath.Join(folder, name), document.MaxText); err != nil {
+			if content, err = ownerfiles.Read(filepath.Join(folder, name), textedit.MaxText); err != nil {
 				continue
 			}
 		}
@@ -226,10 +225,10 @@ func (c *Change) restore() {
 		if err != nil {
 			continue
 		}
-		if _, has := document.Lookup(value, at); has {
+		if _, has := textedit.Lookup(value, at); has {
 			continue
 		}
-		if got, err := document.Set(editor, content, at, probe); err == nil && bytes.Equal(got, want) {
+		if got, err := textedit.Set(editor, content, at, probe); err == nil && bytes.Equal(got, want) {
 			c.after, c.deletes = content, absent
 			return
 		}
@@ -249,8 +248,8 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		return "", terminal.Fail(terminal.ExitNotReady, "no folder for backups", "set HOME or XDG_STATE_HOME to an absolute path")
 	}
 	folder := c.installer.backupsOf(c.Client, c.before)
-	if err := private.MakeFolder(private.Disk{}, folder); err != nil {
-		unsafe, ok := errors.AsType[*private.Unsafe](err) // others could read the backups
+	if err := ownerfiles.MakeFolder(ownerfiles.Disk{}, folder); err != nil {
+		unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err) // others could read the backups
 		if !ok {
 			return "", environment(folder, err)
 		}
@@ -262,7 +261,7 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		ending = absentEnding
 	}
 	name := filepath.Join(folder, c.installer.Now().UTC().Format("20060102T150405.000000000Z")+ending)
-	out, err := private.Disk{}.Create(name)
+	out, err := ownerfiles.Disk{}.Create(name)
 	if err != nil {
 		return "", environment(name, err)
 	}
@@ -315,8 +314,8 @@ func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 	if program == "" {
 		return ""
 	}
-	at := trust.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
-	if reason, err := trust.Place(program, at); reason != "" || err != nil {
+	at := ownerfiles.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
+	if reason, err := ownerfiles.CheckProgram(program, at); reason != "" || err != nil {
 		return ""
 	}
 	return program

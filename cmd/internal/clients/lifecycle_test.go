@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/golden"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -31,7 +31,7 @@ func contents(c Client) map[string]*string {
 	case tomlFormat:
 		texts["settings"] = "model = \"x\" # comment\r\n\r\n[a]\r\nb = 'c'\r\n"
 		texts["servers"] = "# one\n[" + top + ".other]\ncommand = \"x\"\nargs = [\n\t\"y\", # tab\n]\n\n# two\n[z]\n"
-		texts["no last line end"] = document.BOM + "[" + top + ".other]\ncommand = \"x\""
+		texts["no last line end"] = textedit.BOM + "[" + top + ".other]\ncommand = \"x\""
 	case yamlFormat:
 		item := "  other:\n    type: stdio\n"
 		if c.list {
@@ -39,7 +39,7 @@ func contents(c Client) map[string]*string {
 		}
 		texts["settings"] = "a: b # comment\r\nc:\r\n  - d\r\n"
 		texts["servers"] = "# one\n" + top + ":\n  # two\n" + item + "\n# three\nz: 1\n"
-		texts["servers at the end"] = document.BOM + "z: 1\n" + top + ":\n" + strings.TrimSuffix(item, "\n")
+		texts["servers at the end"] = textedit.BOM + "z: 1\n" + top + ":\n" + strings.TrimSuffix(item, "\n")
 		texts["an empty value"] = top + ":   # none yet\nz: 1\n"
 		texts["empty brackets"] = top + ": " + map[bool]string{true: "[]", false: "{}"}[c.list] + " # none yet"
 	default:
@@ -48,7 +48,7 @@ func contents(c Client) map[string]*string {
 		texts["no servers"] = "{\n\t\"theme\": \"dark\"\n}\n"
 		texts["empty servers"] = "{\"" + top + "\": " + open + "{}" + shut + "}\n"
 		texts["servers with a line"] = "{\n  \"" + top + "\": " + open + "{\n\n  }" + shut + "\n}\n"
-		texts["servers"] = document.BOM + "{\r\n    \"" + top + "\": " + open + "{\r\n        \"other\": {\"command\": \"x\", \"n\": 1.50}\r\n    }" + shut + ",\r\n    \"z\": [ ]\r\n}"
+		texts["servers"] = textedit.BOM + "{\r\n    \"" + top + "\": " + open + "{\r\n        \"other\": {\"command\": \"x\", \"n\": 1.50}\r\n    }" + shut + ",\r\n    \"z\": [ ]\r\n}"
 		texts["one line"] = `{"a":1,"` + top + `":` + open + `{"other":{"command":"x"}}` + shut + `}`
 		if c.format != strictJSON {
 			texts["comments"] = "// one\n{\n  // two\n  \"" + top + "\": " + open + "{ // three\n    \"other\": {} // four\n    /* five */\n  }" + shut + " // six\n}\n// seven\n"

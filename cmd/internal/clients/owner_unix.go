@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // ownedByUser reports whether a file belongs to the user of this process.
@@ -26,8 +26,8 @@ func resolve(name string, links int) (string, error) {
 	if links == 0 {
 		return "", &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
 	}
-	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
-		if info.Mode()&fs.ModeSymlink != 0 && !trust.Owned(entry, info) {
+	err := ownerfiles.WalkPath(name, func(_, entry string, info fs.FileInfo) error {
+		if info.Mode()&fs.ModeSymlink != 0 && !ownerfiles.Owned(entry, info) {
 			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
 		}
 		return nil

@@ -9,18 +9,18 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // ownedByUser reports whether a file belongs to the user of this process or to the
 // administrators, who own what an elevated process of the user creates.
-func ownedByUser(name string, info fs.FileInfo) bool { return trust.Owned(name, info) }
+func ownedByUser(name string, info fs.FileInfo) bool { return ownerfiles.Owned(name, info) }
 
 // resolve follows the symbolic links of a path, that need not exist. A link that
 // neither this user nor an administrator made is an error.
 func resolve(name string, _ int) (string, error) {
-	err := trust.Walk(name, func(_, entry string, info fs.FileInfo) error {
-		if trust.IsLink(entry, info) && !ownedByUser(entry, info) {
+	err := ownerfiles.WalkPath(name, func(_, entry string, info fs.FileInfo) error {
+		if ownerfiles.IsLink(entry, info) && !ownedByUser(entry, info) {
 			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), "")
 		}
 		return nil

@@ -7,17 +7,16 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rights"
 )
 
 // everybodys reports whether every user has one of the rights to a file.
-func everybodys(t *testing.T, name string, wanted trust.Rights) bool {
+func everybodys(t *testing.T, name string, wanted ownerfiles.Rights) bool {
 	t.Helper()
-	descriptor := require.Value(trust.Of(name))(t)
+	descriptor := require.Value(ownerfiles.DescriptorOf(name))(t)
 	found := require.Value(descriptor.Check(wanted))(t)
 	return found.Account != ""
 }
@@ -31,7 +30,7 @@ func TestTheAccessListStays(t *testing.T) {
 		rights.Allow(t, name, tt.file)
 		rights.Allow(t, filepath.Dir(name), tt.folder)
 		m.install(t, c, User, server("vaultwicket"))
-		assert.Equal(t, everybodys(t, name, trust.All), (tt.file != ""), "%+v: everybody has rights", tt)
+		assert.Equal(t, everybodys(t, name, ownerfiles.AllRights), (tt.file != ""), "%+v: everybody has rights", tt)
 	}
 }
 
@@ -46,8 +45,8 @@ func TestBackupsAreTheUsersAlone(t *testing.T) {
 	change := require.Value(m.Install(c, User, server("vaultwicket"), false))(t)
 	backup, err := change.Write(context.Background())
 	require.NoError(t, err)
-	assert.NoError(t, private.CheckFolder(filepath.Dir(backup)))
-	assert.That(t, !everybodys(t, backup, trust.All), "everybody has rights to %q", backup)
+	assert.NoError(t, ownerfiles.CheckFolder(filepath.Dir(backup)))
+	assert.That(t, !everybodys(t, backup, ownerfiles.AllRights), "everybody has rights to %q", backup)
 	rights.Allow(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")
 	change, err = m.Uninstall(c, User, "vaultwicket")
 	require.NoError(t, err)

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
 // Server is the server that an entry starts or connects to.
@@ -34,8 +34,8 @@ func ValuesOf(flag string, words []string) (values []string) {
 
 // shape is how a client writes an entry.
 type shape struct {
-	stdio func(Server) document.Object
-	http  func(s Server, token string) document.Object // nil: not in the file
+	stdio func(Server) textedit.Object
+	http  func(s Server, token string) textedit.Object // nil: not in the file
 	// token is how the client reads an environment variable; VAR is the place of its name.
 	// "" is for a client that would need the token as text.
 	token  string
@@ -44,7 +44,7 @@ type shape struct {
 
 // entry returns the entry for a server. It reports false where the client has no form
 // for it that keeps the token out of the file.
-func (h shape) entry(s Server) (document.Object, bool) {
+func (h shape) entry(s Server) (textedit.Object, bool) {
 	if s.URL == "" {
 		return h.stdio(s), true
 	}
@@ -55,29 +55,29 @@ func (h shape) entry(s Server) (document.Object, bool) {
 }
 
 // commandAndArgs is the form of most clients.
-func commandAndArgs(s Server) document.Object {
-	return document.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
+func commandAndArgs(s Server) textedit.Object {
+	return textedit.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
 }
 
 // with puts members before or after those of commandAndArgs.
-func with(before, after document.Object) func(Server) document.Object {
-	return func(s Server) document.Object {
-		return append(append(append(document.Object{}, before...), commandAndArgs(s)...), after...)
+func with(before, after textedit.Object) func(Server) textedit.Object {
+	return func(s Server) textedit.Object {
+		return append(append(append(textedit.Object{}, before...), commandAndArgs(s)...), after...)
 	}
 }
 
 // oneCommand is the form of opencode: one list for the command and its arguments.
-func oneCommand(after ...document.Member) func(Server) document.Object {
-	return func(s Server) document.Object {
-		return append(document.Object{{Key: "type", Value: "local"}, {Key: "command", Value: append([]string{s.Command}, s.Args...)}}, after...)
+func oneCommand(after ...textedit.Member) func(Server) textedit.Object {
+	return func(s Server) textedit.Object {
+		return append(textedit.Object{{Key: "type", Value: "local"}, {Key: "command", Value: append([]string{s.Command}, s.Args...)}}, after...)
 	}
 }
 
 // remote is the form of a server that is reached by its address, with members before.
-func remote(address string, before ...document.Member) func(Server, string) document.Object {
-	return func(s Server, token string) document.Object {
-		return append(append(document.Object{}, before...),
-			document.Member{Key: address, Value: s.URL}, document.Member{Key: "headers", Value: document.Object{{Key: "Authorization", Value: "Bearer " + token}}})
+func remote(address string, before ...textedit.Member) func(Server, string) textedit.Object {
+	return func(s Server, token string) textedit.Object {
+		return append(append(textedit.Object{}, before...),
+			textedit.Member{Key: address, Value: s.URL}, textedit.Member{Key: "headers", Value: textedit.Object{{Key: "Authorization", Value: "Bearer " + token}}})
 	}
 }
 
@@ -159,20 +159,20 @@ func (c Client) Link(s Server) string {
 }
 
 // configLink is a link with the name of the server and its entry, in Base64 or as JSON.
-func configLink(page string, inBase64 bool) func(Server, document.Object) string {
-	return func(s Server, entry document.Object) string {
-		config := escaped(document.RenderJSONLine(entry))
+func configLink(page string, inBase64 bool) func(Server, textedit.Object) string {
+	return func(s Server, entry textedit.Object) string {
+		config := escaped(textedit.RenderJSONLine(entry))
 		if inBase64 {
-			config = url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(document.RenderJSONLine(entry))))
+			config = url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(textedit.RenderJSONLine(entry))))
 		}
 		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + config
 	}
 }
 
-func codeLink(scheme string) func(Server, document.Object) string {
-	return func(s Server, _ document.Object) string {
-		entry := append(document.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
-		return scheme + ":mcp/install?" + escaped(document.RenderJSONLine(entry))
+func codeLink(scheme string) func(Server, textedit.Object) string {
+	return func(s Server, _ textedit.Object) string {
+		entry := append(textedit.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
+		return scheme + ":mcp/install?" + escaped(textedit.RenderJSONLine(entry))
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/document"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
 // State is the state of a client on a machine.
@@ -51,7 +51,7 @@ func (i Installer) State(c Client) State {
 		s.Problem = err.Error()
 		return s
 	}
-	all := document.Entries(value, c.at(""))
+	all := textedit.Entries(value, c.at(""))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		entry := all[name]
 		if !isOurs(name, entry) {

@@ -1,6 +1,6 @@
 package clients
 
-import "github.com/vaultwicket/vaultwicket/cmd/internal/document"
+import "github.com/vaultwicket/vaultwicket/internal/textedit"
 
 const (
 	newSession     = "Start a new session of it."
@@ -15,13 +15,13 @@ const (
 	pasted     = "keeps its servers in settings of its own"
 )
 
-var typeStdio = document.Object{{Key: "type", Value: "stdio"}}
+var typeStdio = textedit.Object{{Key: "type", Value: "stdio"}}
 
 // plain is the shape without HTTP, or without a reference to a token.
 var plain = shape{stdio: commandAndArgs}
 
-var openCode = shape{stdio: oneCommand(document.Member{Key: "enabled", Value: true}),
-	http: remote("url", document.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
+var openCode = shape{stdio: oneCommand(textedit.Member{Key: "enabled", Value: true}),
+	http: remote("url", textedit.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
 
 // table lists the clients. The file of one with unsure set, whose place or format is uncertain, is not written.
 var table = []Client{
@@ -33,7 +33,7 @@ var table = []Client{
 	{ID: "claude-code", Name: "Claude Code", format: strictJSON, place: []string{"mcpServers"}, after: newSession,
 		user: files{all: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"}}, project: files{all: []string{".mcp.json"}}, programs: []string{"claude"},
 		signs: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
-		shape: shape{stdio: with(typeStdio, nil), http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${VAR}"},
+		shape: shape{stdio: with(typeStdio, nil), http: remote("url", textedit.Member{Key: "type", Value: "http"}), token: "${VAR}"},
 		// A running Claude Code writes its file very often: its own command is safer.
 		own: "claude"},
 	{ID: "cursor", Name: "Cursor", format: relaxedJSON, place: []string{"mcpServers"}, after: "Reload the server in its settings, or restart it.",
@@ -58,23 +58,23 @@ var table = []Client{
 	{ID: "zed", Name: "Zed", format: relaxedJSON, place: []string{"context_servers"}, after: automatic,
 		user:    files{all: []string{"{xdg}/zed/settings.json"}, windows: []string{"{config}/Zed/settings.json"}},
 		project: files{all: []string{".zed/settings.json"}}, programs: []string{"zed"},
-		shape: shape{stdio: with(document.Object{{Key: "source", Value: "custom"}}, nil)}},
+		shape: shape{stdio: with(textedit.Object{{Key: "source", Value: "custom"}}, nil)}},
 	{ID: "codex", Name: "Codex", format: tomlFormat, place: []string{"mcp_servers"}, after: newSession,
 		user: files{all: []string{"{CODEX_HOME|~/.codex}/config.toml"}}, project: files{all: []string{".codex/config.toml"}},
-		programs: []string{"codex"}, shape: shape{stdio: func(s Server) document.Object {
+		programs: []string{"codex"}, shape: shape{stdio: func(s Server) textedit.Object {
 			// The variables of the desktop, which Codex does not pass on by itself: without them the Obsidian app is not found.
 			entry := commandAndArgs(s)
 			if s.System == "linux" {
-				entry = append(entry, document.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
+				entry = append(entry, textedit.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
 			}
 			return entry
-		}, token: "VAR", http: func(s Server, variable string) document.Object {
-			return document.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
+		}, token: "VAR", http: func(s Server, variable string) textedit.Object {
+			return textedit.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
 		}}},
 	{ID: "gemini", Name: "Gemini CLI", format: commentJSON, place: []string{"mcpServers"}, after: "Start a new session of it, in a trusted folder.",
 		user: files{all: []string{"~/.gemini/settings.json"}}, project: files{all: []string{".gemini/settings.json"}}, programs: []string{"gemini"},
 		signs: []string{"~/.gemini/settings.json"},
-		shape: shape{stdio: commandAndArgs, http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${VAR}"}},
+		shape: shape{stdio: commandAndArgs, http: remote("url", textedit.Member{Key: "type", Value: "http"}), token: "${VAR}"}},
 	{ID: "qwen", Name: "Qwen Code", format: commentJSON, place: []string{"mcpServers"}, after: "Start a new session of it, in a trusted folder.",
 		user: files{all: []string{"~/.qwen/settings.json"}}, project: files{all: []string{".qwen/settings.json"}}, programs: []string{"qwen"},
 		shape: shape{stdio: commandAndArgs, http: remote("httpUrl"), token: "$VAR"}},
@@ -90,8 +90,8 @@ var table = []Client{
 		user: files{all: []string{codeFolder + "/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"}}, shape: plain},
 	{ID: "cline-cli", Name: "Cline CLI", format: strictJSON, place: []string{"mcpServers"}, after: newSession, warning: approvesItself,
 		user: files{all: []string{"{CLINE_DIR|~/.cline}/data/settings/cline_mcp_settings.json"}}, programs: []string{"cline"},
-		shape: shape{stdio: func(s Server) document.Object {
-			return document.Object{{Key: "transport", Value: with(typeStdio, nil)(s)}}
+		shape: shape{stdio: func(s Server) textedit.Object {
+			return textedit.Object{{Key: "transport", Value: with(typeStdio, nil)(s)}}
 		}}},
 	{ID: "roo", Name: "Roo Code", format: strictJSON, place: []string{"mcpServers"}, after: automatic,
 		unsure:  "the place of its file is not known for sure",
@@ -102,21 +102,21 @@ var table = []Client{
 		programs: []string{"kilo"}, shape: openCode},
 	{ID: "continue", Name: "Continue", format: yamlFormat, place: []string{"mcpServers"}, list: true, after: automatic,
 		user: files{all: []string{"~/.continue/config.yaml"}},
-		shape: shape{stdio: func(s Server) document.Object {
-			return append(document.Object{{Key: "name", Value: s.Name}}, with(typeStdio, nil)(s)...)
+		shape: shape{stdio: func(s Server) textedit.Object {
+			return append(textedit.Object{{Key: "name", Value: s.Name}}, with(typeStdio, nil)(s)...)
 		}}},
 	{ID: "goose", Name: "Goose", format: yamlFormat, place: []string{"extensions"}, after: newSession, warning: approvesItself,
 		user:     files{all: []string{"~/.config/goose/config.yaml"}, windows: []string{"{config}/Block/goose/config/config.yaml"}},
-		programs: []string{"goose"}, link: func(s Server, _ document.Object) string {
+		programs: []string{"goose"}, link: func(s Server, _ textedit.Object) string {
 			link := "goose://extension?cmd=" + escaped(s.Command)
 			for _, word := range s.Args {
 				link += "&arg=" + escaped(word)
 			}
 			return link + "&id=" + escaped(s.Name) + "&name=" + escaped(s.Name)
-		}, shape: shape{stdio: func(s Server) document.Object {
-			return document.Object{
+		}, shape: shape{stdio: func(s Server) textedit.Object {
+			return textedit.Object{
 				{Key: "type", Value: "stdio"}, {Key: "name", Value: s.Name}, {Key: "cmd", Value: s.Command}, {Key: "args", Value: s.Args},
-				{Key: "envs", Value: document.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
+				{Key: "envs", Value: textedit.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
 			}
 		}}},
 	{ID: "hermes", Name: "Hermes", format: yamlFormat, place: []string{"mcp_servers"}, after: newSession,
@@ -135,7 +135,7 @@ var table = []Client{
 	{ID: "copilot", Name: "Copilot CLI", format: relaxedJSON, place: []string{"mcpServers"}, after: newSession,
 		user: files{all: []string{"{COPILOT_HOME|~/.copilot}/mcp-config.json"}}, project: files{all: []string{".github/mcp.json"}},
 		programs: []string{"copilot"},
-		shape:    shape{stdio: with(document.Object{{Key: "type", Value: "local"}}, document.Object{{Key: "tools", Value: []string{"*"}}})}},
+		shape:    shape{stdio: with(textedit.Object{{Key: "type", Value: "local"}}, textedit.Object{{Key: "tools", Value: []string{"*"}}})}},
 	{ID: "junie", Name: "Junie", format: strictJSON, place: []string{"mcpServers"}, after: restart,
 		unsure: "the place of its file is not known for sure", user: files{all: []string{"~/.junie/mcp/mcp.json"}},
 		project: files{all: []string{".junie/mcp/mcp.json"}}, shape: plain},
@@ -146,11 +146,11 @@ var table = []Client{
 		user: files{all: []string{"~/.warp/.mcp.json"}}, unsure: "the form of its file is not known for sure",
 		unsureProject: "the form of its file is not known for sure"},
 	{ID: "jan", Name: "Jan", format: strictJSON, place: []string{"mcpServers"}, after: restart, unsure: "the place of its file is not known for sure",
-		shape: shape{stdio: with(nil, document.Object{{Key: "active", Value: true}})}, signs: []string{"{config}/Jan"}},
+		shape: shape{stdio: with(nil, textedit.Object{{Key: "active", Value: true}})}, signs: []string{"{config}/Jan"}},
 	{ID: "crush", Name: "Crush", format: strictJSON, place: []string{"mcp"}, after: newSession, programs: []string{"crush"},
 		shape: shape{stdio: with(typeStdio, nil)}, unsure: "its settings are a shell script", unsureProject: "its settings are a shell script"},
 	{ID: "openclaw", Name: "OpenClaw", format: relaxedJSON, place: []string{"mcp", "servers"}, after: newSession, programs: []string{"openclaw"},
-		user: files{all: []string{"~/.openclaw/openclaw.json"}}, shape: shape{stdio: with(nil, document.Object{{Key: "transport", Value: "stdio"}})},
+		user: files{all: []string{"~/.openclaw/openclaw.json"}}, shape: shape{stdio: with(nil, textedit.Object{{Key: "transport", Value: "stdio"}})},
 		unsure: "its file is JSON5, which is not edited"},
 	{ID: "jetbrains-ai", Name: "JetBrains AI Assistant", format: strictJSON, place: []string{"mcpServers"}, after: "Paste the entry into its settings.", shape: plain, unsure: pasted},
 	{ID: "raycast", Name: "Raycast", format: strictJSON, place: []string{"mcpServers"}, after: "Paste the entry into its settings.", systems: []string{"darwin", "windows"}, shape: plain, unsure: pasted},
@@ -160,4 +160,4 @@ var table = []Client{
 
 // codeShape prompts for a token when the server starts: that needs a second entry of the file,
 // which is printed and not written.
-var codeShape = shape{stdio: with(typeStdio, nil), http: remote("url", document.Member{Key: "type", Value: "http"}), token: "${input:vaultwicket-token}", inputs: true}
+var codeShape = shape{stdio: with(typeStdio, nil), http: remote("url", textedit.Member{Key: "type", Value: "http"}), token: "${input:vaultwicket-token}", inputs: true}

@@ -17,7 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -106,8 +106,8 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	h := m.Settings.HTTP
 	if h.TokenFile != "" {
 		const why = "the server does not start"
-		text, err := private.Read(h.TokenFile, mostToken)
-		var unsafe *private.Unsafe
+		text, err := ownerfiles.Read(h.TokenFile, mostToken)
+		var unsafe *ownerfiles.Unsafe
 		switch {
 		case errors.As(err, &unsafe):
 			r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "))
@@ -136,9 +136,9 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	}
 	// Report an address on which no server can listen. While a server of vaultwicket serves HTTP, the
 	// address may be its own.
-	all, _ := private.Servers(private.ServersFolder(m.State))
+	all, _ := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
 	onSocket := strings.HasPrefix(h.Addr, "unix:")
-	if !(onSocket || slices.ContainsFunc(all, func(s private.Server) bool { return s.Transport == "http" })) {
+	if !(onSocket || slices.ContainsFunc(all, func(s ownerfiles.Server) bool { return s.Transport == "http" })) {
 		if err := m.Listen(ctx, h.Addr); err != nil {
 			r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", h.Addr, err), "the server does not start", "end the program that listens there, or set another address")
 		}

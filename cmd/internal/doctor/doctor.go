@@ -17,9 +17,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Machine is the machine to check, and the functions that ask its programs. They must not be nil.
@@ -146,7 +146,7 @@ func (r *Report) Print(out io.Writer, s terminal.Screen) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%s, %s\n", clean.Counted(r.Count(Problem), "problem"), clean.Counted(r.Count(Warning), "warning"))
+	_, err := fmt.Fprintf(out, "\n%s, %s\n", sanitize.Counted(r.Count(Problem), "problem"), sanitize.Counted(r.Count(Warning), "warning"))
 	return err
 }
 

@@ -19,13 +19,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -244,7 +244,7 @@ var faults = []struct {
 		p.file("state/export-0.json", `{"target":"syslog+tcp://logs.example:514","sent":9,"dropped":2}`, 0o600)
 	}},
 	{"servers-unknown", Warning, func(p *patient) {
-		require.NoError(p.t, os.WriteFile(private.ServersFolder(p.State), nil, 0o600))
+		require.NoError(p.t, os.WriteFile(ownerfiles.ServersFolder(p.State), nil, 0o600))
 	}},
 	{"approvals-pending", Warning, (*patient).ask},
 	{"approvals-damaged", Warning, func(p *patient) {
@@ -344,7 +344,7 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 
 func TestRunningServersAreListed(t *testing.T) {
 	p := healthy(t)
-	remove := require.Value(private.RegisterServer(private.ServersFolder(p.State), private.Server{
+	remove := require.Value(ownerfiles.RegisterServer(ownerfiles.ServersFolder(p.State), ownerfiles.Server{
 		Session: "4711-a", PID: 4711, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Transport: "stdio", Vaults: []string{"Work", "Home\x1b"},
 	}))(t)
 	said := func() string {

@@ -14,18 +14,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -43,7 +43,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		return m, false, invalid
 	}
 	if invalid == nil && len(rest) > 0 {
-		return m, false, &terminal.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Short(rest[0])), Advice: "doctor takes only flags"}
+		return m, false, &terminal.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", excerpt.Short(rest[0])), Advice: "doctor takes only flags"}
 	}
 	var file []string // a file that is no good is a finding, also when a flag names it
 	if given := f.Lookup(settings.FileFlag); given.Changed {
@@ -58,7 +58,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 		}
 		return Machine{Remote: &remote.Server{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
 	}
-	state := private.StateFolder(std.Getenv, "")
+	state := ownerfiles.StateFolder(std.Getenv, "")
 	executable, err := os.Executable()
 	if err != nil {
 		return m, false, err
@@ -68,7 +68,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
 	m = Machine{
 		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
-		Settings: s, Invalid: invalid, Known: registry.VaultFolders(std.Getenv), State: state,
+		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), State: state,
 		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Listen: func(ctx context.Context, addr string) error {
@@ -164,5 +164,5 @@ func starter(system clients.System) func(context.Context, []string) (name, versi
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return quote.Short(line)
+	return excerpt.Short(line)
 }

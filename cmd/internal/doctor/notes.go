@@ -13,10 +13,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
 // maxEntries is the maximum number of files and folders of a vault to look at.
@@ -103,7 +103,7 @@ func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
 	if c.notes == 0 && more == "" {
 		r.warn("vault-empty", fmt.Sprintf("%q has no note", v.Folder), "there is nothing for an agent to read", "set vault to the folder that contains your notes")
 	} else {
-		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, clean.Counted(c.notes, "note"), more))
+		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, sanitize.Counted(c.notes, "note"), more))
 	}
 	c.report(v.Policy.Mutations, r)
 }

@@ -12,12 +12,12 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
-	"github.com/vaultwicket/vaultwicket/gateway/observe/export"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
-	"github.com/vaultwicket/vaultwicket/gateway/state/journal"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -47,7 +47,7 @@ func (m Machine) state(_ context.Context, r *Report) {
 	}
 	m.servers(r)
 	for _, p := range export.ProgressOf(m.State) {
-		if to := clean.Line(p.Target); p.Dropped > 0 {
+		if to := sanitize.Line(p.Target); p.Dropped > 0 {
 			r.warn("export-dropped", fmt.Sprintf("%d lines of the audit log are lost for %s", p.Dropped, to), "it was down longer than the log reaches back, or refused them", fmt.Sprintf("see that it takes lines; the last ones at %s", p.Time.In(m.Now().Location()).Format(time.DateTime)))
 		} else {
 			r.ok("export", fmt.Sprintf("%s has taken %d lines of the audit log, none is lost", to, p.Sent))
@@ -62,8 +62,8 @@ func (m Machine) state(_ context.Context, r *Report) {
 		if v.Folder == "" {
 			continue
 		}
-		cache := private.CacheFolder(m.Getenv, v.Folder)
-		if cache == "" || private.Unwritable(cache) != nil || private.WhyUnsafe(cache) != "" {
+		cache := ownerfiles.CacheFolder(m.Getenv, v.Folder)
+		if cache == "" || ownerfiles.Unwritable(cache) != nil || ownerfiles.WhyUnsafe(cache) != "" {
 			r.warn("cache-unusable", fmt.Sprintf("nothing can be kept in the cache folder %q", cache), "the first call after each start reads every note again", "set XDG_CACHE_HOME to a private folder outside the vault")
 			return
 		}
@@ -71,9 +71,9 @@ func (m Machine) state(_ context.Context, r *Report) {
 }
 
 func (m Machine) servers(r *Report) {
-	all, err := private.Servers(private.ServersFolder(m.State))
+	all, err := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
 	if err != nil {
-		r.warn("servers-unknown", err.Error(), "running servers cannot be listed, here and on the local page", fmt.Sprintf("remove %q; each server that starts makes it again", private.ServersFolder(m.State)))
+		r.warn("servers-unknown", err.Error(), "running servers cannot be listed, here and on the local page", fmt.Sprintf("remove %q; each server that starts makes it again", ownerfiles.ServersFolder(m.State)))
 		return
 	}
 	if len(all) == 0 {
@@ -82,13 +82,13 @@ func (m Machine) servers(r *Report) {
 	}
 	var shown []string
 	for _, s := range all[:min(len(all), maxServers)] {
-		shown = append(shown, fmt.Sprintf("%s %d (%s, since %s)", clean.Line(s.Transport), s.PID, clean.Line(strings.Join(s.Vaults, ", ")), s.Since.In(m.Now().Location()).Format(time.DateTime)))
+		shown = append(shown, fmt.Sprintf("%s %d (%s, since %s)", sanitize.Line(s.Transport), s.PID, sanitize.Line(strings.Join(s.Vaults, ", ")), s.Since.In(m.Now().Location()).Format(time.DateTime)))
 	}
 	more := ""
 	if len(all) > maxServers {
 		more = ", …"
 	}
-	r.ok("servers", clean.Counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
+	r.ok("servers", sanitize.Counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
 }
 
 const maxServers = 8
@@ -106,7 +106,7 @@ func (m Machine) pending(r *Report) {
 		}
 	}
 	if waiting > 0 {
-		r.warn("approvals-pending", clean.Counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
+		r.warn("approvals-pending", sanitize.Counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
 	}
 	if len(damaged) > 0 {
 		r.warn("approvals-damaged", fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name), "they count as no answer", fmt.Sprintf("remove them from %q", consent.Folder(m.State)))

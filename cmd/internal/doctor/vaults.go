@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 func (m Machine) vaults(ctx context.Context, r *Report) {
@@ -96,7 +96,7 @@ func (m Machine) folder(v gateway.Served, r *Report) bool {
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".obsidian" }) {
 		r.warn("vault-unopened", fmt.Sprintf("%q has no folder .obsidian", v.Folder), "either Obsidian never opened it, or it is not the vault itself", "set vault to the folder that Obsidian opens; a plain folder of Markdown files works too")
 	}
-	if v.Policy.Mutations && private.Unwritable(v.Folder) != nil {
+	if v.Policy.Mutations && ownerfiles.Unwritable(v.Folder) != nil {
 		r.problem("vault-read-only", fmt.Sprintf("the vault folder %q cannot be written", v.Folder), "changes are enabled and will fail", "give your user the right to write, or set allow-mutations to false")
 	}
 	return true

@@ -16,10 +16,10 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -35,7 +35,7 @@ const maxAgents = 1000
 // CheckAgentName says what is wrong with the name of an agent.
 func CheckAgentName(name string) error {
 	if !agentName().MatchString(name) {
-		return fmt.Errorf("invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign", quote.Short(name))
+		return fmt.Errorf("invalid agent name %q: want 1 to 64 of a to z, 0 to 9, dot, dash and underscore, not beginning with a sign", excerpt.Short(name))
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (f *Flags) pickAgent(s *Settings) error {
 	switch {
 	case !defined && !f.Reviews && r.text != "" && r.text == s.Agent && (r.text != policy.DefaultAgent || len(s.Agents) > 0):
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("setting %q (%s): unknown agent %q%s", "agent", r.origin, r.text, quote.DidYouMean(r.text, slices.Collect(maps.Keys(s.Agents)))),
+			Reason: fmt.Sprintf("setting %q (%s): unknown agent %q%s", "agent", r.origin, r.text, excerpt.DidYouMean(r.text, slices.Collect(maps.Keys(s.Agents)))),
 			Advice: fmt.Sprintf("define it in the settings file as a table [agents.%s]", r.text),
 		}
 	case !defined || agent.Vaults == nil:
@@ -221,10 +221,10 @@ func AccessTable(agent string, given []string) (lines []string, err error) {
 	for _, one := range given {
 		at := strings.LastIndexByte(one, '=')
 		if at < 1 {
-			return nil, fmt.Errorf("invalid value %q: want PATH=LEVEL, such as Work=rw", quote.Short(one))
+			return nil, fmt.Errorf("invalid value %q: want PATH=LEVEL, such as Work=rw", excerpt.Short(one))
 		}
 		if _, err := accessLevel(one[:at], one[at+1:]); err != nil {
-			return nil, fmt.Errorf("access of %q: %w", quote.Short(one[:at]), err)
+			return nil, fmt.Errorf("access of %q: %w", excerpt.Short(one[:at]), err)
 		}
 		key, _ := json.Marshal(one[:at]) // a string of JSON is one of TOML
 		lines = append(lines, fmt.Sprintf("%s = %q", key, one[at+1:]))

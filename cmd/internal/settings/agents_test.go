@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -171,7 +171,7 @@ func TestAPauseBetweenCalls(t *testing.T) {
 		var a Activity
 		var pauses atomic.Int32
 		call := func() {
-			_, observer := a.Begin(t.Context(), observe.CallStart{})
+			_, observer := a.Begin(t.Context(), telemetry.CallStart{})
 			require.That(t, observer == nil, "it wants to hear more")
 		}
 		wait := func(length time.Duration, want int32) {
@@ -211,7 +211,7 @@ func TestCallsAtTheEndOfAPause(t *testing.T) {
 		go func() {
 			for range calls {
 				begun.Add(1)
-				a.Begin(t.Context(), observe.CallStart{})
+				a.Begin(t.Context(), telemetry.CallStart{})
 			}
 		}()
 	}

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
-	"github.com/vaultwicket/vaultwicket/gateway/notes"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -45,7 +45,7 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 	if f.NArg() != 1 {
 		return &terminal.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
 	}
-	return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", quote.Short(f.Arg(0)), quote.DidYouMean(f.Arg(0), names)),
+	return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(f.Arg(0)), excerpt.DidYouMean(f.Arg(0), names)),
 		Advice: "one of " + strings.Join(names, ", ")}
 }
 
@@ -176,7 +176,7 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	}
 	for _, served := range s.Served {
 		vault := shownVault{
-			Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: notes.IgnoreFile(served.Folder),
+			Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: vaultview.IgnoreFile(served.Folder),
 			Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
 		}
 		for _, t := range s.tables {

@@ -14,8 +14,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -141,10 +141,10 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 		case path == nil && slices.Contains(tablesBeside, name):
 			continue
 		case !known && path == nil:
-			r.report(at, "unknown setting %q%s", quote.Short(name), quote.DidYouMean(name, append(Names(), tablesBeside...)))
+			r.report(at, "unknown setting %q%s", excerpt.Short(name), excerpt.DidYouMean(name, append(Names(), tablesBeside...)))
 			continue
 		case !known:
-			r.report(at, "unknown setting %q%s", quote.Short(strings.Join(at, ".")), quote.DidYouMean(name, Names()))
+			r.report(at, "unknown setting %q%s", excerpt.Short(strings.Join(at, ".")), excerpt.DidYouMean(name, Names()))
 			continue
 		case path != nil && name == "profile":
 			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
@@ -179,7 +179,7 @@ func (s setting) read(value any) (string, error) {
 				return "", fmt.Errorf("contains %s, want %s", typeName(v[i]), wanted[list])
 			}
 			if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-				return "", fmt.Errorf("invalid name %q", quote.Short(name))
+				return "", fmt.Errorf("invalid name %q", excerpt.Short(name))
 			}
 			text = strings.TrimPrefix(text+","+name, ",")
 		}
@@ -192,7 +192,7 @@ func (s setting) read(value any) (string, error) {
 		return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], meant)
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is a relative path, want an absolute one", quote.Short(text))
+		return "", fmt.Errorf("%q is a relative path, want an absolute one", excerpt.Short(text))
 	}
 	return text, s.set(&Settings{}, text)
 }
@@ -241,7 +241,7 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 		case name == "":
 			r.report(at, "a profile needs a name")
 		case !ok:
-			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Short(name))
+			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), excerpt.Short(name))
 		default:
 			read[name] = r.settings(values, at)
 		}

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/exec/process"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
-	"github.com/vaultwicket/vaultwicket/gateway/observe/export"
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
 // byState is the value of checkpoints for a key in the state folder.
@@ -59,7 +59,7 @@ func (o Opened) startExport() (*export.Exporter, error) {
 
 // whyUnsafe says why an agent or another user could change a program, "" if neither could.
 func (o Opened) whyUnsafe(program string) string {
-	reason, err := trust.Place(program, trust.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
+	reason, err := ownerfiles.CheckProgram(program, ownerfiles.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
 	if err != nil {
 		return err.Error()
 	}

@@ -10,12 +10,11 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -112,7 +111,7 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 	if chosen := f.raws[settingIndex("profile")]; chosen.text != "" {
 		values, ok := f.file.profiles[chosen.text]
 		if !ok {
-			why := fmt.Sprintf("no settings file defines [profiles.%s]", quote.Short(chosen.text))
+			why := fmt.Sprintf("no settings file defines [profiles.%s]", excerpt.Short(chosen.text))
 			if f.file.info != nil {
 				why = f.file.noProfile(chosen.text)
 			}
@@ -133,7 +132,7 @@ func openDocument(at place) (document, error) {
 	if at.name == "" {
 		return document{}, nil
 	}
-	content, info, err := trust.ReadFile(at.name)
+	content, info, err := ownerfiles.ReadTrusted(at.name)
 	if errors.Is(err, fs.ErrNotExist) && at.origin == "" {
 		return document{place: at}, nil
 	}
@@ -154,7 +153,7 @@ func unusable(at place, err error) error {
 	if at.origin != "" {
 		who = " (" + at.origin + ")"
 	}
-	if unsafe, ok := errors.AsType[*trust.Unsafe](err); ok {
+	if unsafe, ok := errors.AsType[*ownerfiles.Untrusted](err); ok {
 		return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
 	}
 	if path, ok := errors.AsType[*os.PathError](err); ok {
@@ -168,21 +167,21 @@ const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 // CheckState is an error for a state folder in which another user, or an agent, could pause, resume, approve or
 // forge. The warning is for one that nothing can be kept in: notes can be read then, and no change is made.
 func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
-	state := private.StateFolder(std.Getenv, "")
+	state := ownerfiles.StateFolder(std.Getenv, "")
 	if state == "" {
 		return "no location for the state folder: changes and pause are unavailable", nil
 	}
 	if vault := s.VaultAround(std, state); vault != "" {
 		return "", failure.New(failure.CodeState, hintState, "state folder %q: is inside the vault %q, where an agent may write", state, vault)
 	}
-	if reason := private.WhyUnsafe(state); reason != "" {
+	if reason := ownerfiles.WhyUnsafe(state); reason != "" {
 		hint := hintState
-		if unsafe, ok := errors.AsType[*private.Unsafe](private.CheckFolder(state)); ok && unsafe.Remedy() != "" {
+		if unsafe, ok := errors.AsType[*ownerfiles.Unsafe](ownerfiles.CheckFolder(state)); ok && unsafe.Remedy() != "" {
 			hint = fmt.Sprintf("restrict it to your user (%s), or %s", unsafe.Remedy(), hintState)
 		}
 		return "", failure.New(failure.CodeState, hint, "state folder %q: %s", state, reason)
 	}
-	if err := private.Unwritable(state); err != nil {
+	if err := ownerfiles.Unwritable(state); err != nil {
 		return fmt.Sprintf("state folder %q: not writable, changes are unavailable: %v", state, err), nil
 	}
 	return "", nil
@@ -202,7 +201,7 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 
 // StateFolder returns the folder of the pause, the audit log and the approvals.
 func StateFolder(std terminal.Streams) (string, error) {
-	if state := private.StateFolder(std.Getenv, ""); state != "" {
+	if state := ownerfiles.StateFolder(std.Getenv, ""); state != "" {
 		return state, nil
 	}
 	return "", terminal.Fail(terminal.ExitNotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -66,15 +66,15 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 	}
 	file := writeSettings(t, "tier = \"v1\"\n")
 	require.NoError(t, os.Chown(file, 12345, 12345))
-	_, _, err := trust.ReadFile(file)
+	_, _, err := ownerfiles.ReadTrusted(file)
 	assert.That(t, err != nil && strings.Contains(err.Error(), "belongs to another user"), "a file of another user: %v", err)
 	own := writeSettings(t, "tier = \"v1\"\n")
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(filepath.Dir(own), link))
-	_, _, err = trust.ReadFile(filepath.Join(link, "config.toml"))
+	_, _, err = ownerfiles.ReadTrusted(filepath.Join(link, "config.toml"))
 	assert.NoError(t, err, "through a link of our own")
 	require.NoError(t, os.Lchown(link, 12345, 12345))
-	_, _, err = trust.ReadFile(filepath.Join(link, "config.toml"))
+	_, _, err = ownerfiles.ReadTrusted(filepath.Join(link, "config.toml"))
 	assert.That(t, err != nil && strings.Contains(err.Error(), "is reached through the link"), "through a link of another user: %v", err)
 }
 
@@ -84,9 +84,9 @@ func TestALinkThatLeadsNowhereIsRefused(t *testing.T) {
 	}
 	round := filepath.Join(t.TempDir(), "round")
 	require.NoError(t, os.Symlink(round, round))
-	_, _, err := trust.ReadFile(filepath.Join(round, "config.toml"))
+	_, _, err := ownerfiles.ReadTrusted(filepath.Join(round, "config.toml"))
 	assert.That(t, err != nil, "a file that is a link to itself is read")
-	assert.That(t, trust.CheckFolder(round) != nil, "a link to itself is a safe way")
+	assert.That(t, ownerfiles.CheckFolderPath(round) != nil, "a link to itself is a safe way")
 }
 
 func TestAFileInAVaultIsRefused(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // initConfig is "config init": a settings file with every setting and its default as a comment, so that a later
@@ -54,10 +53,10 @@ func writeNew(name string, content []byte) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return cannotWrite(name, err)
 	}
-	if err := trust.CheckFolder(folder); err != nil {
+	if err := ownerfiles.CheckFolderPath(folder); err != nil {
 		return unusable(place{name: name}, err)
 	}
-	err := writeAside(name, content, 0o600, private.Publish)
+	err := writeAside(name, content, 0o600, ownerfiles.Publish)
 	if errors.Is(err, fs.ErrExist) {
 		return thereAlready(name)
 	}

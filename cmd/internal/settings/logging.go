@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // LevelNote is for what a person should read although nothing is wrong. In JSON
@@ -68,7 +68,7 @@ func (h *lineHandler) Enabled(_ context.Context, level slog.Level) bool { return
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	label := strings.ToLower(standardLevel(r.Level).String())
 	switch {
-	case r.Level >= observe.LevelBug:
+	case r.Level >= telemetry.LevelBug:
 		label = "bug"
 	case r.Level >= slog.LevelError:
 	case r.Level >= LevelNote:
@@ -77,7 +77,7 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 		label = "warning"
 	}
 	var line, below strings.Builder
-	line.WriteString("vaultwicket: " + label + ": " + clean.Line(r.Message) + h.attrs)
+	line.WriteString("vaultwicket: " + label + ": " + sanitize.Line(r.Message) + h.attrs)
 	r.Attrs(func(a slog.Attr) bool {
 		writeAttr(&line, &below, h.group, a)
 		return true
@@ -125,11 +125,11 @@ func writeAttr(line, below *strings.Builder, group string, a slog.Attr) {
 	case text == "":
 	case strings.Contains(text, "\n"):
 		for row := range strings.Lines(text) {
-			fmt.Fprintf(below, "  %s%s | %s\n", group, a.Key, clean.Line(strings.TrimSuffix(row, "\n")))
+			fmt.Fprintf(below, "  %s%s | %s\n", group, a.Key, sanitize.Line(strings.TrimSuffix(row, "\n")))
 		}
 	case strings.ContainsAny(text, ` "=`):
-		fmt.Fprintf(line, ` %s%s="%s"`, group, a.Key, strings.ReplaceAll(clean.Line(text), `"`, `\"`))
+		fmt.Fprintf(line, ` %s%s="%s"`, group, a.Key, strings.ReplaceAll(sanitize.Line(text), `"`, `\"`))
 	default:
-		fmt.Fprintf(line, " %s%s=%s", group, a.Key, clean.Line(text))
+		fmt.Fprintf(line, " %s%s=%s", group, a.Key, sanitize.Line(text))
 	}
 }

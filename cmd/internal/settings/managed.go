@@ -12,13 +12,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 )
 
 // managed are the settings that an administrator has made for everybody on this machine. They are bounds, which
@@ -38,7 +38,7 @@ type managed struct {
 var machine = struct {
 	file func() (string, error)
 	read func(name string) ([]byte, fs.FileInfo, error)
-}{trust.MachineFile, trust.ReadMachineFile}
+}{ownerfiles.MachineFile, ownerfiles.ReadMachineFile}
 
 func managedKeys() []tableKey[managed] {
 	return append(settingKeys(agentSettings, setManaged), []tableKey[managed]{
@@ -154,7 +154,7 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v gateway.Vault)
 	if !f.bounds.rights.Access.Restrict() {
 		return access.Rules{} // and the app's list is not read
 	}
-	at := registry.Locate(registry.Read(std.Getenv), registry.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
+	at := appvaults.Locate(appvaults.Read(std.Getenv), appvaults.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
 	folder, known, rules := at.Folder, s.VaultFolders(std), f.bounds.rights.Access
 	if folder == "" {
 		return rules
@@ -165,7 +165,7 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v gateway.Vault)
 	}
 	hasVault := func(dir string) bool {
 		info, err := os.Stat(filepath.Join(dir, ".obsidian"))
-		return err == nil && info.IsDir() || slices.ContainsFunc(known, func(vault string) bool { return registry.SameFolder(vault, dir) })
+		return err == nil && info.IsDir() || slices.ContainsFunc(known, func(vault string) bool { return appvaults.SameFolder(vault, dir) })
 	}
 	for _, root := range roots {
 		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -29,7 +29,7 @@ func manage(t *testing.T, content string) (file string) {
 	t.Cleanup(func() { machine = before })
 	file = filepath.Join(filepath.Dir(writeSettings(t, content)), "config.toml")
 	machine.file = func() (string, error) { return file, nil }
-	machine.read = trust.ReadFile
+	machine.read = ownerfiles.ReadTrusted
 	return file
 }
 
@@ -179,7 +179,7 @@ func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
 		t.Skip("there are no such modes")
 	}
 	file := manage(t, "tier = \"v1\"\n")
-	machine.read = trust.ReadMachineFile
+	machine.read = ownerfiles.ReadMachineFile
 	refused := func(want string) {
 		t.Helper()
 		_, err := loadFor(t, "run", false, "")

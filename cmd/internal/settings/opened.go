@@ -16,21 +16,21 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/release"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/meaning"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
-	"github.com/vaultwicket/vaultwicket/gateway/observe/export"
-	"github.com/vaultwicket/vaultwicket/gateway/observe/telemetry"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry/signals"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -42,9 +42,9 @@ type Opened struct {
 	Runner  *exec.Runner
 	Gateway *gateway.Gateway
 	Log     *slog.Logger
-	Metrics *telemetry.Metrics // nil if no one could read them
-	Traces  *telemetry.Tracing // nil where there is no collector
-	Records *export.Exporter   // nil where the audit log is not exported
+	Metrics *signals.Metrics // nil if no one could read them
+	Traces  *signals.Tracing // nil where there is no collector
+	Records *export.Exporter // nil where the audit log is not exported
 	Rest    []string
 	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
@@ -94,14 +94,14 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 	}
 	if f.Observed {
 		if o.HTTP.Addr != "" { // otherwise no one could read them
-			o.Metrics = telemetry.NewMetrics(release.Version)
+			o.Metrics = signals.NewMetrics(release.Version)
 		}
 		// The variables of OpenTelemetry are of every program of a machine: a wrong one does not keep from serving.
 		var wrong interface {
 			error
 			Hint() string
 		}
-		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(err, &wrong) {
+		if o.Traces, err = signals.OpenTracing(signals.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(err, &wrong) {
 			o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 		}
 		o.Activity = &Activity{}
@@ -136,24 +136,24 @@ func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watch
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	vaults := func() []string { return s.VaultFolders(std) }
-	embeddings := s.Embeddings
-	if embeddings.Elsewhere && !s.Policy.Publish {
+	vectors := s.Embeddings
+	if vectors.Elsewhere && !s.Policy.Publish {
 		return nil, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
 	}
-	if file := embeddings.KeyFile; embeddings.Server != "" && file != "" {
+	if file := vectors.KeyFile; vectors.Server != "" && file != "" {
 		if vault := s.VaultAround(std, file); vault != "" {
 			return nil, failure.New(failure.CodeBadRequest, "move the file out of the vault", "embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault)
 		}
-		if _, err := private.ReadToken(file, meaning.MaxKey); err != nil {
+		if _, err := ownerfiles.ReadToken(file, embeddings.MaxKey); err != nil {
 			return nil, failure.New(failure.CodeBadRequest, "use a file that only you can read, with the key alone", "embeddings-key-file %q: %v", file, err)
 		}
 	}
-	if embeddings.Server != "" {
-		embeddings.Server += " " + s.model
+	if vectors.Server != "" {
+		vectors.Server += " " + s.model
 	}
 	return exec.New(exec.Config{
 		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,
-		DayStart: s.DayStart, Embeddings: embeddings, SecretsKey: func() []byte { return private.Key(private.StateFolder(std.Getenv, ""), "secrets.key") },
+		DayStart: s.DayStart, Embeddings: vectors, SecretsKey: func() []byte { return ownerfiles.Key(ownerfiles.StateFolder(std.Getenv, ""), "secrets.key") },
 	}), nil
 }
 
@@ -229,7 +229,7 @@ func (o Opened) AgentOf(subjects []string) (name string) {
 // Progress tells the user that a command takes time, and when that is to be expected. The
 // caller stops it when there is a result.
 func (o Opened) Progress(command string) *terminal.Progress {
-	return terminal.StartProgress(o.messages, clean.Line(quote.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
+	return terminal.StartProgress(o.messages, sanitize.Line(excerpt.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
 }
 
 // checkVaultName refuses a vault that is given by the name of a folder here and that the
@@ -243,7 +243,7 @@ func (o Opened) checkVaultName() error {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return nil
 	}
-	known := registry.VaultFolders(o.Std.Getenv)
+	known := appvaults.VaultFolders(o.Std.Getenv)
 	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
 		return nil
 	}
@@ -254,8 +254,8 @@ func (o Opened) checkVaultName() error {
 }
 
 // observer returns who is told of the calls, nil if no one is.
-func (o Opened) observer() observe.Observer {
-	var all []observe.Observer
+func (o Opened) observer() telemetry.Observer {
+	var all []telemetry.Observer
 	if o.Metrics != nil {
 		all = append(all, o.Metrics)
 	}
@@ -265,13 +265,13 @@ func (o Opened) observer() observe.Observer {
 	if o.Activity != nil {
 		all = append(all, o.Activity)
 	}
-	return observe.All(all...)
+	return telemetry.All(all...)
 }
 
 // Follow has the metrics ask what is running. sessions is nil where there are none.
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
-		sources := telemetry.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions}
+		sources := signals.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions}
 		if o.Records != nil {
 			sources.Dropped = o.Records.Dropped
 		}
@@ -306,7 +306,7 @@ var Session = sync.OnceValue(newSession)
 func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }
 
 // Activity notices when a server has had no call for a while. It is told of the calls as an
-// [observe.Observer], and costs them next to nothing. The zero Activity is ready for use.
+// [telemetry.Observer], and costs them next to nothing. The zero Activity is ready for use.
 type Activity struct{ paused atomic.Pointer[pause] }
 
 type pause struct {
@@ -315,7 +315,7 @@ type pause struct {
 }
 
 // Begin puts off the end of the pause. It wants to hear nothing more of the call.
-func (a *Activity) Begin(ctx context.Context, _ observe.CallStart) (context.Context, observe.CallObserver) {
+func (a *Activity) Begin(ctx context.Context, _ telemetry.CallStart) (context.Context, telemetry.CallObserver) {
 	if p := a.paused.Load(); p != nil {
 		p.timer.Reset(p.length)
 	}
@@ -355,16 +355,16 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 	}
 	usage := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
 	if err := httpguard.CheckURL(f.url); err != nil {
-		return nil, "", usage(fmt.Sprintf("flag \"--url\": %q %v", quote.Short(f.url), err), "use the address of the endpoint, such as https://notes.example/mcp")
+		return nil, "", usage(fmt.Sprintf("flag \"--url\": %q %v", excerpt.Short(f.url), err), "use the address of the endpoint, such as https://notes.example/mcp")
 	}
 	token := std.Getenv(TokenVariable)
 	for _, r := range f.raws {
 		switch {
 		case !r.byFlag():
 		case r.name == "token-file":
-			text, err := private.Read(r.text, maxTokenFile)
+			text, err := ownerfiles.Read(r.text, maxTokenFile)
 			if err != nil {
-				return nil, "", usage(fmt.Sprintf("token-file %q: %v", quote.Short(r.text), err), "use a file that only you can read")
+				return nil, "", usage(fmt.Sprintf("token-file %q: %v", excerpt.Short(r.text), err), "use a file that only you can read")
 			}
 			token = strings.TrimSpace(string(text))
 		case r.name == "vault":

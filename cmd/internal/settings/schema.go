@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
-	"github.com/vaultwicket/vaultwicket/policy/access"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // object is a part of a JSON Schema.
@@ -122,10 +122,10 @@ func readKeys[T any](r *reading, keys []tableKey[T], to *T, values map[string]an
 		if i := slices.IndexFunc(keys, func(k tableKey[T]) bool { return k.name == name }); i >= 0 {
 			err = keys[i].read(r, to, values[name], append(slices.Clone(at), name))
 		} else {
-			err = fmt.Errorf("%s%s", unknown, quote.DidYouMean(name, keyNames(keys)))
+			err = fmt.Errorf("%s%s", unknown, excerpt.DidYouMean(name, keyNames(keys)))
 		}
 		if err != nil {
-			r.report(append(at, name), format+": %v", prefix+quote.Short(name), err)
+			r.report(append(at, name), format+": %v", prefix+excerpt.Short(name), err)
 		}
 	}
 	return len(r.problems) == before

@@ -17,15 +17,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
-	"github.com/vaultwicket/vaultwicket/gateway/observe/export"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -106,13 +106,13 @@ var table = [...]setting{
 	{name: "suspicious", fallback: "notice", usage: "signs of injection in answers: notice, ask (and then every change of the session requires approval) or off", form: form{choices: []string{"notice", "ask", "off"}}, set: parsed(func(s *Settings) *policy.Suspicious { return &s.Policy.Suspicious }, policy.ParseSuspicious)},
 	{name: "remote-links", fallback: "ask", usage: "changes that add an address with text of another note: ask (they are destructive, and require approval whatever confirm says) or allow", form: form{choices: []string{"ask", "allow"}}, set: func(s *Settings, text string) error {
 		if s.Policy.RemoteLinks = text == "allow"; !s.Policy.RemoteLinks && text != "ask" {
-			return fmt.Errorf("invalid value %q for remote-links: want ask or allow", quote.Short(text))
+			return fmt.Errorf("invalid value %q for remote-links: want ask or allow", excerpt.Short(text))
 		}
 		return nil
 	}},
 	{name: "shadow", example: "suspicious", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Shadow }, each(func(name string) error {
 		if !slices.Contains(policy.TextRules(), name) {
-			return fmt.Errorf("unknown rule %q in shadow: want %s", quote.Short(name), strings.Join(policy.TextRules(), ", "))
+			return fmt.Errorf("unknown rule %q in shadow: want %s", excerpt.Short(name), strings.Join(policy.TextRules(), ", "))
 		}
 		return nil
 	}))},
@@ -151,13 +151,13 @@ var table = [...]setting{
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.MutationsHour }, 0, maxRate)},
 	{name: "export", example: "https://collector.example:4318/v1/logs", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
 		if err := export.Check(address); err != nil {
-			return fmt.Errorf("%q: %w", quote.Short(address), err)
+			return fmt.Errorf("%q: %w", excerpt.Short(address), err)
 		}
 		return nil
 	}))},
 	{name: "checkpoints", example: "state", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: func(s *Settings, text string) error {
 		if s.Checkpoints = text; text != "" && text != byState && !filepath.IsAbs(text) {
-			return fmt.Errorf("%q is neither %q nor an absolute path", quote.Short(text), byState)
+			return fmt.Errorf("%q is neither %q nor an absolute path", excerpt.Short(text), byState)
 		}
 		return nil
 	}},
@@ -174,7 +174,7 @@ var table = [...]setting{
 	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "maximum HTTP sessions, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: number(func(s *Settings) *int { return &s.HTTP.MaxSessions }, 1, maxSessions)},
 	{name: "toolsets", example: "notes", fallback: "cli", kind: list, usage: "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)", form: form{choices: toolsets}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Toolsets }, each(func(name string) error {
 		if !slices.Contains(toolsets, name) {
-			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Short(name), strings.Join(toolsets, ", "), quote.DidYouMean(name, toolsets))
+			return fmt.Errorf("unknown toolset %q: want %s%s", excerpt.Short(name), strings.Join(toolsets, ", "), excerpt.DidYouMean(name, toolsets))
 		}
 		return nil
 	}))},
@@ -194,7 +194,7 @@ var table = [...]setting{
 	{name: "oauth-client-file", example: "/home/me/.config/vaultwicket/client", usage: "private file with the id and the secret of the server at oauth-issuer, on two lines: the issuer is asked about access tokens (default: they are signed JWTs)", fixed: true, set: parsed(func(s *Settings) *string { return &s.HTTP.ClientFile }, absolute)},
 	{name: "sign-in", usage: "how the owner signs in to give clients access over HTTP: passkey (default: not at all)", form: form{choices: []string{"", "passkey"}}, fixed: true, set: func(s *Settings, text string) error {
 		if s.HTTP.SignIn = text == "passkey"; !s.HTTP.SignIn && text != "" {
-			return fmt.Errorf("invalid value %q: want passkey", quote.Short(text))
+			return fmt.Errorf("invalid value %q: want passkey", excerpt.Short(text))
 		}
 		return nil
 	}},

@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
-	"github.com/vaultwicket/vaultwicket/gateway/observe"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -256,7 +256,7 @@ func TestMessagesForPeople(t *testing.T) {
 		{"a message alone", func(l *slog.Logger) { l.Warn("the input cannot be read") }, "vaultwicket: warning: the input cannot be read\n"},
 		{"an error", func(l *slog.Logger) { l.Error("lost", "error", errors.New("no way")) }, "vaultwicket: error: lost error=\"no way\"\n"},
 		{"a note", func(l *slog.Logger) { l.Log(context.Background(), LevelNote, "read again") }, "vaultwicket: note: read again\n"},
-		{"a fault of ours", func(l *slog.Logger) { l.Log(context.Background(), observe.LevelBug, "panic") }, "vaultwicket: bug: panic\n"},
+		{"a fault of ours", func(l *slog.Logger) { l.Log(context.Background(), telemetry.LevelBug, "panic") }, "vaultwicket: bug: panic\n"},
 		{"below the level", func(l *slog.Logger) { l.Info("call"); l.Debug("decided") }, ""},
 		{"values", func(l *slog.Logger) { l.Warn("w", "n", 3, "empty", "", "quoted", `a "b"`, "plain", "x") }, "vaultwicket: warning: w n=3 quoted=\"a \\\"b\\\"\" plain=x\n"},
 		{"several lines stand below and cannot pose as ours", func(l *slog.Logger) { l.Warn("w", "stack", "a\nvaultwicket: error: b\n") },
@@ -280,7 +280,7 @@ func TestMessagesForPrograms(t *testing.T) {
 	}{
 		{"a warning", func(l *slog.Logger) { l.Warn("w", "n", 3) }, map[string]any{"level": "WARN", "msg": "w", "n": 3.0}},
 		{"a note is a warning", func(l *slog.Logger) { l.Log(context.Background(), LevelNote, "n") }, map[string]any{"level": "WARN", "msg": "n"}},
-		{"a fault of ours is an error", func(l *slog.Logger) { l.Log(context.Background(), observe.LevelBug, "panic") }, map[string]any{"level": "ERROR", "msg": "panic"}},
+		{"a fault of ours is an error", func(l *slog.Logger) { l.Log(context.Background(), telemetry.LevelBug, "panic") }, map[string]any{"level": "ERROR", "msg": "panic"}},
 		{"a call", func(l *slog.Logger) { l.Info("call", "code", "ok") }, map[string]any{"level": "INFO", "msg": "call", "code": "ok"}},
 		{"what a terminal would obey", func(l *slog.Logger) { l.Warn("a\u202eb", "error", errors.New("c\u009bd")) }, map[string]any{"level": "WARN", "msg": `a\u{202e}b`, "error": `c\u{9b}d`}},
 	} {

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -179,7 +179,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		return s, nil
 	}
 	if vault := s.VaultAround(std, f.file.name); vault != "" {
-		return s, unusable(f.file.place, &trust.Unsafe{
+		return s, unusable(f.file.place, &ownerfiles.Untrusted{
 			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
 		})
 	}
@@ -212,8 +212,8 @@ func (f *Flags) fromEnvironment(std terminal.Streams) error {
 			for _, s := range Names() {
 				known = append(known, VariableOf(s))
 			}
-			err := &terminal.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Short(name))}
-			if near := quote.Nearest(name, known); near != "" {
+			err := &terminal.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", excerpt.Short(name))}
+			if near := excerpt.Nearest(name, known); near != "" {
 				err.Advice = fmt.Sprintf("did you mean %q?", near)
 			}
 			return err
@@ -241,5 +241,5 @@ func VariableOf(name string) string {
 
 // noProfile says that the file has no such profile.
 func (d document) noProfile(name string) string {
-	return fmt.Sprintf("unknown profile %q%s", quote.Short(name), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
+	return fmt.Sprintf("unknown profile %q%s", excerpt.Short(name), excerpt.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
 }

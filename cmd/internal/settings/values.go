@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/vault/meaning"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -33,10 +33,10 @@ func number(to func(*Settings) *int, least, most int) func(*Settings, string) er
 	return parsed(to, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return 0, fmt.Errorf("invalid number %q: want %d to %d", quote.Short(text), least, most)
+			return 0, fmt.Errorf("invalid number %q: want %d to %d", excerpt.Short(text), least, most)
 		}
 		if n < least || n > most {
-			return 0, fmt.Errorf("%q is out of range: want %d to %d", quote.Short(text), least, most)
+			return 0, fmt.Errorf("%q is out of range: want %d to %d", excerpt.Short(text), least, most)
 		}
 		return n, nil
 	})
@@ -78,7 +78,7 @@ func setVault(s *Settings, text string) error {
 	if err := checkName(text); err != nil {
 		return err
 	}
-	if registry.IsID(text) {
+	if appvaults.IsID(text) {
 		s.Vault = gateway.Vault{ID: text}
 		return nil
 	}
@@ -96,7 +96,7 @@ func commandList(text string) ([]string, error) {
 	for i, name := range list {
 		list[i] = strings.TrimSpace(name)
 		if _, err := allowlist.Describe(list[i]); err != nil {
-			return nil, fmt.Errorf("unknown command %q%s", list[i], quote.DidYouMean(list[i], allowlist.Names()))
+			return nil, fmt.Errorf("unknown command %q%s", list[i], excerpt.DidYouMean(list[i], allowlist.Names()))
 		}
 	}
 	return list, nil
@@ -114,7 +114,7 @@ func nameFields(text string) []string {
 func choice(of []string, what, want string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(of, text) {
-			return "", fmt.Errorf("invalid %s %q: want %s%s", what, quote.Short(text), want, quote.DidYouMean(text, of))
+			return "", fmt.Errorf("invalid %s %q: want %s%s", what, excerpt.Short(text), want, excerpt.DidYouMean(text, of))
 		}
 		return text, nil
 	}
@@ -192,9 +192,9 @@ const (
 const latestDayStart = 12
 
 func setEmbeddings(s *Settings, text string) (err error) {
-	var e meaning.Endpoint
+	var e embeddings.Endpoint
 	if s.Embeddings.Server = text; text != "" {
-		e, err = meaning.ParseEndpoint(text, "any")
+		e, err = embeddings.ParseEndpoint(text, "any")
 	}
 	s.Embeddings.Elsewhere = e.Elsewhere() != ""
 	return err
@@ -238,7 +238,7 @@ var toolsets = []string{"cli", "batch", "daily", "search", "notes", "tasks", "ba
 // fromServer says in one line what the server has against a setting.
 func fromServer(err error) error {
 	if wrong, ok := errors.AsType[*streamable.SettingError](err); ok {
-		return fmt.Errorf("%q %s; %s", quote.Short(wrong.Value), wrong.Reason, wrong.Hint())
+		return fmt.Errorf("%q %s; %s", excerpt.Short(wrong.Value), wrong.Reason, wrong.Hint())
 	}
 	return err
 }
@@ -246,7 +246,7 @@ func fromServer(err error) error {
 // absolute takes an absolute path: a client starts us where it likes.
 func absolute(text string) (string, error) {
 	if text != "" && !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is not an absolute path", quote.Short(text))
+		return "", fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
 	}
 	return text, nil
 }
@@ -256,7 +256,7 @@ func webAddress(text string) (string, error) {
 		return "", nil
 	}
 	if err := httpguard.CheckURL(text); err != nil {
-		return "", fmt.Errorf("%q %w", quote.Short(text), err)
+		return "", fmt.Errorf("%q %w", excerpt.Short(text), err)
 	}
 	return text, nil
 }

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec/trust"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/registry"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
-	"github.com/vaultwicket/vaultwicket/policy/access"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -49,13 +49,13 @@ func vaultKeys() []tableKey[vaultTable] {
 			case t.Name == "":
 				return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
 			case strings.ContainsAny(t.Name, `/\`):
-				return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Short(t.Name))
+				return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", excerpt.Short(t.Name))
 			}
 			return checkName(t.Name)
 		}},
 		{"id", "the app's id", object{"type": "string", "pattern": "^[0-9a-f]{16}$"}, func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-			if t.ID, err = oneText(value); err == nil && !registry.IsID(t.ID) {
-				err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Short(t.ID))
+			if t.ID, err = oneText(value); err == nil && !appvaults.IsID(t.ID) {
+				err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
 			}
 			return err
 		}},
@@ -65,7 +65,7 @@ func vaultKeys() []tableKey[vaultTable] {
 				return err
 			}
 			if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-				return fmt.Errorf("%q is not an absolute path", quote.Short(text))
+				return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
 			}
 			return nil
 		}},
@@ -110,10 +110,10 @@ func (r *reading) vaults(value any) []vaultTable {
 			switch {
 			case t.ID != "" && t.ID == other.ID:
 				r.report(append(at, "id"), "two vaults have the id %q", t.ID)
-			case t.Folder != "" && other.Folder != "" && registry.SameFolder(t.Folder, other.Folder):
+			case t.Folder != "" && other.Folder != "" && appvaults.SameFolder(t.Folder, other.Folder):
 				r.report(append(at, "folder"), "two vaults have the folder %q", t.Folder)
 			case t.label() != "" && other.label() != "" && (t.label() == other.label() || t.label() == other.ID || t.ID == other.label()):
-				r.report(append(at, "name"), "two vaults have the name %q; give one of them another", quote.Short(other.label()))
+				r.report(append(at, "name"), "two vaults have the name %q; give one of them another", excerpt.Short(other.label()))
 			}
 		}
 		tables = append(tables, t)
@@ -144,7 +144,7 @@ func (r *reading) access(value any, at []string, header string) (map[string]acce
 	for _, path := range slices.Sorted(maps.Keys(table)) {
 		level, err := accessLevel(path, table[path])
 		if err != nil {
-			r.report(append(at, path), "access of %q: %v", quote.Short(path), err)
+			r.report(append(at, path), "access of %q: %v", excerpt.Short(path), err)
 			continue
 		}
 		levels[path] = level
@@ -203,7 +203,7 @@ func (f *Flags) agree(s *Settings) error {
 	// The vault of the setting vault is the first one. Given as a flag, it is the only one.
 	if r := f.raws[settingIndex("vault")]; len(s.tables) > 0 && r.text != "" {
 		i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
-			return r.text == t.label() || r.text == t.ID || s.Vault.Folder != "" && t.Folder != "" && registry.SameFolder(s.Vault.Folder, t.Folder)
+			return r.text == t.label() || r.text == t.ID || s.Vault.Folder != "" && t.Folder != "" && appvaults.SameFolder(s.Vault.Folder, t.Folder)
 		})
 		if i < 0 {
 			var known, labels []string
@@ -212,7 +212,7 @@ func (f *Flags) agree(s *Settings) error {
 				known = append(known, slices.DeleteFunc([]string{t.Name, t.ID, t.Folder, t.label()}, func(word string) bool { return word == "" })...)
 			}
 			return &terminal.UsageError{
-				Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Short(r.text), quote.DidYouMean(r.text, known)),
+				Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, excerpt.Short(r.text), excerpt.DidYouMean(r.text, known)),
 				Advice: "the vaults are " + strings.Join(labels, ", "),
 			}
 		}
@@ -239,12 +239,12 @@ func (s Settings) VaultFolders(std terminal.Streams) (folders []string) {
 			folders = append(folders, t.Folder)
 		}
 	}
-	return append(folders, registry.VaultFolders(std.Getenv)...)
+	return append(folders, appvaults.VaultFolders(std.Getenv)...)
 }
 
 // VaultAround returns the folder of the vault that contains a file or would contain it, "" for none.
 func (s Settings) VaultAround(std terminal.Streams, name string) string {
-	return trust.VaultAround(name, s.VaultFolders(std))
+	return ownerfiles.VaultAround(name, s.VaultFolders(std))
 }
 
 // flowTexts is a table [[flow]] as it is written.
@@ -288,7 +288,7 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 		readKeys(r, flowKeys(), &f, values, at, "flow rule: %q", "", "unknown key")
 		rule, err := policy.ParseFlow(f.name, f.from, f.to, f.action)
 		if err != nil {
-			r.report(at, "flow rule %q: %v", quote.Short(f.name), err)
+			r.report(at, "flow rule %q: %v", excerpt.Short(f.name), err)
 			continue
 		}
 		rules = append(rules, rule)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 // FlagSet is the flag set of a subcommand.
@@ -64,10 +64,10 @@ func (s FlagSet) Parse(args []string) error {
 		return &VersionRequested{}
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
-		err := &UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Short("--"+name))}
+		err := &UsageError{Reason: fmt.Sprintf("unknown flag %q", excerpt.Short("--"+name))}
 		var names []string
 		s.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-		if near := quote.Nearest(name, names); near != "" {
+		if near := excerpt.Nearest(name, names); near != "" {
 			err.Advice = fmt.Sprintf("did you mean %q?", "--"+near)
 		}
 		return err
@@ -120,7 +120,7 @@ func ParseMoment(flag, text string, now time.Time, end bool) (time.Time, error) 
 	span, err := day.Read(text, now, day.Past)
 	switch {
 	case err != nil:
-		return time.Time{}, &UsageError{Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, quote.Short(text)),
+		return time.Time{}, &UsageError{Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, excerpt.Short(text)),
 			Advice: "use 2026-11-21, yesterday, -3d, monday, 2026-W47, 2026-11-21T09:30:00Z or 24h"}
 	case end:
 		return span.End(), nil

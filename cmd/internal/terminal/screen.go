@@ -9,7 +9,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -78,7 +78,7 @@ func (c *Color) String() string { return string(*c) }
 // Set takes one of [Colors].
 func (c *Color) Set(text string) error {
 	if !slices.Contains(Colors, text) {
-		return fmt.Errorf("invalid value %q: want %s%s", quote.Short(text), strings.Join(Colors, ", "), quote.DidYouMean(text, Colors))
+		return fmt.Errorf("invalid value %q: want %s%s", excerpt.Short(text), strings.Join(Colors, ", "), excerpt.DidYouMean(text, Colors))
 	}
 	*c = Color(text)
 	return nil

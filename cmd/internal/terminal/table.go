@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // Column is a column of a table.
@@ -48,7 +48,7 @@ func (t *Table) Add(cells ...Cell) {
 		if t.columns[i].OnTerminal && !t.screen.IsTerminal() {
 			continue
 		}
-		cell.Text = clean.Line(cell.Text)
+		cell.Text = sanitize.Line(cell.Text)
 		row = append(row, cell)
 	}
 	t.rows = append(t.rows, row)
@@ -186,7 +186,7 @@ func (f *Facts) Add(name, value string, style Style) {
 	if value == "" {
 		return
 	}
-	f.rows = append(f.rows, [2]Cell{{clean.Line(name), Faint}, {clean.Line(value), style}})
+	f.rows = append(f.rows, [2]Cell{{sanitize.Line(name), Faint}, {sanitize.Line(value), style}})
 }
 
 // Print writes the facts. On a terminal a long value continues below itself.

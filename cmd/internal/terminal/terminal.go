@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/vaultwicket/vaultwicket/gateway/clean"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
 // IsTerminal reports whether a stream is a character device other than the null device, which
@@ -34,7 +34,7 @@ func IsTerminal(stream any) bool {
 // Visible returns text from outside as our own messages show it: control sequences
 // of a terminal and invisible characters appear as escapes.
 func Visible(s string) string {
-	text, _ := clean.Text(s)
+	text, _ := sanitize.Text(s)
 	return text
 }
 

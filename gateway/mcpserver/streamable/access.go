@@ -23,9 +23,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // newHosts returns the hosts of an address and a list of further names.
@@ -289,17 +289,17 @@ func tokenError(path, reason, hint string, cause error) error {
 
 // readToken reads a file. The error wraps fs.ErrNotExist if there is none.
 func readToken(path string) (string, error) {
-	file, err := private.OpenLinked(path) // makeToken gives it two names for a moment
-	var unsafe *private.Unsafe
+	file, err := ownerfiles.OpenLinked(path) // makeToken gives it two names for a moment
+	var unsafe *ownerfiles.Unsafe
 	switch {
 	case err == nil:
 	case !errors.As(err, &unsafe):
 		return "", tokenError(path, "cannot be read", "", err)
-	case unsafe.Problem == private.NotRegular:
+	case unsafe.Problem == ownerfiles.NotRegular:
 		return "", tokenError(path, unsafe.Reason(), "name the file itself, not a link to it", nil)
-	case unsafe.Problem == private.OtherOwner:
+	case unsafe.Problem == ownerfiles.OtherOwner:
 		return "", tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
-	case unsafe.Problem == private.Accessible:
+	case unsafe.Problem == ownerfiles.Accessible:
 		return "", tokenError(path, unsafe.Reason(), unsafe.Remedy()+", and make a new token: this one may be known", nil)
 	default:
 		return "", tokenError(path, unsafe.Reason(), "try again", nil)
@@ -320,8 +320,8 @@ func readToken(path string) (string, error) {
 // then fs.ErrExist.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
-	if !private.EnsureFolder(dir) {
-		return fmt.Errorf("its folder %s", cmp.Or(private.WhyUnsafe(dir), "cannot be made"))
+	if !ownerfiles.EnsureFolder(dir) {
+		return fmt.Errorf("its folder %s", cmp.Or(ownerfiles.WhyUnsafe(dir), "cannot be made"))
 	}
 	file, err := os.CreateTemp(dir, ".token-") // mode 0600
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
 const (

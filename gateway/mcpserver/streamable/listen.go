@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec/trust"
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 const addrHint = `use one such as "127.0.0.1:8765", "localhost:8765", "[::1]:8765" or "unix:/absolute/path"`
@@ -224,9 +224,9 @@ func readPEM(setting, path string) ([]byte, error) {
 	fail := func(reason string, cause error) ([]byte, error) {
 		return nil, &SettingError{Setting: setting, Value: path, Reason: reason, hint: "name a file in PEM form", cause: cause}
 	}
-	file, err := trust.OpenRegular(path)
+	file, err := ownerfiles.OpenRegular(path)
 	switch {
-	case errors.Is(err, trust.ErrNotRegular):
+	case errors.Is(err, ownerfiles.ErrNotRegular):
 		return fail(err.Error(), nil)
 	case err != nil:
 		return fail("cannot be read", err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"

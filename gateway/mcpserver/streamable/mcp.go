@@ -17,8 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
 // heartbeat is the time between two pings on the stream of a session, so that no proxy takes the

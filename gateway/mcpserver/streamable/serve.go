@@ -15,8 +15,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
 const (

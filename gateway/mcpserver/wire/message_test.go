@@ -11,7 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/talk"
@@ -132,7 +132,7 @@ func TestClip(t *testing.T) {
 	got := Clip("a\x1b[31m\n")
 	assert.That(t, !strings.ContainsAny(got, "\x1b\n"), "%q", got)
 	got = Clip(strings.Repeat("é", 300))
-	assert.That(t, len(got) <= quote.Limit+len("…"), "%d bytes", len(got))
+	assert.That(t, len(got) <= excerpt.Limit+len("…"), "%d bytes", len(got))
 }
 
 // FuzzDecodeMessage: what is accepted means the same to mcp-go, whose reading is

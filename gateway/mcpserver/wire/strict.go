@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/quote"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
 const (
@@ -47,14 +47,14 @@ func IsObject(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte("{"
 // IsNull reports whether a JSON value is missing or null.
 func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// Clip returns [quote.Short] of a text with control characters replaced.
+// Clip returns [excerpt.Short] of a text with control characters replaced.
 func Clip(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, quote.Short(text))
+	}, excerpt.Short(text))
 }
 
 // Encode returns v as JSON. It panics on a value that cannot be encoded; callers pass

@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/vaultwicket/vaultwicket/gateway/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
 const (

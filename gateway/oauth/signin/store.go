@@ -22,7 +22,7 @@ import (
 	"github.com/go-oauth2/oauth2/v4/models"
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/private"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 const (
@@ -88,7 +88,7 @@ func hashed(secret string) string {
 
 // read returns the file, the zero content if there is none.
 func (s *Store) read() (c content, err error) {
-	text, err := private.Read(filepath.Join(s.state, fileName), maxFile)
+	text, err := ownerfiles.Read(filepath.Join(s.state, fileName), maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return c, nil
@@ -102,7 +102,7 @@ func (s *Store) read() (c content, err error) {
 
 // change replaces the file by what edit makes of it, unless edit returns an error.
 func (s *Store) change(edit func(*content) error) error {
-	return private.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
+	return ownerfiles.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
 		c, err := s.read()
 		if err != nil {
 			return nil, err

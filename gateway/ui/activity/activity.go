@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/gateway/state/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 

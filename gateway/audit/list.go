@@ -1,0 +1,232 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// Filter says which lines are wanted. The zero Filter wants all. A name that is
+// "" is ignored; others are compared with what the log keeps.
+type Filter struct {
+	Since time.Time // not before
+	Until time.Time // before
+	// Limit is how many are wanted, of those that the rest wants the newest; 0 is all of them.
+	Limit int
+
+	Kind, Command, Decision, Vault, Session, Code, Agent string
+}
+
+func (f Filter) wants(line Line) bool {
+	if !f.Since.IsZero() && line.Time.Before(f.Since) || !f.Until.IsZero() && !line.Time.Before(f.Until) {
+		return false
+	}
+	for _, pair := range [][2]string{{f.Kind, line.Kind}, {f.Command, line.Command}, {f.Decision, line.Decision},
+		{f.Vault, line.Vault}, {f.Session, line.Session}, {f.Code, line.Code}, {f.Agent, line.Agent}} {
+		if pair[0] != "" && clean(pair[0]) != pair[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// List returns the lines of the log in the folder dir, the oldest first, as it is
+// at the moment when one begins to read. A line that cannot be read comes as a
+// *[Damaged], and the others after it; what is left of lines that were never
+// finished is skipped. An *[Unusable] or a *[Busy] ends the list. The chain is not checked: that
+// is [Verify].
+func List(dir string, f Filter) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		s, err := folder{dir}.takeSnapshot(0)
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		defer s.close()
+		if f.Limit <= 0 {
+			for i := range s.files {
+				for line, err := range s.lines(i, f) {
+					if !yield(line, err) {
+						return
+					}
+				}
+			}
+			return
+		}
+		// The newest file is read first, and no more of them than it takes.
+		var parts [][]item
+		left := f.Limit
+		for i := len(s.files) - 1; i >= 0 && left > 0; i-- {
+			part := newestOf(s.lines(i, f), left)
+			left -= len(part)
+			parts = append(parts, part)
+		}
+		for _, part := range slices.Backward(parts) {
+			for _, it := range part {
+				if !yield(it.line, it.err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// item is an element of a list.
+type item struct {
+	line Line
+	err  error
+}
+
+// newestOf returns the last elements of a list, at most limit.
+func newestOf(list iter.Seq2[Line, error], limit int) (last []item) {
+	for line, err := range list {
+		if last = append(last, item{line, err}); len(last) >= 2*limit+64 {
+			last = slices.Delete(last, 0, len(last)-limit)
+		}
+	}
+	return last[max(0, len(last)-limit):]
+}
+
+// lines yields the lines of one file that are wanted.
+func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		file := s.files[i]
+		var loose []ownerfiles.Line // that a gap may explain
+		for r, err := range linesIn(file.file, 0, file.size) {
+			if err != nil {
+				yield(Line{}, unusable(file.name, err))
+				return
+			}
+			line, ok := parse(r.Text)
+			if !ok {
+				r.Text = nil
+				loose = append(loose, r)
+				continue
+			}
+			for _, l := range loose {
+				isExplained := line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= r.At-l.At
+				if !isExplained && !yield(Line{}, &Damaged{file.name, l.Number}) {
+					return
+				}
+			}
+			loose = loose[:0]
+			if f.wants(line) && !yield(line, nil) {
+				return
+			}
+		}
+		for _, l := range loose {
+			if l.Whole && !yield(Line{}, &Damaged{file.name, l.Number}) {
+				return
+			}
+		}
+	}
+}
+
+// snapshot is the log at one moment. Up to their sizes the files are immutable.
+type snapshot struct {
+	content content
+	head    head
+	why     string // there is no head, "" if there is
+	files   []snapshotFile
+}
+
+type snapshotFile struct {
+	name   string
+	number uint64 // 0 for the present file
+	file   *os.File
+	size   int64
+}
+
+// takeSnapshot opens the files of a log from a number on, the oldest first, or none if the folder is
+// missing. A log that has no such file began anew, and all of its files are opened.
+func (p folder) takeSnapshot(from uint64) (s *snapshot, err error) {
+	if err := unusable(p.dir, ownerfiles.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
+		return &snapshot{why: headMissing}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	// The lock of writers. On a read-only file system there is none, and it succeeds without.
+	unlock, err := ownerfiles.LockToRead(p.file(lockFile), patience)
+	if err != nil {
+		return nil, store.Locked(p.file(lockFile), err)
+	}
+	defer unlock()
+	s = &snapshot{}
+	defer func(made *snapshot) {
+		if err != nil {
+			made.close()
+		}
+	}(s)
+	if s.content, err = p.list(); err != nil {
+		return nil, err
+	}
+	if s.head, s.why, err = p.readHead(); err != nil {
+		return nil, err
+	}
+	if from > s.content.next() {
+		from = 0
+	}
+	if s.why == "" {
+		from = max(from, s.head.first) // one below the first was to be removed
+	}
+	for _, number := range s.content.rotated {
+		if number < from {
+			continue
+		}
+		if err := s.open(p, rotatedName(number), number); err != nil {
+			return nil, err
+		}
+	}
+	if s.content.current {
+		if err := s.open(p, currentFile, 0); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *snapshot) open(p folder, name string, number uint64) error {
+	file, size, err := p.open(name)
+	if err != nil {
+		return unusable(p.file(name), err)
+	}
+	s.files = append(s.files, snapshotFile{name, number, file, size})
+	return nil
+}
+
+func (s *snapshot) close() {
+	for _, f := range s.files {
+		_ = f.file.Close()
+	}
+}
+
+// merge yields the lines of two logs in the order of their times, for equal times those of a
+// first. Each log keeps its own order, and errors their place in it.
+func merge(a, b iter.Seq2[Line, error]) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		nextA, stopA := iter.Pull2(a)
+		defer stopA()
+		nextB, stopB := iter.Pull2(b)
+		defer stopB()
+		lineA, errA, okA := nextA()
+		lineB, errB, okB := nextB()
+		for okA || okB {
+			if okA && (!okB || errA != nil || errB == nil && !lineB.Time.Before(lineA.Time)) {
+				if !yield(lineA, errA) {
+					return
+				}
+				lineA, errA, okA = nextA()
+				continue
+			}
+			if !yield(lineB, errB) {
+				return
+			}
+			lineB, errB, okB = nextB()
+		}
+	}
+}

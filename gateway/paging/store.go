@@ -1,0 +1,204 @@
+package paging
+
+import (
+	"crypto/rand"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+)
+
+// Limits bound what a [Store] keeps. A store with one that is not above zero keeps nothing.
+type Limits struct {
+	PerSession int           // texts of one session
+	Total      int           // texts of all sessions, some hundreds at most
+	Bytes      int64         // of all texts, with the names of their sessions
+	Age        time.Duration // since a text was last put or got
+}
+
+// Store is an LRU cache of texts whose rest may be fetched, each for one session. It is safe
+// for concurrent use.
+//
+// T is data of the caller about a text. It is not counted, so it has to be small.
+type Store[T any] struct {
+	limits Limits
+	now    func() time.Time
+
+	mu    sync.Mutex
+	texts []*kept[T] // the least recently used first
+	bytes int64
+}
+
+type kept[T any] struct {
+	id, session, text string
+	about             T
+	used              time.Time
+}
+
+func (k *kept[T]) size() int64 { return int64(len(k.text)) + int64(len(k.session)) }
+
+// NewStore makes an empty store. now is its clock.
+func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
+	return &Store[T]{limits: limits, now: now}
+}
+
+// Put keeps a text and returns the id under which its session finds it: 26 random letters and
+// digits. It is not ok if the text is too large to be kept at all.
+func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
+	id = rand.Text()
+	return id, s.put(&kept[T]{id: id, session: session, text: text, about: about}, false)
+}
+
+// Replace replaces a kept text. It is not ok, and the text stays, if there is none with the
+// id, or if the new one is too large to be kept.
+func (s *Store[T]) Replace(session, id, text string, about T) (ok bool) {
+	return s.put(&kept[T]{id: id, session: session, text: text, about: about}, true)
+}
+
+func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
+	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh.used = s.now()
+	s.sweep(fresh.used)
+	found, ofSession := false, 0
+	s.forget(func(k *kept[T]) bool {
+		same := k.id == fresh.id && k.session == fresh.session
+		found = found || same
+		if k.session == fresh.session && !same {
+			ofSession++
+		}
+		return same
+	})
+	if replaces && !found {
+		return false // it was dropped or evicted
+	}
+	count := len(s.texts)
+	s.forget(func(k *kept[T]) bool {
+		surplus := k.session == fresh.session && ofSession >= s.limits.PerSession
+		if surplus {
+			ofSession, count = ofSession-1, count-1
+		}
+		return surplus
+	})
+	s.forget(func(k *kept[T]) bool {
+		surplus := count >= s.limits.Total || s.bytes+fresh.size() > s.limits.Bytes
+		if surplus {
+			count--
+		}
+		return surplus
+	})
+	s.texts = append(s.texts, fresh)
+	s.bytes += fresh.size()
+	return true
+}
+
+// ErrGone says that no text is kept under an id for a session: it has expired, was evicted, or
+// never existed.
+var ErrGone = failure.New(failure.CodeNotFound, "run the command again, without a cursor", "the rest of this answer is not kept any more")
+
+const sendAsItWas = "send the cursor of the latest answer, as it was"
+
+// Get returns a text and the data about it, and marks it as used. The error is [ErrGone], also
+// for the id of another session.
+func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	s.sweep(now)
+	for i, k := range s.texts {
+		if k.id == id && k.session == session {
+			k.used = now
+			s.texts = append(slices.Delete(s.texts, i, i+1), k)
+			return k.text, k.about, nil
+		}
+	}
+	return "", about, ErrGone
+}
+
+// Drop drops all texts of a session.
+func (s *Store[T]) Drop(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(func(k *kept[T]) bool { return k.session == session })
+}
+
+// Sweep drops expired texts. Put and Get do so too; it frees memory while neither is called.
+func (s *Store[T]) Sweep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep(s.now())
+}
+
+func (s *Store[T]) sweep(now time.Time) {
+	s.forget(func(k *kept[T]) bool {
+		age := now.Sub(k.used)
+		return age >= s.limits.Age || age < 0 // a clock that is set back prolongs nothing
+	})
+}
+
+// forget drops the texts for which goes returns true, called in order of use.
+func (s *Store[T]) forget(goes func(*kept[T]) bool) {
+	s.texts = slices.DeleteFunc(s.texts, func(k *kept[T]) bool {
+		if !goes(k) {
+			return false
+		}
+		s.bytes -= k.size()
+		return true
+	})
+}
+
+// Clear drops everything.
+func (s *Store[T]) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(func(*kept[T]) bool { return true })
+}
+
+const (
+	idLength  = 26 // of crypto/rand.Text: 130 random bits
+	idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	// maxOffset is the length of the longest text that a cursor can point into.
+	maxOffset = 1 << 30
+	maxCursor = idLength + 2*len(".1073741824")
+)
+
+// Cursor returns a position in a kept text as at most 48 letters, digits and
+// full stops: the id of [Store.Put], and the position of a page.
+func Cursor(id string, at Position) string {
+	cursor := id + "." + strconv.Itoa(at.At)
+	if at.Until > 0 {
+		cursor += "." + strconv.Itoa(at.Until)
+	}
+	return cursor
+}
+
+// ParseCursor reads what [Cursor] wrote, and nothing else. It does not check the id, and
+// [CutForJSON] checks the position. The error is a [*failure.RequestError].
+func ParseCursor(cursor string) (id string, at Position, err error) {
+	bad := failure.New(failure.CodeBadValue, sendAsItWas, "cursor %s is not one of an answer", quoted(cursor))
+	if len(cursor) > maxCursor {
+		return "", Position{}, bad
+	}
+	id, offsets, _ := strings.Cut(cursor, ".")
+	start, until, _ := strings.Cut(offsets, ".")
+	at = Position{offset(start), offset(until)}
+	if len(id) != idLength || strings.Trim(id, idLetters) != "" || Cursor(id, at) != cursor {
+		return "", Position{}, bad
+	}
+	return id, at, nil
+}
+
+// offset reads a number. Text that is none becomes 0, which is written differently.
+func offset(s string) int {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n > maxOffset {
+		return 0
+	}
+	return int(n)
+}

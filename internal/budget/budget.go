@@ -1,0 +1,257 @@
+// Package budget bounds the resources of one call: live bytes, bytes of its answer, steps, and
+// time of regular expressions. A call has one budget, which comes with its context, and every
+// engine that makes text or reads much charges it.
+//
+// All budgets of a process share a ceiling for live bytes, see ceiling. It bounds what is
+// charged, which grows with the request; indexes and caches have bounds of their own.
+package budget
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+)
+
+// Limits of a call. A zero limit is that of [Default].
+type Limits struct {
+	Alive int64         // bytes in memory at once
+	Put   int64         // bytes of the answer
+	Steps int64         // a step takes less than a microsecond
+	Match time.Duration // processor time of regular expressions
+}
+
+// Default are the limits of a call. A query of everything in a vault of 100,000 notes is far
+// below them.
+var Default = Limits{Alive: 64 << 20, Put: 32 << 20, Steps: 20_000_000, Match: 2 * time.Second}
+
+// lookEvery is how many steps may pass between two checks of the context: a few milliseconds.
+const lookEvery = 1 << 13
+
+// Budget is what one call may use. After a limit is exceeded, every method returns the same
+// error. It is safe for use by several goroutines.
+type Budget struct {
+	limits Limits
+	ctx    context.Context // of the call
+	steps  atomic.Int64
+	match  atomic.Int64 // nanoseconds
+	err    atomic.Pointer[Overrun]
+
+	mu         sync.Mutex
+	alive, put int64
+	ceiling    *ceiling
+	shared     int64 // bytes of alive taken from the common share
+	reserved   bool  // the call has the reserve
+}
+
+// New returns an unused budget.
+func New(limits Limits) *Budget {
+	limits = Limits{
+		Alive: cmp.Or(limits.Alive, Default.Alive), Put: cmp.Or(limits.Put, Default.Put),
+		Steps: cmp.Or(limits.Steps, Default.Steps), Match: cmp.Or(limits.Match, Default.Match),
+	}
+	return &Budget{limits: limits, ctx: context.Background(), ceiling: ofProcess}
+}
+
+type key struct{}
+
+// With returns the context of the call that has the budget. Its share of the ceiling is
+// released when ctx ends.
+func With(ctx context.Context, b *Budget) context.Context {
+	b.ctx = ctx
+	return context.WithValue(ctx, key{}, b)
+}
+
+// From returns the budget of a context, a new one with default limits if there is none.
+func From(ctx context.Context) *Budget {
+	if b, ok := ctx.Value(key{}).(*Budget); ok {
+		return b
+	}
+	b := New(Limits{})
+	b.ctx = ctx
+	return b
+}
+
+// Err returns the error that ends the call: an [*Overrun], or that of its context.
+func (b *Budget) Err() error {
+	if err := b.err.Load(); err != nil {
+		return err
+	}
+	return b.ctx.Err()
+}
+
+// Exceeded returns the [*Overrun] that ends the call, nil if there is none.
+func (b *Budget) Exceeded() error {
+	if err := b.err.Load(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Hold counts bytes that become live. Call it before they are allocated. It may wait for other
+// calls, so do not call it under a lock that another call needs. The error is an [*Overrun] or
+// that of the context.
+func (b *Budget) Hold(bytes int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.hold(bytes)
+}
+
+func (b *Budget) hold(bytes int64) error {
+	if err := b.err.Load(); err != nil {
+		return err
+	}
+	if bytes > b.limits.Alive-b.alive {
+		return b.end(protocol.CodeOutputLimit, "ask for fewer rows or columns, or for shorter texts and lists",
+			"the call needs more than %s of memory", size(b.limits.Alive))
+	}
+	if err := b.share(b.alive + bytes); err != nil {
+		return err
+	}
+	b.alive += bytes
+	return nil
+}
+
+// Release counts bytes that are no longer live.
+func (b *Budget) Release(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.alive = max(b.alive-bytes, 0)
+}
+
+// Put counts bytes of the answer, which are live until the call ends. The errors are those of
+// [Budget.Hold].
+func (b *Budget) Put(bytes int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.err.Load(); err != nil {
+		return err
+	}
+	if bytes > b.limits.Put-b.put {
+		return b.end(protocol.CodeOutputLimit, "ask for fewer rows or columns, or narrow the filter", "the answer is larger than %s", size(b.limits.Put))
+	}
+	b.put += bytes
+	return b.hold(bytes)
+}
+
+// Step counts steps and checks the context every few milliseconds. The error is an [*Overrun]
+// or that of the context.
+func (b *Budget) Step(n int64) error {
+	if err := b.err.Load(); err != nil {
+		return err
+	}
+	after := b.steps.Add(n)
+	if after > b.limits.Steps {
+		return b.end(protocol.CodeTimeout, "narrow the filter, or make the expressions simpler", "the call takes more than %d steps", b.limits.Steps)
+	}
+	if (after-n)/lookEvery != after/lookEvery {
+		return b.ctx.Err()
+	}
+	return nil
+}
+
+// Match runs a match of a regular expression and counts its time. match has to return an error
+// if it is not done in about the time left. The error of Match is an [*Overrun] that names the
+// expression, or that of the context; then the result of the match is meaningless.
+func (b *Budget) Match(pattern string, match func(left time.Duration) error) error {
+	left := b.limits.Match - time.Duration(b.match.Load())
+	unfinished := false
+	if err := b.Err(); err == nil && left > 0 {
+		begun := time.Now()
+		unfinished = match(left) != nil
+		left = b.limits.Match - time.Duration(b.match.Add(int64(time.Since(begun))))
+	}
+	if err := b.Err(); err != nil || left > 0 && !unfinished {
+		return err
+	}
+	const maxShown = 80 // characters of the expression in the message
+	if runes := []rune(pattern); len(runes) > maxShown {
+		pattern = string(runes[:maxShown]) + "…"
+	}
+	return b.end(protocol.CodeTimeout, "avoid repetition inside repetition, or narrow the search with other terms or a folder",
+		"the regular expression %q takes more than %v for what it has to look at", pattern, b.limits.Match)
+}
+
+// end records the first limit that was exceeded.
+func (b *Budget) end(code, hint, format string, args ...any) error {
+	b.err.CompareAndSwap(nil, &Overrun{code: code, reason: fmt.Sprintf(format, args...), hint: hint})
+	return b.err.Load()
+}
+
+func size(bytes int64) string {
+	if bytes >= 1<<20 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// Overrun is the error of an exceeded limit.
+type Overrun struct{ code, reason, hint string }
+
+// Code returns output_limit for bytes, and timeout for steps and time.
+func (o *Overrun) Code() string { return o.code }
+
+// Error names the limit.
+func (o *Overrun) Error() string { return o.reason }
+
+// Hint returns the advice.
+func (o *Overrun) Hint() string { return o.hint }
+
+// The shares of the ceiling for the live bytes of all calls. Each call has a small share of its
+// own, so that short calls never wait. Beyond it calls take from a common share, and when that
+// is used up, wait for the reserve, which one call has at a time and which is enough for the
+// largest. So the call with the reserve can always end, and the others after it.
+const (
+	ownShare    = 1 << 20
+	commonShare = 32 << 20
+	commonStep  = 1 << 20 // taken at once
+	maxWait     = 5 * time.Second
+)
+
+// ceiling is the ceiling of a process. An element in a channel is a part that is taken.
+type ceiling struct{ common, reserve chan struct{} }
+
+var ofProcess = &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
+
+// share takes what a call needs of the ceiling for a number of live bytes, until the call ends. The
+// caller has the lock.
+func (b *Budget) share(alive int64) error {
+	for !b.reserved && alive > ownShare+b.shared {
+		if b.shared == 0 {
+			context.AfterFunc(b.ctx, func() {
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				for ; b.shared > 0; b.shared -= commonStep {
+					<-b.ceiling.common
+				}
+				if b.reserved {
+					b.reserved = false
+					<-b.ceiling.reserve
+				}
+			})
+		}
+		select {
+		case b.ceiling.common <- struct{}{}:
+			b.shared += commonStep
+			continue
+		default:
+		}
+		patience := time.NewTimer(maxWait)
+		select {
+		case b.ceiling.reserve <- struct{}{}:
+			b.reserved = true
+		case <-b.ctx.Done():
+		case <-patience.C:
+			_ = b.end(protocol.CodeTimeout, "try again in a moment, or ask for less", "other calls use the memory that there is for all of them")
+		}
+		patience.Stop()
+		if err := b.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

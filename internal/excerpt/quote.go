@@ -1,0 +1,109 @@
+// Package excerpt repeats words from outside in messages: shortened, and followed by
+// the known word that was most likely meant. Every layer uses it, so it imports
+// nothing of this module.
+package excerpt
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limit is how many bytes of a text from outside a message usually repeats: the
+// model or the user has to recognize it, not to read it again.
+const Limit = 200
+
+// Short returns text as messages repeat it: clipped to [Limit] bytes.
+func Short(text string) string { return Clip(text, Limit) }
+
+// Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string.
+func Quoted(text string) string { return strconv.Quote(Short(text)) }
+
+// Clip returns text if it has at most limit bytes. A longer text is cut at the last
+// character boundary within limit and ends with an ellipsis, which is not counted.
+func Clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := max(limit, 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// DidYouMean returns the end of a sentence about an unknown word, such as
+// `; did you mean "read"?`, or "" when no entry of list is close.
+func DidYouMean(word string, list []string) string {
+	if near := Nearest(word, list); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// Nearest returns the entry of list that word was most likely meant to be, or
+// "" when none is close. Close is an edit distance (insert, delete, replace,
+// swap of neighbours) of at most a third of the word, and at least 2 for words
+// of four letters and more. Ties go to the first entry. A word of more than [Limit]
+// bytes is close to none.
+func Nearest(word string, list []string) string {
+	if len(word) > Limit {
+		return ""
+	}
+	limit := max(len(word)/3, 1)
+	if len(word) >= 4 {
+		limit = max(limit, 2)
+	}
+	best := ""
+	for _, candidate := range list {
+		if d := Mistakes([]byte(word), []byte(candidate), limit); d <= limit {
+			best, limit = candidate, d-1
+		}
+	}
+	return best
+}
+
+// Mistakes counts the letters that are missing, too many, wrong, or swapped with their
+// neighbour: the optimal string alignment distance of a and b. It gives up with limit+1
+// where there are more than limit.
+func Mistakes[T comparable](a, b []T, limit int) int {
+	if max(len(a), len(b))-min(len(a), len(b)) > limit {
+		return limit + 1
+	}
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > limit {
+			return limit + 1
+		}
+		before, above, row = above, row, before
+	}
+	return min(above[len(b)], limit+1)
+}
+
+// JSON returns a value as encoding/json writes it, but for < > and &, which stay as they are: HTML
+// escapes would turn each into six characters.
+func JSON(value any) (string, error) {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return strings.TrimSuffix(out.String(), "\n"), err
+}

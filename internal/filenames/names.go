@@ -1,0 +1,440 @@
+// Package filenames finds the name that the disk has for a file. On many systems
+// one file has several: other cases of its letters, other Unicode normal
+// forms, short names such as PROJEC~1. With another one, rules and records could be bypassed.
+//
+// The name is the one that the folder lists. The folder is listed only where that can differ
+// from the given name: whether a folder ignores case or normal form is tested with another
+// spelling of a name in it, and cached for a while. So a folder that distinguishes all
+// spellings costs nothing most of the time.
+//
+// The gateway uses the package, and so does the embedded program.
+package filenames
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Folder finds names in one folder, at any depth. It is safe for concurrent use. Use [In] to
+// make one.
+type Folder struct {
+	open   func() (level, error)
+	memory *memory
+}
+
+// In returns the Folder of the root that open opens. It is opened when a name is not cached, and
+// closed afterwards. Links are not followed.
+func In(open func() (*os.Root, error)) *Folder {
+	return newFolder(func() (level, error) {
+		root, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return rooted{root}, nil
+	})
+}
+
+func newFolder(open func() (level, error)) *Folder {
+	return &Folder{open: open, memory: &memory{now: time.Now, knacks: map[string]learned{}, listings: map[string]listing{}}}
+}
+
+// Name returns a path, segments joined by slashes, with each segment as its folder lists it.
+// From the first segment on that does not exist, the path is as given. The error is
+// fs.ErrNotExist for a file that can be opened by the name and is listed under none, and that
+// of the folder if it cannot be opened.
+func (f *Folder) Name(path string) (string, error) {
+	if path == "" || f.memory.tellsAll(path) {
+		return path, nil
+	}
+	at, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer func() { at.close() }()
+	named, rest := "", path
+	for rest != "" {
+		asked, more, _ := strings.Cut(rest, "/")
+		info, err := at.lstat(asked)
+		if err != nil {
+			break // it cannot be reached by that name
+		}
+		found := entry{asked, info}
+		if !f.memory.tells(named, asked) && !(f.learn(at, named, found) && f.memory.tells(named, asked)) {
+			if found, err = f.listed(at, named, found); err != nil {
+				return "", err
+			}
+		}
+		named, rest = join(named, found.name), more
+		if rest == "" || !found.info.IsDir() {
+			break
+		}
+		next, err := at.enter(found.name)
+		if err != nil {
+			break // nothing can be reached by that path
+		}
+		at.close()
+		at = next
+	}
+	return join(named, rest), nil
+}
+
+// entry is what a name leads to.
+type entry struct {
+	name string
+	info fs.FileInfo
+}
+
+// learn tests with the other spellings of a name whether the folder takes
+// them for the same. It reports whether it learned anything.
+func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
+	if runtime.GOOS == "windows" || f.memory.folds(folder) {
+		return false // any name may be a short one; to list is as fast as to ask
+	}
+	if other := otherCase(seen.name); other != seen.name {
+		apart := f.apart(at, seen, other)
+		f.memory.note(folder, tellsCase, apart)
+		learned = true
+	}
+	if other := otherForm(seen.name); other != seen.name {
+		f.memory.note(folder, tellsForm, f.apart(at, seen, other))
+		learned = true
+	}
+	return learned
+}
+
+// apart reports whether another spelling leads to a different file, or to none.
+func (f *Folder) apart(at level, seen entry, other string) bool {
+	info, err := at.lstat(other)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !os.SameFile(seen.info, info)
+}
+
+// listed returns what was seen under the name that its folder lists.
+func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
+	var modified time.Time // zero where it is not known
+	if info, err := at.info(); err == nil {
+		modified = info.ModTime()
+	}
+	if f.memory.lists(folder, modified, seen.name) {
+		return seen, nil
+	}
+	begun := f.memory.now()
+	names, err := at.list()
+	if err != nil {
+		return entry{}, err
+	}
+	f.memory.keep(folder, modified, begun, names)
+	name, ok := pick(at, names, seen)
+	if !ok {
+		return entry{}, &fs.PathError{Op: "list", Path: seen.name, Err: fs.ErrNotExist}
+	}
+	if name == seen.name { // learn from a name with letters, for those without, such as 2026
+		if i := slices.IndexFunc(names, func(name string) bool { return otherCase(name) != name }); i >= 0 {
+			if info, err := at.lstat(names[i]); err == nil {
+				f.learn(at, folder, entry{names[i], info})
+			}
+		}
+	}
+	return entry{name, seen.info}, nil
+}
+
+// pick returns the name of a file that was seen, among those of its folder: the one it was
+// seen under, another spelling of it, or any that leads to it.
+func pick(at level, names []string, seen entry) (name string, ok bool) {
+	var spellings, others []string
+	for _, name := range names {
+		switch {
+		case name == seen.name:
+			return name, true
+		case fold(name) == fold(seen.name):
+			spellings = append(spellings, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	for _, name := range append(spellings, others...) {
+		if info, err := at.lstat(name); err == nil && os.SameFile(seen.info, info) {
+			return name, true
+		}
+	}
+	if len(spellings) == 1 {
+		return spellings[0], true // the file system gives one file several identities
+	}
+	return "", false
+}
+
+func join(folder, name string) string {
+	if folder == "" || name == "" {
+		return folder + name
+	}
+	return folder + "/" + name
+}
+
+// Identity returns the one path of a folder: absolute, without links, and each segment as the disk
+// has it. As far as that cannot be found out, the path is as it was given.
+func Identity(folder string) string {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return folder
+	}
+	abs = withoutPrefix(abs)
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	volume := filepath.VolumeName(abs)
+	top := volume + string(filepath.Separator)
+	rest := strings.Trim(filepath.ToSlash(abs[len(volume):]), "/")
+	named, err := newFolder(func() (level, error) { return plain(top), nil }).Name(rest)
+	if err != nil {
+		named = rest
+	}
+	return strings.ToUpper(volume) + string(filepath.Separator) + filepath.FromSlash(named)
+}
+
+// withoutPrefix returns a path of Windows without what turns its own rules about
+// names off: \\?\C:\Vault is C:\Vault.
+func withoutPrefix(path string) string {
+	rest, ok := strings.CutPrefix(path, `\\?\`)
+	switch {
+	case !ok:
+		return path
+	case len(rest) >= 4 && strings.EqualFold(rest[:4], `UNC\`):
+		return `\\` + rest[4:]
+	case filepath.VolumeName(rest) != "":
+		return rest
+	}
+	return path
+}
+
+const (
+	// trust is how long it is cached that a folder distinguishes spellings:
+	// another one may be mounted in its place.
+	trust = 30 * time.Second
+	// settling is how old a change of a folder has to be for the next one to have another
+	// time. FAT has a resolution of two seconds.
+	settling = 2 * time.Second
+	// maxFolders and maxNames bound the cache.
+	maxFolders = 4096
+	maxNames   = 100_000
+)
+
+// knack says which spellings of a name a folder distinguishes.
+type knack uint8
+
+const (
+	tellsCase knack = 1 << iota // names of other cases are other files
+	tellsForm                   // names of other normal forms are
+	foldsAny                    // neither is sure
+)
+
+// memory caches what was learned about folders, by their paths.
+type memory struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	knacks   map[string]learned
+	listings map[string]listing
+	names    int // in all listings
+}
+
+type learned struct {
+	knack
+	at time.Time
+}
+
+// listing is the names in a folder when it was changed last.
+type listing struct {
+	modified time.Time
+	names    map[string]struct{}
+}
+
+// tellsAll reports whether every folder on a path is known to distinguish the name in it
+// from all other spellings, so that the path is as the disk has it.
+func (m *memory) tellsAll(path string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	folder, rest := "", path
+	for rest != "" {
+		asked, more, _ := strings.Cut(rest, "/")
+		if !m.knows(folder, asked, now) {
+			return false
+		}
+		folder, rest = path[:len(path)-len(rest)+len(asked)], more
+	}
+	return true
+}
+
+func (m *memory) tells(folder, asked string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.knows(folder, asked, m.now())
+}
+
+func (m *memory) knows(folder, asked string, now time.Time) bool {
+	// A name can look like a short one, or have an end that some file systems pass over.
+	odd := strings.HasSuffix(asked, ".") || strings.HasSuffix(asked, " ") || strings.Contains(asked, "~")
+	hasLetters := strings.ContainsFunc(asked, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf })
+	if !odd && !hasLetters && runtime.GOOS != "windows" { // where there are short names, any can be one
+		return true // no file system takes it for that of another file
+	}
+	l, ok := m.knacks[folder]
+	if !ok || now.Sub(l.at) > trust || l.knack&tellsCase == 0 || odd {
+		return false
+	}
+	return l.knack&tellsForm != 0 || otherForm(asked) == asked
+}
+
+// folds reports whether a folder is known to ignore case or normal form.
+func (m *memory) folds(folder string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, ok := m.knacks[folder]
+	return ok && l.knack == foldsAny && m.now().Sub(l.at) <= trust
+}
+
+// note caches what was learned about a folder.
+func (m *memory) note(folder string, k knack, apart bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.knacks[folder]
+	if now := m.now(); now.Sub(l.at) > trust {
+		l = learned{at: now}
+	}
+	switch {
+	case !apart:
+		l.knack = foldsAny
+	case l.knack != foldsAny:
+		l.knack |= k
+	}
+	if len(m.knacks) >= maxFolders {
+		clear(m.knacks)
+	}
+	m.knacks[strings.Clone(folder)] = l
+}
+
+// lists reports whether a folder listed the name and has not changed since.
+func (m *memory) lists(folder string, modified time.Time, name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, ok := m.listings[folder]
+	_, listed := l.names[name]
+	return ok && listed && !modified.IsZero() && l.modified.Equal(modified)
+}
+
+// keep caches what a folder lists, unless it was changed so recently that the next change could
+// have the same time.
+func (m *memory) keep(folder string, modified, begun time.Time, names []string) {
+	if modified.IsZero() || modified.Add(settling).After(begun) || len(names) > maxNames {
+		return
+	}
+	l := listing{modified, make(map[string]struct{}, len(names))}
+	for _, name := range names {
+		l.names[name] = struct{}{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.names += len(names) - len(m.listings[folder].names); m.names > maxNames {
+		clear(m.listings)
+		m.names = len(names)
+	}
+	m.listings[strings.Clone(folder)] = l
+}
+
+// otherCase returns a name with the case of every letter changed that has two.
+func otherCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		if lower := unicode.ToLower(r); lower != r {
+			return lower
+		}
+		return unicode.ToUpper(r)
+	}, name)
+}
+
+// otherForm returns a name in another Unicode normal form, itself if it is the same in all.
+func otherForm(name string) string {
+	if isASCII(name) {
+		return name
+	}
+	if composed := norm.NFC.String(name); composed != name {
+		return composed
+	}
+	return norm.NFD.String(name)
+}
+
+// Same reports whether the case of letters or the normal form is all that tells two names apart.
+func Same(a, b string) bool { return fold(a) == fold(b) }
+
+// fold returns what the cases and forms of a name have in common.
+func fold(name string) string {
+	if isASCII(name) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
+}
+
+func isASCII(name string) bool {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// level is one open folder.
+type level interface {
+	lstat(name string) (fs.FileInfo, error)
+	list() ([]string, error)
+	enter(name string) (level, error)
+	info() (fs.FileInfo, error)
+	close()
+}
+
+// rooted is a folder that names cannot lead out of.
+type rooted struct{ dir *os.Root }
+
+func (r rooted) lstat(name string) (fs.FileInfo, error) { return r.dir.Lstat(name) }
+func (r rooted) list() ([]string, error)                { return namesIn(r.dir.Open(".")) }
+func (r rooted) info() (fs.FileInfo, error)             { return r.dir.Stat(".") }
+func (r rooted) close()                                 { r.dir.Close() }
+
+func (r rooted) enter(name string) (level, error) {
+	sub, err := r.dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return rooted{sub}, nil
+}
+
+// plain is a folder by its path, which may be one that cannot be opened.
+type plain string
+
+func (p plain) lstat(name string) (fs.FileInfo, error) {
+	return os.Lstat(filepath.Join(string(p), name))
+}
+func (p plain) list() ([]string, error)          { return namesIn(os.Open(string(p))) }
+func (p plain) info() (fs.FileInfo, error)       { return os.Stat(string(p)) }
+func (p plain) enter(name string) (level, error) { return plain(filepath.Join(string(p), name)), nil }
+func (p plain) close()                           {}
+
+func namesIn(folder *os.File, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return folder.Readdirnames(-1)
+}

@@ -1,0 +1,195 @@
+package guard
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sync"
+)
+
+// keywords finds the keywords of rules in a text, in order, in a time that hardly depends on their
+// number. A filter decides from every second window of four bytes whether a keyword can begin there or
+// at a byte next to it, and rules out nearly all of a text; only there the keywords are compared. ASCII
+// letters of both cases are the same.
+type keywords struct {
+	// filter has a bit for the hash of each window that a text with a keyword can have.
+	filter [1 << (32 - filterShift) / 64]uint64
+	// words are the keywords of three bytes and more, ordered by the hash of their first three bytes:
+	// those of the hash h begin at first[h].
+	words []keyword
+	first [1<<(32-wordShift) + 1]uint16
+	short []keyword // those of one or two bytes, of which letters have this case
+	// starts says that of words that begin with a letter only those count that no letter, digit or _ is before.
+	starts bool
+}
+
+type keyword struct {
+	text  string // in lower case, unless it is short
+	rules []*rule
+}
+
+// The hashes of windows have 17 bits: a filter of 16 KiB, of which about a sixteenth is set.
+// Those of the words have 10 bits.
+const (
+	filterShift = 32 - 17
+	wordShift   = 32 - 10
+)
+
+// folded makes the letters of a window lower case, and some other bytes equal.
+const folded = 0x20202020
+
+func hash(window uint32) uint32 { return window * 0x9e3779b1 }
+
+// hashOfWord returns the hash of the first three bytes.
+func hashOfWord[T string | []byte](text T) uint32 {
+	return hash((uint32(text[0])|uint32(text[1])<<8|uint32(text[2])<<16)|folded) >> wordShift
+}
+
+// secretWords are made when the first text is searched: most processes search none.
+var secretWords = sync.OnceValue(func() *keywords { return newKeywords(allRules()) })
+
+func newKeywords(rules []*rule) *keywords {
+	k, of := &keywords{}, map[string][]*rule{}
+	for _, r := range rules {
+		for _, word := range r.keywords {
+			of[word] = append(of[word], r)
+		}
+	}
+	for word, rules := range of {
+		if len(word) < 3 {
+			k.short = append(k.short, keyword{word, rules})
+			continue
+		}
+		k.words = append(k.words, keyword{word, rules})
+		k.first[hashOfWord(word)+1]++
+		// A word is at the first or the second byte of a window: what is next to a short one can be any byte.
+		window := binary.LittleEndian.Uint32([]byte(word[:3] + (word + "\x00")[3:4]))
+		for any := range uint32(128) {
+			if any = any&31 | any&^31<<1; len(word) == 3 {
+				k.add(window | any<<24)
+			}
+			if len(word) < 5 {
+				k.add(window<<8 | any)
+			}
+		}
+		if len(word) > 3 {
+			k.add(window)
+		}
+		if len(word) > 4 {
+			k.add(binary.LittleEndian.Uint32([]byte(word[1:])))
+		}
+	}
+	for h := range len(k.first) - 1 {
+		k.first[h+1] += k.first[h]
+	}
+	slices.SortFunc(k.words, func(a, b keyword) int {
+		return cmp.Or(cmp.Compare(hashOfWord(a.text), hashOfWord(b.text)), cmp.Compare(a.text, b.text))
+	})
+	return k
+}
+
+func (k *keywords) add(window uint32) {
+	h := hash(window|folded) >> filterShift
+	k.filter[h/64] |= 1 << (h % 64)
+}
+
+// each calls try with the rules whose keywords are in the text, and where a keyword begins and ends, in the
+// order of the places, until it returns false.
+func (k *keywords) each(text []byte, try func(r *rule, at, end int) bool) {
+	w := walk{keywords: k, text: text, try: try, places: make([]int, len(k.short))}
+	for i := range k.short {
+		w.find(i, 0)
+	}
+	i := 0
+	for rest := text; len(rest) >= 8; rest, i = rest[4:], i+4 {
+		windows := binary.LittleEndian.Uint64(rest) | folded<<32 | folded
+		a, b := hash(uint32(windows))>>filterShift, hash(uint32(windows>>16))>>filterShift
+		isA, isB := k.filter[a/64]>>(a%64)&1 != 0, k.filter[b/64]>>(b%64)&1 != 0
+		if isA && !w.lookAt(i-1, i+2) || isB && !w.lookAt(i+1, i+4) {
+			return
+		}
+	}
+	w.lookAt(i-1, len(text))
+}
+
+// walk is one search.
+type walk struct {
+	*keywords
+	text   []byte
+	try    func(r *rule, at, end int) bool
+	done   int   // all before it has been looked at
+	places []int // where each of the short words is next
+	next   int   // the first of them
+}
+
+// find finds the next place of a short word by its rarer byte: the second one after a letter.
+func (w *walk) find(i, from int) {
+	word := w.short[i].text
+	last, rare := len(word)-1, 0
+	if isWord(word[0]) {
+		rare = last
+	}
+	for from += rare; ; from++ {
+		n := bytes.IndexByte(w.text[min(from, len(w.text)):], word[rare])
+		if from += n; n < 0 || from-rare+last >= len(w.text) {
+			from = len(w.text) + rare
+			break
+		}
+		if w.text[from-rare] == word[0] && w.text[from-rare+last] == word[last] {
+			break
+		}
+	}
+	w.places[i] = from - rare
+	w.next = slices.Min(w.places)
+}
+
+// lookAt compares the words with the text at the places before to, except those before from, where only short ones
+// can be. It reports whether to continue.
+func (w *walk) lookAt(from, to int) bool {
+	for at := max(w.done, from); at < to; at++ {
+		for len(w.short) > 0 && w.next <= at {
+			i, place := slices.Index(w.places, w.next), w.next
+			if w.find(i, place+1); !w.found(&w.short[i], place) {
+				return false
+			}
+		}
+		if at+3 > len(w.text) {
+			continue
+		}
+		h := hashOfWord(w.text[at:])
+		for i := w.first[h]; i < w.first[h+1]; i++ {
+			if hasPrefixFold(w.text[at:], w.words[i].text) && !w.found(&w.words[i], at) {
+				return false
+			}
+		}
+	}
+	w.done = to
+	return true
+}
+
+// found tries the rules of a word, and reports whether to continue.
+func (w *walk) found(word *keyword, at int) bool {
+	if w.starts && at > 0 && isWord(w.text[at]) && isWord(w.text[at-1]) {
+		return true
+	}
+	return !slices.ContainsFunc(word.rules, func(r *rule) bool { return !w.try(r, at, at+len(word.text)) })
+}
+
+// hasPrefixFold reports whether a text begins with a word in lower case, of which the ASCII letters can be
+// of any case.
+func hasPrefixFold(text []byte, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,363 @@
+// Package guard finds keys, tokens and passwords in texts, and replaces them by marks
+// that can be turned back into what they replace.
+//
+// The patterns are those of gitleaks (table.go) and a few of our own; the scanner is ours:
+// all keywords are looked for in one pass, and a pattern is matched only where its keyword
+// is.
+package guard
+
+//go:generate go test -run TestTheTableIsFresh -update .
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Span is a secret in a text: the bytes from Start to End, on one line.
+type Span struct {
+	Start, End int
+	Kind       string // such as "github-pat"
+}
+
+// rule finds the secrets of one kind.
+type rule struct {
+	kind       string
+	keywords   []string // in lower case; each match has one of them
+	needs      []string // in lower case, nil for none: each match has one of them after the keyword
+	pattern    string   // begins at the keyword, unless before is set
+	group      int      // which submatch is the secret; 0: the longest, or all
+	boundary   bool     // no letter, digit or _ is before the match
+	contextual bool     // the keyword names a service, and the secret is the value assigned to it
+	before     int      // the match can begin that many bytes before the keyword
+	least      int      // a match has at least that many bytes of tokens, 0 if it has others
+	most       int      // a match has at most that many bytes, 0 for no limit
+	entropy    float64  // of the secret, in bits a character
+	allow      string   // what is no secret although it matches
+	// by finds the secret at a keyword, from at to end, in place of the pattern.
+	by func(s *scan, at, end int)
+
+	once            sync.Once
+	matcher, except *regexp.Regexp
+}
+
+// Limits of one match, in bytes.
+const (
+	longestValue    = 512      // from a name to the end of its value
+	leastToken      = 20       // token that has its keyword in it
+	longestToken    = 16 << 10 // a JWT with a chain of certificates
+	longestPassword = 200
+	longestKey      = 64 << 10 // from the first to the last line of a private key
+	longestCut      = 8 << 10  // of a private key whose last line is missing
+)
+
+// Find returns the secrets of a text, in order and without overlaps; one of several lines
+// is a span for each. With strict, numbers of cards and accounts are secrets, too.
+//
+// The time is linear in the length of the text: a pattern is matched where its keyword is,
+// and against a bounded piece of text.
+func Find(text []byte, strict bool) []Span {
+	found, _ := find(text, strict, nil) // nothing is charged
+	return found
+}
+
+// Spend charges a caller for steps of less than a microsecond each. Its error ends the search.
+type Spend func(steps int64) error
+
+// find is Find that is charged: a nil spend charges nothing.
+func find(text []byte, strict bool, spend Spend) ([]Span, error) {
+	if HasMark(text) { // nothing is looked for in a mark
+		text = markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
+			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
+		})
+	}
+	s := scan{text: text, spend: spend}
+	s.charge(len(text) / 16) // for all passes
+	s.keywords(secretWords())
+	s.encoded()
+	if strict {
+		s.numbers()
+	}
+	// Secrets that overlap are one, of the kind of the first, and each is divided at the ends of lines, so
+	// that marks leave a text as many lines as it has.
+	var all []Span
+	slices.SortStableFunc(s.found, func(a, b Span) int {
+		return cmp.Or(a.Start-b.Start, b.End-a.End, generic[a.Kind]-generic[b.Kind])
+	})
+	done := 0
+	for _, f := range s.found {
+		for start := max(f.Start, done); start < f.End; {
+			end := f.End
+			if n := bytes.IndexByte(s.text[start:end], '\n'); n >= 0 {
+				end = start + n
+			}
+			piece := bytes.Trim(s.text[start:end], " \t\r>\\")
+			if from := start + bytes.Index(s.text[start:end], piece); len(piece) > 0 {
+				if n := len(all); n > 0 && all[n-1].End == from {
+					all[n-1].End = from + len(piece)
+				} else {
+					all = append(all, Span{from, from + len(piece), f.Kind})
+				}
+			}
+			start = end + 1
+		}
+		done = max(done, f.End)
+	}
+	return all, s.err
+}
+
+// scan is one search.
+type scan struct {
+	text    []byte
+	found   []Span
+	keysEnd int // a private key that begins before this place has been found
+	// runEnd is where the token ends that was looked at last; see tokenEnd. noEnd is up to where
+	// no private key ends, and scanned up to where nothing more is to be looked for of a rule.
+	runEnd, noEnd int
+	scanned       map[*rule]int
+	// commentEnd is where the comment ends that was looked at last, runsEnd the run of invisible
+	// characters.
+	commentEnd, runsEnd int
+	lower               [512]byte // the text from lowerFrom to lowerEnd in lower case
+	lowerFrom, lowerEnd int
+	spend               Spend
+	err                 error // of spend: the search has ended
+}
+
+// charge charges the caller for looking at so many bytes with a pattern.
+func (s *scan) charge(bytes int) {
+	if s.spend != nil && s.err == nil {
+		s.err = s.spend(1 + int64(bytes)/bytesOfStep)
+	}
+}
+
+// generic are the kinds that say least.
+var generic = map[string]int{"secret": 1, "password": 1}
+
+// bytesOfStep is how many bytes are matched in a step.
+const bytesOfStep = 64
+
+func (s *scan) add(start, end int, kind string) {
+	s.found = append(s.found, Span{start, end, kind})
+}
+
+// keywords tries each rule where one of its keywords is.
+func (s *scan) keywords(k *keywords) {
+	k.each(s.text, func(r *rule, at, end int) bool {
+		s.try(r, at, end)
+		return s.err == nil
+	})
+}
+
+// try looks for a secret of the rule, whose keyword is from the place at to the place end.
+func (s *scan) try(r *rule, at, end int) {
+	if r.needs != nil && (s.has(r.kind) || !s.follows(r, at)) {
+		return
+	}
+	if r.by != nil {
+		r.by(s, at, end)
+		return
+	}
+	if at < s.scanned[r] || r.boundary && at > 0 && isWord(s.text[at-1]) {
+		return
+	}
+	most := r.most
+	if most == 0 || most > longestValue && r.contextual {
+		most = longestValue
+		if r.least > 0 {
+			most = longestToken
+		}
+	}
+	start, named := at, end
+	end = min(len(s.text), at+most+1) // and the byte that ends it
+	switch {
+	case r.before > 0:
+		start, end = max(0, at-r.before), min(len(s.text), at+2*most)
+		s.passed(r, end-most)
+	case !r.contextual && r.least > 0:
+		run := s.tokenEnd(at)
+		if run-at < r.least {
+			if s.lineEnd(run) > 0 {
+				s.joined(r, at, at+most+64)
+			}
+			return
+		}
+		end = min(end, run+1)
+	}
+	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && !s.isAssigned(at, named) {
+		return // neither a token nor the name of one
+	}
+	if s.charge(end - start); s.err != nil {
+		return
+	}
+	if from, to, ok := r.match(s.text[start:end]); ok {
+		s.add(start+from, start+to, r.kind)
+		s.passed(r, start+to)
+	} else if r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")) {
+		s.joined(r, start, end)
+	} else if !r.contextual && r.before == 0 && r.least > 0 && s.lineEnd(end-1) > 0 {
+		s.joined(r, start, start+most+64)
+	}
+}
+
+// passed says that nothing more of a rule is to be looked for up to a place.
+func (s *scan) passed(r *rule, to int) {
+	if s.scanned == nil {
+		s.scanned = map[*rule]int{}
+	}
+	s.scanned[r] = to
+}
+
+// isAssigned reports whether what assigns a value may follow the name of a service with a keyword: all
+// contextual patterns allow 25 bytes between the two.
+func (s *scan) isAssigned(at, named int) bool {
+	for i, c := range s.text[at:min(len(s.text), named+26)] {
+		if !isWordByte[c] && !betweenNames[c] {
+			return at+i >= named && strings.IndexByte("=:|>?,", c) >= 0
+		}
+	}
+	return false
+}
+
+// tokenEnd returns where the token ends that has the place at.
+func (s *scan) tokenEnd(at int) int {
+	if at < s.runEnd {
+		return s.runEnd
+	}
+	end := at
+	for end < len(s.text) && isToken[s.text[end]] {
+		end++
+	}
+	s.runEnd = end
+	return end
+}
+
+// joined tries a rule on a piece of text without the ends of lines in it: those after a "\", and
+// in a token all of them.
+func (s *scan) joined(r *rule, at, end int) {
+	var whole []byte
+	var places []int // of its bytes in the text
+	isFound := func() bool {
+		if s.charge(len(whole)); s.err != nil || len(whole) < r.least {
+			return false
+		}
+		from, to, ok := r.match(whole)
+		if ok {
+			s.add(places[from], places[to-1]+1, r.kind)
+		}
+		return ok
+	}
+	for lines := 0; at < min(len(s.text), end) && lines < 8; {
+		c := s.text[at]
+		if next := s.lineEnd(at); next > 0 && (c == '\\' || !r.contextual) {
+			if !r.contextual && isFound() {
+				return
+			}
+			at, lines = next, lines+1
+			continue
+		}
+		if !r.contextual && !isToken[c] {
+			break
+		}
+		whole, places = append(whole, c), append(places, at)
+		at++
+	}
+	isFound()
+}
+
+// lineEnd returns where a text continues after a line break at the place at, with or without a "\"
+// before it, 0 if there is none.
+func (s *scan) lineEnd(at int) int {
+	for _, c := range []byte("\\\r") {
+		if at < len(s.text) && s.text[at] == c {
+			at++
+		}
+	}
+	if at >= len(s.text) || s.text[at] != '\n' {
+		return 0
+	}
+	for at++; at < len(s.text) && (s.text[at] == ' ' || s.text[at] == '\t' || s.text[at] == '>'); at++ {
+	}
+	return at
+}
+
+func isWord(c byte) bool { return isWordByte[c] }
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+// isWordByte, isToken and isBase64 say which bytes a word, a token and a text in base64 can have, and
+// betweenNames which others are between the name of a service and what assigns a value to it.
+var isWordByte, isToken, isBase64, betweenNames = bytesOf(letters), bytesOf(letters + "-.+/=~%"), bytesOf(letters + "+/-"), bytesOf(" \t\n\f\r.-'\"`*_\\")
+
+func bytesOf(set string) (is [256]bool) {
+	for _, c := range []byte(set) {
+		is[c] = true
+	}
+	return is
+}
+
+// match returns where the secret is in a piece of text.
+func (r *rule) match(piece []byte) (from, to int, ok bool) {
+	r.once.Do(func() {
+		r.matcher = regexp.MustCompile(r.pattern)
+		if r.allow != "" {
+			r.except = regexp.MustCompile(r.allow)
+		}
+	})
+	m := r.matcher.FindSubmatchIndex(piece)
+	if m == nil {
+		return 0, 0, false
+	}
+	from, to = m[0], m[1]
+	if r.group > 0 {
+		from, to = m[2*r.group], m[2*r.group+1]
+	} else if a, b := longest(m[2:]); r.contextual || 2*(b-a) >= to-from {
+		from, to = a, b
+	}
+	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.contextual {
+		to-- // what ended it
+	}
+	secret := piece[from:to]
+	if entropyOf(secret) < r.entropy || r.contextual && !isMixed(secret) || r.except != nil && r.except.Match(secret) {
+		return 0, 0, false
+	}
+	return from, to, to > from
+}
+
+func longest(m []int) (from, to int) {
+	for i := 0; i+1 < len(m); i += 2 {
+		if m[i+1]-m[i] > to-from {
+			from, to = m[i], m[i+1]
+		}
+	}
+	return from, to
+}
+
+// entropyOf returns the entropy of a text by its bytes, in bits a byte.
+func entropyOf(text []byte) (bits float64) {
+	var count [256]int
+	for _, c := range text {
+		count[c]++
+	}
+	for _, n := range count {
+		if n > 0 {
+			p := float64(n) / float64(len(text))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+// isMixed reports whether a text has a digit and a letter.
+func isMixed(text []byte) bool {
+	digit, letter := false, false
+	for _, c := range text {
+		digit = digit || '0' <= c && c <= '9'
+		letter = letter || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	return digit && letter
+}

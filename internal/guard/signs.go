@@ -1,0 +1,255 @@
+package guard
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Sign is a sign of injection: the first piece of its kind in a text that is to make a model act, or
+// that carries texts out when it is shown. The kinds are
+//
+//	order      a sentence that orders a model: to forget its instructions, to hide something from
+//	           the user, to use tools, to send notes somewhere
+//	hidden     a text that a person does not see: CSS that hides it, a comment that speaks to a model
+//	invisible  tag characters, direction overrides, runs of characters without width
+//	delimiter  a delimiter of prompts, chats and tools, or of our own marks
+//	carrier    an image on another machine whose address has a text or a place for one, or a link
+//	           that runs a script or has a page in it
+//
+// The rules are few and public: who knows them can avoid them.
+type Sign struct {
+	Kind string
+	Line int // from 1
+}
+
+// Signs returns the signs of injection in a text, in order. A search that ends with the error of
+// spend returns it with what it has found.
+func Signs(text []byte, spend Spend) ([]Sign, error) {
+	s := scan{text: text, spend: spend}
+	s.charge(len(text) / 16)
+	s.keywords(signWords())
+	slices.SortFunc(s.found, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	var signs []Sign
+	line, at := 1, 0
+	for _, f := range s.found {
+		line, at = line+bytes.Count(text[at:f.Start], []byte("\n")), f.Start
+		signs = append(signs, Sign{f.Kind, line})
+	}
+	return signs, s.err
+}
+
+var signWords = sync.OnceValue(func() *keywords {
+	rules, all := signRules(), []*rule{}
+	for i := range rules {
+		all = append(all, &rules[i])
+	}
+	k := newKeywords(all)
+	k.starts = true
+	return k
+})
+
+// sign returns a rule: the text at a keyword, which begins no later than in the middle of a word, and
+// up to before bytes in front of it, matches the pattern within most bytes.
+func sign(kind string, before, most int, pattern string, keywords ...string) rule {
+	if before == 0 {
+		pattern = "^(?:" + pattern + ")"
+	}
+	re := lazily("(?i)" + pattern)
+	return rule{kind: kind, keywords: keywords, most: most, by: func(s *scan, at, _ int) {
+		if before == 0 && at > 0 && isWord(s.text[at-1]) && isWord(s.text[at]) || s.has(kind) {
+			return
+		}
+		piece := s.text[max(0, at-before):min(len(s.text), at+most)]
+		if s.charge(len(piece)); s.err == nil && re().Match(piece) {
+			s.add(at, at+1, kind)
+		}
+	}}
+}
+
+// need is one of some words that has to end within some bytes from the start of a keyword. The zero need is
+// none.
+type need struct {
+	bytes int
+	words []string
+}
+
+func within(bytes int, words ...string) need { return need{bytes, words} }
+
+// order is a rule that is tried only where a word that it needs follows: a pattern costs a microsecond.
+func order(needs need, pattern string, keywords ...string) rule {
+	return rule{kind: "order", keywords: keywords, needs: needs.words, most: needs.bytes, by: sign("order", 0, 300, pattern).by}
+}
+
+// follows reports whether a word that a rule needs is in what begins with its keyword.
+func (s *scan) follows(r *rule, at int) bool {
+	end := min(len(s.text), at+r.most)
+	s.charge(end - at)
+	return slices.ContainsFunc(r.needs, func(word string) bool {
+		piece := s.text[at:end]
+		if isWord(word[len(word)-1]) {
+			piece = s.lowered(at, end)
+		}
+		for from := 0; ; from++ {
+			n := bytes.Index(piece[from:], []byte(word))
+			if from += n; n < 0 || from == 0 || !isWord(piece[from]) || !isWord(piece[from-1]) {
+				return n >= 0
+			}
+		}
+	})
+}
+
+// lowered returns a piece of the text in lower case. Pieces are asked for in their order, and are at most as long as
+// what a rule looks at for a word that it needs.
+func (s *scan) lowered(at, end int) []byte {
+	if at >= s.lowerEnd {
+		s.lowerFrom, s.lowerEnd = at, at
+	}
+	if end-s.lowerFrom > len(s.lower) {
+		copy(s.lower[:], s.lower[at-s.lowerFrom:s.lowerEnd-s.lowerFrom])
+		s.lowerFrom = at
+	}
+	for ; s.lowerEnd < end; s.lowerEnd++ {
+		c := s.text[s.lowerEnd]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		s.lower[s.lowerEnd-s.lowerFrom] = c
+	}
+	return s.lower[at-s.lowerFrom : end-s.lowerFrom]
+}
+
+// has reports whether a sign of a kind was found.
+func (s *scan) has(kind string) bool {
+	return slices.ContainsFunc(s.found, func(f Span) bool { return f.Kind == kind })
+}
+
+// signRules are tried at their keywords until one of the kind has matched.
+func signRules() []rule {
+	return []rule{
+		order(within(160, "instruction", "prompt", "direction", "directive", "guideline", "guardrail", "programming"), `(?:ignore|disregard|forget|override|bypass)\W+(?:[\w']+\W+){0,4}?(?:previous|prior|above|earlier|preceding|foregoing|initial|original|your|system)\W+(?:\w+\W+){0,2}?(?:instructions?|prompts?|directions|directives|guidelines|guardrails|programming)\b`, "ignore ", "disregard ", "forget ", "override ", "bypass "),
+		order(within(40, "all", "any", "everyth", "whatever"), `(?:ignore|disregard|forget)\W+(?:all|any|everything|anything|whatever)\W+(?:(?:other|of|these|those|the|existing)\W+)*(?:instructions?\b|prompts?\b|(?:that )?the user (?:has )?(?:asked|said|told|wants)\b|(?:that )?you (?:were|have been|are|know)|(?:above|before|previous)\b)`, "ignore ", "disregard ", "forget "),
+		order(within(60, "tell", "mention", "inform", "notify", "alert", "reveal", "disclose", "show"), `(?:do not|don't|never)\W+(?:\w+\W+){0,2}?(?:tell|mention|inform|notify|alert|reveal|disclose|show)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|about|of|that|this|what|when|why|anything|$)`, "do not ", "don't ", "never "),
+		order(within(60, "the user", "the human", "the owner"), `without\W+(?:telling|informing|notifying|alerting|asking)\W+(?:the user|the human|the owner)\b`, "without telling", "without informing", "without notifying", "without alerting"),
+		order(within(100, "system prompt"), `(?:reveal|print|repeat|output|show|leak|send|disclose)\W+(?:\w+\W+){0,3}?(?:your|the)\W+(?:\w+\W+)?system prompt`, "reveal ", "print ", "repeat ", "output ", "leak ", "disclose "),
+		order(within(40, "instruction", "prompt", "task", "order", "role"), `(?:your new|new system|begin new|updated system)\W+(?:instructions?|prompt|task|orders?|role)\b`, "your new ", "new system ", "begin new ", "updated system "),
+		order(within(40, "task", "instruction", "goal", "purpose", "job", "mission"), `(?:your (?:real|actual|true|only|hidden)) (?:task|instructions?|goal|purpose|job|mission) (?:is|are)\b`, "your real ", "your actual ", "your true ", "your only ", "your hidden "),
+		order(need{}, `you are now\W+(?:an? (?:\w+\W+){0,3}?(?:assistant|agent|ai|bot|chatbot|hacker)|dan\b|in (?:developer|admin|god|debug|maintenance|jailbreak) mode|unrestricted|free (?:from|of))`, "you are now "),
+		order(need{}, `(?:developer|jailbreak|god|dan) mode (?:is )?(?:now )?(?:enabled|activated|on)\b`, "developer mode", "jailbreak mode", "god mode", "dan mode"),
+		order(need{}, `from now on,? you (?:will|must|are|have to|only)\b`, "from now on"),
+		order(within(60, " ai", "llm", "assistant", "language model", "artificial intelligence"), `(?:if you are|you are|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|dear|hey|addressed to)[:,]? (?:an? |the |any |all |every )?(?:ai|llms?|language models?|artificial intelligence|assistants?|ai assistants?|ai agents?|ai models?)\b[^\n]{0,160}?(?:must|should|please|ignore|do not|don't|have to|need to|call|use|send|delete|publish|append|write|add|include|say|run|read)\b`,
+			"if you are a", "attention", "note to", "note for", "message to", "message for", "instruction to", "instructions to", "instruction for", "instructions for", "dear a", "dear l", "hey a", "addressed to"),
+		sign("order", 60, 240, `\b(?:ai|llm|assistant|agent|model)s? (?:that|who|which)?\W*(?:is |are )?(?:reading|processing|summari[sz]ing|parsing|seeing) (?:this|these)\b[^\n]{0,120}?(?:must|should|please|ignore|do not|have to|need to|[:,])`, "reading this", "processing this", "summarizing this", "summarising this"),
+		order(within(300, "://", "@"), `(?:send|post|upload|forward|e-?mail|submit|transmit|leak|exfiltrate|copy|report)\W+(?:[\w']+\W+){0,5}?(?:notes?|vault|conversation|chat history|passwords?|private keys?|api keys?|secrets?|credentials|personal data|files?)\W+(?:\w+\W+){0,4}?(?:to|at|via)\W+(?:\w+\W+){0,3}?(?:https?://|[\w.+-]+@[\w-]+\.\w)`, "send ", "post ", "upload ", "forward ", "email ", "e-mail ", "submit ", "transmit ", "leak ", "exfiltrate ", "copy ", "report "),
+		order(within(100, "tool", "mcp", "obsidian"), `(?:call|use|invoke|run|execute)\W+(?:your tools?|the [\w:"\x60'.-]+ tool|(?:the )?mcp server|(?:the )?obsidian(?:cli|batch)(?: tool)?)\W+(?:[\w:"\x60'.-]+\W+){0,4}?(?:to|and|with|on|for|:)\W+(?:\w+\W+){0,3}?(?:delete|publish|send|overwrite|upload|remove|exfiltrate|erase|post)\b`, "call ", "use ", "invoke ", "execute "),
+		order(within(60, "the user", "the human", "the owner"), `(?:do not|don't|never|must not|no longer)\W+(?:\w+\W+){0,2}?(?:follow|obey|listen to)\W+(?:\w+\W+){0,4}?(?:the user|the human|the owner)(?:'s)?\s*(?:[.,;:!?]|any|instructions?|orders?|requests?|$)`, "do not ", "don't ", "never ", "must not ", "no longer "),
+		order(within(60, "the user", "the human", "the owner"), `(?:pretend|assume|(?:act|behave) as (?:if|though))\W+(?:that )?(?:the user|the human|the owner) (?:has |had )?(?:already )?(?:approved|confirmed|agreed|allowed|consented|authori[sz]ed)\b`, "pretend ", "assume ", "act as ", "behave as "),
+		order(need{}, `authori[sz]e you to\W+(?:skip|bypass|ignore|override|disable|publish|delete)\b`, "authorise you to", "authorize you to"),
+		order(need{}, `(?:when|before|while|after) summari[sz]ing (?:this|the) (?:note|page|document|text|e-?mail|file|article)s?\W+(?:you|always|please|add|append|include|insert|say|recommend|mention|do not|never)\b`, "when summari", "before summari", "while summari", "after summari"),
+		order(within(160, "anweisung", "instruktion", "befehl", "vorgaben"), `(?:ignorier\w*|missacht\w*|vergiss\w*|vergesse\w*)\W+(?:\w+\W+){0,4}?(?:vorherig\w*|bisherig\w*|vorangegangen\w*|früher\w*|obig\w*|deine|alle)\W+(?:\w+\W+){0,2}?(?:anweisung\w*|instruktion\w*|befehl\w*|vorgaben)`, "ignorier", "missacht", "vergiss", "vergesse"),
+		order(within(160, "instruction", "consigne", "directive"), `(?:ignor\w*|oubli\w*)\W+(?:\S+\s+){0,3}?(?:instructions?|consignes?|directives?)\s+(?:\S+\s+)?(?:précédentes?|antérieures?|ci-dessus|initiales?)`, "ignore", "oublie"),
+		order(within(160, "istruzioni", "instru", "indicaciones", "rdenes"), `(?:ignor\w*|olvid\w*|descart\w*|dimentic\w*|esque\w*|desconsider\w*)\W+(?:\S+\s+){0,3}?(?:instrucciones|istruzioni|instruções|indicaciones|órdenes)`, "ignor", "olvid", "dimentic", "esque", "desconsider"),
+		order(need{}, `(?:忽略|无视|無視|忘记|忘掉)[^\n。]{0,24}?(?:指令|指示|说明|提示|命令)`, "忽略", "无视", "無視", "忘记", "忘掉"),
+		order(need{}, `(?:指示|命令)[^\n。]{0,12}?(?:無視|忘れ)`, "指示", "命令"),
+		order(need{}, `(?:Игнорируй\p{L}*|игнорируй\p{L}*|Забудь\p{L}*|забудь\p{L}*)\s+(?:\S+\s+){0,3}?(?:инструкци\p{L}*|указани\p{L}*)`, "Игнорируй", "игнорируй", "Забудь", "забудь"),
+
+		sign("hidden", 0, 800, `style\s*=\s*["'](?:[^"'\n]{0,200}?[;\s])?(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0\d*)?\s*[;"']|font-size\s*:\s*[01](?:px|pt|em|rem|%)?\s*[;"']|color\s*:\s*(?:white|transparent|#fff(?:fff)?)\s*[;"']|(?:left|top|text-indent)\s*:\s*-\d{3,})[^>]{0,200}>\s*[^<\s][^<]{16,}`, "style="),
+		sign("hidden", 0, 300, `<font [^>]{0,100}color\s*=\s*["']?(?:white|#fff(?:fff)?)\b[^>]{0,100}>\s*[^<\s][^<]{16,}`, "<font "),
+		sign("hidden", 0, 300, `[ ]hidden(?:=["']?(?:hidden|true)?["']?)?\s*/?>\s*[^<\s][^<]{16,}`, " hidden"),
+		{kind: "hidden", keywords: []string{"<!--"}, by: comment("-->")},
+		{kind: "hidden", keywords: []string{"%%"}, by: comment("%%")},
+		{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, by: comment("\n")},
+
+		{kind: "invisible", keywords: []string{"\xf3\xa0", "\u202e", "\u202d", "\u200b", "\u200c", "\u200d", "\u2060", "\u2061", "\u2062", "\u2063", "\u2064", "\ufeff", "\xef\xb8"}, by: (*scan).invisible},
+
+		sign("delimiter", 0, 1, "", "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|begin_of_text|>", "[inst]", "[/inst]", "<<sys>>", "<</sys>>",
+			"<system-reminder>", "</system-reminder>", "<tool_result", "<tool_response", "<tool_call", "<function_results", "<function_calls", "<invoke name", "<system_prompt>", "</system_prompt>", "<system>\n", "</system>\n", "<|channel|>", "<start_of_turn>", "<end_of_turn>",
+			"<<<note text", "<<<end ", "### instruction:", "### system:", "### new instructions", "begin system prompt", "end of system prompt", "end of user input", "end of the document]", "</user_input>", "<untrusted", "</untrusted", "[system message]", "[system]:", "[assistant]:"),
+
+		sign("carrier", 0, 300, `data:(?:text/(?:html|javascript|plain)|application/(?:javascript|xhtml\+xml))[;,][^\s)"'>]{8,}`, "data:text/", "data:application/"),
+		sign("carrier", 0, 1, "", "](javascript:", "](vbscript:", "href=\"javascript:", "](<javascript:"),
+		{kind: "carrier", keywords: []string{"![", "<img", "url("}, by: (*scan).carrier},
+	}
+}
+
+// spoken is a comment that speaks to a model.
+var spoken = lazily(`(?is)\b(?:ai|llms?|assistants?|language models?|chatgpt|claude|gpt|copilot|gemini|agents?)\b.*\b(?:you|must|should|ignore|do not|don't|call|send|delete|publish|append|include|respond|reply|say|tell|recommend|fetch|execute|summari[sz]e)\b`)
+
+// comment finds a comment that speaks to a model, of up to 4 KiB.
+func comment(end string) func(s *scan, at, named int) {
+	return func(s *scan, at, _ int) {
+		if at < s.commentEnd || s.has("hidden") {
+			return
+		}
+		piece := s.text[at+2 : min(len(s.text), at+4<<10)]
+		n := bytes.Index(piece, []byte(end))
+		if n < 0 {
+			n = len(piece)
+		}
+		s.commentEnd = at + 2 + n + len(end)
+		if s.charge(n); s.err == nil && spoken().Match(piece[:n]) {
+			s.add(at, at+1, "hidden")
+		}
+	}
+}
+
+// Runs of invisible characters that have no place in a text: flags of regions have six tags, and
+// letters of some scripts one joiner or selector.
+const (
+	longestFlag = 8
+	longestRun  = 4
+)
+
+func (s *scan) invisible(at, _ int) {
+	if at < s.runsEnd || s.has("invisible") {
+		return
+	}
+	run, tags, override := 0, 0, false
+	i := at
+	for i < len(s.text) {
+		r, size := utf8.DecodeRune(s.text[i:])
+		if r == '\u202d' || r == '\u202e' {
+			override = true
+		} else if 0xe0000 <= r && r < 0xe0080 {
+			tags++
+		} else if r == '\u00ad' || r >= '\u200b' && r <= '\u200d' || r >= '\u2060' && r <= '\u2064' || r == '\ufeff' || r >= 0xfe00 && r < 0xfe10 || r >= 0xe0100 && r < 0xe01f0 {
+			run++
+		} else {
+			break
+		}
+		i += size
+	}
+	s.runsEnd = i
+	if s.charge(i - at); override || tags > longestFlag || run > longestRun {
+		s.add(at, at+1, "invisible")
+	}
+}
+
+// longestImage is how far an image is looked at, in bytes.
+const longestImage = 2 << 10
+
+// carrier finds an image whose address has a text, or a place for one.
+func (s *scan) carrier(at, _ int) {
+	if s.has("carrier") {
+		return
+	}
+	piece := s.text[at:min(len(s.text), at+longestImage)]
+	if n := bytes.IndexByte(piece, '\n'); n >= 0 {
+		piece = piece[:n]
+	}
+	s.charge(len(piece))
+	if !bytes.Contains(piece, []byte("://")) {
+		return
+	}
+	all := Addresses(piece)
+	if len(all) == 0 || !all[0].Image { // others have their own keyword
+		return
+	}
+	isProse := func(text string) bool { return len(strings.Fields(text)) >= 5 }
+	if query := all[0].query(); hasPlace().MatchString(query) || slices.ContainsFunc(texts(query), isProse) {
+		s.add(at, at+1, "carrier")
+	}
+}

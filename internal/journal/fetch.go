@@ -1,0 +1,299 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// Object returns the bytes with this hash, verified. The errors are *[Unknown] and *[Damaged].
+func (j *Journal) Object(hash string) ([]byte, error) {
+	if !isHash(hash) {
+		return nil, &Invalid{"hash", hash, "is not a SHA-256"}
+	}
+	segments, err := j.segments()
+	if err != nil {
+		return nil, err
+	}
+	err = &Unknown{hash}
+	for _, seg := range slices.Backward(segments) { // several may have the object
+		s, text, problem := j.locate(seg, hash)
+		if errors.Is(problem, fs.ErrNotExist) {
+			continue // not there, or removed in between
+		}
+		if problem == nil && s.isWhole() {
+			var whole bytes.Buffer
+			problem = j.folder.copyFile(&whole, seg.number, Image{true, hash, s.size})
+			text = whole.Bytes()
+		}
+		if err = problem; err == nil {
+			return text, nil
+		}
+	}
+	return nil, err
+}
+
+// Texts returns the bytes of a file before and after a step, nil where there was none. now returns
+// the file as it is if it has this hash: what the step left is not always kept. ok is false if one
+// of the texts cannot be had any more.
+func (j *Journal) Texts(s Step, now func(hash string) (text string, ok bool)) (before, after []byte, ok bool) {
+	texts := [2][]byte{}
+	for i, image := range []Image{s.Before, s.After} {
+		if !image.Exists {
+			continue
+		}
+		text, err := j.Object(image.Hash)
+		if err != nil {
+			current, same := now(image.Hash)
+			if !same {
+				return nil, nil, false
+			}
+			text = []byte(current)
+		}
+		texts[i] = text
+	}
+	return texts[0], texts[1], true
+}
+
+// locate returns where a segment has an object, and its text unless it is a file.
+func (j *Journal) locate(seg segment, hash string) (s location, text []byte, err error) {
+	j.seenMu.Lock()
+	defer j.seenMu.Unlock()
+	ix, err := j.indexOf(seg)
+	if err != nil {
+		return location{}, nil, err
+	}
+	s, ok := ix.objects[hash]
+	switch {
+	case !ok:
+		err = fs.ErrNotExist
+	case !s.isWhole():
+		text, err = j.folder.text(ix, hash)
+	}
+	return s, text, err
+}
+
+// maxSeen is the number of cached indexes. Entries undone together are usually in one segment.
+const maxSeen = 4
+
+// indexOf returns the index of a segment, up to its size. It needs seenMu.
+func (j *Journal) indexOf(seg segment) (*index, error) {
+	ix := j.seen[seg.number]
+	if ix == nil || ix.read > seg.size {
+		ix = newIndex(seg.number)
+	}
+	if ix.read < seg.size {
+		if err := j.folder.read(ix, seg.size); err != nil {
+			return nil, err
+		}
+	}
+	if j.seen == nil || len(j.seen) >= maxSeen {
+		j.seen = map[uint64]*index{}
+	}
+	j.seen[seg.number] = ix
+	return ix, nil
+}
+
+// segments returns the segments and their sizes. Up to those sizes they are immutable, so
+// reading needs no lock.
+func (j *Journal) segments() ([]segment, error) {
+	there, err := j.folder.exists()
+	if err != nil || !there {
+		return nil, err
+	}
+	unlock, err := ownerfiles.LockToRead(j.folder.file(appendLock), patience)
+	if err != nil {
+		return nil, store.Locked(j.folder.file(appendLock), err)
+	}
+	defer unlock()
+	seen, err := j.folder.list()
+	return seen.segments, err
+}
+
+// text returns a text that is kept as lines, or as a small file.
+func (p folder) text(ix *index, hash string) ([]byte, error) {
+	name := p.file(segmentName(ix.number))
+	lines, err := ownerfiles.Open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, unusable(name, err)
+	}
+	defer lines.Close()
+	var chain []object // the records that lead to the text
+	var text []byte    // the base of the last of them
+	for next := hash; next != ""; {
+		if len(chain) > maxDepth {
+			return nil, &Damaged{hash, "is stored as too many differences"}
+		}
+		s, ok := ix.objects[next]
+		if !ok {
+			return nil, &Damaged{hash, "is stored as a difference from something that is missing"}
+		}
+		if s.isWhole() {
+			var whole bytes.Buffer
+			if err := p.copyFile(&whole, ix.number, Image{true, next, min(s.size, maxText)}); err != nil {
+				return nil, err
+			}
+			text = whole.Bytes()
+			break
+		}
+		line := make([]byte, s.length)
+		_, err := lines.ReadAt(line, s.at)
+		record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
+		o, ok := parseObject(record)
+		if err != nil || !sound || !ok || o.Hash != next {
+			return nil, &Damaged{hash, "its record cannot be read"}
+		}
+		if o.File { // the hash of the whole text verifies its data
+			o.Raw, o.Data = true, make([]byte, o.Middle)
+			err := p.readObject(objectName(ix.number, o.Hash), func(in io.Reader) bool {
+				_, err := io.ReadFull(in, o.Data)
+				return err == nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		chain, next = append(chain, o), o.Base
+	}
+	for _, o := range slices.Backward(chain) {
+		var ok bool
+		if text, ok = o.Over(text); !ok {
+			return nil, &Damaged{hash, "is stored as a difference that does not match its base"}
+		}
+	}
+	if ImageOf(text).Hash != hash {
+		return nil, &Damaged{hash, "differs from what was stored"}
+	}
+	return text, nil
+}
+
+// copyFile copies an object that is a file to memory, or to nothing.
+func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
+	return p.readObject(objectName(number, image.Hash), func(in io.Reader) bool {
+		sum := sha256.New()
+		n, err := io.Copy(io.MultiWriter(sum, out), io.LimitReader(in, image.Size+1))
+		return err == nil && n == image.Size && hex.EncodeToString(sum.Sum(nil)) == image.Hash
+	})
+}
+
+// readObject passes the content of an object's file to read, which reports whether it is what was
+// stored.
+func (p folder) readObject(name string, read func(io.Reader) bool) error {
+	file, err := ownerfiles.Open(p.file(name), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Damaged{name, "is missing"}
+	}
+	if err != nil {
+		return unusable(p.file(name), err)
+	}
+	defer file.Close()
+	if !read(flate.NewReader(bufio.NewReaderSize(file, 64<<10))) {
+		return &Damaged{name, "differs from what was stored"}
+	}
+	return nil
+}
+
+// index is where records are in one segment.
+type index struct {
+	number  uint64
+	read    int64 // how far the segment was read
+	torn    bool  // there is no newline at the end
+	newer   bool  // a newer program began it
+	born    time.Time
+	objects map[string]location
+	latest  map[string]string // the hash of the last version, by note
+	entries map[string]int    // how many steps, by id
+	states  map[string]State  // by id, of entries that may lie in other segments
+	spent   ledger            // by callers, lately
+}
+
+// location is where an object is.
+type location struct {
+	at     int64
+	length int64 // with the newline
+	size   int64 // of the object
+	depth  int
+	file   bool
+}
+
+// isWhole reports whether the object is a file that has all of it.
+func (s location) isWhole() bool { return s.file && s.depth == 0 }
+
+func newIndex(number uint64) *index {
+	return &index{
+		number: number, objects: map[string]location{}, latest: map[string]string{},
+		entries: map[string]int{}, states: map[string]State{}, spent: ledger{},
+	}
+}
+
+func (ix *index) add(record []byte, at, length int64) {
+	switch {
+	case hasKey(record, objectKey):
+		if hash, note, spot, ok := objectHead(record); ok {
+			spot.at, spot.length = at, length
+			ix.objects[hash], ix.latest[note] = spot, hash
+		}
+	case hasKey(record, entryKey):
+		id, rest, _ := cutText(record, entryKey)
+		if count, rest, ok := cutInt(rest, `,"count":`); ok {
+			ix.entries[id] = int(count)
+			ix.charge(id, rest)
+		}
+	case hasKey(record, outcomeKey):
+		id, rest, _ := cutText(record, outcomeKey)
+		name, rest, _ := cutText(rest, `,"state":"`)
+		if state, err := ParseState(name); err == nil {
+			ix.states[id] = state
+			ix.charge(id, rest)
+		}
+	case hasKey(record, segmentKey):
+		var s segmentRecord
+		if json.Unmarshal(record, &s) == nil {
+			ix.born, ix.newer = s.Time, s.Version > formatVersion
+			ix.spent.load(s.Spent)
+		}
+	}
+}
+
+// objectHead returns what an index needs of an object's record. The first keys have fixed places,
+// because a process reads the thousands of records of a segment before it writes.
+func objectHead(record []byte) (hash, note string, s location, ok bool) {
+	hash, rest, _ := cutText(record, objectKey)
+	note, rest, _ = cutText(rest, `,"note":"`)
+	depth, rest, hasDepth := cutInt(rest, `,"depth":`)
+	size, rest, hasSize := cutInt(rest, `,"size":`)
+	if !isHash(hash) || len(note) != noteLength || !isHex(note) || !hasDepth || !hasSize {
+		return "", "", location{}, false
+	}
+	file := bytes.HasSuffix(rest, []byte(`,"file":true}`))
+	return hash, note, location{size: size, depth: int(depth), file: file}, true
+}
+
+func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {
+	text, ok = bytes.CutPrefix(text, []byte(key))
+	end := 0
+	for end < len(text) && '0' <= text[end] && text[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(string(text[:end]), 10, 64)
+	return n, text[end:], ok && err == nil
+}
+
+// cutText returns the text after a key, up to the next quotation mark.
+func cutText(text []byte, key string) (value string, rest []byte, ok bool) {
+	text, ok = bytes.CutPrefix(text, []byte(key))
+	name, rest, ended := bytes.Cut(text, []byte(`"`))
+	return string(name), rest, ok && ended
+}

@@ -1,0 +1,259 @@
+package journal
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// Keys stores the answers to calls with an idempotency key, so that a repeated call is not carried
+// out twice, even after a restart. It has a file for each key in the journal's folder.
+type Keys struct {
+	journal *Journal
+	caller  string
+}
+
+// Keys returns the keys of j's vault on behalf of a caller, who can claim a quarter of them; "" can claim
+// all.
+func (j *Journal) Keys(caller string) Keys {
+	k := Keys{journal: j}
+	if caller != "" {
+		sum := sha256.Sum256([]byte(caller))
+		k.caller = hex.EncodeToString(sum[:8])
+	}
+	return k
+}
+
+const (
+	keysFolder = "keys"
+	keySuffix  = ".key"
+
+	keyAge    = 24 * time.Hour
+	maxKey    = 512
+	maxKeys   = 4096        // a call with a key every twenty seconds, all day
+	keysEach  = maxKeys / 4 // of one caller
+	maxAnswer = 1 << 20     // an answer is what an agent reads
+	maxStored = 64 << 20    // of all answers; beyond, keys are refused until some are too old
+)
+
+// keyRecord is the record of a key.
+type keyRecord struct {
+	Key    string    `json:"key"` // its hash
+	Digest string    `json:"digest"`
+	ID     string    `json:"id"`
+	Time   time.Time `json:"time"`
+	Done   bool      `json:"done"`
+	Caller string    `json:"caller,omitempty"` // its hash
+	Answer []byte    `json:"answer,omitempty"`
+}
+
+// Recall returns the answer to the call with this key and digest, of the last 24 hours; answered is
+// false where there is none. Its errors are *[KeyReused] if the key was sent with another digest,
+// *[Unfinished] for one that was begun and has no answer, *[Damaged] and *[Unusable].
+func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, answered bool, err error) {
+	name, err := nameOf(key)
+	if err != nil {
+		return nil, false, err
+	}
+	if there, err := k.journal.folder.exists(); err != nil || !there {
+		return nil, false, err
+	}
+	if there, err := isFolder(k.folder()); err != nil || !there {
+		return nil, false, err
+	}
+	r, known, err := k.read(name)
+	if err != nil || !known || isExpired(r.Time, now) {
+		return nil, false, err
+	}
+	if err := r.refuse(digest); err != nil {
+		return nil, false, err
+	}
+	return r.Answer, true, nil
+}
+
+// refuse returns an error unless the record has the answer for digest.
+func (r keyRecord) refuse(digest [sha256.Size]byte) error {
+	if r.Digest != hex.EncodeToString(digest[:]) {
+		return &KeyReused{r.ID}
+	}
+	if !r.Done {
+		return &Unfinished{r.ID}
+	}
+	return nil
+}
+
+// Claim records that the call with this key is about to begin, as the entry id. A key claimed in
+// the last 24 hours is refused, with the errors of Recall or, if it has an answer, an *[Invalid].
+// Of two concurrent claims one is refused.
+func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Time) error {
+	if _, err := ParseID(id); err != nil {
+		return err
+	}
+	return k.locked(key, func(name string, r keyRecord, known bool) error {
+		if known && !isExpired(r.Time, now) {
+			return cmp.Or(r.refuse(digest), error(&Invalid{"key", key, "has an answer"}))
+		}
+		if err := k.sweep(now); err != nil {
+			return err
+		}
+		return k.put(name, keyRecord{Digest: hex.EncodeToString(digest[:]), ID: id, Time: now.UTC(), Caller: k.caller})
+	})
+}
+
+// Remember keeps the answer to the call that has claimed a key.
+func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now time.Time) error {
+	if len(answer) > maxAnswer {
+		return &TooLarge{"the answer to a call", maxAnswer}
+	}
+	return k.locked(key, func(name string, r keyRecord, known bool) error {
+		switch {
+		case !known:
+			return &Unknown{"idempotency key"}
+		case r.Digest != hex.EncodeToString(digest[:]):
+			return &KeyReused{r.ID}
+		}
+		r.Done, r.Answer, r.Time = true, answer, now.UTC()
+		return k.put(name, r)
+	})
+}
+
+// Forget takes back a claim: the call was refused before it changed anything.
+func (k Keys) Forget(key string, id string) error {
+	return k.locked(key, func(name string, r keyRecord, known bool) error {
+		if !known || r.Done || r.ID != id {
+			return nil
+		}
+		return unusable(k.path(name), k.journal.sys.Remove(k.path(name)))
+	})
+}
+
+// isExpired reports whether a time is too long ago, or as far in the future after the clock was
+// set back.
+func isExpired(then, now time.Time) bool { return now.Sub(then).Abs() > keyAge }
+
+// nameOf returns the name of a key, by which no one can choose a file.
+func nameOf(key string) (string, error) {
+	if key == "" || len(key) > maxKey {
+		return "", &Invalid{"key", key, "is empty or too long"}
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (k Keys) folder() string          { return k.journal.folder.file(keysFolder) }
+func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keySuffix) }
+
+// locked runs do with the name and the record of a key, under the lock of the keys.
+func (k Keys) locked(key string, do func(name string, r keyRecord, known bool) error) error {
+	name, err := nameOf(key)
+	if err != nil {
+		return err
+	}
+	j := k.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.prepare(); err != nil {
+		return err
+	}
+	if err := j.makeFolder(k.folder()); err != nil {
+		return err
+	}
+	unlock, err := j.folder.lockAppend()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r, known, err := k.read(name)
+	if err != nil {
+		return err
+	}
+	return do(name, r, known)
+}
+
+// read reads the record of a key; known is false if there is none.
+func (k Keys) read(name string) (r keyRecord, known bool, err error) {
+	data, err := ownerfiles.Read(k.path(name), 2*maxAnswer)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, unusable(k.path(name), err)
+	}
+	line, ended := strings.CutSuffix(string(data), "\n")
+	record, ok := unwrap([]byte(line))
+	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !isHash(r.Digest) {
+		return r, false, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
+	}
+	return r, true, nil
+}
+
+// put replaces the record of a key atomically.
+func (k Keys) put(name string, r keyRecord) error {
+	r.Key = name
+	record, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	half := filepath.Join(k.folder(), name+temporarySuffix)
+	_, err = ownerfiles.Replace(k.journal.sys, half, k.path(name), appendLine(nil, record), r.Time) // sweep goes by the time
+	return unusable(k.path(name), err)
+}
+
+// sweep removes expired keys, and returns an error if there is no room for one more. Removing a
+// younger one would permit its call a second time.
+func (k Keys) sweep(now time.Time) error {
+	entries, err := os.ReadDir(k.folder())
+	if err != nil {
+		return unusable(k.folder(), err)
+	}
+	count, stored := 0, int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		name, isKey := strings.CutSuffix(e.Name(), keySuffix)
+		if !isKey {
+			if strings.HasSuffix(e.Name(), temporarySuffix) {
+				_ = k.journal.sys.Remove(filepath.Join(k.folder(), e.Name()))
+			}
+			continue
+		}
+		// The time of the file is that of its record, and the only one that a damaged record has.
+		if isExpired(info.ModTime(), now) {
+			if err := k.journal.sys.Remove(k.path(name)); err != nil {
+				return unusable(k.path(name), err)
+			}
+			continue
+		}
+		count++
+		stored += info.Size()
+	}
+	if count >= maxKeys || stored > maxStored {
+		return &TooLarge{"the number or size of answers that are remembered", maxKeys}
+	}
+	if k.caller == "" || count < keysEach {
+		return nil
+	}
+	own := 0
+	for _, e := range entries {
+		if name, isKey := strings.CutSuffix(e.Name(), keySuffix); isKey {
+			if r, _, err := k.read(name); err == nil && r.Caller == k.caller {
+				own++
+			}
+		}
+	}
+	if own >= keysEach {
+		return &TooLarge{"the number of answers that are remembered for one caller", keysEach}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+//go:build unix
+
+package ownerfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+const (
+	anyExecute  = 0o111
+	othersWrite = 0o002
+	groupWrites = 0o020
+)
+
+const (
+	// NoFollow are flags for opening: follow no link that took the place of the file, and
+	// do not wait for the writer of a pipe that did.
+	NoFollow    = syscall.O_NOFOLLOW | Nonblocking
+	Nonblocking = syscall.O_NONBLOCK // a flag for opening: do not wait for the writer of a pipe
+)
+
+// macAdmins are the administrators on macOS, who can become root and write where programs are installed.
+const macAdmins = 80
+
+// Owned reports whether a file, folder or link belongs to this user or to root. info is from Lstat.
+func Owned(_ string, info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
+}
+
+// safeProgram rejects a file that is not executable, that another user could have changed, or
+// that would run with other rights than this process has.
+func safeProgram(path string, file fs.FileInfo) string {
+	mode := file.Mode()
+	stat, known := file.Sys().(*syscall.Stat_t)
+	switch {
+	case mode.Perm()&anyExecute == 0:
+		return "is not executable"
+	case mode&(fs.ModeSetuid|fs.ModeSetgid) != 0:
+		return "has the set-uid or set-gid bit, and would run with the rights of another user or group"
+	case mode.Perm()&othersWrite != 0:
+		return "can be changed by every user of this machine"
+	case !known:
+		return "does not tell who owns it"
+	case !Owned(path, file):
+		return "belongs to another user"
+	case mode.Perm()&groupWrites != 0 && int(stat.Gid) != os.Getegid():
+		return "can be changed by a group of users"
+	}
+	return ""
+}
+
+// safeStep refuses a folder in which another user can replace an entry. In a sticky one no
+// other user can replace a folder, whose owner is checked in its turn; but every user can
+// make a file or a link there, a hard link to a program of root included.
+func safeStep(folder, _ string, entry fs.FileInfo) (reason string, err error) {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return "", err
+	}
+	mode := info.Mode()
+	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !entry.IsDir()) {
+		return "is in a folder that every user of this machine can change, " + excerpt.Quoted(folder), nil
+	}
+	stat, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !known:
+		return "is in the folder " + excerpt.Quoted(folder) + ", which does not tell who owns it", nil
+	case !Owned(folder, info):
+		return "is in the folder " + excerpt.Quoted(folder) + ", which belongs to another user", nil
+	case mode.Perm()&groupWrites != 0 && mode.Perm()&othersWrite == 0 &&
+		int(stat.Gid) != os.Getegid() && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
+		return "is in the folder " + excerpt.Quoted(folder) + ", which a group of users can change", nil
+	}
+	return "", nil
+}
+
+// safeFile refuses a file that another user owns or can write.
+func safeFile(name string, _ *os.File, info fs.FileInfo) error {
+	switch mode := info.Mode().Perm(); {
+	case !Owned(name, info):
+		return &Untrusted{"belongs to another user", fmt.Sprintf("copy it, or as root: chown %d %q", os.Geteuid(), name)}
+	case mode&othersWrite != 0:
+		return &Untrusted{fmt.Sprintf("can be written by others (mode %04o)", mode), fmt.Sprintf("chmod 600 %q", name)}
+	case mode&groupWrites != 0:
+		return &Untrusted{fmt.Sprintf("can be written by its group (mode %04o)", mode), fmt.Sprintf("chmod 600 %q", name)}
+	}
+	return nil
+}
+
+// CheckFolderPath refuses a folder that another user can redirect: through a link of theirs, or because
+// they can rename an entry on the path to it. The error is an [*Untrusted] or that of Lstat.
+func CheckFolderPath(folder string) error {
+	// In a folder that every user can write they can replace entries of others, unless it is sticky.
+	check := func(name string, info fs.FileInfo) error {
+		if info.Mode().Perm()&othersWrite == 0 || info.Mode()&fs.ModeSticky != 0 {
+			return nil
+		}
+		return &Untrusted{fmt.Sprintf("is in the folder %q, which others can write (mode %04o)", name, info.Mode().Perm()), fmt.Sprintf("chmod o-w %q", name)}
+	}
+	root, err := os.Lstat("/")
+	if err != nil {
+		return err
+	}
+	if err := check("/", root); err != nil {
+		return err
+	}
+	err = WalkPath(folder, func(_, entry string, info fs.FileInfo) error {
+		switch {
+		case info.Mode()&fs.ModeSymlink == 0:
+			return check(entry, info)
+		case !Owned(entry, info):
+			return &Untrusted{fmt.Sprintf("is reached through the link %q, which belongs to another user", entry), "use a path without it"}
+		}
+		return nil
+	})
+	if errors.Is(err, syscall.ELOOP) {
+		return &Untrusted{"is reached through too many links", "use a path without them"}
+	}
+	return err
+}
+
+// MachineFile returns the path of the settings that the administrator has made for everybody on
+// this machine, which no variable of the environment changes.
+func MachineFile() (string, error) {
+	folder := "/etc"
+	if runtime.GOOS == "darwin" {
+		folder = "/Library/Application Support"
+	}
+	return filepath.Join(folder, "vaultwicket", "config.toml"), nil
+}
+
+// notOfMachine says why an entry on the path of the settings of the machine is not the
+// administrator's alone, "" if it is. In a sticky folder only the owners of entries replace them.
+func notOfMachine(_ string, info fs.FileInfo) string {
+	stat, known := info.Sys().(*syscall.Stat_t)
+	mode := info.Mode()
+	switch {
+	case !known || stat.Uid != 0:
+		return "does not belong to root"
+	case mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0:
+		return ""
+	case mode.Perm()&othersWrite != 0, mode.Perm()&groupWrites != 0 && stat.Gid != 0 && (runtime.GOOS != "darwin" || stat.Gid != macAdmins):
+		return fmt.Sprintf("can be written by users other than root (mode %04o)", mode.Perm())
+	}
+	return ""
+}
+
+func namesIn(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// targetOf returns the target of a link, "" for anything else.
+func targetOf(entry string, info fs.FileInfo) (target string, err error) {
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return "", nil
+	}
+	return os.Readlink(entry)
+}
+
+// splitTarget returns the folder from which the target of a link in a folder counts, and its names. The folder is
+// not used for an absolute path.
+func splitTarget(folder, target string) (from string, names []string) {
+	if filepath.IsAbs(target) {
+		return "/", namesIn(target)
+	}
+	return folder, namesIn(target)
+}
+
+// fromSystem knows no accounts of Windows.
+func fromSystem(alias string) string { return alias }

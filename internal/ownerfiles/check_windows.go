@@ -1,0 +1,224 @@
+package ownerfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+// NoFollow and Nonblocking are flags for opening that Windows lacks: links are checked before.
+const NoFollow, Nonblocking = 0, 0
+
+// Owned reports whether a file, folder or link belongs to this user or to an administrator:
+// an elevated process of the user makes files that belong to the administrators.
+func Owned(name string, _ fs.FileInfo) bool {
+	found, err := othersOf(name, 0)
+	return err == nil && !found.Own
+}
+
+// othersOf returns what other users can do with a file, folder or link.
+func othersOf(name string, rights Rights) (Others, error) {
+	descriptor, err := DescriptorOf(name)
+	if err != nil {
+		return Others{}, err
+	}
+	return descriptor.Check(rights)
+}
+
+// reason says what they can do, in words that follow the name of the file, "" for nothing.
+func (o Others) reason() string {
+	switch {
+	case o.Own:
+		return "belongs to another user"
+	case o.Account != "":
+		return "can be changed by " + excerpt.Quoted(o.Account)
+	}
+	return ""
+}
+
+// safeProgram rejects a file that users other than this one and the administrators own or can
+// change. The mode bits have no meaning on Windows; the access list decides.
+func safeProgram(path string, _ fs.FileInfo) string {
+	found, err := othersOf(path, ChangeFile)
+	if err != nil {
+		return "has access rights that cannot be read"
+	}
+	return found.reason()
+}
+
+// safeStep refuses a folder in which another user can replace an entry, and a link or folder
+// that another user can replace. The root of a drive often lets every user make folders; in
+// the folder of the program no other user may: libraries are loaded from there.
+func safeStep(folder, entry string, info fs.FileInfo) (reason string, err error) {
+	rights := ReplaceIn
+	if !info.IsDir() {
+		rights |= AddTo
+	}
+	if folder != filepath.Dir(folder) {
+		rights |= MoveAway
+	}
+	found, err := othersOf(folder, rights)
+	if err != nil {
+		return "", err
+	}
+	if reason := found.reason(); reason != "" {
+		return "is in the folder " + excerpt.Quoted(folder) + ", which " + reason, nil
+	}
+	if !IsLink(entry, info) {
+		return "", nil
+	}
+	if found, err = othersOf(entry, ChangeFile); err != nil {
+		return "", err
+	}
+	if reason := found.reason(); reason != "" {
+		return "is reached through the link " + excerpt.Quoted(entry) + ", which " + reason, nil
+	}
+	return "", nil
+}
+
+// safeFile refuses a file that another user than this one and the administrators owns or can write.
+func safeFile(name string, file *os.File, _ fs.FileInfo) error {
+	descriptor, err := of(windows.Handle(file.Fd()), file.Name())
+	if err != nil {
+		return err
+	}
+	found, err := descriptor.Check(ChangeFile)
+	switch {
+	case err != nil:
+		return err
+	case found.Own:
+		return &Untrusted{"belongs to another user", fmt.Sprintf("copy it, or as administrator: %s", takeOwnership(name))}
+	case found.Account != "":
+		return &Untrusted{fmt.Sprintf("can be written by %q", found.Account), Remedy(name, found.Account)}
+	}
+	return nil
+}
+
+// takeOwnership returns a command that makes this user the owner of a file or folder.
+func takeOwnership(name string) string {
+	user, err := CurrentUser()
+	if err != nil {
+		return fmt.Sprintf(`takeown /f "%s"`, name)
+	}
+	return fmt.Sprintf(`icacls "%s" /setowner "*%s"`, name, user)
+}
+
+// CheckFolderPath refuses a folder that another user can redirect: through a link of theirs, or because
+// they can rename an entry on the path to it. The error is an [*Untrusted] or that of the system.
+func CheckFolderPath(folder string) error {
+	// A folder is safe if no other user can rename it or replace entries of others in it.
+	check := func(name string) error {
+		rights := ReplaceIn
+		if name != filepath.Dir(name) {
+			rights |= MoveAway
+		}
+		found, err := othersOf(name, rights)
+		switch {
+		case err != nil:
+			return err
+		case found.Own:
+			return &Untrusted{fmt.Sprintf("is in the folder %q, which belongs to another user", name), "as administrator: " + takeOwnership(name)}
+		case found.Account != "": // other accounts may need their rights to a folder
+			return &Untrusted{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account),
+				fmt.Sprintf(`keep the file below your profile, or: icacls "%s" /inheritance:d /remove:g "%s"`, name, found.Account)}
+		}
+		return nil
+	}
+	err := WalkPath(folder, func(around, entry string, info fs.FileInfo) error {
+		if around == filepath.Dir(around) {
+			if err := check(around); err != nil {
+				return err
+			}
+		}
+		if !IsLink(entry, info) {
+			return check(entry)
+		}
+		found, err := othersOf(entry, ChangeFile)
+		if err != nil || !found.Own && found.Account == "" {
+			return err
+		}
+		return &Untrusted{fmt.Sprintf("is reached through the link %q, which another user can change", entry), "use a path without it"}
+	})
+	if errors.Is(err, syscall.ELOOP) {
+		return &Untrusted{"is reached through too many links", "use a path without them"}
+	}
+	return err
+}
+
+// MachineFile returns the path of the settings that the administrator has made for everybody on
+// this machine, which no variable of the environment changes. The error is that of Windows, which
+// is asked for the folder of such files.
+func MachineFile() (string, error) {
+	folder, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
+	return filepath.Join(folder, "vaultwicket", "config.toml"), err
+}
+
+// notOfMachine says why an entry on the path of the settings of the machine is not the
+// administrator's alone, "" if it is.
+func notOfMachine(name string, info fs.FileInfo) string {
+	descriptor, err := DescriptorOf(name)
+	if err != nil {
+		return "has access rights that cannot be read"
+	}
+	rights := ReplaceIn | MoveAway
+	if !info.IsDir() || IsLink(name, info) {
+		rights = ChangeFile
+	}
+	// Owner rights are those of the owner, who is looked at as such.
+	if !descriptor.OwnedBy(administrators()) {
+		return "does not belong to the administrators"
+	}
+	if account := descriptor.Beyond(append([]string{"S-1-3-4", "S-1-3-0"}, administrators()...), rights); account != "" {
+		return "can be changed by " + account
+	}
+	return ""
+}
+
+// longShare is the prefix of the long form of a share's path, before server and share.
+const longShare = `\\?\UNC`
+
+func namesIn(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '\\' || r == '/' })
+}
+
+// targetOf returns the target of a symbolic link or a junction, "" for anything else. Other
+// reparse points, such as files in a cloud, are not regular files either.
+func targetOf(entry string, info fs.FileInfo) (target string, err error) {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return os.Readlink(entry)
+	case mode&fs.ModeIrregular != 0:
+		target, err = os.Readlink(entry)
+		if err != nil {
+			return "", nil
+		}
+	}
+	return target, nil
+}
+
+// splitTarget returns the folder from which the target of a link in a folder counts, and
+// the names in it: of an absolute one, whatever the folder, the root of its drive or share. A target may
+// begin at the root of the drive of the link.
+func splitTarget(folder, target string) (from string, names []string) {
+	switch {
+	case filepath.IsAbs(target):
+		target = filepath.Clean(target) // as the system does before it looks at any name
+		volume := filepath.VolumeName(target)
+		root, names := volume+`\`, namesIn(target[len(volume):])
+		if strings.EqualFold(volume, longShare) && len(names) >= 2 {
+			root, names = root+names[0]+`\`+names[1]+`\`, names[2:]
+		}
+		return root, names
+	case os.IsPathSeparator(target[0]):
+		return filepath.VolumeName(folder) + `\`, namesIn(target)
+	}
+	return folder, namesIn(target)
+}

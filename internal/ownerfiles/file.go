@@ -1,0 +1,258 @@
+package ownerfiles
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Open opens the existing file name with flag, such as os.O_RDONLY. It follows no link and waits
+// for no pipe. The error is an *[Unsafe] unless it is a regular file of this user with one hard
+// link that no one else can access; others are those of the system.
+func Open(name string, flag int) (*os.File, error) { return open(name, flag, CheckFile, checkOpened) }
+
+// OpenLinked is [Open] to read a file that may have several hard links.
+func OpenLinked(name string) (*os.File, error) {
+	return open(name, os.O_RDONLY, checkRegular, func(name string, file *os.File) (fs.FileInfo, error) {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		return info, checkRegular(name, info)
+	})
+}
+
+// open checks the file at name, opens it, and checks that it opened the same file (TOCTOU).
+func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpened func(string, *os.File) (fs.FileInfo, error)) (*os.File, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	// On Windows os.SameFile would look for the file that was seen later, by the name, and find one
+	// that took its place.
+	os.SameFile(seen, seen)
+	if err := check(name, seen); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, flag|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := checkOpened(name, file)
+	if err == nil && !os.SameFile(seen, info) {
+		err = &Unsafe{Path: name, Problem: Replaced}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// CheckFile returns an *[Unsafe] unless info, which is what os.Lstat or Stat returned
+// for the file name, is of a file that [Open] accepts. On Windows the number of
+// hard links is known of open files only and not checked here.
+func CheckFile(name string, info fs.FileInfo) error {
+	if err := checkRegular(name, info); err != nil {
+		return err
+	}
+	if hasSecondLink(info, nil) {
+		return &Unsafe{Path: name, Problem: HardLinked}
+	}
+	return nil
+}
+
+func checkRegular(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &Unsafe{Path: name, Problem: NotRegular}
+	}
+	return checkAccess(name, info)
+}
+
+// checkOpened is [CheckFile] for a file that is open.
+func checkOpened(name string, file *os.File) (fs.FileInfo, error) {
+	info, err := file.Stat()
+	if err == nil {
+		err = checkRegular(name, info)
+	}
+	if err == nil && hasSecondLink(info, file) {
+		err = &Unsafe{Path: name, Problem: HardLinked}
+	}
+	return info, err
+}
+
+// Read returns the content of the file name, opened as [Open] does, at most
+// limit+1 bytes of it: more than limit shows that it is too long.
+func Read(name string, limit int) ([]byte, error) {
+	file, err := Open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
+}
+
+// ReadToken returns the one line of the file name, opened as [Open] does, without the space around it: what a header
+// carries as a token, at most limit bytes of visible characters of ASCII.
+func ReadToken(name string, limit int) (string, error) {
+	text, err := Read(name, limit)
+	token := strings.TrimSpace(string(text))
+	if err == nil && (token == "" || len(text) > limit || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })) {
+		err = fmt.Errorf("want one line of up to %d visible characters of ASCII", limit)
+	}
+	return token, err
+}
+
+// CheckFolder returns an error unless dir is a folder of this user that no one
+// else can access, and not a link to one. The error is an *[Unsafe] or an
+// *[fs.PathError]; it is [fs.ErrNotExist] if there is nothing at dir.
+func CheckFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &Unsafe{Path: dir, Problem: NotFolder}
+	}
+	return checkAccess(dir, info)
+}
+
+// MakeFolder creates dir, an absolute path, with its missing parents for this user alone, unless
+// it exists, and makes its name durable. The errors are those of [CheckFolder] and of sys.
+func MakeFolder(sys System, dir string) error {
+	if !filepath.IsAbs(dir) {
+		return &Unsafe{Path: dir, Problem: NotAbsolute}
+	}
+	err := CheckFolder(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := makeWithParents(sys, dir); err != nil {
+		return err
+	}
+	return CheckFolder(dir)
+}
+
+func makeWithParents(sys System, dir string) error {
+	parent := filepath.Dir(dir)
+	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) && parent != dir {
+		if err := makeWithParents(sys, parent); err != nil {
+			return err
+		}
+	}
+	err := sys.Mkdir(dir)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return sys.SyncFolder(parent)
+}
+
+// Line is a line as it is in a file, before anything of it is believed.
+type Line struct {
+	Number  int    // from 1, counted from where reading began
+	Text    []byte // without its newline; nil if it is longer than the limit
+	At, End int64  // End is the offset after its newline
+	Whole   bool   // has its newline
+}
+
+// Lines yields the lines of a file between two offsets, in memory bounded by limit, the most bytes
+// of a line with its newline. Text is valid until the next line. An error ends the lines.
+func Lines(in io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		if from >= to {
+			return
+		}
+		lines := bufio.NewReaderSize(io.NewSectionReader(in, from, to-from), 64<<10)
+		var long []byte // a line that does not fit the buffer
+		for line := (Line{At: from, End: from}); ; line = (Line{Number: line.Number, At: line.End, End: line.End}) {
+			line.Number++
+			long = long[:0]
+			var err error
+			for {
+				var piece []byte
+				piece, err = lines.ReadSlice('\n')
+				line.End += int64(len(piece))
+				isLong := errors.Is(err, bufio.ErrBufferFull)
+				if line.Text = piece; (isLong || len(long) > 0) && line.End-line.At <= int64(limit) {
+					long = append(long, piece...)
+					line.Text = long
+				}
+				if !isLong {
+					break
+				}
+			}
+			if err != nil && err != io.EOF {
+				yield(Line{}, err)
+				return
+			}
+			length := line.End - line.At
+			if length == 0 {
+				return
+			}
+			line.Whole = err == nil
+			switch {
+			case length > int64(limit):
+				line.Text = nil
+			case line.Whole:
+				line.Text = line.Text[:length-1]
+			}
+			if !yield(line, nil) || err == io.EOF {
+				return
+			}
+		}
+	}
+}
+
+// keySize is the size of a key in bytes.
+const keySize = 16
+
+// Key returns the random key in a file of a folder of this user, which it makes if there is none.
+// One that can be neither read nor kept is that of this process alone.
+func Key(dir, name string) []byte {
+	name = filepath.Join(dir, name)
+	if key := readKey(name); key != nil {
+		return key
+	}
+	key := make([]byte, keySize)
+	_, _ = rand.Read(key) // it never fails
+	if !EnsureFolder(dir) {
+		return key
+	}
+	file, err := os.CreateTemp(dir, ".key-") // mode 0600
+	if err != nil {
+		return key
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(hex.EncodeToString(key))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		_ = os.Link(file.Name(), name) // never over the key that another process has just made
+	}
+	if kept := readKey(name); kept != nil {
+		return kept
+	}
+	return key
+}
+
+func readKey(name string) []byte {
+	file, err := OpenLinked(name) // Key gives it two names for a moment
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	text, _ := io.ReadAll(io.LimitReader(file, 2*keySize+1))
+	if key, err := hex.DecodeString(string(text)); err == nil && len(key) == keySize {
+		return key
+	}
+	return nil
+}

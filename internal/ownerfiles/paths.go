@@ -1,0 +1,105 @@
+package ownerfiles
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const programFolder = "vaultwicket" // of this program, within the places for all programs
+
+// CacheFolder returns the folder for files that this program can make again, by the rules of
+// the system, "" if there is none or it is in the vault: this program keeps no files there.
+func CacheFolder(env func(string) string, vault string) string {
+	return baseFolder(env, vault, "XDG_CACHE_HOME", ".cache", "Library/Caches")
+}
+
+// StateFolder returns the folder for files that must not be lost, in the same way.
+func StateFolder(env func(string) string, vault string) string {
+	return baseFolder(env, vault, "XDG_STATE_HOME", ".local/state", "Library/Application Support")
+}
+
+// baseFolder returns a folder by the rules of the system: the XDG base directories,
+// and their like elsewhere; "" if it is in the vault. An XDG variable that is no absolute
+// path is to be ignored (XDG Base Directory Specification 0.8).
+func baseFolder(env func(string) string, vault, variable, unix, mac string) string {
+	home, below := env("HOME"), unix
+	switch runtime.GOOS {
+	case "windows":
+		home, below = env("LOCALAPPDATA"), ""
+	case "darwin":
+		below = mac
+	}
+	dir := env(variable)
+	switch {
+	case filepath.IsAbs(dir):
+		dir = filepath.Join(dir, programFolder)
+	case filepath.IsAbs(home):
+		dir = filepath.Join(home, filepath.FromSlash(below), programFolder)
+	default:
+		return ""
+	}
+	if vault == "" {
+		return dir
+	}
+	real := resolved(dir)
+	if isWithin(vault, dir) || isWithin(resolved(vault), real) {
+		return ""
+	}
+	// One of the folders above may be the vault itself: its path may be spelled in another way.
+	folder, err := os.Stat(vault)
+	for above := real; err == nil; above = filepath.Dir(above) {
+		if info, err := os.Stat(above); err == nil && os.SameFile(folder, info) {
+			return ""
+		}
+		if above == filepath.Dir(above) {
+			break
+		}
+	}
+	return dir
+}
+
+func isWithin(folder, path string) bool {
+	rest, err := filepath.Rel(folder, path)
+	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
+}
+
+// resolved follows the links of a path as far as it exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// WhyUnsafe says why a folder must not contain private files, "" if it may. One that does not
+// exist may: [EnsureFolder] makes it private.
+func WhyUnsafe(dir string) string {
+	err := CheckFolder(dir)
+	var unsafe *Unsafe
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return ""
+	case errors.As(err, &unsafe):
+		return unsafe.Reason()
+	}
+	return "cannot be accessed: " + errors.Unwrap(err).Error()
+}
+
+// EnsureFolder makes a folder that only this user can access, if it is missing. It reports
+// false if that fails, and for a folder that others can access.
+func EnsureFolder(dir string) bool {
+	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
+		return false
+	}
+	if err := (Disk{}).Mkdir(dir); err != nil && !os.IsExist(err) {
+		return false
+	}
+	return WhyUnsafe(dir) == ""
+}

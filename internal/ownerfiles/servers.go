@@ -1,0 +1,157 @@
+package ownerfiles
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Server is a server of this user that is running. Each one keeps a small file in a private
+// folder, with a lock on it as long as it lives: however a process ends, its lock ends with it,
+// and no process id has to be trusted. A file has no path, no token and no data of a call.
+type Server struct {
+	// Session is the name of the process in the audit log and the journal.
+	Session string    `json:"session"`
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Version string    `json:"version"`
+	// Transport is "stdio" or "http", that of package consent for a page, whose links begin with URL.
+	Transport string   `json:"transport"`
+	URL       string   `json:"url,omitempty"`
+	Vaults    []string `json:"vaults"`
+	// Limits are those in force at the start; 0 is no limit.
+	CallsMinute   int `json:"callsPerMinute"`
+	ChangesMinute int `json:"mutationsPerMinute"`
+	ChangesHour   int `json:"mutationsPerHour"`
+}
+
+// ServersFolder returns the folder of the files in the state folder.
+func ServersFolder(state string) string { return filepath.Join(state, "servers") }
+
+const (
+	serverFile    = ".json"
+	serverLock    = ".lock"
+	maxServerFile = 64 << 10 // a few hundred names of vaults
+	maxServers    = 256      // that are looked at: more servers than anybody runs
+)
+
+// RegisterServer notes that a server runs, until remove is called, is garbage (it holds the lock's
+// file), or the process ends. Its session must be a name of letters, digits and dashes.
+func RegisterServer(dir string, s Server) (remove func(), err error) {
+	if !isSession(s.Session) {
+		return nil, errors.New("the session has no name for a file")
+	}
+	if err := MakeFolder(Disk{}, dir); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	file, lock := filepath.Join(dir, s.Session+serverFile), filepath.Join(dir, s.Session+serverLock)
+	unlock, err := tryLock(lock)
+	if err == nil && unlock == nil {
+		err = errors.New("a server with the name of the session runs")
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The file need not survive the machine, so it is not made durable, which would cost milliseconds.
+	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = out.Write(append(text, '\n'))
+		err = errors.Join(err, out.Close())
+	}
+	if err != nil {
+		removeServer(file, lock, unlock)
+		return nil, err
+	}
+	return func() { removeServer(file, lock, unlock) }, nil
+}
+
+func isSession(session string) bool {
+	return session != "" && len(session) <= 64 && strings.Trim(session, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// removeServer removes the files of a server. A file that is open cannot be removed on every
+// system, so the lock is released first.
+func removeServer(file, lock string, unlock func()) {
+	_ = os.Remove(file)
+	unlock()
+	_ = os.Remove(lock)
+}
+
+// Servers returns the running servers, latest first, and removes the files of ended ones. A
+// missing folder has none.
+func Servers(dir string) ([]Server, error) {
+	if err := CheckFolder(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var servers []Server
+	for _, entry := range entries {
+		session, found := strings.CutSuffix(entry.Name(), serverFile)
+		if !found || !isSession(session) || len(servers) == maxServers {
+			continue
+		}
+		file, lock := filepath.Join(dir, session+serverFile), filepath.Join(dir, session+serverLock)
+		unlock, err := tryLock(lock)
+		if unlock != nil { // it has ended
+			removeServer(file, lock, unlock)
+		}
+		if unlock != nil || err != nil { // or that cannot be told
+			continue
+		}
+		var s Server
+		text, err := Read(file, maxServerFile)
+		if err == nil && len(text) <= maxServerFile && json.Unmarshal(text, &s) == nil && s.Session == session {
+			servers = append(servers, s)
+		}
+	}
+	slices.SortFunc(servers, func(a, b Server) int {
+		return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Session, b.Session))
+	})
+	return servers, nil
+}
+
+// agentEnd is between the agent and the rest of the name of a caller. It is in no name of an
+// agent or a session.
+const agentEnd = "/"
+
+// CallerOf returns the name of a caller that acts for an agent: AGENT/CALLER. Without an agent it
+// is the caller itself.
+func CallerOf(agent, caller string) string {
+	if agent == "" {
+		return caller
+	}
+	return agent + agentEnd + caller
+}
+
+// AgentOf returns the agent in the name of a caller, "" for none.
+func AgentOf(caller string) string {
+	agent, _, acts := strings.Cut(caller, agentEnd)
+	if !acts {
+		return ""
+	}
+	return agent
+}
+
+// SessionOf returns the name of a caller without the agent.
+func SessionOf(caller string) string {
+	_, session, acts := strings.Cut(caller, agentEnd)
+	if !acts {
+		return caller
+	}
+	return session
+}

@@ -1,0 +1,103 @@
+//go:build unix
+
+package ownerfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// noFollow are flags for opening: follow no link, wait for no pipe.
+	noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+	// CanRenameOpen reports whether a file can be renamed while a process has it open.
+	CanRenameOpen = true
+)
+
+// self is the user of this process, which does not change while it runs.
+var self = sync.OnceValue(os.Geteuid)
+
+// checkAccess returns an *[Unsafe] unless something belongs to this user and has
+// no permissions for the group and others.
+func checkAccess(name string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok || int(stat.Uid) != self():
+		return &Unsafe{Path: name, Problem: OtherOwner}
+	case info.Mode().Perm()&0o077 != 0:
+		return &Unsafe{Path: name, Problem: Accessible, Mode: info.Mode().Perm()}
+	}
+	return nil
+}
+
+// hasSecondLink reports whether a file has more than one hard link, or none left.
+func hasSecondLink(info fs.FileInfo, _ *os.File) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Nlink != 1
+}
+
+// Mkdir implements [System].
+func (Disk) Mkdir(name string) error { return os.Mkdir(name, 0o700) }
+
+// Rename implements [System].
+func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Unwritable returns an error if no file can be made in a folder, which exists or would be
+// made. It makes nothing.
+func Unwritable(dir string) error {
+	for {
+		err := unix.Access(dir, unix.W_OK|unix.X_OK)
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return err
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// lockFile tries to take the exclusive lock of an open file.
+func lockFile(file *os.File) (locked bool, err error) {
+	err = flock(file, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func unlockFile(file *os.File) error { return flock(file, syscall.LOCK_UN) }
+
+// flock does not use Fd, which makes the file blocking by further system calls.
+func flock(file *os.File, how int) error {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		for {
+			if err = syscall.Flock(int(fd), how); err != syscall.EINTR {
+				return
+			}
+		}
+	})
+	return errors.Join(failed, err)
+}
+
+// Remedy returns the command by which the user can fix it, "" for none: it takes the rights of others
+// away.
+func (e *Unsafe) Remedy() string {
+	if e.Problem != Accessible {
+		return ""
+	}
+	mode := "600"
+	if info, err := os.Stat(e.Path); err == nil && info.IsDir() {
+		mode = "700"
+	}
+	return fmt.Sprintf("chmod %s %q", mode, e.Path)
+}

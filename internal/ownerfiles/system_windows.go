@@ -1,0 +1,147 @@
+package ownerfiles
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+const (
+	// noFollow are flags for opening. None help here: whether a name is a link is checked before.
+	noFollow = 0
+
+	// CanRenameOpen reports whether a file can be renamed while a process has it open.
+	CanRenameOpen = false
+)
+
+// hasSecondLink reports whether a file has more than one hard link, which only an open file tells: it
+// is false for none.
+func hasSecondLink(_ fs.FileInfo, file *os.File) bool {
+	if file == nil {
+		return false
+	}
+	var info syscall.ByHandleFileInformation
+	err := syscall.GetFileInformationByHandle(syscall.Handle(file.Fd()), &info)
+	return err != nil || info.NumberOfLinks != 1
+}
+
+// accounts may own and access private files: this user first, then the system and the
+// administrators, who can take ownership of any file. Owner rights (S-1-3-4) and the creator
+// (S-1-3-0) are the owner of a file.
+var accounts = sync.OnceValues(func() ([]string, error) {
+	user, err := CurrentUser()
+	if err != nil {
+		return nil, err
+	}
+	return []string{user, "S-1-5-18", "S-1-5-32-544", "S-1-3-4", "S-1-3-0"}, nil
+})
+
+// Mkdir implements [System]. The folder inherits no rights; what is made in it inherits its own.
+func (Disk) Mkdir(name string) error {
+	err := makePrivate(name)
+	if err != nil {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+	}
+	return nil
+}
+
+func makePrivate(name string) error {
+	all, err := accounts()
+	if err != nil {
+		return err
+	}
+	descriptor, err := windows.SecurityDescriptorFromString(fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", all[0]))
+	if err != nil {
+		return err
+	}
+	path, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return err
+	}
+	const words = 3 // the size of the structure, whose fields are aligned to a word each
+	return windows.CreateDirectory(path, &windows.SecurityAttributes{Length: words * bits.UintSize / 8, SecurityDescriptor: descriptor})
+}
+
+// checkAccess returns an *[Unsafe] unless the owner is one of [accounts] and no other account
+// has any right.
+func checkAccess(name string, _ fs.FileInfo) error {
+	all, err := accounts()
+	if err != nil {
+		return &fs.PathError{Op: "user", Path: name, Err: err}
+	}
+	descriptor, err := DescriptorOf(name)
+	if err != nil {
+		return err
+	}
+	if !descriptor.OwnedBy(all) {
+		return &Unsafe{Path: name, Problem: OtherOwner}
+	}
+	if account := foreignIn(descriptor, all); account != "" {
+		return &Unsafe{Path: name, Problem: Accessible, Account: account}
+	}
+	return nil
+}
+
+// foreignIn returns an account outside the given SIDs that has any right by a descriptor, also
+// one for new files in a folder; "" for none.
+func foreignIn(descriptor Descriptor, sids []string) string {
+	for _, entry := range descriptor.Entries {
+		if !entry.Denies && !slices.Contains(sids, entry.Account) {
+			return AccountName(entry.Account)
+		}
+	}
+	return ""
+}
+
+// Remedy returns the command by which the user can fix it, "" for none: it leaves rights to this user
+// alone.
+func (e *Unsafe) Remedy() string {
+	if e.Problem != Accessible {
+		return ""
+	}
+	return Remedy(e.Path, e.Account)
+}
+
+// A rename is tried again for half a second while another process has the file open: a
+// reader of ours, or a virus scanner that looks at what is new.
+const (
+	renameTries = 50
+	renamePause = 10 * time.Millisecond
+)
+
+// Rename implements [System].
+func (Disk) Rename(from, to string) error {
+	for try := 1; ; try++ {
+		err := os.Rename(from, to)
+		inUse := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, fs.ErrPermission)
+		if !inUse || try == renameTries {
+			return err
+		}
+		time.Sleep(renamePause)
+	}
+}
+
+// lockFile tries to take the exclusive lock of an open file: that of its first byte.
+func lockFile(file *os.File) (locked bool, err error) {
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &windows.Overlapped{})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func unlockFile(file *os.File) error {
+	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, &windows.Overlapped{})
+}
+
+// Unwritable returns no error: it is not known before a file is made.
+func Unwritable(string) error { return nil }

@@ -1,0 +1,180 @@
+package ownerfiles
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const maxFile = 1 << 20 // settings are some hundred bytes
+
+// Untrusted says why a settings file is not used, and how the user can correct it: a user who can
+// write it can change the policy.
+type Untrusted struct{ Reason, Advice string }
+
+func (e *Untrusted) Error() string { return e.Reason }
+
+// ReadTrusted reads a regular file of at most 1 MiB that no other user can write or replace.
+// The info is from before it was read. The error is an [*Untrusted] or that of the system.
+func ReadTrusted(name string) ([]byte, fs.FileInfo, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkKind(seen); err != nil { // opening a pipe would wait for a writer
+		return nil, nil, err
+	}
+	if err := CheckFolderPath(filepath.Dir(name)); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(checkKind(info), safeFile(name, f, info)); err != nil {
+		return nil, nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		return nil, nil, tooLarge()
+	}
+	return content, info, err
+}
+
+func checkKind(info fs.FileInfo) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &Untrusted{"is a symbolic link", "use the path of the file itself with --config"}
+	case !info.Mode().IsRegular():
+		return &Untrusted{"is not a regular file", `"vaultwicket config init" creates a settings file`}
+	case info.Size() > maxFile:
+		return tooLarge()
+	}
+	return nil
+}
+
+func tooLarge() error {
+	return &Untrusted{fmt.Sprintf("is larger than %d bytes", maxFile), "check that this is the right file"}
+}
+
+// ErrNotRegular is returned for a folder, a pipe or a device.
+var ErrNotRegular = errors.New("is not a regular file")
+
+// OpenRegular opens the regular file that a path leads to, links included, for reading. It checks what it is
+// before and after it opens it (TOCTOU): opening a pipe would wait for a writer, and a device may never end.
+// The error is [ErrNotRegular] or that of the system.
+func OpenRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|Nonblocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// VaultAround returns the vault that contains a file or would contain it, "" for none. It
+// compares folders by identity, not by name, so that links and letter case do not matter.
+func VaultAround(name string, vaults []string) string {
+	existing := name // or the nearest folder above it that exists
+	for _, err := os.Lstat(existing); err != nil && existing != filepath.Dir(existing); _, err = os.Lstat(existing) {
+		existing = filepath.Dir(existing)
+	}
+	if whole, err := filepath.EvalSymlinks(existing); err == nil {
+		name = whole
+	}
+	for _, vault := range vaults {
+		if info, err := os.Stat(vault); err == nil && (isFolder(name, info) || inside(name, info)) {
+			return vault
+		}
+	}
+	return ""
+}
+
+// ReadMachineFile reads a file as [ReadTrusted] does, and only if administrators alone own and can
+// write it and everything on its path: not even the user of this process. The error is an
+// [*Untrusted] or that of the system, [fs.ErrNotExist] if there is no such file.
+func ReadMachineFile(name string) ([]byte, fs.FileInfo, error) {
+	if _, err := os.Lstat(name); err != nil {
+		return nil, nil, err
+	}
+	err := WalkPath(name, func(_, entry string, info fs.FileInfo) error {
+		if reason := notOfMachine(entry, info); reason != "" {
+			return &Untrusted{fmt.Sprintf("%q %s", entry, reason), "the administrator of this machine can correct it or remove the file"}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return ReadTrusted(name)
+}
+
+// maxLinks is how many symbolic links may be on the way, as many as Linux allows.
+const maxLinks = 40
+
+// WalkPath visits every file, folder and symbolic link on the way of an absolute path, the targets of links
+// included: the folder that it is in, its path there, and what Lstat says of it. The first folder is
+// the root, on Windows that of a drive or a share; junctions are links there. An error of visit ends
+// the walk and is returned. The other errors are those of Lstat and Readlink, and an [*fs.PathError]
+// with [syscall.ELOOP] after more than 40 links.
+func WalkPath(path string, visit func(folder, entry string, info fs.FileInfo) error) error {
+	at, todo := splitTarget("", path)
+	for links := 0; len(todo) > 0; {
+		next := todo[0]
+		todo = todo[1:]
+		if next == ".." {
+			at = filepath.Dir(at)
+			continue
+		}
+		entry := filepath.Join(at, next)
+		info, err := os.Lstat(entry)
+		if err != nil {
+			return err
+		}
+		if err := visit(at, entry, info); err != nil {
+			return err
+		}
+		target, err := targetOf(entry, info)
+		if err != nil {
+			return err
+		}
+		if target == "" {
+			at = entry
+			continue
+		}
+		if links++; links > maxLinks {
+			return &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+		}
+		root, names := splitTarget(at, target)
+		at, todo = root, append(names, todo...)
+	}
+	return nil
+}
+
+// IsLink reports whether Lstat has seen a link at entry, which may lead elsewhere.
+func IsLink(entry string, info fs.FileInfo) bool {
+	target, err := targetOf(entry, info)
+	return target != "" || err != nil
+}

@@ -1,0 +1,134 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// everyKind is one frame of each kind, well-formed.
+func everyKind(t testing.TB) []byte {
+	t.Helper()
+	b, ok := AppendHello(nil, Hello{Version: Version, PID: 7, Folder: "/a vault/ü"})
+	require.That(t, ok, "a short hello is too long")
+	b, ok = AppendRequest(b, 1, Request{Input: true, Words: []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}})
+	require.That(t, ok, "a short request is too long")
+	b = Append(b, Frame{Kind: KindInput, ID: 1, Payload: []byte("text")})
+	b = Append(b, Frame{Kind: KindInput, ID: 1})
+	b = Append(b, Frame{Kind: KindCancel, ID: 1})
+	b = Append(b, Frame{Kind: KindStdout, ID: 1, Payload: bytes.Repeat([]byte("o"), MaxChunk)})
+	b = Append(b, Frame{Kind: KindStderr, ID: 1, Payload: []byte("e")})
+	return AppendEnd(b, 1<<32-1, End{Status: 2, Unrun: true, Last: true})
+}
+
+func TestFramesArriveAsTheyWereSent(t *testing.T) {
+	for name, in := range map[string]io.Reader{
+		"at once":      bytes.NewReader(everyKind(t)),
+		"byte by byte": iotest.OneByteReader(bytes.NewReader(everyKind(t))),
+	} {
+		r := NewReader(in)
+		next := func(kind Kind) Frame {
+			f, err := r.Next()
+			require.That(t, err == nil && f.Kind == kind, "%s: kind %d, %v; want %d", name, f.Kind, err, kind)
+			return f
+		}
+		h, err := ParseHello(next(KindHello))
+		assert.That(t, err == nil && h == (Hello{Version, 7, "/a vault/ü"}), "%s: %+v, %v", name, h, err)
+		q, err := ParseRequest(next(KindRequest))
+		want := (Request{true, []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}})
+		assert.That(t, err == nil && reflect.DeepEqual(q, want), "%s: %+v, %v", name, q, err)
+		f := next(KindInput)
+		assert.That(t, string(f.Payload) == "text" && f.ID == 1, "%s: %+v", name, f)
+		assert.Equal(t, len(next(KindInput).Payload), 0, "%s", name)
+		next(KindCancel)
+		assert.Equal(t, len(next(KindStdout).Payload), MaxChunk, "%s, bytes", name)
+		next(KindStderr)
+		f = next(KindEnd)
+		e, err := ParseEnd(f)
+		assert.That(t, err == nil && e == (End{2, true, true}) && f.ID == 1<<32-1, "%s: %+v, %v", name, e, err)
+		_, err = r.Next()
+		assert.Equal(t, err, io.EOF, "%s: after the last frame", name)
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	tests := []struct{ name, sent string }{
+		{"text", "Error: Unknown switch: --worker\n"},
+		{"no kind", "\x00\x00\x00\x00\x00\x00\x00\x00\x01"},
+		{"an unknown kind", "\x00\x00\x00\x00\x0a\x00\x00\x00\x01"},
+		{"a cancel that carries too much", "\x00\x00\x00\x02\x04\x00\x00\x00\x01xx"},
+		{"a piece that is too long", "\x00\x01\x00\x01\x05\x00\x00\x00\x01"},
+		{"a length without end", "\xff\xff\xff\xff\x02\x00\x00\x00\x01"},
+		{"half a head", "\x00\x00\x00"},
+		{"half a payload", "\x00\x00\x00\x05\x05\x00\x00\x00\x01xx"},
+		{"no payload", "\x00\x00\x00\x05\x05\x00\x00\x00\x01"},
+	}
+	for _, tt := range tests {
+		_, err := NewReader(strings.NewReader(tt.sent)).Next()
+		malformed := (*Malformed)(nil)
+		assert.That(t, errors.As(err, &malformed), "%s: %v", tt.name, err)
+	}
+}
+
+func TestPayloadsThatAreNone(t *testing.T) {
+	for _, payload := range []string{"", "\x02", "\x00\x05ab", "\x00\xff", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
+		q, err := ParseRequest(Frame{Kind: KindRequest, Payload: []byte(payload)})
+		assert.That(t, err != nil, "request %q: %+v", payload, q)
+	}
+	for _, payload := range []string{"", "\x00", "\x00\x04", "\x00\x00\x00"} {
+		e, err := ParseEnd(Frame{Kind: KindEnd, Payload: []byte(payload)})
+		assert.That(t, err != nil, "end %q: %+v", payload, e)
+	}
+	for _, f := range []Frame{{}, {Kind: KindHello}, {Kind: KindHello, Payload: []byte(greeting + "\x00\x00")}, {Kind: KindStdout, Payload: []byte(greeting + "\x00\x00\x00\x01\x00\x00\x00\x01")}} {
+		h, err := ParseHello(f)
+		assert.That(t, err != nil, "hello %+v: %+v", f, h)
+	}
+}
+
+func TestWhatIsTooLongIsNotSent(t *testing.T) {
+	_, ok := AppendRequest(nil, 1, Request{Words: []string{strings.Repeat("x", MaxRequest)}})
+	assert.That(t, !ok, "a long request")
+	_, ok = AppendHello(nil, Hello{Folder: strings.Repeat("x", maxHello)})
+	assert.That(t, !ok, "a long hello")
+}
+
+func FuzzNext(f *testing.F) {
+	whole := everyKind(f)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte("Error: Unknown switch: --worker\n"))
+	f.Add([]byte("\xff\xff\xff\xff\x02\x00\x00\x00\x01"))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		r := NewReader(bytes.NewReader(sent))
+		var again []byte
+		for {
+			got, err := r.Next()
+			if err != nil {
+				malformed := (*Malformed)(nil)
+				require.That(t, err == io.EOF || errors.As(err, &malformed), "an error without a type: %v", err)
+				require.That(t, err != io.EOF || bytes.Equal(again, sent), "what was read is not what was sent")
+				return
+			}
+			require.That(t, int(got.Kind) < len(bounds) && len(got.Payload) <= bounds[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))
+			again = Append(again, got)
+			_, _ = ParseHello(got)
+			if q, err := ParseRequest(got); err == nil && got.Kind == KindRequest {
+				b, _ := AppendRequest(nil, got.ID, q)
+				if f, err := NewReader(bytes.NewReader(b)).Next(); err == nil {
+					back, err := ParseRequest(f)
+					require.That(t, err == nil && reflect.DeepEqual(back, q), "%+v came back as %+v, %v", q, back, err)
+				}
+			}
+			if e, err := ParseEnd(got); err == nil && got.Kind == KindEnd && !bytes.Equal(AppendEnd(nil, got.ID, e), Append(nil, got)) {
+				t.Fatalf("the end %+v is written in two ways", e)
+			}
+		}
+	})
+}

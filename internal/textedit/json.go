@@ -1,0 +1,467 @@
+package textedit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// JSON edits JSON files, with comments and trailing commas if the client accepts them. Otherwise
+// they are malformed: the client could not read the file either. The parser is not
+// tailscale/hujson, which accepts duplicate names and text that is not UTF-8, rejects a byte order
+// mark, has no limit of depth and does not tell where commas are.
+//
+// With Lines, an element that is added to a list of several lines gets a line for each member;
+// otherwise it is written as the last element is.
+type JSON struct{ Comments, TrailingCommas, Lines bool }
+
+// Decode returns the text as a parser would, nil for an empty one; numbers are
+// json.Number. The error is an [*Malformed] or an [*Unsupported].
+func (o JSON) Decode(text []byte) (any, error) {
+	root, err := parseJSON(text, o)
+	if err != nil {
+		return nil, err
+	}
+	return root.plain(text), nil
+}
+
+func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
+	root, err := parseJSON(text, o)
+	if err != nil {
+		return nil, err
+	}
+	s := jsonStyleOf(text, root)
+	keys := append(slices.Clone(at.Path), at.Name)
+	var changed []byte
+	if root == nil {
+		changed = bytes.Clone(text) // white space and comments
+		if comments := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(BOM))); len(comments) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+			changed = append(changed, s.newline...)
+		}
+		s.text = changed
+		changed = append(append(changed, s.render(nestedObject(keys, entry), s.lineIndent(len(changed)), true)...), s.newline...)
+	} else {
+		holder, inline := root, s.inline
+		for len(keys) > 1 {
+			if err := holder.mustBeObject(text, at); err != nil {
+				return nil, err
+			}
+			i := holder.find(keys[0])
+			if i < 0 {
+				break
+			}
+			inline = s.inline || len(holder.members) > 1 && s.oneLine(holder)
+			holder, keys = holder.members[i].value, keys[1:]
+		}
+		if len(holder.members) > 0 {
+			inline = s.inline || s.oneLine(holder)
+		}
+		if err := holder.mustBeObject(text, at); err != nil {
+			return nil, err
+		}
+		if i := holder.find(keys[0]); i >= 0 {
+			old := holder.members[i]
+			changed = Apply(text, Splice{Start: old.value.start, End: old.value.end, Text: s.render(entry, s.lineIndent(old.keyStart), !inline)})
+		} else {
+			changed = s.insert(holder, !inline, keys[0], nestedObject(keys[1:], entry))
+		}
+	}
+	return changed, nil
+}
+
+func (o JSON) remove(text []byte, at Place) ([]byte, error) {
+	holder, err := parseJSON(text, o)
+	if err != nil {
+		return nil, err
+	}
+	var parent *jsonNode
+	for _, key := range at.Path {
+		holder, parent = holder.members[holder.find(key)].value, holder
+	}
+	return removeMember(text, parent, holder, holder.find(at.Name)), nil
+}
+
+func (JSON) cannot(Place, bool) error { return errElsewhere }
+
+func (n *jsonNode) mustBeObject(text []byte, at Place) error {
+	if n.kind == '{' {
+		return nil
+	}
+	return MalformedAt(text, n.start, fmt.Sprintf("an object is needed here, for %s", at))
+}
+
+// nestedObject returns the value of the first missing one of keys[1:]: the entry, or objects around it.
+func nestedObject(keys []string, entry Object) Object {
+	for i := len(keys) - 1; i >= 0; i-- {
+		entry = Object{{Key: keys[i], Value: entry}}
+	}
+	return entry
+}
+
+// insert adds a member at the end of an object, after a comment on the line of the last one.
+// With lines it gets a line of its own.
+func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value any) []byte {
+	closing := s.lineIndent(holder.start)
+	indent := closing + s.unit
+	for _, m := range slices.Backward(holder.members) {
+		if s.startsLine(m.keyStart) {
+			indent = s.lineIndent(m.keyStart)
+			break
+		}
+	}
+	body := s.quote(key) + s.colon + s.render(value, indent, lines)
+	if lines {
+		body = s.newline + indent + body
+	}
+	if len(holder.members) == 0 {
+		at := sameLineComments(s.text, holder.start+1)
+		rest := s.text[at : holder.end-1]
+		end := at
+		if len(bytes.TrimSpace(rest)) == 0 {
+			end = holder.end - 1
+			if lines {
+				body += s.newline + closing
+			}
+		}
+		return Apply(s.text, Splice{Start: at, End: end, Text: body})
+	}
+	last := holder.members[len(holder.members)-1]
+	if last.comma >= 0 {
+		at := sameLineComments(s.text, last.comma+1)
+		return Apply(s.text, Splice{Start: at, End: at, Text: body + ","})
+	}
+	comma := Splice{Start: last.value.end, End: last.value.end, Text: ","}
+	at := sameLineComments(s.text, last.value.end)
+	if !lines {
+		body = s.space + body
+	}
+	return Apply(s.text, comma, Splice{Start: at, End: at, Text: body})
+}
+
+// removeMember takes a member out, with the white space before it and one comma. An object
+// that becomes empty is written as {}, unless that would put all of its parent on one
+// line: then one more entry would be written in another way.
+func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
+	m := holder.members[i]
+	cut := []Splice{{Start: m.gap, End: m.value.end}}
+	switch {
+	case m.comma >= 0:
+		cut = append(cut, Splice{Start: m.comma, End: m.comma + 1})
+	case i > 0:
+		comma := holder.members[i-1].comma
+		cut = append(cut, Splice{Start: comma, End: comma + 1})
+	}
+	if len(holder.members) == 1 {
+		before, after := text[holder.start+1:m.gap], text[m.value.end:holder.end-1]
+		rest := bytes.TrimSpace(append(bytes.Clone(before), after...))
+		collapses := parent == nil || bytes.IndexByte(text[parent.start:holder.start], '\n') >= 0 || bytes.IndexByte(text[holder.end:parent.end], '\n') >= 0
+		if (len(rest) == 0 || string(rest) == ",") && collapses {
+			return Apply(text, Splice{Start: holder.start + 1, End: holder.end - 1})
+		}
+	}
+	return Apply(text, cut...)
+}
+
+// sameLineComments returns the end of the comments after an offset on its line, the offset without any.
+func sameLineComments(text []byte, at int) int {
+	for next := at; next < len(text); {
+		switch text[next] {
+		case ' ', '\t':
+			next++
+			continue
+		case '/':
+		default:
+			return at
+		}
+		end := commentEnd(text, next)
+		if end <= 0 || bytes.IndexByte(text[next:end], '\n') >= 0 {
+			return at
+		}
+		at, next = end, end
+	}
+	return at
+}
+
+// lineIndent returns the white space with which the line of an offset begins.
+func (s jsonStyle) lineIndent(offset int) string {
+	start := bytes.LastIndexByte(s.text[:offset], '\n') + 1
+	line := strings.TrimPrefix(string(s.text[start:offset]), BOM)
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// jsonStyle is how a text is written, so that an entry is written in the same way.
+type jsonStyle struct {
+	text    []byte
+	newline string
+	unit    string // one level of indentation
+	inline  bool   // the whole text is one line
+	colon   string // between a name and its value
+	space   string // after a comma on the same line
+}
+
+func jsonStyleOf(text []byte, root *jsonNode) jsonStyle {
+	s := jsonStyle{text: text, newline: Newline(text), unit: "  ", colon: ": ", space: " "}
+	if root == nil || root.kind != '{' || len(root.members) == 0 {
+		return s
+	}
+	first := root.members[0]
+	body := text[root.start:root.end]
+	if bytes.IndexByte(body, '\n') < 0 {
+		s.inline = true
+		if !bytes.Contains(body, []byte(`": `)) {
+			s.colon, s.space = ":", ""
+		}
+		return s
+	}
+	if s.startsLine(first.keyStart) {
+		outer, inner := s.lineIndent(root.start), s.lineIndent(first.keyStart)
+		if unit, ok := strings.CutPrefix(inner, outer); ok && unit != "" {
+			s.unit = unit
+		}
+	}
+	return s
+}
+
+// startsLine reports whether nothing but white space is before an offset on its line.
+func (s jsonStyle) startsLine(offset int) bool {
+	start := bytes.LastIndexByte(s.text[:offset], '\n') + 1
+	return start > 0 && len(bytes.TrimLeft(s.text[start:offset], " \t")) == 0
+}
+
+// oneLine reports whether an object is all on one line, so that one more member is put there.
+func (s jsonStyle) oneLine(n *jsonNode) bool { return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0 }
+
+// render returns a value as JSON. With lines an object has one line for each member,
+// indented by one unit more than indent.
+func (s jsonStyle) render(value any, indent string, lines bool) string {
+	switch v := value.(type) {
+	case string:
+		return s.quote(v)
+	case bool, int:
+		return fmt.Sprint(v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, item := range v {
+			quoted[i] = s.quote(item)
+		}
+		return "[" + strings.Join(quoted, ","+s.space) + "]"
+	case Object:
+		if len(v) == 0 {
+			return "{}"
+		}
+		before, after, separator := "", "", ","+s.space
+		if lines {
+			before, after = s.newline+indent+s.unit, s.newline+indent
+			separator = "," + before
+		}
+		var members []string
+		for _, m := range v {
+			members = append(members, s.quote(m.Key)+s.colon+s.render(m.Value, indent+s.unit, lines))
+		}
+		return "{" + before + strings.Join(members, separator) + after + "}"
+	}
+	return "null"
+}
+
+// quote returns a string as JSON, with < > & as they are.
+func (jsonStyle) quote(text string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(text) != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// Render returns an entry in objects, with two spaces of indentation.
+func (JSON) Render(at Place, entry Object) string {
+	whole := nestedObject(append(slices.Clone(at.Path), at.Name), entry)
+	return jsonStyle{newline: "\n", unit: "  ", colon: ": ", space: " "}.render(whole, "", true) + "\n"
+}
+
+// RenderJSONLine returns an object as JSON without white space.
+func RenderJSONLine(value Object) string { return jsonStyle{colon: ":"}.render(value, "", false) }
+
+// AddTo returns the text with one more object at the end of the list that is under a key of the
+// root object. A missing list is made. The object is written as the other elements are; the
+// errors are those of [JSON.Decode], and a [*Malformed] if there is something else than a list.
+func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
+	root, at, err := o.list(text, list)
+	if err != nil {
+		return nil, err
+	}
+	s := jsonStyleOf(text, root)
+	if at == nil {
+		if s.colon, s.space = s.separators(root); len(root.members) == 0 && s.oneLine(root) {
+			s.colon = ":"
+		}
+		return o.AddTo(s.insert(root, !s.inline && !s.oneLine(root), list, []string{}), list, entry)
+	}
+	lines, indent := false, s.lineIndent(at.start)+s.unit
+	s.colon, s.space = ":", "" // as the app writes canvases
+	for _, m := range slices.Backward(root.members) {
+		if items := m.value.items; len(items) > 0 && len(items[0].members) > 0 && (m.value == at || len(at.items) == 0) {
+			sample := items[len(items)-1]
+			s.colon, s.space = s.separators(sample)
+			lines = !s.oneLine(sample)
+		}
+	}
+	spread := !s.inline && !s.oneLine(root)
+	if len(at.items) > 0 {
+		spread = s.startsLine(at.items[len(at.items)-1].start)
+	}
+	if o.Lines && spread {
+		s.colon, lines = ": ", true
+	}
+	var splice Splice
+	switch n := len(at.items); n {
+	case 0:
+		before, after := "", ""
+		if spread {
+			before, after = s.newline+indent, s.newline+s.lineIndent(at.start)
+		}
+		splice = Splice{Start: at.start + 1, End: at.end - 1, Text: before + s.render(entry, indent, lines) + after}
+	default:
+		last := at.items[n-1]
+		gap := "," + string(text[at.start+1:at.items[0].start])
+		if n > 1 {
+			gap = string(text[at.items[n-2].end:last.start])
+		}
+		if spread {
+			indent = s.lineIndent(last.start)
+		}
+		splice = Splice{Start: last.end, End: last.end, Text: gap + s.render(entry, indent, lines)}
+	}
+	return o.differs(text, Apply(text, splice), list, func(items []any) []any { return append(items, entry.Plain()) })
+}
+
+// SetIn returns the text with other members of the object at an index of a list: replaced,
+// added at its end, or removed where the value is nil. The errors are those of [JSON.AddTo].
+func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte, error) {
+	changed := text
+	for _, m := range members {
+		root, at, err := o.list(changed, list)
+		if err != nil {
+			return nil, err
+		}
+		if at == nil || index >= len(at.items) {
+			return nil, &Unsupported{fmt.Sprintf("%q has no element %d", list, index)}
+		}
+		item := at.items[index]
+		if item.kind != '{' {
+			return nil, MalformedAt(changed, item.start, "an object is needed here")
+		}
+		s := jsonStyleOf(changed, root)
+		s.colon, s.space = s.separators(item)
+		switch i := item.find(m.Key); {
+		case i < 0 && m.Value == nil:
+		case i < 0:
+			changed = s.insert(item, !s.oneLine(item), m.Key, m.Value)
+		case m.Value == nil:
+			changed = removeMember(changed, at, item, i)
+		default:
+			value := item.members[i].value
+			changed = Apply(changed, Splice{Start: value.start, End: value.end, Text: s.render(m.Value, "", false)})
+		}
+	}
+	return o.differs(text, changed, list, func(items []any) []any {
+		item, _ := items[index].(map[string]any)
+		for key, value := range members.Plain() {
+			if item[key] = value; value == nil {
+				delete(item, key)
+			}
+		}
+		return items
+	})
+}
+
+// RemoveFrom returns the text without the elements of a list for which gone is true. The errors
+// are those of [JSON.AddTo].
+func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([]byte, error) {
+	_, at, err := o.list(text, list)
+	if err != nil || at == nil {
+		return text, err
+	}
+	var cuts []Splice
+	n := len(at.items)
+	for first := 0; first < n; first++ {
+		if !gone(first) {
+			continue
+		}
+		last := first
+		for last+1 < n && gone(last+1) {
+			last++
+		}
+		switch {
+		case last+1 < n:
+			cuts = append(cuts, Splice{Start: at.items[first].start, End: at.items[last+1].start})
+		case first > 0:
+			cuts = append(cuts, Splice{Start: at.items[first-1].end, End: at.items[last].end})
+		default:
+			cuts = append(cuts, Splice{Start: at.start + 1, End: at.end - 1})
+		}
+		first = last
+	}
+	return o.differs(text, Apply(text, cuts...), list, func(items []any) []any {
+		i := -1
+		return slices.DeleteFunc(items, func(any) bool { i++; return gone(i) })
+	})
+}
+
+// list returns the root object of a text and the list under a key, nil if the key is missing.
+func (o JSON) list(text []byte, key string) (root, list *jsonNode, err error) {
+	if root, err = parseJSON(text, o); err != nil {
+		return nil, nil, err
+	}
+	if root == nil || root.kind != '{' {
+		return nil, nil, MalformedAt(text, 0, "an object is needed here")
+	}
+	i := root.find(key)
+	if i < 0 {
+		return root, nil, nil
+	}
+	if list = root.members[i].value; list.kind != '[' {
+		return nil, nil, MalformedAt(text, list.start, fmt.Sprintf("a list is needed here, for %q", key))
+	}
+	return root, list, nil
+}
+
+// differs returns the changed text if it differs from text in one list alone, as change has it.
+func (o JSON) differs(text, changed []byte, list string, change func(items []any) []any) ([]byte, error) {
+	before, err := o.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	after, err := o.Decode(changed)
+	root, _ := before.(map[string]any)
+	if items, _ := root[list].([]any); err == nil && root != nil {
+		if root[list] = change(items); Equal(root, after) {
+			return changed, nil
+		}
+	}
+	return nil, errElsewhere
+}
+
+// separators returns what an object has between a name and its value, and after a comma on a
+// line, as far as its first members tell.
+func (s jsonStyle) separators(n *jsonNode) (colon, space string) {
+	if len(n.members) == 0 {
+		return s.colon, s.space
+	}
+	first := n.members[0]
+	colon = string(s.text[first.keyStart:first.value.start])
+	colon = colon[strings.LastIndexByte(colon, '"')+1:]
+	if bytes.IndexByte([]byte(colon), '\n') >= 0 {
+		colon = ": "
+	}
+	space = strings.TrimPrefix(colon, ":")
+	if first.comma >= 0 && len(n.members) > 1 {
+		if space = string(s.text[first.comma+1 : n.members[1].keyStart]); strings.Contains(space, "\n") {
+			space = ""
+		}
+	}
+	return colon, space
+}

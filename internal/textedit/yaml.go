@@ -1,0 +1,444 @@
+package textedit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An entry
+// is put before the first one, in block style. A non-empty collection in flow style is not edited.
+type YAML struct{}
+
+// Decode returns the text as a parser would, nil for an empty one. Integers are float64; a scalar of
+// another type is its tag and its text. The error is an [*Malformed] or an [*Unsupported].
+func (YAML) Decode(text []byte) (any, error) {
+	root, err := parseYAML(text)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	nodes := maxNodes
+	return plainYAML(root, maxYAMLDepth, &nodes)
+}
+
+func (e YAML) set(text []byte, at Place, entry Object) (changed []byte, err error) {
+	h, err := yamlHolderOf(text, at)
+	if err != nil {
+		return nil, err
+	}
+	newline := Newline(text)
+	lines := func(block string) string { return strings.ReplaceAll(block, "\n", newline) }
+	switch {
+	case h.key == nil:
+		// A text without a final line end gets a block without one.
+		block := lines(e.Render(at, entry))
+		if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
+			block = newline + strings.TrimSuffix(block, newline)
+		}
+		changed = append(bytes.Clone(text), block...)
+	case h.empty():
+		changed, err = h.fill(lines(yamlEntry(at, entry, h.childIndent())), newline)
+	default:
+		start, end, wrong := h.span(at)
+		if wrong != nil {
+			return nil, wrong
+		}
+		block := lines(yamlEntry(at, entry, h.childIndent()))
+		if start < 0 {
+			start = h.start(h.key.Line + 1)
+			end = start
+		} else if !bytes.HasSuffix(text[start:end], []byte("\n")) {
+			block = strings.TrimSuffix(block, newline)
+		}
+		changed = Apply(text, Splice{Start: start, End: end, Text: block})
+	}
+	return changed, err
+}
+
+func (YAML) remove(text []byte, at Place) ([]byte, error) {
+	h, err := yamlHolderOf(text, at)
+	if err != nil {
+		return nil, err
+	}
+	start, end, err := h.span(at)
+	if err != nil {
+		return nil, err
+	}
+	var insertions []Splice
+	if len(h.value.Content) == h.step() {
+		colon, err := h.colon()
+		if err != nil {
+			return nil, err
+		}
+		brackets := " {}"
+		if at.List {
+			brackets = " []"
+		}
+		insertions = append(insertions, Splice{Start: colon, End: colon, Text: brackets})
+	}
+	if end == len(text) && !bytes.HasSuffix(text, []byte("\n")) {
+		start -= lineEnd(text[:start])
+	}
+	return Apply(text, append(insertions, Splice{Start: start, End: end})...), nil
+}
+
+func (YAML) cannot(at Place, _ bool) error { return flowStyleError(at) }
+
+func flowStyleError(at Place) error {
+	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
+}
+
+// yamlHolder is the collection that contains the entries; without a key it does not exist.
+type yamlHolder struct {
+	text       []byte
+	starts     []int // the offsets at which the lines of text begin
+	key, value *yaml.Node
+	list       bool
+}
+
+// yamlHolderOf finds the collection of a place, whose path has one key. A value that is no
+// collection of the right kind, or has a form that cannot be edited, is an error.
+func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
+	h := &yamlHolder{text: text, starts: []int{0}, list: at.List}
+	for i, c := range text {
+		if c == '\n' && i+1 < len(text) {
+			h.starts = append(h.starts, i+1)
+		}
+	}
+	root, err := parseYAML(text)
+	if err != nil || root == nil {
+		return h, err
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, &Malformed{Line: root.Line, Column: root.Column, Reason: "a mapping is needed here, for " + at.Path[0]}
+	}
+	if root.Style&yaml.FlowStyle != 0 {
+		return nil, &Unsupported{Reason: "the file is written in braces"}
+	}
+	if len(root.Content) > 0 && root.Content[0].Column != 1 {
+		return nil, &Unsupported{Reason: "all of the file is indented"}
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value != at.Path[0] || root.Content[i].Kind != yaml.ScalarNode {
+			continue
+		}
+		h.key, h.value = root.Content[i], root.Content[i+1]
+		break
+	}
+	kind, name := yaml.MappingNode, "mapping"
+	if h.list {
+		kind, name = yaml.SequenceNode, "list"
+	}
+	switch {
+	case h.key == nil:
+	case h.value.Kind == yaml.AliasNode:
+		return nil, flowStyleError(at)
+	case h.empty() && (h.value.Kind == kind || h.value.Kind == yaml.ScalarNode):
+	case h.value.Kind != kind:
+		return nil, &Malformed{Line: h.value.Line, Column: h.value.Column, Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0])}
+	case h.value.Style&yaml.FlowStyle != 0 || h.value.Content[0].Line <= h.key.Line:
+		return nil, flowStyleError(at)
+	}
+	return h, nil
+}
+
+func (h *yamlHolder) empty() bool {
+	return len(h.value.Content) == 0 && (h.value.Kind != yaml.ScalarNode || h.value.ShortTag() == "!!null")
+}
+
+// step is how many nodes an entry has in the collection.
+func (h *yamlHolder) step() int {
+	if h.list {
+		return 1
+	}
+	return 2
+}
+
+// childIndent is the white space before an entry.
+func (h *yamlHolder) childIndent() string {
+	switch {
+	case h.empty():
+		return "  "
+	case h.list:
+		return strings.Repeat(" ", h.value.Column-1)
+	}
+	return strings.Repeat(" ", h.value.Content[0].Column-1)
+}
+
+// colon returns the offset after the key and its colon.
+func (h *yamlHolder) colon() (int, error) {
+	// The column of the key is counted in characters from 1.
+	line := h.content(h.key.Line)
+	at, column := h.start(h.key.Line), h.key.Column
+	if h.key.Line == 1 && bytes.HasPrefix(h.text, []byte(BOM)) {
+		at += len(BOM)
+	}
+	key := len(line)
+	for i := range line {
+		if column--; column == 0 {
+			key = i
+			break
+		}
+	}
+	raw := h.key.Value
+	switch h.key.Style &^ yaml.TaggedStyle {
+	case yaml.SingleQuotedStyle:
+		raw = "'" + raw + "'"
+	case yaml.DoubleQuotedStyle:
+		raw = `"` + raw + `"`
+	}
+	if rest, ok := bytes.CutPrefix(h.text[at+key:], []byte(raw+":")); ok {
+		return len(h.text) - len(rest), nil
+	}
+	return 0, &Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
+}
+
+// fill puts a first entry into an empty collection, in place of its old form, such as [].
+func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
+	colon, err := h.colon()
+	if err != nil {
+		return nil, err
+	}
+	line := string(h.text[colon:h.start(h.key.Line+1)])
+	content := strings.TrimRight(line, "\r\n")
+	rest := strings.TrimLeft(content, " \t")
+	for _, token := range []string{"{}", "[]", "{ }", "[ ]", "~", "null", "Null", "NULL"} {
+		if after, ok := strings.CutPrefix(rest, token); ok && (after == "" || after[0] == ' ' || after[0] == '\t') {
+			rest = after
+			break
+		}
+	}
+	if rest = strings.TrimRight(rest, " \t"); rest != "" {
+		comment := strings.TrimLeft(rest, " \t")
+		if comment[0] != '#' {
+			return nil, &Unsupported{Reason: "the value of " + h.key.Value + " is written in a form that cannot be edited"}
+		}
+		rest = " " + comment
+	}
+	text := rest + newline + block
+	if len(line) == len(content) { // the last line, without a line end
+		text = strings.TrimSuffix(text, newline)
+	}
+	return Apply(h.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
+}
+
+// span returns the lines of an entry, without the comments after it; -1 if it is missing.
+func (h *yamlHolder) span(at Place) (start, end int, err error) {
+	for i := 0; i < len(h.value.Content); i += h.step() {
+		n := h.value.Content[i]
+		name := n.Value
+		if h.list {
+			name = ""
+			for i := 0; n.Kind == yaml.MappingNode && name == "" && i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == "name" {
+					name = n.Content[i+1].Value
+				}
+			}
+		}
+		if name != at.Name {
+			continue
+		}
+		indent := h.childIndent()
+		text := h.content(n.Line)
+		if after, ok := strings.CutPrefix(text, indent); !ok || strings.HasPrefix(after, " ") || h.list != strings.HasPrefix(after, "- ") {
+			return 0, 0, flowStyleError(at)
+		}
+		last := n.Line
+		for line := n.Line + 1; line <= len(h.starts); line++ {
+			text := h.content(line)
+			trimmed := strings.TrimLeft(text, " \t")
+			if trimmed == "" || trimmed[0] == '#' {
+				continue
+			}
+			// An item of a list at the indentation of its key belongs to the entry.
+			if depth := len(text) - len(trimmed); depth < len(indent) || depth == len(indent) && (h.list || !strings.HasPrefix(trimmed, "- ")) {
+				break
+			}
+			last = line
+		}
+		return h.start(n.Line), h.start(last + 1), nil
+	}
+	return -1, -1, nil
+}
+
+// Render returns an entry with the key that it is below.
+func (YAML) Render(at Place, entry Object) string {
+	return at.Path[0] + ":\n" + yamlEntry(at, entry, "  ")
+}
+
+// withName returns the entry with the field by which a list knows it.
+func withName(at Place, entry Object) Object {
+	if !at.List || slices.ContainsFunc(entry, func(m Member) bool { return m.Key == "name" }) {
+		return entry
+	}
+	return append(Object{{Key: "name", Value: at.Name}}, entry...)
+}
+
+func yamlEntry(at Place, entry Object, indent string) string {
+	if !at.List {
+		return indent + yamlString(at.Name) + ":\n" + yamlMembers(entry, indent+"  ")
+	}
+	return indent + "- " + strings.TrimPrefix(yamlMembers(withName(at, entry), indent+"  "), indent+"  ")
+}
+
+// yamlMembers returns a line, or some for a list or an object, for each member.
+func yamlMembers(object Object, indent string) string {
+	var lines strings.Builder
+	for _, m := range object {
+		lines.WriteString(indent + yamlString(m.Key) + ":")
+		switch v := m.Value.(type) {
+		case string:
+			lines.WriteString(" " + yamlString(v) + "\n")
+		case bool, int:
+			fmt.Fprintf(&lines, " %v\n", v)
+		case []string:
+			if len(v) == 0 {
+				lines.WriteString(" []")
+			}
+			lines.WriteString("\n")
+			for _, item := range v {
+				lines.WriteString(indent + "  - " + yamlString(item) + "\n")
+			}
+		case Object:
+			if len(v) == 0 {
+				lines.WriteString(" {}")
+			}
+			lines.WriteString("\n" + yamlMembers(v, indent+"  "))
+		default:
+			lines.WriteString(" null\n")
+		}
+	}
+	return lines.String()
+}
+
+var plainScalar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
+
+// reservedWords are words that some YAML parsers do not read as strings.
+var reservedWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+// yamlString returns a string as a plain scalar if that is safe, otherwise in double quotes.
+func yamlString(text string) string {
+	if plainScalar().MatchString(text) && !slices.Contains(reservedWords, strings.ToLower(text)) {
+		return text
+	}
+	return jsonStyle{}.quote(text)
+}
+
+const (
+	maxYAMLDepth = 200     // of nested values
+	maxNodes     = 200_000 // aliases counted as what they stand for
+)
+
+// parseYAML returns the root of the one document of a text, nil for none.
+func parseYAML(text []byte) (*yaml.Node, error) {
+	if err := CheckText(text); err != nil {
+		return nil, err
+	}
+	body := bytes.TrimPrefix(text, []byte(BOM))
+	hasContent := false // other than white space and comments
+	for line := range bytes.Lines(body) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			hasContent = true
+			break
+		}
+	}
+	if !hasContent {
+		return nil, nil
+	}
+	var document yaml.Node
+	if err := yaml.Load(body, &document); err != nil {
+		var all *yaml.LoadErrors
+		if errors.As(err, &all) && len(all.Errors) > 0 {
+			err = all.Errors[0]
+		}
+		var one *yaml.LoadError
+		if errors.As(err, &one) {
+			return nil, &Malformed{Line: max(one.Mark.Line, 1), Column: max(one.Mark.Column, 1), Reason: one.Message}
+		}
+		return nil, &Malformed{Line: 1, Column: 1, Reason: err.Error()}
+	}
+	if len(document.Content) == 0 {
+		return nil, nil
+	}
+	root := document.Content[0]
+	if root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null" && root.Value == "" {
+		return nil, nil
+	}
+	return root, nil
+}
+
+func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
+	if *nodes--; depth == 0 || *nodes < 0 {
+		return nil, &Malformed{Line: n.Line, Column: n.Column, Reason: "too many nested values or aliases"}
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return plainYAML(n.Alias, depth-1, nodes)
+	case yaml.SequenceNode:
+		list := make([]any, 0, len(n.Content))
+		for _, item := range n.Content {
+			value, err := plainYAML(item, depth-1, nodes)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		return list, nil
+	case yaml.MappingNode:
+		mapping := make(map[string]any, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, err := plainYAML(n.Content[i], depth-1, nodes)
+			if err != nil {
+				return nil, err
+			}
+			name, ok := key.(string)
+			if !ok {
+				name = fmt.Sprintf("%T %v", key, key)
+			}
+			if _, twice := mapping[name]; twice && name != "!!merge <<" {
+				return nil, &Malformed{Line: n.Content[i].Line, Column: n.Content[i].Column, Reason: fmt.Sprintf("%q is given twice", name)}
+			}
+			if mapping[name], err = plainYAML(n.Content[i+1], depth-1, nodes); err != nil {
+				return nil, err
+			}
+		}
+		return mapping, nil
+	}
+	switch tag := n.ShortTag(); tag {
+	case "!!str":
+		return n.Value, nil
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		return strings.EqualFold(n.Value, "true"), nil
+	default:
+		if number, err := strconv.Atoi(n.Value); err == nil && tag == "!!int" {
+			return float64(number), nil
+		}
+		return tag + " " + n.Value, nil
+	}
+}
+
+// start returns the offset of a line, counted from 1; the end of the text after the last one.
+func (h *yamlHolder) start(line int) int {
+	if line > len(h.starts) {
+		return len(h.text)
+	}
+	return h.starts[line-1]
+}
+
+// content returns a line without its line end and without a byte order mark.
+func (h *yamlHolder) content(line int) string {
+	text := strings.TrimRight(string(h.text[h.start(line):h.start(line+1)]), "\r\n")
+	if line == 1 {
+		text = strings.TrimPrefix(text, BOM)
+	}
+	return text
+}

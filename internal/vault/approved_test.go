@@ -1,0 +1,103 @@
+package vault
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// An approved change is made on the notes that were shown, all of them, and no other
+// change is made in its name.
+func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
+	for name, test := range map[string]struct {
+		call   string
+		meddle func(*testVault)
+	}{
+		"the note":                 {"delete path=n.md permanent", func(h *testVault) { h.put("n.md", "other") }},
+		"another note of a move":   {"rename path=n.md name=z", func(h *testVault) { h.put("l.md", "see [[n]], [[n]]") }},
+		"one more linked note":     {"rename path=n.md name=z", func(h *testVault) { h.put("m.md", "see [[n]]") }},
+		"a note in the way":        {"create path=new.md content=x overwrite", func(h *testVault) { h.put("new.md", "there") }},
+		"one note of several":      {"vault:replace old=see new=x", func(h *testVault) { h.put("m.md", "see") }},
+		"the text of one":          {"property:set name=a value=1 folder=T", func(h *testVault) { h.put("T/u.md", "other") }},
+		"a link to a heading":      {"heading:rename path=h.md heading=H to=I", func(h *testVault) { h.put("m.md", "[[h#H]]") }},
+		"the version to restore":   {"history:restore path=n.md version=1", func(h *testVault) { h.run("append", "path=n.md", "content=y"); h.run("undo") }},
+		"the template":             {"create path=new.md template=t", func(h *testVault) { h.put("T/t.md", "{{time}} other") }},
+		"a template without clock": {"create path=new.md template=u", func(h *testVault) { h.put("T/u.md", "other") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, map[string]string{
+				"n.md": "text", "l.md": "see [[n]]", "h.md": "# H\n", "T/t.md": "{{time}}", "T/u.md": "plain",
+				".obsidian/templates.json": `{"folder":"T"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+			})
+			h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")
+			call := strings.Fields(test.call)
+			digest := h.plan(call...).Digest
+			test.meddle(h)
+			before := h.texts(true)
+			h.expectPrefix(command.ExitFailed, "Error: Conflict: ", append([]string{command.ApprovedSwitch, digest}, call...)...)
+			for path, text := range h.texts(true) {
+				assert.That(t, before[path] == text, "%s is %q", path, text)
+			}
+			h.does(append([]string{command.ApprovedSwitch, h.plan(call...).Digest}, call...)...)
+		})
+	}
+}
+
+// What a template makes at another minute is the same change: the user needs some
+// minutes to decide.
+func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
+	h := build(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
+	digest := h.plan("create", "path=new.md", "template=t").Digest
+	h.env[day.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
+	h.expect(command.ExitDone, "Created: new.md\n", command.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
+	assert.Equal(t, h.get("new.md"), "2026-11-21 23:59", "the note")
+}
+
+func TestAnApprovalIsADigest(t *testing.T) {
+	h := build(t, map[string]string{"n.md": "text"})
+	for _, digest := range []string{"", "x", strings.Repeat("0", 63), strings.Repeat("G", 64)} {
+		status, out, _ := h.run(command.ApprovedSwitch, digest, "delete", "path=n.md")
+		assert.That(t, status == command.ExitMisuse && h.get("n.md") == "text", "%q: status %d, %q", digest, status, out)
+	}
+	h.expect(command.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
+		command.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
+}
+
+// A change that takes long to work out keeps no other writer waiting, and is made of the
+// notes as they are then.
+func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "a", "b.md": "b"})
+	v := &command.Vault{Path: h.dir, Ctx: t.Context(), Host: command.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
+	require.NoError(t, v.Host.OpenFolder(h.dir, v))
+	path := require.Value(disk.ParsePath("a.md"))(t)
+	planned, others := make(chan struct{}), make(chan struct{})
+	plans := 0
+	slow := command.Command{Name: "append", Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
+		before, err := v.Disk.Read(path)
+		if plans++; plans == 1 {
+			close(planned)
+			<-others
+		}
+		return command.ProposeChange(path, before, append(before, " slow"...), "Appended"), err
+	}}
+	ended := make(chan error)
+	go func() {
+		_, err := command.Write(v, slow, command.Values{}, command.WriteOptions{})
+		ended <- err
+	}()
+	<-planned
+	for _, call := range []string{"b.md", "a.md"} { // they would wait for ever
+		h.does("append", "path="+call, "content=other")
+	}
+	close(others)
+	err := <-ended
+	assert.That(t, err == nil && plans == 2, "%d plans, %v", plans, err)
+	got := h.get("a.md")
+	assert.That(t, got == "a\nother slow" && h.get("b.md") == "b\nother", "the notes are %q and %q", got, h.get("b.md"))
+}

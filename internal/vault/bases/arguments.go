@@ -1,0 +1,169 @@
+package bases
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+)
+
+// ParseExpression parses an expression of a request, where one that does not parse is an error.
+func ParseExpression(text string) (*formula.Program, error) {
+	p := formula.Compile(text)
+	if problem := p.Problem(); problem != nil {
+		return nil, fmt.Errorf("%w %s", problem, problem.Reason)
+	}
+	return p, nil
+}
+
+// Properties returns the names of the note properties that an expression reads, each once, in
+// the order of the text.
+func Properties(p *formula.Program) (names []string) {
+	if p == nil || p.Node() == nil {
+		return nil
+	}
+	skip := map[syntax.Node]bool{} // names of functions
+	syntax.Walk(p.Node(), func(n syntax.Node) {
+		if call, ok := n.(*syntax.Call); ok {
+			skip[call.Function] = true
+		}
+		name, ok := propertyName(n)
+		if ok && !skip[n] && !slices.Contains(ofLists, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
+// ofLists are the names that list functions bind in their argument.
+var ofLists = []string{"value", "index", "acc"}
+
+// ParseColumns parses columns separated by commas: ids of properties or expressions, each
+// after an optional label and a colon. label returns the default label of an id. The error
+// is that of [ParseExpression], or about more than maxColumns.
+func ParseColumns(text string, label func(id string) string) ([]Column, error) {
+	var columns []Column
+	for _, part := range parts(text) {
+		if len(columns) == maxColumns {
+			return nil, fmt.Errorf("more than %d columns", maxColumns)
+		}
+		colon := -1
+		outside(part, func(i int, c byte) bool {
+			if c == ':' {
+				colon = i
+			}
+			return colon < 0
+		})
+		expression := strings.TrimSpace(part[colon+1:])
+		program, err := ParseExpression(expression)
+		if err != nil {
+			return nil, err
+		}
+		c := Column{Label: expression, Expression: program}
+		if isID(program.Node()) {
+			c = Column{ID: expression, Label: label(expression)}
+		}
+		if colon >= 0 {
+			c.Label = strings.Trim(strings.TrimSpace(part[:colon]), `"'`)
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+// maxColumns bounds the columns of a query, each of which may be an expression.
+const maxColumns = 100
+
+// ParseKeys parses sort keys separated by commas, see [ParseKey].
+func ParseKeys(text string) ([]Key, error) {
+	var keys []Key
+	for _, part := range parts(text) {
+		key, err := ParseKey(part)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// ParseKey parses a sort key: an id or an expression, optionally followed by asc (the
+// default) or desc. The error is that of [ParseExpression].
+func ParseKey(text string) (Key, error) {
+	text, descending := CutDirection(text)
+	key := Key{Descending: descending}
+	program, err := ParseExpression(text)
+	switch {
+	case err != nil:
+		return Key{}, err
+	case isID(program.Node()):
+		key.Property = text
+	default:
+		key.Expression = program
+	}
+	return key, nil
+}
+
+// CutDirection returns the text of a sort key without its direction.
+func CutDirection(text string) (key string, descending bool) {
+	text = strings.TrimSpace(text)
+	if i := strings.LastIndexByte(text, ' '); i > 0 {
+		if last := strings.ToLower(text[i+1:]); last == "asc" || last == "desc" {
+			return strings.TrimSpace(text[:i]), last == "desc"
+		}
+	}
+	return text, false
+}
+
+// isID reports whether an expression is the id of a property: a name, alone or after file,
+// note or formula.
+func isID(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Name:
+		return n.Text != "file" && n.Text != "this" && n.Text != "note" && n.Text != "formula"
+	case *syntax.Member:
+		of, ok := n.X.(*syntax.Name)
+		return ok && (of.Text == "file" || of.Text == "note" || of.Text == "formula")
+	}
+	return false
+}
+
+// parts splits a text at the commas outside brackets and quotes.
+func parts(text string) []string {
+	var all []string
+	start := 0
+	outside(text, func(i int, c byte) bool {
+		if c == ',' {
+			all = append(all, text[start:i])
+			start = i + 1
+		}
+		return true
+	})
+	return append(all, text[start:])
+}
+
+// outside visits the characters of an expression outside brackets and quotes, until visit
+// returns false.
+func outside(text string, visit func(i int, c byte) bool) {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '(' || c == '[':
+			depth++
+		case c == ')' || c == ']':
+			depth--
+		case depth == 0 && !visit(i, c):
+			return
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package formula
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+)
+
+// calculate returns a op b, neither of which is an error. An invalid operation is an error with
+// the app's sentence.
+func (w *World) calculate(op syntax.Operator, a, b Value) Value {
+	switch {
+	case a.kind == Number && b.kind == Number:
+		switch op {
+		case syntax.Add:
+			return OfNumber(a.number + b.number)
+		case syntax.Subtract:
+			return OfNumber(a.number - b.number)
+		case syntax.Multiply:
+			return OfNumber(a.number * b.number)
+		case syntax.Divide:
+			return OfNumber(a.number / b.number)
+		}
+		return OfNumber(math.Mod(a.number, b.number))
+	case op == syntax.Add && a.kind == List:
+		more := []Value{b}
+		if b.kind == List {
+			more = b.Items()
+		}
+		return OfList(slices.Concat(a.Items(), more))
+	case a.kind == Date || b.kind == Date:
+		return w.calculateDate(op, a, b)
+	case a.kind == Duration || b.kind == Duration:
+		return w.calculateSpan(op, a, b)
+	case op == syntax.Add && (a.kind.isText() || b.kind.isText()):
+		x, y := a.Text(), b.Text()
+		if len(x)+len(y) > maxText {
+			return tooLong
+		}
+		return OfText(x + y)
+	case a.kind == Null || b.kind == Null:
+		return Value{}
+	case op == syntax.Subtract && a.kind == String && b.kind == String:
+		x, isX := w.Date(a)
+		y, isY := w.Date(b)
+		if isX && isY {
+			return OfSpan(Span{Millis: between(y.Time, x.Time)})
+		}
+	}
+	return invalidOperator(a, b)
+}
+
+func invalidOperator(a, b Value) Value {
+	return failure("Invalid operator between " + a.kind.String() + " and " + b.kind.String())
+}
+
+// calculateDate moves a date by a duration, or returns the duration between two
+// dates.
+func (w *World) calculateDate(op syntax.Operator, a, b Value) Value {
+	if a.kind == Null || b.kind == Null {
+		return Value{}
+	}
+	date, by := a, b
+	if op == syntax.Add && b.kind == Date {
+		date, by = b, a // the duration may come first
+	}
+	if span, ok := w.Duration(by); ok && date.kind == Date && (op == syntax.Add || op == syntax.Subtract) {
+		if op == syntax.Subtract {
+			span = span.times(-1)
+		}
+		m, _ := date.Moment()
+		t, ok := span.after(m.Time)
+		if y := t.Year(); !ok || y < minYear || y > maxYear {
+			return failure("Invalid date")
+		}
+		return OfMoment(Moment{t, m.HasTime || span.Millis != 0})
+	}
+	x, isX := w.Date(a)
+	if y, isY := w.Date(b); isX && isY && op == syntax.Subtract {
+		return OfSpan(Span{Millis: between(y.Time, x.Time)})
+	}
+	return invalidOperator(a, b)
+}
+
+// minYear and maxYear bound the years of dates: those that print with four digits.
+const (
+	minYear = 0
+	maxYear = 9999
+)
+
+// calculateSpan adds and subtracts durations, and multiplies and divides one by a number.
+func (w *World) calculateSpan(op syntax.Operator, a, b Value) Value {
+	if a.kind == Null || b.kind == Null {
+		return Value{}
+	}
+	x, isX := w.Duration(a)
+	y, isY := w.Duration(b)
+	switch {
+	case op == syntax.Add && isX && isY:
+		return finite(x.plus(y))
+	case op == syntax.Subtract && isX && isY:
+		return finite(x.plus(y.times(-1)))
+	case op == syntax.Multiply && a.kind == Duration && b.kind == Number:
+		return finite(x.times(b.number))
+	case op == syntax.Divide && a.kind == Duration && b.kind == Number:
+		return finite(x.times(1 / b.number))
+	}
+	return invalidOperator(a, b)
+}
+
+// finite returns a duration, or an error if it is not finite.
+func finite(s Span) Value {
+	if length := s.Months + s.Days + s.Millis; length-length != 0 {
+		return failure("Invalid duration")
+	}
+	return OfSpan(s)
+}
+
+// Compare orders two values for < and the like: negative, 0 or positive. ok is false if they
+// are not comparable; then each such comparison is false. Texts are compared by UTF-16 code
+// units.
+func (w *World) Compare(a, b Value) (c int, ok bool) {
+	switch {
+	case a.kind == Null || b.kind == Null:
+		return 0, false
+	case a.kind == Date || b.kind == Date:
+		x, isX := w.Date(a)
+		y, isY := w.Date(b)
+		return x.Time.Compare(y.Time), isX && isY
+	case a.kind == Duration || b.kind == Duration:
+		x, isX := w.Duration(a)
+		y, isY := w.Duration(b)
+		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now)), isX && isY
+	case a.kind.isText() && b.kind.isText():
+		// By code units, which differs from the order of bytes for characters outside the basic plane.
+		x, y, i := a.Text(), b.Text(), 0
+		for i < len(x) && i < len(y) && x[i] == y[i] {
+			i++
+		}
+		for i > 0 && (i < len(x) && !utf8.RuneStart(x[i]) || i < len(y) && !utf8.RuneStart(y[i])) {
+			i--
+		}
+		return cmp.Compare(firstUnit(x[i:]), firstUnit(y[i:])), true
+	}
+	x, isX := a.asNumber()
+	y, isY := b.asNumber()
+	return cmp.Compare(x, y), isX && isY && x == x && y == y
+}
+
+// firstUnit returns the first two code units of a text as a number, -1 for an empty one.
+func firstUnit(s string) int {
+	if s == "" {
+		return -1
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		return int(high)<<16 | int(low)
+	}
+	return int(r) << 16
+}
+
+// Order compares two values for rows, groups and sort(): numbers, dates, durations and booleans
+// by value, others by text in the order of listings. Null and errors are last in both
+// directions.
+func (w *World) Order(a, b Value, descending bool) int {
+	lastA, lastB := a.kind == Null || a.kind == Error, b.kind == Null || b.kind == Error
+	switch {
+	case lastA && lastB:
+		return 0
+	case lastA:
+		return 1
+	case lastB:
+		return -1
+	case descending:
+		a, b = b, a
+	}
+	switch {
+	case a.kind == Number && b.kind == Number, a.kind == Boolean && b.kind == Boolean:
+		return cmp.Compare(a.number, b.number)
+	case a.kind == Date && b.kind == Date:
+		x, _ := a.Moment()
+		y, _ := b.Moment()
+		return x.Time.Compare(y.Time)
+	case a.kind == Duration && b.kind == Duration:
+		x, _ := a.Span()
+		y, _ := b.Span()
+		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now))
+	}
+	x, y := a.Text(), b.Text()
+	if strings.EqualFold(x, y) {
+		return 0
+	}
+	return collation.Compare(x, y)
+}
+
+// Equal reports whether a == b. Values that are not comparable are different.
+func (w *World) Equal(a, b Value) bool {
+	if a.kind > b.kind { // the rules are symmetric
+		a, b = b, a
+	}
+	switch {
+	case a.kind == Null || b.kind == Null:
+		return a.kind == b.kind
+	case a.kind == List || b.kind == List:
+		// A list of one equals its element.
+		if a.kind != b.kind {
+			if b.kind == List {
+				a, b = b, a
+			}
+			return len(a.Items()) == 1 && w.Equal(a.Items()[0], b)
+		}
+		return slices.EqualFunc(a.Items(), b.Items(), w.Equal)
+	case a.kind == Date || b.kind == Date: // of two, one without a clock part is compared by day
+		x, isX := w.Date(a)
+		y, isY := w.Date(b)
+		switch {
+		case !isX || !isY:
+			return false
+		case x.HasTime && y.HasTime:
+			return x.Time.UnixMilli() == y.Time.UnixMilli()
+		}
+		return x.Day().Time.Equal(y.Day().Time)
+	case a.kind == Duration || b.kind == Duration:
+		x, isX := w.Duration(a)
+		y, isY := w.Duration(b)
+		return isX && isY && x.Milliseconds(w.Now) == y.Milliseconds(w.Now)
+	case a.kind == Object && b.kind == Object:
+		x, y := a.Fields(), b.Fields()
+		if len(x.Keys) != len(y.Keys) {
+			return false
+		}
+		for i, key := range x.Keys {
+			if other, found := y.find(key); !found || !w.Equal(x.Values[i], other) {
+				return false
+			}
+		}
+		return true
+	case a.kind == Link || b.kind == Link || a.kind == File || b.kind == File:
+		return w.equalFiles(a, b)
+	case a.kind == Tag || b.kind == Tag:
+		return a.kind.isText() && b.kind.isText() && strings.EqualFold(strings.TrimPrefix(a.text, "#"), strings.TrimPrefix(b.text, "#"))
+	case a.kind == RegExp || b.kind == RegExp:
+		return a.kind == b.kind && a.Text() == b.Text()
+	case a.kind.isText() && b.kind.isText():
+		return a.text == b.text
+	}
+	x, isX := a.asNumber()
+	y, isY := b.asNumber()
+	return isX && isY && x == y
+}
+
+// equalFiles compares the files that links and files refer to; unresolved links are compared as
+// written. A text equals a link with the same source, and the file with that path.
+func (w *World) equalFiles(a, b Value) bool {
+	if a.kind == String {
+		text := a.text
+		if e := b.Entry(); e != nil {
+			return e.Path() == text
+		}
+		t, isLink := b.Target()
+		if !isLink {
+			return false
+		}
+		if other, ok := ParseLink(text, t.From); ok {
+			return w.equalFiles(b, OfTarget(other))
+		}
+		return t.Text == text
+	}
+	x, y := w.meant(a), w.meant(b)
+	if x != nil || y != nil {
+		return x != nil && y != nil && x.Path() == y.Path()
+	}
+	s, isLink := a.Target()
+	t, isOther := b.Target()
+	return isLink && isOther && pathOf(s.Text) == pathOf(t.Text)
+}
+
+// meant returns the file that v is or links to, nil if there is none.
+func (w *World) meant(v Value) Entry {
+	t, isLink := v.Target()
+	switch {
+	case !isLink:
+		return v.Entry()
+	case w.Resolve == nil:
+		return nil
+	}
+	return w.Resolve(t.Text, t.From)
+}
+
+// pathOf returns a link target without its heading or block.
+func pathOf(target string) string {
+	path, _, _ := strings.Cut(target, "#")
+	return path
+}
+
+// ParseLink parses a text that is one wikilink in the file from. The display text follows the
+// last bar.
+func ParseLink(text, from string) (Target, bool) {
+	inner, opened := strings.CutPrefix(text, "[[")
+	inner, closed := strings.CutSuffix(inner, "]]")
+	if !opened || !closed || strings.Contains(inner, "]]") || strings.Contains(inner, "[[") || strings.TrimSpace(inner) == "" {
+		return Target{}, false
+	}
+	t := Target{Text: strings.TrimSpace(inner), From: from}
+	if i := strings.LastIndexByte(inner, '|'); i >= 0 {
+		t.Text, t.Display = strings.TrimSpace(inner[:i]), strings.TrimSpace(inner[i+1:])
+	}
+	return t, true
+}
+
+// asNumber converts v as JavaScript does in a comparison with a number.
+func (v Value) asNumber() (float64, bool) {
+	switch {
+	case v.kind == Number || v.kind == Boolean:
+		return v.number, true
+	case v.kind.isText():
+		return ParseNumber(v.text)
+	}
+	return 0, false
+}

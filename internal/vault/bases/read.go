@@ -1,0 +1,518 @@
+package bases
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/syntax"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+)
+
+// Read parses a base file. The error is a [*frontmatter.Malformed] if it is not YAML; all
+// else is in Problems. Unknown keys are ignored, as in the app.
+func Read(text []byte) (*Base, error) {
+	document, err := frontmatter.ParseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{base: &Base{Formulas: map[string]*formula.Program{}, Labels: map[string]string{}, Summaries: map[string]*formula.Program{}}, lines: map[string]int{}}
+	switch document.Kind() {
+	case frontmatter.Null:
+	case frontmatter.Map:
+		for _, field := range document.Fields() {
+			switch v := field.Value; field.Key {
+			case "filters":
+				r.base.Filter = r.filter(v, "Unable to parse filters: ")
+			case "formulas":
+				r.programs(v, "formulas", "Formula values must be strings. Value for property %s is not.", r.base.Formulas)
+			case "properties":
+				if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+					r.fatal(v.Line(), "Invalid properties configuration.")
+				}
+				for _, field := range v.Fields() {
+					r.base.Properties = append(r.base.Properties, field.Key)
+					if field.Value.Kind() != frontmatter.Map && field.Value.Kind() != frontmatter.Null {
+						r.fatal(field.Line, `Invalid property config for "%s".`, field.Key)
+					} else if name, ok := field.Value.Fields().Lookup("displayName"); ok && name.Value.Kind() != frontmatter.Null {
+						r.base.Labels[field.Key] = name.Value.String()
+					}
+				}
+			case "display": // the display names of the older file format
+				r.checkObject(v, "display")
+				for _, field := range v.Fields() {
+					if field.Value.Kind() != frontmatter.String {
+						r.fatal(field.Line, "Display values must be strings. Value for property \"%s\" is not.", field.Key)
+					} else if _, named := r.base.Labels[field.Key]; !named {
+						r.base.Labels[field.Key] = field.Value.Text()
+					}
+				}
+			case "summaries":
+				r.programs(v, "summaries", "Summary values must be strings. Value for %s is not.", r.base.Summaries)
+			case "views":
+				if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
+					r.fatal(v.Line(), "Views must be an array")
+				}
+				for i, item := range v.List() {
+					if item.Kind() != frontmatter.Map {
+						r.fatal(item.Line(), `"view" items must be a YAML object, however item %d is not`, i+1)
+						continue
+					}
+					r.base.Views = append(r.base.Views, r.view(item, i+1))
+					r.views = append(r.views, item.Line())
+				}
+			}
+		}
+	default:
+		r.fatal(document.Line(), "Query is an invalid format. It should be a YAML object.")
+	}
+	r.references()
+	slices.SortStableFunc(r.base.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return r.base, nil
+}
+
+// reader collects a base and its problems.
+type reader struct {
+	base *Base
+	// lines are the lines of formulas and summaries, by "formulas x" and "summaries x";
+	// views are the lines of the views.
+	lines map[string]int
+	views []int
+}
+
+// fatal adds a fatal problem. It becomes an error, so names are escaped as in a Go string;
+// the format has the quotes.
+func (r *reader) fatal(line int, format string, args ...any) {
+	for i, arg := range args {
+		if name, ok := arg.(string); ok {
+			quoted := excerpt.Quoted(name)
+			args[i] = quoted[1 : len(quoted)-1]
+		}
+	}
+	r.base.Problems = append(r.base.Problems, Problem{Line: line, Fatal: true, Text: fmt.Sprintf(format, args...), Position: -1})
+}
+
+func (r *reader) warn(line int, format string, args ...any) {
+	r.base.Problems = append(r.base.Problems, Problem{Line: line, Text: fmt.Sprintf(format, args...), Position: -1})
+}
+
+// expression compiles an expression and adds its problem, which is not fatal: a broken filter
+// is false, and a cell is an error.
+func (r *reader) expression(v frontmatter.Value, where string) *formula.Program {
+	p := formula.Compile(v.String())
+	if problem := p.Problem(); problem != nil {
+		r.base.Problems = append(r.base.Problems, Problem{
+			Line: v.Line(), Text: where + problem.Error() + " " + problem.Reason, Position: problem.Position, Expression: p.Source(),
+		})
+	}
+	return p
+}
+
+// filter reads a filter, nil for null.
+func (r *reader) filter(v frontmatter.Value, where string) *Filter {
+	switch v.Kind() {
+	case frontmatter.Null:
+		return nil
+	case frontmatter.Map:
+		fields := v.Fields()
+		if len(fields) == 0 {
+			return nil
+		}
+		if len(fields) > 1 {
+			r.fatal(v.Line(), `"filters" may only have one of an "and", "or", or "not" keys.`)
+			return nil
+		}
+		field := fields[0]
+		for mode, name := range modeNames {
+			if field.Key != name {
+				continue
+			}
+			if field.Value.Kind() != frontmatter.List {
+				r.fatal(v.Line(), `"%s" filter must be an array`, name)
+				return nil
+			}
+			f := &Filter{Mode: Mode(mode), Line: v.Line()}
+			for _, part := range field.Value.List() {
+				if p := r.filter(part, where); p != nil {
+					f.Parts = append(f.Parts, p)
+				}
+			}
+			return f
+		}
+		r.fatal(v.Line(), `"filters" may only have one of an "and", "or", or "not" keys.`)
+		return nil
+	case frontmatter.String:
+		return &Filter{Expression: r.expression(v, where), Line: v.Line()}
+	}
+	r.fatal(v.Line(), `"filters" must be a string or an object`)
+	return nil
+}
+
+// checkObject adds the problem of a value that is neither a mapping nor null.
+func (r *reader) checkObject(v frontmatter.Value, key string) {
+	if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+		r.fatal(v.Line(), `"%s" must be a object`, key) // sic
+	}
+}
+
+// programs reads formulas or summaries. notText is the sentence about a value that is not one.
+func (r *reader) programs(v frontmatter.Value, key, notText string, programs map[string]*formula.Program) {
+	r.checkObject(v, key)
+	for _, field := range v.Fields() {
+		r.lines[key+" "+field.Key] = field.Line
+		if field.Value.Kind() == frontmatter.String {
+			programs[field.Key] = r.expression(field.Value, whereOf(key, field.Key))
+			continue
+		}
+		text := fmt.Sprintf(notText, field.Key)
+		r.warn(field.Line, "%s", text)
+		programs[field.Key] = formula.Broken(text)
+	}
+}
+
+// whereOf names a formula or a summary in a problem.
+func whereOf(key, name string) string {
+	if key == "formulas" {
+		return fmt.Sprintf("Formula %q: ", name)
+	}
+	return fmt.Sprintf("Summary %q: ", name)
+}
+
+// view reads a view. A missing name is only a warning: files written by hand often lack it.
+func (r *reader) view(v frontmatter.Value, number int) View {
+	fields := v.Fields()
+	view := View{}
+	name, named := fields.Lookup("name")
+	if view.Name = name.Value.String(); !named || name.Value.Kind() != frontmatter.String {
+		r.warn(v.Line(), `Missing or invalid "name" in view %d`, number)
+	}
+	kind, typed := fields.Lookup("type")
+	switch view.Type = kind.Value.String(); {
+	case !typed || kind.Value.Kind() == frontmatter.Null:
+		r.warn(v.Line(), `"type" is required in view "%s"`, view.Name)
+	case kind.Value.Kind() != frontmatter.String:
+		r.fatal(kind.Line, `"type" must be a string in view "%s"`, view.Name)
+	}
+	for _, field := range fields {
+		switch v := field.Value; field.Key {
+		case "filters":
+			view.Filter = r.filter(v, fmt.Sprintf(`Unable to parse filters in view "%s": `, view.Name))
+		case "order":
+			for _, item := range r.listOf(v, "order", view.Name) {
+				if item.Kind() != frontmatter.String {
+					r.fatal(item.Line(), `"order" values must all be of type string in view "%s"`, view.Name)
+				}
+				view.Order = append(view.Order, item.String())
+			}
+		case "sort":
+			for _, item := range r.listOf(v, "sort", view.Name) {
+				if item.Kind() != frontmatter.Map {
+					r.fatal(item.Line(), `"sort" values must all be of type object in view "%s"`, view.Name)
+				} else if key, ok := r.key(item, view.Name); ok {
+					view.Sort = append(view.Sort, key)
+				}
+			}
+		case "groupBy", "group_by":
+			view.Group = nil
+			if field.Key == "groupBy" && v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+				r.fatal(field.Line, `"groupBy" must be a object in view "%s"`, view.Name) // sic
+			} else if v.Kind() != frontmatter.Null {
+				if key, ok := r.key(v, view.Name); ok {
+					view.Group = &key
+				}
+			}
+		case "limit":
+			switch n := v.Float(); {
+			case v.Kind() != frontmatter.Number && v.Kind() != frontmatter.Null:
+				r.warn(v.Line(), `"limit" must be a number in view "%s"`, view.Name)
+			case n >= 1:
+				view.Limit = int(min(n, math.MaxInt32))
+			}
+		case "summaries":
+			if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+				r.fatal(v.Line(), `"summaries" must be a object in view "%s"`, view.Name)
+			}
+			for _, s := range v.Fields() {
+				view.Summaries = append(view.Summaries, ColumnSummary{s.Key, s.Value.String()})
+			}
+		}
+	}
+	return view
+}
+
+// listOf returns the elements of a list of a view, and adds the problem if it is not one.
+func (r *reader) listOf(v frontmatter.Value, key, view string) []frontmatter.Value {
+	if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
+		r.fatal(v.Line(), `"%s" must be a array in view "%s"`, key, view)
+	}
+	return v.List()
+}
+
+// key reads a sort or group key. The older file format calls the property a column.
+func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
+	if v.Kind() == frontmatter.String {
+		return Key{Property: v.Text()}, true
+	}
+	property, ok := v.Fields().Lookup("property")
+	if !ok {
+		property, ok = v.Fields().Lookup("column")
+	}
+	if !ok || property.Value.Kind() != frontmatter.String {
+		r.warn(v.Line(), `"property" is required in view "%s"`, view)
+		return Key{}, false
+	}
+	direction, _ := v.Fields().Lookup("direction")
+	text := direction.Value.String()
+	if text != "" && !strings.EqualFold(text, "ASC") && !strings.EqualFold(text, "DESC") {
+		r.warn(direction.Line, `"direction" must be ASC or DESC in view "%s"`, view)
+	}
+	return Key{Property: property.Value.Text(), Descending: strings.EqualFold(text, "DESC")}, true
+}
+
+// references reports references to functions, formulas, fields and summaries that do not
+// exist, and formulas that need their own value, as warnings.
+func (r *reader) references() {
+	for _, name := range slices.Sorted(maps.Keys(r.base.Formulas)) {
+		line := r.lines["formulas "+name]
+		r.inProgram(whereOf("formulas", name), r.base.Formulas[name], line)
+		if r.needs(name, name, map[string]bool{}) {
+			r.warn(line, "Formula %q: %s", name, formula.Cycle)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.base.Summaries)) {
+		r.inProgram(whereOf("summaries", name), r.base.Summaries[name], r.lines["summaries "+name])
+	}
+	r.inFilter("Filters: ", r.base.Filter)
+	for i, v := range r.base.Views {
+		line, where := r.views[i], fmt.Sprintf("View %q: ", v.Name)
+		r.inFilter(where, v.Filter)
+		ids := slices.Clone(v.Order)
+		for _, key := range v.Sort {
+			ids = append(ids, key.Property)
+		}
+		if v.Group != nil {
+			ids = append(ids, v.Group.Property)
+		}
+		for _, s := range v.Summaries {
+			ids = append(ids, s.Property)
+		}
+		for _, id := range ids {
+			switch space, name := formula.SplitID(id); {
+			case space == "formula" && r.base.Formulas[name] == nil:
+				r.warn(line, "%sno formula is called %q", where, name)
+			case space == "file" && !formula.IsFileField(name):
+				r.warn(line, "%sa file has no field %q", where, name)
+			}
+		}
+		for _, s := range v.Summaries {
+			if _, own := r.base.Summaries[s.Name]; !own && formula.Summary(s.Name) == nil {
+				r.warn(line, "%sno summary is called %q", where, s.Name)
+			}
+		}
+	}
+}
+
+// needs reports whether a formula refers to the wanted one, directly or through others.
+func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
+	p := r.base.Formulas[name]
+	if p == nil || p.Node() == nil || seen[name] {
+		return false
+	}
+	seen[name] = true
+	found := false
+	syntax.Walk(p.Node(), func(n syntax.Node) {
+		if of, ok := nameIn("formula", n); ok && !found {
+			found = of == wanted || r.needs(of, wanted, seen)
+		}
+	})
+	return found
+}
+
+// nameIn returns the name in space.x or space["x"].
+func nameIn(space string, n syntax.Node) (string, bool) {
+	switch n := n.(type) {
+	case *syntax.Member:
+		of, ok := n.X.(*syntax.Name)
+		return n.Name, ok && of.Text == space
+	case *syntax.Index:
+		of, isName := n.X.(*syntax.Name)
+		key, isText := n.Key.(*syntax.String)
+		if isName && isText {
+			return key.Value, of.Text == space
+		}
+	}
+	return "", false
+}
+
+func (r *reader) inFilter(where string, f *Filter) {
+	switch {
+	case f == nil:
+	case f.Expression != nil:
+		r.inProgram(where, f.Expression, f.Line)
+	default:
+		for _, part := range f.Parts {
+			r.inFilter(where, part)
+		}
+	}
+}
+
+// inProgram reports formulas and functions that an expression refers to and that do not exist.
+func (r *reader) inProgram(where string, p *formula.Program, line int) {
+	if p.Node() == nil {
+		return
+	}
+	syntax.Walk(p.Node(), func(n syntax.Node) {
+		problem := Problem{Line: line, Expression: p.Source()}
+		call, isCall := n.(*syntax.Call)
+		if name, ok := nameIn("formula", n); ok && r.base.Formulas[name] == nil {
+			problem.Text, problem.Position = fmt.Sprintf("%sno formula is called %q", where, name), syntax.Units(p.Source(), n.Position())
+		} else if !isCall {
+			return
+		} else if name, ok := call.Function.(*syntax.Name); ok && !formula.IsFunction(name.Text) {
+			problem.Text, problem.Position = where+`Cannot find function "`+name.Text+`"`, syntax.Units(p.Source(), name.Position())
+		} else {
+			return
+		}
+		r.base.Problems = append(r.base.Problems, problem)
+	})
+}
+
+// Implied is what a note needs to pass the filters of a view, as far as they require it
+// directly: a property that equals a literal, a tag, a link, or a folder.
+type Implied struct {
+	// Folder is where the note has to be: "/" is the vault's own folder, "" is any.
+	Folder string
+	Tags   []string // without "#"
+	Links  []string // to the files that it has to link to
+	// Properties are those that the columns of the view name, which may be anything,
+	// and those that have to have a value.
+	Properties []ImpliedProperty
+}
+
+// ImpliedProperty is a property of a note to be made.
+type ImpliedProperty struct {
+	Name  string
+	Value formula.Value // null: any
+}
+
+// Implied returns the requirements of the filters of the base and of a view. Statements under
+// or and not are ignored.
+func (b *Base) Implied(v View) Implied {
+	var i Implied
+	for _, id := range v.Order {
+		if space, name := formula.SplitID(id); space == "note" {
+			i.set(name, formula.Value{})
+		}
+	}
+	for _, s := range append(b.Filter.statements(), v.Filter.statements()...) {
+		if s.Expression != nil && s.Expression.Node() != nil {
+			i.from(s.Expression.Node())
+		}
+	}
+	return i
+}
+
+// set notes a property. A value takes the place of none.
+func (i *Implied) set(name string, v formula.Value) {
+	for n := range i.Properties {
+		if i.Properties[n].Name == name {
+			if i.Properties[n].Value.IsNull() {
+				i.Properties[n].Value = v
+			}
+			return
+		}
+	}
+	i.Properties = append(i.Properties, ImpliedProperty{name, v})
+}
+
+// from adds the requirements of a statement, and those of both sides of &&.
+func (i *Implied) from(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Binary:
+		switch n.Op {
+		case syntax.And:
+			i.from(n.X)
+			i.from(n.Y)
+		case syntax.Equal:
+			i.equal(n.X, n.Y)
+			i.equal(n.Y, n.X)
+		}
+	case *syntax.Call:
+		// file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and file.hasLink(link("x"))
+		method, ok := n.Function.(*syntax.Member)
+		if !ok || len(n.Args) == 0 {
+			return
+		}
+		first := n.Args[0]
+		if link, ok := first.(*syntax.Call); ok && method.Name == "hasLink" && len(link.Args) > 0 {
+			if f, ok := link.Function.(*syntax.Name); ok && f.Text == "link" {
+				first = link.Args[0]
+			}
+		}
+		v, isLiteral := literal(first)
+		if !isLiteral || v.Kind() != formula.String {
+			return
+		}
+		of, _ := method.X.(*syntax.Name)
+		onFile := of != nil && of.Text == "file"
+		property, isProperty := propertyName(method.X)
+		switch {
+		case onFile && method.Name == "inFolder":
+			i.Folder = v.Text()
+		case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
+			i.Links = append(i.Links, v.Text())
+		case onFile && method.Name == "hasTag",
+			method.Name == "contains" && (isProperty && property == "tags" || isFileMember(method.X, "tags")):
+			i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
+		}
+	}
+}
+
+// equal adds a property, or the folder, that equals a literal.
+func (i *Implied) equal(x, y syntax.Node) {
+	v, isLiteral := literal(y)
+	if !isLiteral {
+		return
+	}
+	if isFileMember(x, "folder") && v.Kind() == formula.String {
+		i.Folder = v.Text()
+		return
+	}
+	if name, ok := propertyName(x); ok && name != "tags" {
+		i.set(name, v)
+	}
+}
+
+func isFileMember(n syntax.Node, name string) bool {
+	m, ok := n.(*syntax.Member)
+	if !ok || m.Name != name {
+		return false
+	}
+	of, ok := m.X.(*syntax.Name)
+	return ok && of.Text == "file"
+}
+
+// propertyName returns the name in x, note.x or note["x"].
+func propertyName(n syntax.Node) (string, bool) {
+	if name, ok := n.(*syntax.Name); ok {
+		return name.Text, !slices.Contains([]string{"file", "note", "formula", "this"}, name.Text)
+	}
+	return nameIn("note", n)
+}
+
+func literal(n syntax.Node) (formula.Value, bool) {
+	switch n := n.(type) {
+	case *syntax.String:
+		return formula.OfText(n.Value), true
+	case *syntax.Number:
+		return formula.OfNumber(n.Value), true
+	case *syntax.Bool:
+		return formula.OfBool(n.Value), true
+	}
+	return formula.Value{}, false
+}

@@ -1,0 +1,399 @@
+package bases
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+)
+
+// Run answers a query. The errors are those of [Base.Fatal], an [*UnknownView], and those
+// of the budget of ctx.
+func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
+	if err := b.Fatal(); err != nil {
+		return nil, err
+	}
+	v, err := b.View(q.View)
+	if err != nil {
+		return nil, err
+	}
+	src.Formulas = b.Formulas
+	r := run{base: b, query: q, source: src, session: formula.NewSession(ctx, src.Environment)}
+	if q.Sort != nil {
+		v.Sort = q.Sort
+	}
+	v.Group, v.Limit = cmp.Or(q.Group, v.Group), cmp.Or(max(q.Limit, 0), v.Limit)
+	table := &Table{Columns: r.columns(v)}
+	// The filters are those of the base, of the view and of the query.
+	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
+	if r.query.Where != nil {
+		filters = append(filters, &Filter{Expression: r.query.Where})
+	}
+	counts := make([]*statement, len(filters))
+	for i, f := range filters {
+		counts[i] = &statement{filter: f}
+		if r.query.Explain {
+			counts[i].Statement = f.String()
+		}
+	}
+
+	// By path if the view sorts them, which keeps that order for equal rows, otherwise by name.
+	var places []int32
+	if len(v.Sort) == 0 {
+		places = r.source.ByName()
+	}
+	var rows []ranked
+	for i := range r.source.Files {
+		if places != nil {
+			i = int(places[i])
+		}
+		row := r.session.Row(r.source.Files[i])
+		if r.session.Forgetting(func() bool { return r.passes(row, counts) }) {
+			rows = append(rows, ranked{Row: row})
+		}
+		if r.session.Err() != nil {
+			break
+		}
+	}
+	r.sort(v, rows)
+	table.Total = len(rows)
+	rows = rows[min(r.query.Offset, len(rows)):]
+	if v.Limit > 0 {
+		rows = rows[:min(v.Limit, len(rows))]
+	}
+	for _, row := range rows {
+		cells := make([]formula.Value, len(table.Columns))
+		for i, c := range table.Columns {
+			var kept bool
+			if cells[i], kept = r.valueOf(row.Row, c.ID, c.Expression); !kept {
+				break
+			}
+		}
+		table.Rows = append(table.Rows, Row{row.Entry().Path(), cells})
+	}
+	table.Groups = r.groups(v, rows)
+	table.Summaries = r.summaries(v, rows)
+	if r.query.Explain {
+		table.Explain = &Explanation{Files: len(r.source.Files), Filters: []FilterCount{}, Steps: r.session.Steps()}
+		for _, c := range counts {
+			table.Explain.Filters = append(table.Explain.Filters, c.FilterCount)
+		}
+	}
+	if err := r.session.Err(); err != nil {
+		return nil, err
+	}
+	return table, nil
+}
+
+// run is the state of a query.
+type run struct {
+	base    *Base
+	query   Query
+	source  Source
+	session *formula.Session
+}
+
+// columns returns those of the query, otherwise of the view, otherwise of the base.
+func (r *run) columns(v View) []Column {
+	if r.query.Columns != nil {
+		return r.query.Columns
+	}
+	ids := v.Order
+	if len(ids) == 0 {
+		ids = []string{"file.name"}
+		for _, id := range r.base.Properties {
+			if id != "file.name" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	columns := make([]Column, len(ids))
+	for i, id := range ids {
+		columns[i] = Column{ID: id, Label: r.base.Label(id)}
+	}
+	return columns
+}
+
+// statement is a filter that rows have to pass, with the counts for Explain.
+type statement struct {
+	filter *Filter
+	FilterCount
+}
+
+// ranked is a row with its sort keys.
+type ranked struct {
+	*formula.Row
+	group formula.Value
+	keys  []formula.Value
+}
+
+// passes reports whether a row passes all statements.
+func (r *run) passes(row *formula.Row, statements []*statement) bool {
+	for _, s := range statements {
+		s.Asked++
+		if s.filter.Holds(row) {
+			continue
+		}
+		s.Dropped++
+		if r.query.Explain && s.filter.Expression != nil {
+			if v := row.Eval(s.filter.Expression); v.IsError() {
+				s.Failed++
+				s.Error = cmp.Or(s.Error, v.Message())
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// sort puts rows into groups and into order.
+func (r *run) sort(v View, rows []ranked) {
+	if v.Group == nil && len(v.Sort) == 0 {
+		return
+	}
+	for i := range rows {
+		if v.Group != nil {
+			rows[i].group, _ = r.valueOf(rows[i].Row, v.Group.Property, v.Group.Expression)
+		}
+		for _, key := range v.Sort {
+			value, _ := r.valueOf(rows[i].Row, key.Property, key.Expression)
+			rows[i].keys = append(rows[i].keys, value)
+		}
+	}
+	for key := range v.Sort {
+		// A key is a checkbox if it is a boolean in every row that has it; where it is missing it is unchecked.
+		checkboxes, others := 0, 0
+		for _, row := range rows {
+			switch row.keys[key].Kind() {
+			case formula.Null, formula.Error:
+			case formula.Boolean:
+				checkboxes++
+			default:
+				others++
+			}
+		}
+		for _, row := range rows {
+			if checkboxes > 0 && others == 0 && row.keys[key].IsNull() {
+				row.keys[key] = formula.OfBool(false)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b ranked) int {
+		if v.Group != nil {
+			if c := r.session.Order(a.group, b.group, v.Group.Descending); c != 0 {
+				return c
+			}
+		}
+		for i, key := range v.Sort {
+			if c := r.session.Order(a.keys[i], b.keys[i], key.Descending); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+// valueOf returns the value of a property or an expression for a row, and whether the budget allows
+// it.
+func (r *run) valueOf(row *formula.Row, property string, expression *formula.Program) (v formula.Value, kept bool) {
+	if expression != nil {
+		v = row.Eval(expression)
+	} else {
+		v = row.Cell(property)
+	}
+	return v, r.session.Keep(v)
+}
+
+// groups returns the runs of sorted rows with the same key.
+func (r *run) groups(v View, rows []ranked) []Group {
+	if v.Group == nil {
+		return nil
+	}
+	var groups []Group
+	for start := 0; start < len(rows); {
+		end := start + 1
+		for end < len(rows) && r.session.Order(rows[start].group, rows[end].group, false) == 0 {
+			end++
+		}
+		key := rows[start].group
+		if key.IsError() {
+			key = formula.Value{}
+		}
+		groups = append(groups, Group{Key: key, Rows: end - start, Summaries: r.summaries(v, rows[start:end])})
+		start = end
+	}
+	return groups
+}
+
+// summaries returns the summaries of a view for some rows. One of the base hides one of the
+// app with the same name.
+func (r *run) summaries(v View, rows []ranked) []Summary {
+	var all []Summary
+	for _, s := range v.Summaries {
+		values := make([]formula.Value, len(rows))
+		for i, row := range rows {
+			values[i] = row.Cell(s.Property)
+		}
+		summary := Summary{ID: s.Property, Name: s.Name}
+		if own := r.base.Summaries[s.Name]; own == nil {
+			if of := formula.Summary(s.Name); of != nil {
+				summary.Value = of(values)
+			}
+		} else if summary.Value = formula.OfList(values); !summary.Value.IsError() {
+			summary.Value = r.session.Row(nil).EvalValues(own, summary.Value)
+		}
+		all = append(all, summary)
+	}
+	return all
+}
+
+// Source are the files that a query reads.
+type Source struct {
+	formula.Environment
+	// Files are all files that can be rows, in the order of listings.
+	Files []formula.Entry
+	// ByName are the places in Files, ordered by the name of the file and then by
+	// the path.
+	ByName func() []int32
+}
+
+// Query is a request to a base.
+type Query struct {
+	// View is the name of a view, or, if none has that name, its number from 1. "" is the
+	// first view.
+	View string
+	// Where is an additional filter. Columns, Sort and Group replace those of the view if
+	// they are not nil, Limit if it is above 0.
+	Where         *formula.Program
+	Columns       []Column
+	Sort          []Key
+	Group         *Key
+	Limit, Offset int
+	// Explain counts the effect of each filter.
+	Explain bool
+}
+
+// Column is a property or an expression, and its label.
+type Column struct {
+	ID, Label  string
+	Expression *formula.Program
+}
+
+// Table is an answer.
+type Table struct {
+	Columns []Column
+	Rows    []Row
+	// Groups are in the order of the rows; there are none without groupBy.
+	Groups []Group
+	// Summaries are over all rows, in the order of the view.
+	Summaries []Summary
+	// Total is the number of rows without limit and offset.
+	Total   int
+	Explain *Explanation
+}
+
+// Row is a file of an answer.
+type Row struct {
+	Path  string
+	Cells []formula.Value
+}
+
+// Group is a run of rows with the same key.
+type Group struct {
+	Key       formula.Value
+	Rows      int
+	Summaries []Summary
+}
+
+// Summary is the summary of a column.
+type Summary struct {
+	ID, Name string
+	Value    formula.Value
+}
+
+// Explanation are the counts of a query.
+type Explanation struct {
+	Files   int           `json:"files"` // candidates for rows
+	Filters []FilterCount `json:"filters"`
+	Steps   int           `json:"steps"`
+}
+
+// FilterCount is how many rows a statement was evaluated for and how many it dropped. A row
+// that is dropped is not tested against later statements.
+type FilterCount struct {
+	Statement string `json:"filter"`
+	Asked     int    `json:"asked"`
+	Dropped   int    `json:"dropped"`
+	// Failed is how many of the dropped rows failed with an error; Error is the first one.
+	Failed int    `json:"failed,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// UnknownView is the error for a view that a base does not have.
+type UnknownView struct {
+	Name  string
+	Known []string
+}
+
+// Error returns the sentence of the app, which takes two lines.
+func (u *UnknownView) Error() string {
+	return fmt.Sprintf("View not found: %s\nAvailable views: %s", u.Name, strings.Join(u.Known, ", "))
+}
+
+// View returns the view with a name, see [Query]. The error is an [*UnknownView].
+func (b *Base) View(name string) (View, error) {
+	if name == "" {
+		if len(b.Views) == 0 {
+			return View{Type: "table"}, nil
+		}
+		return b.Views[0], nil
+	}
+	at, unknown := b.Place(name)
+	if unknown != nil {
+		return View{}, unknown
+	}
+	return b.Views[at], nil
+}
+
+// Place returns the place of a view by its name, or by its number from 1 if none has that name.
+func (b *Base) Place(name string) (at int, unknown *UnknownView) {
+	unknown = &UnknownView{Name: name}
+	for i, v := range b.Views {
+		if v.Name == name {
+			return i, nil
+		}
+		unknown.Known = append(unknown.Known, v.Name)
+	}
+	if n, err := strconv.ParseUint(name, 10, 16); err == nil && 1 <= n && int(n) <= len(b.Views) {
+		return int(n) - 1, nil
+	}
+	return 0, unknown
+}
+
+// Only returns the source with the wanted files as rows.
+func (s Source) Only(wanted func(formula.Entry) bool) Source {
+	kept := make([]int32, len(s.Files))
+	byName, all := s.ByName, s.Files
+	s.Files = nil
+	for i, e := range all {
+		kept[i] = -1
+		if wanted(e) {
+			kept[i] = int32(len(s.Files))
+			s.Files = append(s.Files, e)
+		}
+	}
+	s.ByName = func() []int32 {
+		var places []int32
+		for _, place := range byName() {
+			if kept[place] >= 0 {
+				places = append(places, kept[place])
+			}
+		}
+		return places
+	}
+	return s
+}

@@ -1,0 +1,387 @@
+package bases
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+)
+
+// Config is the vault of a query.
+type Config struct {
+	Folder *disk.Folder
+	Index  *index.Index
+	// Types are those that the user assigned to properties, by lower-case name.
+	Types map[string]string
+	// Now is the time of the query; its location is the local zone.
+	Now time.Time
+	// Excluded reports whether a file is never a row, nil for none. Links still lead to it.
+	Excluded func(path string) bool
+	// This is the path of the file named this, "" for none.
+	This string
+}
+
+// Vault is a vault for one query. It is safe for use by several goroutines.
+type Vault struct {
+	Config
+	files  []file
+	memory *Memory
+}
+
+// Memory caches the properties of notes and the order of names between queries. The zero
+// Memory is empty. It is safe for use by several goroutines.
+type Memory struct {
+	mu      sync.Mutex
+	index   *index.Index
+	columns []column // by place in index
+	byName  []int32
+}
+
+// Forget empties the cache.
+func (m *Memory) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.index, m.columns, m.byName = nil, nil, nil
+}
+
+// New returns the vault of a query. It reuses the properties of files that have not changed
+// since the previous index.
+func (m *Memory) New(c Config) *Vault {
+	x := c.Index
+	m.mu.Lock()
+	if m.index != x {
+		columns := make([]column, len(x.Files))
+		if m.index != nil {
+			known := make(map[*index.File]*column, len(m.index.Files))
+			for i, f := range m.index.Files {
+				known[f] = &m.columns[i]
+			}
+			for i, f := range x.Files {
+				if c := known[f]; c != nil {
+					columns[i].properties.Store(c.properties.Load())
+				}
+			}
+		}
+		m.index, m.columns, m.byName = x, columns, nil
+	}
+	columns := m.columns
+	m.mu.Unlock()
+	v := &Vault{Config: c, memory: m, files: make([]file, len(x.Files))}
+	for i, f := range x.Files {
+		v.files[i] = file{vault: v, place: int32(i), indexed: f, column: &columns[i]}
+	}
+	return v
+}
+
+// Source returns the files of the vault for [Base.Run].
+func (v *Vault) Source() Source {
+	s := Source{
+		Environment: formula.Environment{
+			World: formula.World{Now: v.Now, Resolve: func(target, from string) formula.Entry {
+				// A link that is only a heading or block leads to its own file.
+				name, _, _ := strings.Cut(target, "#")
+				if place, ok := v.Index.ResolveFrom(name, from); ok {
+					return &v.files[place]
+				}
+				return nil
+			}},
+			Backlinks: func(of formula.Entry) formula.Value {
+				edges := v.Index.Graph().In(int(of.(*file).place))
+				return formula.OfUnmade(len(edges), func() []formula.Value {
+					links := make([]formula.Value, len(edges))
+					for i, edge := range edges {
+						from := &v.files[edge.Place]
+						full := from.Path()
+						links[i] = formula.OfLinkTo(from, strings.TrimSuffix(path.Base(full), path.Ext(full)))
+					}
+					return links
+				})
+			},
+			Leads: func(from, to formula.Entry) bool {
+				edges := v.Index.Graph().Out(int(from.(*file).place))
+				_, found := slices.BinarySearchFunc(edges, to.(*file).place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
+				return found
+			},
+			Dangles: func(from formula.Entry, path string) bool {
+				wanted := bare(path) // as the index lists unresolved links
+				return slices.ContainsFunc(v.Index.Graph().Unresolved(int(from.(*file).place)), func(m index.Missing) bool {
+					return strings.EqualFold(bare(m.Key), wanted)
+				})
+			},
+			Random: rand.Float64,
+			This:   v.Entry(v.This),
+		},
+		Files: make([]formula.Entry, len(v.files)),
+		ByName: func() []int32 {
+			// The caller must not change them: the places of the files, ordered by name, then by path.
+			x := v.Index
+			m := v.memory
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			if m.index == x && m.byName != nil {
+				return m.byName
+			}
+			names := make([]string, len(x.Files))
+			places := make([]int32, len(x.Files))
+			for i, f := range x.Files {
+				names[i], places[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md"), int32(i) // file.name
+			}
+			slices.SortFunc(places, func(a, b int32) int {
+				return cmp.Or(collation.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
+			})
+			if m.index == x {
+				m.byName = places
+			}
+			return places
+		},
+	}
+	for i := range v.files {
+		s.Files[i] = &v.files[i]
+	}
+	if v.Excluded == nil {
+		return s
+	}
+	return s.Only(func(e formula.Entry) bool { return !v.Excluded(e.Path()) })
+}
+
+// Entry returns the file at a path, nil if there is none.
+func (v *Vault) Entry(path string) formula.Entry {
+	if place, ok := v.Index.Place(path); ok && path != "" {
+		return &v.files[place]
+	}
+	return nil
+}
+
+// bare returns a path without a leading slash and the extension of a note.
+func bare(path string) string {
+	const note = ".md"
+	if at := len(path) - len(note); at >= 0 && strings.EqualFold(path[at:], note) {
+		path = path[:at]
+	}
+	return strings.TrimPrefix(path, "/")
+}
+
+// column caches the properties of a file.
+type column struct {
+	properties atomic.Pointer[frontmatter.Properties]
+}
+
+// of returns the properties of a file.
+func (c *column) of(f *index.File) frontmatter.Properties {
+	if known := c.properties.Load(); known != nil {
+		return *known
+	}
+	var properties frontmatter.Properties
+	if f.IsNote() && f.HasFacts() {
+		properties = f.Facts().Properties()
+	}
+	c.properties.Store(&properties)
+	return properties
+}
+
+// file is a file of the vault in a query. It implements [formula.Entry].
+type file struct {
+	vault   *Vault
+	place   int32
+	indexed *index.File
+	column  *column
+}
+
+func (f *file) Path() string { return f.indexed.Path.String() }
+
+func (f *file) Size() int64 {
+	if f.indexed.Stamp != (system.Stamp{}) {
+		return f.indexed.Stamp.Size
+	}
+	size, _, _ := f.look()
+	return size
+}
+
+func (f *file) Modified() time.Time {
+	if f.indexed.Stamp != (system.Stamp{}) {
+		return time.Unix(0, f.indexed.Stamp.Modified)
+	}
+	_, _, modified := f.look()
+	return modified
+}
+
+func (f *file) Created() time.Time {
+	_, created, _ := f.look()
+	return created
+}
+
+// look reads the size and times from the disk. A file that cannot be opened has the time of
+// its stamp.
+func (f *file) look() (size int64, created, modified time.Time) {
+	opened, err := f.vault.Folder.Open(f.indexed.Path)
+	if err != nil {
+		return 0, time.Unix(0, f.indexed.Stamp.Modified), time.Unix(0, f.indexed.Stamp.Modified)
+	}
+	defer opened.Close()
+	return opened.Info.Size(), opened.Born(), opened.Info.ModTime()
+}
+
+func (f *file) Property(name string) (formula.Value, bool) {
+	p, found := f.column.of(f.indexed).Lookup(name)
+	if !found {
+		return formula.Value{}, false
+	}
+	return f.vault.property(p, f.Path()), true
+}
+
+func (f *file) Properties() formula.Value {
+	fields := &formula.Fields{AnyCase: true}
+	for _, p := range f.column.of(f.indexed) {
+		fields.Keys = append(fields.Keys, p.Key)
+		fields.Values = append(fields.Values, f.vault.property(p, f.Path()))
+	}
+	return formula.OfFields(fields)
+}
+
+// Tags returns each tag once, those of the properties first.
+func (f *file) Tags() formula.Value {
+	var tags []formula.Value
+	known := map[string]bool{}
+	for _, tag := range f.indexed.Facts().Tags() {
+		if key := strings.ToLower(tag); !known[key] {
+			known[key] = true
+			tags = append(tags, formula.OfTag(tag))
+		}
+	}
+	return formula.OfList(tags)
+}
+
+// Links returns those of the properties, then those of the body, then the embeds.
+func (f *file) Links() formula.Value {
+	if !f.indexed.HasFacts() {
+		return formula.OfList(nil)
+	}
+	found := f.indexed.Facts().Found()
+	var links []formula.Value
+	for _, l := range frontmatter.Links(found.Properties) {
+		links = append(links, formula.OfTarget(formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}))
+	}
+	return formula.OfList(append(append(links, f.shown(found, false)...), f.shown(found, true)...))
+}
+
+func (f *file) Embeds() formula.Value {
+	if !f.indexed.HasFacts() {
+		return formula.OfList(nil)
+	}
+	return formula.OfList(f.shown(f.indexed.Facts().Found(), true))
+}
+
+// shown returns the links or the embeds of the body, each with the text that the app
+// displays for it.
+func (f *file) shown(found *index.Found, embeds bool) []formula.Value {
+	var links []formula.Value
+	for _, l := range found.Note.Links {
+		if l.Embed != embeds {
+			continue
+		}
+		display := l.Display
+		if display == "" {
+			display = strings.Join(strings.FieldsFunc(l.Target, func(r rune) bool { return r == '#' }), " > ")
+		}
+		links = append(links, formula.OfTarget(formula.Target{Text: l.Target, Display: display, From: f.Path()}))
+	}
+	return links
+}
+
+// property returns the value of a property of the note at a path.
+func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
+	name := strings.ToLower(p.Key)
+	switch name {
+	case "tags", "tag":
+		if p.Value.Kind() == frontmatter.Null {
+			return formula.Value{}
+		}
+		// Tags come in a list or in one text, with "#" or without.
+		var tags []formula.Value
+		for _, item := range p.Value.Elements() {
+			for _, tag := range strings.FieldsFunc(item.String(), func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
+				tags = append(tags, formula.OfTag("#"+strings.TrimPrefix(tag, "#")))
+			}
+		}
+		return formula.OfList(tags)
+	case "aliases", "cssclasses":
+		return v.value(p.Value, verbatim, from)
+	}
+	return v.value(p.Value, v.Types[name], from)
+}
+
+// verbatim is the type of a property whose texts are not converted: an alias may look like
+// a date.
+const verbatim = "verbatim"
+
+// value converts a value of a note. declared is the type that the user assigned to the
+// property, "" for none.
+func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value {
+	switch w.Kind() {
+	case frontmatter.Bool:
+		return formula.OfBool(w.IsTrue())
+	case frontmatter.Number:
+		return formula.OfNumber(w.Float())
+	case frontmatter.List:
+		if declared != verbatim { // a type that is assigned to the property is not that of its elements
+			declared = ""
+		}
+		items := make([]formula.Value, 0, len(w.List()))
+		for _, item := range w.List() {
+			items = append(items, v.value(item, declared, from))
+		}
+		return formula.OfList(items)
+	case frontmatter.Map:
+		fields := &formula.Fields{}
+		for _, field := range w.Fields() {
+			fields.Keys = append(fields.Keys, field.Key)
+			fields.Values = append(fields.Values, v.value(field.Value, "", from))
+		}
+		return formula.OfFields(fields)
+	case frontmatter.String:
+		// A text is converted by its form, or by its declared type.
+		text := w.Text()
+		switch declared {
+		case verbatim:
+			return formula.OfText(text)
+		case "number":
+			if n, ok := formula.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
+				return formula.OfNumber(n)
+			}
+		case "checkbox":
+			if text == "true" || text == "false" {
+				return formula.OfBool(text == "true")
+			}
+		}
+		if text == "" {
+			return formula.OfText(text)
+		}
+		if t, ok := formula.ParseLink(text, from); ok {
+			return formula.OfTarget(t)
+		}
+		if c := text[0]; c >= '0' && c <= '9' && declared != "text" {
+			if m, ok := formula.ParseProperty(text, v.Now.Location()); ok {
+				return formula.OfMoment(m)
+			}
+		}
+		if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n") {
+			if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
+				return formula.OfURL(text)
+			}
+		}
+		return formula.OfText(text)
+	}
+	return formula.Value{}
+}

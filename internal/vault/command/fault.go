@@ -1,0 +1,321 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+)
+
+// Fault is an error whose sentence is what the app would print.
+type Fault struct {
+	Status  int
+	kind    Kind
+	Text    string
+	missing missing
+}
+
+// missing is a name that was not found, for the search of similar names. The zero value is none.
+type missing struct {
+	typed  string // by the caller
+	folder bool
+	ext    string // of the files that it can be, "" for any
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Failure says that a request was right and could not be fulfilled.
+func Failure(format string, args ...any) error {
+	return OtherFailure.Failure(format, args...)
+}
+
+// Misuse says that a request was wrong.
+func Misuse(format string, args ...any) error {
+	return &Fault{Status: ExitMisuse, kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// MisuseWithHint is Misuse with what would be right, for programs.
+func MisuseWithHint(hint, format string, args ...any) error {
+	return &Fault{Status: ExitMisuse, kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// Explain turns an error into what is printed.
+func Explain(err error) Reply {
+	if known, ok := errors.AsType[*Fault](err); ok {
+		return Reply{Status: known.Status, Kind: known.kind, Text: known.Text}
+	}
+	if over, ok := errors.AsType[*budget.Overrun](err); ok {
+		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
+	}
+	kind := OtherFailure
+	if errors.Is(err, fs.ErrExist) {
+		kind = AlreadyExists
+	}
+	return Reply{Status: ExitFailed, Kind: kind, Text: "Error: " + err.Error()}
+}
+
+// Verbatim is a name or a text of the caller or of a note in a sentence, which it could forge
+// (prompt injection). It is printed in quotes that nothing in it can end, truncated, and with
+// escapes for unprintable characters.
+type Verbatim string
+
+// Format writes the text in quotes, for every verb.
+func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, excerpt.Quoted(string(v))) }
+
+// List writes the first of some names out, each as a [Verbatim].
+func List(names []string, most int) string {
+	return strings.Join(Map(names[:min(len(names), most)], excerpt.Quoted), ", ")
+}
+
+// Exit statuses.
+const (
+	ExitDone   = 0
+	ExitFailed = 1 // the request was right and could not be fulfilled
+	ExitMisuse = 2 // the request itself, or a variable of the environment, is wrong
+)
+
+// Kind is a kind of failure, for programs. The sentence is for
+// people. The zero value is that of a success.
+type Kind struct{ Code, Hint string }
+
+var (
+	NotFound        = Kind{protocol.CodeNotFound, protocol.HintNotFound}
+	NotFoundFolder  = Kind{protocol.CodeNotFound, "names are case-sensitive; the command folders lists the folders"}
+	NotFoundTag     = Kind{protocol.CodeNotFound, "the command tags lists the tags of the vault"}
+	NotFoundLine    = Kind{protocol.CodeNotFound, "the command outline shows the lines of headings; wordcount tells how long the note is"}
+	NotFoundText    = Kind{protocol.CodeNotFound, "the text must be exactly that of the note, with its line breaks; read the note again"}
+	NotFoundID      = Kind{protocol.CodeNotFound, "the id of a change is change.id in the result that made it; leave id out to take back your latest change"}
+	NotFoundNearest = Kind{protocol.CodeNotFound, "use one that the error names, or read the note"}
+	NotFoundHeading = Kind{protocol.CodeNotFound, "use one that the error names; where text is added, create-heading makes a heading"}
+	AlreadyExists   = Kind{protocol.CodeAlreadyExists, "choose another name"}
+	Ambiguous       = Kind{protocol.CodeAmbiguous, "name the note with path="}
+	AmbiguousText   = Kind{protocol.CodeAmbiguous, "include more surrounding text"}
+	Conflict        = Kind{protocol.CodeConflict, "re-read the note and retry"}
+	UndoConflict    = Kind{protocol.CodeConflict, "undo the later change first, or ask the user which text to keep"}
+	InUseConflict   = Kind{protocol.CodeConflict, "try again in a moment; the user can close it there"}
+	AccessDenied    = Kind{protocol.CodeAccessDenied, "the user can raise the access in the table [vaults.access] of the settings file"}
+	HardLinkDenied  = Kind{protocol.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
+	NotConfigured   = Kind{protocol.CodeNotConfigured, "the user can set it in the settings of the vault"}
+	NeedsApp        = Kind{protocol.CodeNeedsApp, "only the Obsidian app can do this; the user can start it and set backend to auto"}
+	TargetRequired  = Kind{protocol.CodeTargetRequired, "name the note with path= or file="}
+	Unapproved      = Kind{protocol.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
+	NoJournal       = Kind{protocol.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
+	VaultNotFound   = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
+	AppDoesLess     = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
+	TooLong         = Kind{protocol.CodeContentTooLong, "narrow it with folder= or query="}
+	BadValue        = Kind{protocol.CodeBadValue, ""}
+	InCloud         = Kind{protocol.CodeCLIError, HintInCloud}
+	OtherFailure    = Kind{protocol.CodeCLIError, ""}
+)
+
+// Failure says that a request was right and could not be fulfilled.
+func (k Kind) Failure(format string, args ...any) error {
+	return &Fault{Status: ExitFailed, kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// Advise returns the kind with another hint.
+func (k Kind) Advise(hint string) Kind { return Kind{k.Code, hint} }
+
+// DidYouMean is Failure with the names that may have been meant in the hint, if there
+// are any.
+func (k Kind) DidYouMean(names []string, format string, args ...any) error {
+	if hint := DidYouMean(names); hint != "" {
+		k.Hint = hint
+	}
+	return k.Failure(format, args...)
+}
+
+// DidYouMean asks for one of some names, "" if there are none.
+func DidYouMean(names []string) string {
+	all := Map(names, quoted)
+	switch n := len(all); n {
+	case 0:
+		return ""
+	case 1:
+		return "did you mean " + all[0] + "?"
+	default:
+		return "did you mean " + strings.Join(all[:n-1], ", ") + " or " + all[n-1] + "?"
+	}
+}
+
+// HintInCloud is for a note whose content is not on this disk.
+const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"
+
+// FileNotFound is the app's sentence for a target that cannot be seen.
+func FileNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), missing: missing{typed: asTyped}}
+}
+
+// FolderNotFound is the app's sentence for a folder that cannot be seen.
+func FolderNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), missing: missing{typed: asTyped, folder: true}}
+}
+
+// BaseNotFound is the app's sentence for a base that cannot be seen.
+func BaseNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: missing{typed: asTyped, ext: "base"}}
+}
+
+// ReadError explains why a file could not be opened for reading.
+func ReadError(asTyped string, err error) error {
+	switch {
+	case disk.IsHardLinked(err):
+		return hardLinked(asTyped)
+	case disk.IsMissing(err):
+		return FileNotFound(asTyped)
+	case errors.Is(err, system.ErrInUse):
+		return inUse(asTyped)
+	case system.IsFetching(err):
+		return InCloud.Failure("File %q is in the cloud and could not be fetched.", Verbatim(asTyped))
+	case errors.Is(err, fs.ErrPermission):
+		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
+	}
+	return err
+}
+
+// hardLinked explains why a file with further names is left alone: the rules say
+// nothing about the places that these may be in.
+func hardLinked(path string) error {
+	return HardLinkDenied.Failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", Verbatim(path))
+}
+
+// inUse says that another program keeps a file from being opened or changed.
+func inUse(path string) error {
+	return InUseConflict.Failure("File %q is open in another program. Nothing was changed.", Verbatim(path))
+}
+
+// WriteError explains why a note could not be written.
+func WriteError(path string, err error) error {
+	var refusal *disk.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case disk.IsHardLinked(err):
+		return hardLinked(path)
+	case errors.As(err, &refusal):
+		return Failure("File %q cannot be written: %q %s.", Verbatim(path), Verbatim(refusal.Path), refusal.Reason)
+	case errors.Is(err, system.ErrInUse):
+		return inUse(path)
+	case errors.Is(err, disk.ErrChanged):
+		return Conflict.Failure("File %q was changed by another program at the same time. Nothing was written.", Verbatim(path))
+	case errors.Is(err, fs.ErrPermission):
+		return Failure("File %q cannot be written: permission denied.", Verbatim(path))
+	}
+	return err
+}
+
+// ErrVaultNotFound is the one answer of the app that does not begin with
+// "Error:".
+var ErrVaultNotFound error = &Fault{Status: ExitFailed, kind: VaultNotFound, Text: "Vault not found."}
+
+// NoActiveFile is the app's sentence for a call without a target while no
+// note is open; the angle brackets are part of it.
+func NoActiveFile() error {
+	return TargetRequired.Failure("No active file. Use file=<name> or path=<path> to specify a file.")
+}
+
+// On returns the error of a command, with similar names if it is about a file or folder that was
+// not found.
+func On(v *Vault, command string, err error) error {
+	fault, ok := errors.AsType[*Fault](err)
+	if !ok || fault.missing == (missing{}) || v.Ctx.Err() != nil {
+		return err
+	}
+	advised := *fault
+	switch hint := hintFor(v, fault.missing); {
+	case hint != "" && slices.Contains(onFiles, command):
+		advised.kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
+	case hint != "":
+		advised.kind.Hint = hint
+	case command == "append" || command == "prepend":
+		advised.kind.Hint = NotFound.Hint + "; create makes a note"
+	default:
+		return err
+	}
+	return &advised
+}
+
+// onFiles are the commands on files of which there is one on folders, too.
+var onFiles = []string{"move", "rename", "copy", "delete"}
+
+func hintFor(v *Vault, m missing) string {
+	var files, folders []string // that the caller may see
+	_, err := v.EachEntry(disk.Path{},
+		func(l Listed) { files = append(files, l.Path.String()) },
+		func(path string) { folders = append(folders, path) })
+	if err != nil {
+		return ""
+	}
+	if m.folder {
+		wanted := strings.Trim(m.typed, "/")
+		for _, note := range files {
+			if strings.EqualFold(note, wanted) || strings.EqualFold(note, wanted+".md") {
+				folder := cmp.Or(note[:max(strings.LastIndexByte(note, '/'), 0)], "/")
+				return fmt.Sprintf("did you mean %s? %s is a file in it", quoted(folder), quoted(note))
+			}
+		}
+		return DidYouMean(lookup.NearestPaths(m.typed, folders))
+	}
+	// A folder of that very name goes before the files that are like the one that was asked for,
+	// and one that is like its folder after them.
+	typed := m.typed
+	for _, name := range []string{typed, typed + ".md"} {
+		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {
+			return HintInCloud
+		}
+	}
+	if folder := sameFolder(typed, folders); folder != "" {
+		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", quoted(folder), quoted(folder))
+	}
+	if m.ext != "" {
+		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+m.ext) })
+	}
+	if near := lookup.NearestPaths(typed, files); len(near) > 0 {
+		return DidYouMean(near)
+	}
+	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
+	if slash < 0 {
+		x, err := v.Index()
+		if err != nil {
+			return ""
+		}
+		for i, aliases := range index.Collect(x.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
+			if slices.ContainsFunc(aliases, func(alias string) bool { return strings.EqualFold(alias, typed) }) {
+				return fmt.Sprintf("%s is an alias of path=%s", quoted(typed), quoted(x.Files[i].Path.String()))
+			}
+		}
+		return ""
+	}
+	parent := strings.Trim(typed, "/")[:slash]
+	if near := lookup.NearestPaths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
+		return fmt.Sprintf("folder %s not found; %s", quoted(parent), DidYouMean(near))
+	}
+	return ""
+}
+
+// sameFolder returns the folder with this path, "" if there is none.
+func sameFolder(typed string, folders []string) string {
+	wanted := strings.Trim(typed, "/")
+	for _, folder := range folders {
+		if strings.EqualFold(folder, wanted) {
+			return folder
+		}
+	}
+	return ""
+}
+
+func quoted(name string) string {
+	return fmt.Sprintf("%q", Verbatim(excerpt.Short(name)))
+}

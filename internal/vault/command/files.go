@@ -1,0 +1,376 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+// Listed is a file that [Vault.EachEntry] visits. It can be asked during the visit alone.
+type Listed struct {
+	Path  disk.Path
+	entry disk.Entry  // of a walk
+	known *index.File // nil in a walk
+	looks *disk.Stamper
+}
+
+// IsNote reports whether the file is a note by its extension.
+func (l Listed) IsNote() bool { return l.Path.Ext() == "md" }
+
+// Stamp returns the state of the file, with the errors of [disk.Folder.Open].
+func (l Listed) Stamp() (system.Stamp, error) {
+	switch {
+	case l.known == nil:
+		return l.entry.Stamp()
+	case l.known.Stamp != system.Stamp{}:
+		return l.known.Stamp, nil
+	}
+	return l.looks.Stamp(l.Path) // the index does not look into such a file
+}
+
+// EachEntry visits the files below a folder, and the folders too unless folder is nil. In a worker
+// with a current index it reads no folder, and visits the files in the order of listings, as sorted
+// says. The error is that of the disk, also for a missing folder.
+func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path string)) (sorted bool, err error) {
+	if files := v.indexedBelow(under); len(files) > 0 {
+		looks := v.Disk.Stamper()
+		defer looks.Close()
+		for _, f := range files {
+			file(Listed{Path: f.Path, known: f, looks: looks})
+		}
+		if folder == nil {
+			return true, nil
+		}
+		folders, err := v.Host.Knowledge.Folders(v.View())
+		for _, path := range folders {
+			if under == (disk.Path{}) || strings.HasPrefix(path, under.String()+"/") {
+				folder(path)
+			}
+		}
+		return true, err
+	}
+	// The index does not distinguish an empty folder from a missing one.
+	return false, v.Disk.Walk(under, func(e disk.Entry) {
+		switch {
+		case !e.IsDir:
+			file(Listed{Path: e.Path, entry: e})
+		case folder != nil:
+			folder(e.Path.String())
+		}
+	})
+}
+
+// PathsBelow returns the paths of the wanted files below a folder as it was typed, in the order
+// of listings. A missing folder is an error, although the app takes it for an empty one, which
+// would look the same.
+func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []string, err error) {
+	sorted, err := v.EachFileBelow(folder, func(l Listed) {
+		if wanted(l) {
+			found = append(found, l.Path.String())
+		}
+	})
+	if !sorted {
+		collation.Sort(found)
+	}
+	return found, err
+}
+
+// EachFileBelow is [Vault.EachEntry] for the files of a folder as it was typed. The error of one
+// that is not there says so.
+func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, err error) {
+	under, err := v.FolderOf(folder)
+	if err != nil {
+		return false, FolderNotFound(folder)
+	}
+	if sorted, err = v.EachEntry(under, visit, nil); disk.IsMissing(err) {
+		err = FolderNotFound(folder)
+	}
+	return sorted, err
+}
+
+// FolderThere returns the path of a folder as it was typed. The error of one that does not exist
+// says so.
+func (v *Vault) FolderThere(typed string) (disk.Path, error) {
+	at, err := v.FolderOf(typed)
+	if err != nil {
+		return at, FolderNotFound(typed)
+	}
+	if err = v.IsThere(at); disk.IsMissing(err) {
+		err = FolderNotFound(typed)
+	}
+	return at, err
+}
+
+// IsThere returns the error of the disk if a folder is not there.
+func (v *Vault) IsThere(folder disk.Path) error {
+	if len(v.indexedBelow(folder)) > 0 {
+		return nil
+	}
+	return v.Disk.Walk(folder, func(disk.Entry) {})
+}
+
+// indexedBelow returns the files below a folder in the order of listings, if there is an index
+// that is up to date, and none otherwise.
+func (v *Vault) indexedBelow(folder disk.Path) []*index.File {
+	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
+	if !ok && v.Disk.Judges() { // a walk would read every note
+		made, err := v.Index()
+		x, ok = made, err == nil
+	}
+	switch {
+	case !ok:
+		return nil
+	case folder == disk.Path{}:
+		return x.Files
+	}
+	var below []*index.File
+	for _, f := range x.Files {
+		if f.Path.Below(folder) {
+			below = append(below, f)
+		}
+	}
+	return below
+}
+
+// Excluded returns the test for files that the user has excluded, and a text that tells it from
+// what was excluded before. They are left out of searches and of the lists of tags and properties;
+// links still lead to and from them.
+func (v *Vault) Excluded() (excluded func(path string) bool, which string, err error) {
+	filters, err := v.filters()
+	return excludes(filters), strings.Join(filters, "\n"), err
+}
+
+// excludes returns the test for the files that filters exclude.
+func excludes(filters []string) func(path string) bool {
+	tests := make([]func(string) bool, 0, len(filters))
+	for _, filter := range filters {
+		if len(filter) > 2 && filter[0] == '/' && strings.HasSuffix(filter, "/") {
+			// A regular expression. One that this program cannot read excludes nothing.
+			if expression, err := regexp.Compile(filter[1 : len(filter)-1]); err == nil {
+				tests = append(tests, expression.MatchString)
+			}
+			continue
+		}
+		filter = strings.TrimSuffix(filter, "/") // the path of a file, or the beginning of paths
+		tests = append(tests, func(path string) bool {
+			rest, found := strings.CutPrefix(path, filter)
+			return found && filter != "" && (rest == "" || rest[0] == '/')
+		})
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
+	}
+}
+
+// filters returns the user's setting as it is written.
+func (v *Vault) filters() ([]string, error) {
+	var app struct {
+		Filters []string `json:"userIgnoreFilters"`
+	}
+	err := v.ReadConfig("app.json", &app)
+	return app.Filters, err
+}
+
+// PathOf returns the path that a text means, as the disk has it. Every path that
+// a call or a setting of the vault spells out passes through here or [vault.find],
+// so that rules, records and answers know one name of a note.
+func (v *Vault) PathOf(text string) (disk.Path, error) {
+	asked, err := disk.ParsePath(text)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	return v.NameOnDisk(asked)
+}
+
+// FolderOf is pathOf for a folder.
+func (v *Vault) FolderOf(text string) (disk.Path, error) {
+	asked, err := disk.ParseFolder(text)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	return v.NameOnDisk(asked)
+}
+
+// NameOnDisk returns a path as the disk has it, in the spelling of its names there. A
+// path of which a part does not exist keeps that part. The error says that the path
+// names another file on this system.
+func (v *Vault) NameOnDisk(asked disk.Path) (disk.Path, error) {
+	path, err := v.Disk.Named(asked)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("path %q: names something else on this system", asked)
+	}
+	return path, err
+}
+
+// FindPath is pathOf for a file that a caller takes to be there. The error is the
+// app's sentence for one that is not.
+func (v *Vault) FindPath(typed string) (disk.Path, error) {
+	asked, err := disk.ParsePath(typed)
+	if err != nil {
+		return disk.Path{}, FileNotFound(typed)
+	}
+	path, err := v.Disk.Named(asked)
+	if err != nil {
+		return disk.Path{}, ReadError(typed, err)
+	}
+	return path, nil
+}
+
+// spelled are the access rules with the names on disk of their paths: a user may write Work for
+// the folder WORK, or another Unicode normal form.
+type spelled struct {
+	rules access.Rules
+	names []string // that differ from the written ones, sorted
+	at    time.Time
+}
+
+// respellAfter is how long the names are cached. A rule that denies something applies to every
+// spelling all the time.
+const respellAfter = time.Second
+
+// respell reads the names again, and reports whether they have changed. It is called under the
+// lock, with the folder open.
+func (h *Host) respell() (others bool) {
+	if !h.rules.Restrict() {
+		h.spelled.rules = h.rules
+		return false
+	}
+	if now := time.Now(); now.Sub(h.spelled.at) < respellAfter {
+		return false
+	}
+	last := h.spelled
+	h.spelled = spelled{at: time.Now()}
+	h.spelled.rules = h.rules.Named(func(written string) string {
+		path, err := disk.ParseFolder(written)
+		if err == nil {
+			path, err = h.folder.Named(path)
+		}
+		if err != nil || path.String() == written {
+			return written
+		}
+		h.spelled.names = append(h.spelled.names, path.String())
+		return path.String()
+	})
+	slices.Sort(h.spelled.names)
+	return !slices.Equal(last.names, h.spelled.names)
+}
+
+// NamesOneFile reports whether a call is about one file.
+func NamesOneFile(p Values) bool { return p.Has("file") || p.Has("path") || p.Has("active") }
+
+// IndexedTarget finds the file that a request means in the index.
+func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	if x, err = v.Index(); err != nil {
+		return nil, 0, err
+	}
+	place, ok := x.Place(t.Path.String())
+	if !ok {
+		return nil, 0, FileNotFound(t.Typed)
+	}
+	return x, place, nil
+}
+
+// ScopedFiles returns the files that a listing is about: the one that is named, the
+// focused one with active, else all that are not excluded. Nobody changes the list.
+func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
+	if NamesOneFile(p) {
+		x, place, err := v.IndexedTarget(p)
+		if err != nil {
+			return nil, err
+		}
+		return x.Files[place : place+1], nil
+	}
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	filters, err := v.filters()
+	if err != nil || len(filters) == 0 {
+		return x.Files, err
+	}
+	// It is kept for the next call: to test each path takes as long as a short listing.
+	return (&search.Derived[[]*index.File]{Name: "files without " + strings.Join(filters, "\n"), Compute: func(files []*index.File) []*index.File {
+		excluded := excludes(filters)
+		var some []*index.File
+		for _, f := range files {
+			if !excluded(f.Path.String()) {
+				some = append(some, f)
+			}
+		}
+		return some
+	}}).Of(&v.Host.Memo, x.Files), nil
+}
+
+// Days returns the days that a parameter for notes names, as of now and in its time
+// zone. A word without a direction means the past. The error is a misuse that says
+// what would be right.
+func Days(text string, now time.Time) (day.Span, error) { return read(text, now, day.Past) }
+
+// DaysAhead is [Days] for a parameter of a plan, such as a due date: a word without a
+// direction means the future.
+func DaysAhead(text string, now time.Time) (day.Span, error) { return read(text, now, day.Ahead) }
+
+func read(text string, now time.Time, toward day.Direction) (day.Span, error) {
+	span, err := day.Read(text, now, toward)
+	if err != nil {
+		return span, Misuse("Invalid date %q: %v", Verbatim(excerpt.Short(text)), err)
+	}
+	return span, nil
+}
+
+// Age returns the number of days that a parameter names: as digits, or by the day
+// since which they count.
+func Age(text string, now time.Time) (days int, err error) {
+	if strings.Trim(text, "0123456789") == "" {
+		days, err = strconv.Atoi(text)
+		if err != nil || days > day.MaxDays {
+			return 0, Misuse("Invalid number: %s. Use a number of days up to %d.", excerpt.Short(text), day.MaxDays)
+		}
+		return days, nil
+	}
+	span, err := Days(text, now)
+	if err != nil {
+		return 0, err
+	}
+	if days = span.Ago(now); days < 0 {
+		return 0, Misuse("Invalid age %q: %s is in the future.", Verbatim(text), span.First.Format(time.DateOnly))
+	}
+	return days, nil
+}
+
+// DayStartVariable is the hour at which a day begins: before it, what is called today is
+// still the day before. It is from 0, which is the default, to [LatestDayStart].
+const DayStartVariable = "VAULTWICKET_DAY_START"
+
+// LatestDayStart is the latest hour at which a day can begin.
+const LatestDayStart = 12
+
+// Today returns the moment at hand, on the day that counts as today: before the hour at
+// which a day begins, the day is that before, at the same time of day.
+func (v *Vault) Today() time.Time {
+	now := v.Clock()
+	return OnDay(now, now.Add(-v.DayStart))
+}
+
+// OnDay returns the time of day of a moment on another day.
+func OnDay(now, day time.Time) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
+}

@@ -1,0 +1,180 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
+)
+
+// words draws a text in which line ends are frequent.
+func words(t *rapid.T, label string) []byte {
+	return []byte(rapid.StringOfN(rapid.SampledFrom([]rune("ab\n\r- #")), 0, 12, -1).Draw(t, label))
+}
+
+// Whatever is changed in the pieces themselves is seen, wherever it is.
+func TestAChangedPieceIsSeen(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, added := words(t, "old"), []byte("added text")
+		for _, breaks := range []string{"\n", "\r\n", "\n\n"} {
+			now := bytes.Join([][]byte{old, added}, []byte(breaks))
+			for _, end := range []string{"", "\n", "\r\n"} {
+				v := IsComposedOf(append(bytes.Clone(now), end...), false, old, added)
+				require.That(t, v.Done, "%q after %q, then %q: not done", added, old, breaks)
+			}
+			at := len(now) - rapid.IntRange(1, len(added)).Draw(t, "at")
+			lost := append(bytes.Clone(now[:at]), now[at+1:]...)
+			require.That(t, !IsComposedOf(lost, false, old, added).Done, "%q lost a byte at %d and counts as done", now, at)
+			require.That(t, !IsComposedOf(append(bytes.Clone(now), now[at:]...), false, old, added).Done, "%q with its end twice counts as done", now)
+		}
+		require.That(t, !IsComposedOf(append(bytes.Clone(old), "x"...), false, old).Done, "a byte more counts as done")
+	})
+}
+
+func TestPiecesWithoutABreak(t *testing.T) {
+	for _, test := range []struct {
+		name, now    string
+		inline, want bool
+	}{
+		{"no break between two lines", "ab", false, false},
+		{"a break", "a\nb", false, true},
+		{"inline", "ab", true, true},
+		{"inline on a line of its own", "a\nb", true, false},
+		{"three breaks", "a\n\n\nb", false, false},
+		{"three breaks at the end", "a\nb\n\n\n", false, false},
+		{"blanks at the end", "a\nb ", false, false},
+	} {
+		assert.Equal(t, IsComposedOf([]byte(test.now), test.inline, []byte("a"), []byte("b")).Done, test.want, "%s", test.name)
+	}
+	got := IsComposedOf([]byte("a\nb"), false, []byte("a"), []byte("b"))
+	assert.That(t, got.Style != "" || got == Exact, "got %+v", got)
+}
+
+func TestEnding(t *testing.T) {
+	for now, want := range map[string]Verdict{
+		"a": Exact, "a\n": {true, endsInBreaks}, "a\r\n": {true, endsInBreaks}, "a\n\n": {}, "b": {}, "": {}, "ab": {}, "a\nb": {},
+	} {
+		assert.Equal(t, Ending([]byte("a"), []byte(now)), want, "%q", now)
+	}
+}
+
+// The properties of a note may be written in any way, and a change of any of them
+// is seen.
+func TestPropertiesAreComparedByTheirValues(t *testing.T) {
+	const note = "---\na: 1\nb: [x, \"2\"]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n"
+	for _, same := range []string{
+		"---\n{\"a\": 1.0, \"b\": [\"x\", \"2\"], \"c\": {\"d\": true}, \"e\": null, \"f\": \"null\"}\n---\nbody\n",
+		"---\r\nf: 'null'\r\ne: ~\r\nc:\r\n  d: true\r\nb:\r\n  - x\r\n  - '2'\r\na: 0x1\r\n---\r\nbody\n",
+		"\ufeff" + note,
+	} {
+		got := Properties([]byte(note), []byte(same))
+		assert.That(t, got.Done && got.Style != "", "%q: %+v", same, got)
+	}
+	for _, other := range []string{
+		"---\na: \"1\"\nb: [x, \"2\"]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n",
+		"---\na: 1\nb: [x, 2]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n",
+		"---\na: 1\nb: [\"2\", x]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n",
+		"---\na: 1\nb: [x, \"2\"]\nc: {d: true, g: 1}\ne:\nf: \"null\"\n---\nbody\n",
+		"---\na: 1\nb: [x, \"2\"]\nc: {d: true}\ne: \"\"\nf: \"null\"\n---\nbody\n",
+		"---\na: 1\nb: [x, \"2\"]\nc: {d: true}\ne:\nf: null\n---\nbody\n",
+		"---\nA: 1\nb: [x, \"2\"]\nc: {d: true}\ne:\nf: \"null\"\n---\nbody\n",
+		"---\na: 1\nb: [x, \"2\"]\nc: {d: true}\nf: \"null\"\n---\nbody\n",
+		note + "\n", "body\n", "",
+	} {
+		got := Properties([]byte(note), []byte(other))
+		assert.That(t, !got.Done, "%q counts as done: %+v", other, got)
+	}
+	assert.Equal(t, Properties([]byte(note), []byte(note)), Exact, "the same bytes")
+}
+
+// Whatever Set writes has the properties that Set was asked for, and no others.
+func TestEveryOtherValueIsSeen(t *testing.T) {
+	values := []string{"", "a", "1", "1.5", "true", "null", "a,b", "[]", "2026-11-22", "[[A]]", "it's", "\"x\"", "a: b", "# c"}
+	types := []frontmatter.Type{"", "text", "list"}
+	seen := 0
+	for _, typed := range values {
+		for _, as := range types {
+			value := require.Value(frontmatter.ParseValue(typed, as))(t)
+			wanted := require.Value(frontmatter.Set([]byte("---\nx: old\n---\nbody"), "x", value))(t)
+			for _, other := range values {
+				for _, otherAs := range types {
+					now := require.Value(frontmatter.ParseValue(other, otherAs))(t)
+					made := require.Value(frontmatter.Set([]byte("---\n# comment\nx: older\n---\nbody"), "x", now))(t)
+					got := Properties(wanted, made)
+					assert.That(t, got.Done == value.Equal(now), "%q as %q became %q as %q: %+v", typed, as, other, otherAs, got)
+					seen++
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs", seen)
+}
+
+func TestPrintEndsTheLastLineOnce(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a": "a\n", "a\n": "a\n", "a\n\n": "a\n\n", "\n": "\n", "a\r": "a\r\n"} {
+		var out bytes.Buffer
+		said := Text(text)
+		status := said.Print(&out)
+		assert.That(t, status == ExitDone && out.String() == want, "%q: status %d, %q, want %q", text, status, &out, want)
+	}
+}
+
+func TestDigest(t *testing.T) {
+	for text, want := range map[string]string{"": "e3b0c44298fc1c14", "text": "982d9e3eb996f559"} {
+		assert.Equal(t, Digest([]byte(text)), want, "digest(%q) =", text)
+	}
+}
+
+func TestFactsAreOneLineOfJSON(t *testing.T) {
+	before := "aa"
+	f := protocol.Facts{Path: "a \"b\" & c\u2028.md", Before: &before, Hash: "bb"}
+	const want = `vaultwicket-facts: {"path":"a \"b\" \u0026 c\u2028.md","hash":"bb","before":"aa"}`
+	assert.Equal(t, f.Line(), want)
+}
+
+// encoded is what the standard library writes.
+func encoded(t *rapid.T, s string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	require.NoError(t, encoder.Encode(s))
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
+	every := []string{ // too long for their characters, halves of pairs, and beyond the last character
+		"\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xe0\x9f\xbf", "\xf0\x80\x80\xaf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+		"\xf8\x88\x80\x80\x80", "\xf0\x90\x80\x80", "\xf3\xbf\xbf\xbf", "\xf4\x8f\xbf\xbf",
+	}
+	for r := range rune(0x3000) {
+		every = append(every, string(r))
+	}
+	for r := rune(0x3000); r <= utf8.MaxRune; r += 61 {
+		whole := string(r)
+		every = append(every, whole, whole[:len(whole)-1], whole[:2]+"\xff"+whole[2:])
+	}
+	for first := range 256 {
+		for second := range 256 {
+			every = append(every, string([]byte{byte(first), byte(second)}))
+		}
+	}
+	for _, text := range every {
+		for _, text := range []string{text, "1234567" + text + "90"} {
+			var want bytes.Buffer
+			encoder := json.NewEncoder(&want)
+			encoder.SetEscapeHTML(false)
+			require.NoError(t, encoder.Encode(text))
+			got := QuoteJSON(text) + "\n"
+			require.That(t, got == want.String(), "%q is written as %s, want %s", text, got, &want)
+		}
+	}
+}

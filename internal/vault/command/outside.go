@@ -1,0 +1,357 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// What the app carries out is worked out and kept here beforehand, and looked at
+// afterwards: so a change is in the journal and can be undone, whoever made
+// it. The caller has the lock of the journal meanwhile.
+
+// begin keeps what a call is going to change, and shows it as a plan does.
+func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
+	p, err := propose(v, row, values)
+	if err != nil || p.ReadAnswer != nil {
+		return p.answer(), err
+	}
+	if err := cmp.Or(p.AppDoesLess, fits(v, p, how)); err != nil {
+		return Reply{}, err
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return Reply{}, err
+	}
+	if p.lineEnds { // the app does not convert them
+		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
+	}
+	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
+	if len(p.Steps) > 0 {
+		e := entry(v, row, values, how, p)
+		e.Backend = "obsidian"
+		if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
+			return Reply{}, unjournaled(err)
+		}
+	}
+	return showPlan(v, p)
+}
+
+// The answers of end. They are for the gateway.
+const (
+	applied   = "applied"   // all files say what they were meant to say
+	untouched = "untouched" // all files are as they were
+	otherwise = "otherwise" // some are neither
+)
+
+// end looks at the files of an entry and notes how it ended. One that is
+// untouched is not noted yet if it may still be carried out.
+func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
+	j, err := v.Journal()
+	if err != nil {
+		return Reply{}, err
+	}
+	e, err := j.Entry(how.ID)
+	if err != nil {
+		return Reply{}, NotFound.Failure("Change %q not found.", Verbatim(how.ID))
+	}
+	seen, err := settled(v, j, row, values, e)
+	if err != nil {
+		return Reply{}, err
+	}
+	verdict := struct {
+		State   string   `json:"state"`
+		Before  string   `json:"before,omitempty"`
+		After   string   `json:"after,omitempty"`
+		Notices []string `json:"notices,omitempty"`
+		// Added and Removed count lines.
+		Added   int `json:"added"`
+		Removed int `json:"removed"`
+	}{State: stateOf(seen)}
+	if verdict.State == applied {
+		for _, t := range seen {
+			if t.style != "" && !slices.Contains(verdict.Notices, t.style) {
+				verdict.Notices = append(verdict.Notices, t.style)
+			}
+		}
+	}
+	after := make([]journal.Image, len(seen))
+	for i, t := range seen {
+		after[i] = ImageOf(t.now)
+		was := t.now // also of a file that was moved as it was, of which nothing is kept
+		if !t.step.Before.Exists {
+			was = FileState{}
+		} else if t.step.Before != after[i] {
+			if text, err := j.Object(t.step.Before.Hash); err == nil {
+				was = Existing(text)
+			}
+		}
+		made := edit.CountLines(was.Text, t.now.Text)
+		verdict.Added += made.Added
+		verdict.Removed += made.Removed
+		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
+			verdict.Before, verdict.After = v.hashAt(at, was), v.hashAt(at, t.now)
+		}
+	}
+	if e.State == journal.Begun && verdict.State != untouched {
+		for _, s := range seen[:min(len(seen), maxKept)] {
+			if image := ImageOf(s.now); s.now.Exists && image != s.step.Before {
+				_ = j.Put(e.Caller, s.step.Path, image, bytes.NewReader(s.now.Text))
+			}
+		}
+		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
+			return Reply{}, unjournaled(err)
+		}
+	}
+	text, err := json.Marshal(verdict)
+	return Text(string(text)), err
+}
+
+// unjournaled says that nothing was done because it could not be kept.
+func unjournaled(err error) error {
+	var busy *journal.Busy
+	var changed *journal.Changed
+	switch {
+	case errors.As(err, &busy):
+		return Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
+	case errors.As(err, &changed):
+		return Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", Verbatim(changed.Path))
+	}
+	return NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
+}
+
+// traced is what is found of one file that the app was to change.
+type traced struct {
+	step  journal.Step
+	now   FileState
+	old   FileState // what is where the file was before a move
+	state string
+	style string
+}
+
+// AppChange is one file before and after the app has carried out a call, for a
+// command to judge.
+type AppChange struct {
+	Step        journal.Step
+	Before, Now FileState
+}
+
+// Verifier judges a file that is not byte for byte what was planned.
+type Verifier func(v *Vault, p Values, c AppChange) (Verdict, error)
+
+// The app does not write a note in one piece: for a moment the file is empty, or
+// holds a part. So a note that is neither old nor what was asked for is looked at
+// again, until it has stayed the same for a while.
+const (
+	settleEvery = 50 * time.Millisecond
+	settleLooks = 5  // as many in a row have to be the same
+	settleMost  = 20 // of all
+)
+
+// settled is lookBack once the files have stayed the same, or are right.
+func settled(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
+	same := 0
+	for range settleMost {
+		before := seen
+		if seen, err = lookBack(v, j, row, values, e); err != nil || stateOf(seen) != otherwise {
+			return seen, err
+		}
+		if same++; !slices.EqualFunc(before, seen, func(a, b traced) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) }) {
+			same = 1
+		}
+		if same == settleLooks {
+			break
+		}
+		v.Host.Pause(v.Ctx, settleEvery)
+	}
+	return seen, nil
+}
+
+// lookBack looks at the files of an entry and says of each what became of it.
+func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
+	for _, s := range e.Steps {
+		t := traced{step: s, state: otherwise}
+		if t.now, err = heldAt(v, s.Path); err != nil {
+			return nil, err
+		}
+		now, source := ImageOf(t.now), ImageOf(t.now)
+		if s.From != "" {
+			if t.old, err = heldAt(v, s.From); err != nil {
+				return nil, err
+			}
+			source = ImageOf(t.old)
+		}
+		switch {
+		case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path): // with the same letters it may be the file itself
+			if source == s.Before && !t.now.Exists {
+				t.state = untouched
+			}
+		case now == s.After:
+			t.state = applied
+		case source == s.Before:
+			t.state = untouched
+		case row.Verify != nil && t.now.Exists:
+			before := FileState{}
+			if s.Before.Exists {
+				text, err := j.Object(s.Before.Hash)
+				if err != nil {
+					break // it was not kept, because nothing of it was to change
+				}
+				before = Existing(text)
+			}
+			verdict, err := row.Verify(v, values, AppChange{s, before, t.now})
+			if err != nil {
+				return nil, err
+			}
+			if verdict.Done {
+				t.state, t.style = applied, verdict.Style
+			}
+		}
+		seen = append(seen, t)
+	}
+	return seen, nil
+}
+
+// heldAt returns the content of the file at a path of an entry.
+func heldAt(v *Vault, path string) (FileState, error) {
+	at, err := StepPath(v, path)
+	if err != nil {
+		return FileState{}, nil // nothing can be there
+	}
+	return StateAt(v, at, path)
+}
+
+// stateOf says what became of the change as a whole.
+func stateOf(seen []traced) string {
+	count := map[string]int{}
+	for _, t := range seen {
+		count[t.state]++
+	}
+	switch len(seen) {
+	case count[untouched]:
+		return untouched
+	case count[applied]:
+		return applied
+	}
+	return otherwise
+}
+
+// Verdict says what became of a note. The zero Verdict is that of a change that is
+// not the one that was asked for.
+type Verdict struct {
+	// Done says that the note says what it was to say.
+	Done bool
+	// Style says in what the note differs all the same, "" in nothing.
+	Style string
+}
+
+// Exact is the verdict on a note that is what it was to be, byte for byte.
+var Exact = Verdict{Done: true}
+
+const (
+	lineBreaks   = "the line breaks around the text are those of the app"
+	rewritten    = "the app has written the properties anew, in its own form and without comments"
+	endsInBreaks = "the app has added a line break at the end"
+)
+
+// maxBreaks is how many line breaks in a row the app may put where it adds text: it
+// ends the line before, and leaves one empty line.
+const maxBreaks = 2
+
+// IsComposedOf judges a note that was to consist of pieces of text, each of which begins
+// a line unless inline says that the second one goes on in the line of the first.
+// The app may put line breaks between them and at the end.
+func IsComposedOf(now []byte, inline bool, pieces ...[]byte) Verdict {
+	rest, at := now, 0
+	for i, piece := range pieces {
+		if i > 0 && len(piece) > 0 {
+			breaks, begun := 0, rest // the line breaks in front of the piece
+			for ; !bytes.HasPrefix(begun, piece); breaks++ {
+				shorter := bytes.TrimPrefix(bytes.TrimPrefix(begun, []byte("\r")), []byte("\n"))
+				if len(shorter) == len(begun) {
+					break
+				}
+				begun = shorter
+			}
+			before := pieces[i-1]
+			// The app needs no line break between the two.
+			ends := len(before) == 0 || bytes.HasSuffix(before, []byte("\n")) || bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
+			if breaks > maxBreaks || breaks == 0 && !ends && !inline || breaks > 0 && inline && !ends {
+				return Verdict{}
+			}
+			rest = begun
+		}
+		after, found := bytes.CutPrefix(rest, piece)
+		if !found {
+			return Verdict{}
+		}
+		at, rest = at+len(piece), after
+	}
+	if bytes.Count(rest, []byte("\n")) > maxBreaks || len(bytes.Trim(rest, "\r\n")) > 0 {
+		return Verdict{}
+	}
+	if len(now) == at {
+		return Exact
+	}
+	return Verdict{Done: true, Style: lineBreaks}
+}
+
+// Ending judges a note that was to be wanted. The app may end it with a line break.
+func Ending(wanted, now []byte) Verdict {
+	rest, found := bytes.CutPrefix(now, wanted)
+	switch {
+	case !found:
+		return Verdict{}
+	case len(rest) == 0:
+		return Exact
+	case len(bytes.TrimLeft(rest, "\r\n")) == 0 && bytes.Count(rest, []byte("\n")) <= 1:
+		return Verdict{Done: true, Style: endsInBreaks}
+	}
+	return Verdict{}
+}
+
+// Properties judges a note whose properties were to be those of wanted, and whose
+// body is not concerned. A note without a block that can be read has none.
+func Properties(wanted, now []byte) Verdict {
+	if bytes.Equal(wanted, now) {
+		return Exact
+	}
+	if !bytes.Equal(wanted[markdown.BodyStart(wanted):], now[markdown.BodyStart(now):]) {
+		return Verdict{}
+	}
+	a, err := PropertiesIn(wanted)
+	b, unread := PropertiesIn(now)
+	differs := func(p frontmatter.Property) bool { // in any order
+		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
+		return i < 0 || !p.Value.Equal(b[i].Value)
+	}
+	if err != nil || unread != nil || len(a) != len(b) || slices.ContainsFunc(a, differs) {
+		return Verdict{}
+	}
+	return Verdict{Done: true, Style: rewritten}
+}
+
+// PropertiesIn reads those of a note. The error is that of a block that is not YAML.
+func PropertiesIn(text []byte) (frontmatter.Properties, error) {
+	block := markdown.Scan(text).Frontmatter
+	return frontmatter.Parse(text[block.Start:block.End])
+}
+
+// maxRepeated is how many bytes of text are searched for a repetition.
+const maxRepeated = 1 << 20
+
+// AddsOnce reports whether text contains what exactly once more than before
+// does. It is false for a text of more than a megabyte.
+func AddsOnce(text, before []byte, what string) bool {
+	return len(text) <= maxRepeated && (what == "" || bytes.Count(text, []byte(what)) == bytes.Count(before, []byte(what))+1)
+}

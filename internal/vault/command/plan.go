@@ -1,0 +1,440 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+// plannedFile is one file of a plan, as the gateway reads it.
+type plannedFile struct {
+	Path   string `json:"path"`
+	From   string `json:"from,omitempty"`
+	Before string `json:"before,omitempty"` // hashes as callers know them, "" where there is no file
+	After  string `json:"after,omitempty"`
+	// Raw are the SHA-256 of the bytes before and after, for the gateway alone.
+	Raw [2]string `json:"raw"`
+	difference.Change
+}
+
+// showPlan prints what would be done, as JSON.
+func showPlan(v *Vault, p Proposal) (Reply, error) {
+	plan := struct {
+		Path  string        `json:"path"`
+		Says  string        `json:"says"`
+		Files []plannedFile `json:"files"`
+		Loses string        `json:"loses,omitempty"` // why the change is destructive
+		Links string        `json:"links,omitempty"` // what it does to links
+		// Carries is the kind of what the addresses that it adds carry.
+		Carries string `json:"carries,omitempty"`
+		Digest  string `json:"digest"`
+	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Carries: p.carried.Kind, Digest: digestOf(v, p)}
+	links := []string{p.Broken.breaks()}
+	if p.Followed.Count > 0 {
+		links = append(links, "changes "+p.Followed.String())
+	}
+	if p.Mentions != "" {
+		links = append(links, "leaves "+p.Mentions)
+	}
+	plan.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
+	var changes []difference.Change
+	for _, s := range p.Steps {
+		if s.IsNoop() || s.Before.Folder || s.After.Folder {
+			continue
+		}
+		file := plannedFile{
+			Path: s.Path.String(), From: s.From.String(), Before: v.hashAt(s.source(), s.Before), After: v.hashAt(s.Path, s.After),
+			Raw: [2]string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
+		}
+		plan.Files = append(plan.Files, file)
+		// The first files may take all that is told; what is kept of many stays small.
+		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}
+		before, after := s.Before.Text, s.After.Text
+		if s.Path == disk.Bookmarks() && v.Hides() {
+			before, after = nil, s.Told
+		}
+		changes = append(changes, difference.Fit([]difference.Change{difference.Of(v.Redact(before), v.Redact(after))}, extent)...)
+	}
+	changes = difference.Fit(changes, difference.Extent{Rows: maxPlannedLines, Bytes: maxPlanned, Line: maxPlannedLine})
+	for i, c := range changes {
+		plan.Files[i].Change = c
+	}
+	text, err := json.Marshal(plan)
+	return Text(string(text)), err
+}
+
+// suits refuses a proposal that would write a text into a file of another kind: text goes into
+// notes, and into canvases and bases that the app can open. To take a change back, to copy a
+// file and to write an attachment is to write bytes as they are.
+func (p Proposal) suits() error {
+	if p.Undoes != "" || p.Raw {
+		return nil
+	}
+	for _, s := range p.Steps {
+		kind := allowlist.FileKind(s.Path.Ext())
+		written := s.After.Exists && !s.After.Folder && s.CopyOf == (disk.Path{}) && !s.Before.Equal(s.After)
+		if !written || kind == "note" || s.Path == disk.Bookmarks() {
+			continue
+		}
+		why, refused := "", Kind{BadValue.Code, allowlist.ServesKind(kind)}
+		switch kind {
+		case "canvas":
+			var board struct{ Nodes, Edges []map[string]any }
+			if json.Unmarshal(s.After.Text, &board) == nil || len(s.After.Text) == 0 { // an empty one can be opened
+				continue
+			}
+			why = "is not a canvas in JSON."
+		case "base":
+			read, err := bases.Read(s.After.Text)
+			if err == nil {
+				err = read.Fatal()
+			}
+			if err == nil {
+				continue
+			}
+			why = "is not a base: " + err.Error()
+		default:
+			return refused.Failure("File %q is not a note: no text is written into it.", Verbatim(s.Path.String()))
+		}
+		return refused.Failure("The content of %q %s", Verbatim(s.Path.String()), why)
+	}
+	return nil
+}
+
+// judge refuses a proposal that does more than the rules allow. It looks at what
+// would be done and not at what was asked for: links in other notes that a move
+// rewrites, the note of today, a note that a template makes. A step that changes how a note
+// narrows access to itself is refused; a new note may narrow it, but not so that the caller
+// loses it.
+func judge(v *Vault, p Proposal) error {
+	if !v.Hides() && !v.Rules.Restrict() {
+		return nil
+	}
+	loses := p.Undoes == "" && p.loss() != "" // to take a change back is to write
+	for _, s := range p.Steps {
+		var err error
+		switch bookmarks := s.Path == disk.Bookmarks(); { // they are no note
+		case s.IsNoop():
+			continue
+		case bookmarks && v.Sight != nil:
+			return AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+		case bookmarks:
+			continue
+		case s.Before.Folder || s.After.Folder:
+			err = needs(v, s.Path, FileState{}, access.Write, "changed")
+		case s.IsMove():
+			needed := access.Write
+			if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
+				needed = access.Delete // the note goes from where it was
+			}
+			if err = needs(v, s.From, s.Before, needed, "moved away"); err == nil {
+				err = needs(v, s.Path, FileState{}, access.Write, "made")
+			}
+		case !s.After.Exists && !p.OwnChange:
+			err = needs(v, s.Path, s.Before, access.Delete, "deleted")
+		case s.Before.Exists && p.Replaces && s.Path == p.Note:
+			err = needs(v, s.Path, s.Before, access.Delete, "replaced")
+		case s.Before.Exists:
+			err = needs(v, s.Path, s.Before, access.Write, "changed")
+		default:
+			err = needs(v, s.Path, FileState{}, access.Write, "made")
+		}
+		if err == nil && loses && s.Before.Exists && !s.Before.Folder {
+			err = needs(v, s.source(), s.Before, access.Delete, "overwritten: the change "+p.loss())
+		}
+		if err != nil {
+			return err
+		}
+		if s.After.Exists && !s.After.Folder {
+			before, after := v.levelIn(s.source(), s.Before), v.levelIn(s.Path, s.After)
+			if before != after && (s.Before.Exists || after == access.None) {
+				return AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", Verbatim(s.Path.String()))
+			}
+		}
+	}
+	return nil
+}
+
+// needs refuses what a path with a state may not have done to it. A note that is not seen may be at a
+// path where there seems to be none.
+func needs(v *Vault, at disk.Path, now FileState, level access.Level, what string) error {
+	denied := AccessDenied
+	switch ruled := v.Sight.Level(at.String(), v.Rules); {
+	case ruled >= level && v.levelIn(at, now) < level:
+		denied = AccessDenied.Advise(hintItself)
+	case ruled >= level && (now.Exists || !v.Disk.IsClosed(at)):
+		return nil
+	}
+	return denied.Failure("Access denied: %q may not be %s.", Verbatim(at.String()), what)
+}
+
+// UnifiedDiff shows the difference of two texts, nothing if there is none. Of long ones it
+// shows the beginning and the end of what differs.
+func UnifiedDiff(from, to string, a, b []byte) string {
+	switch {
+	case bytes.Equal(a, b):
+		return ""
+	case len(a)+len(b) <= maxExact && bytes.IndexByte(a, 0) < 0 && bytes.IndexByte(b, 0) < 0:
+		return udiff.Unified(from, to, string(a), string(b))
+	}
+	return difference.Of(a, b).Unified(from, to)
+}
+
+const maxExact = 1 << 20 // bytes of two texts whose difference is shown in full
+
+// What of a plan is told. A move may change the links of every note.
+const (
+	maxPlanned      = 256 << 10 // bytes of all lines together
+	maxPlannedLines = 4000
+	maxPlannedLine  = 8 << 10 // bytes of one line
+)
+
+// What a change destroys is decided from what it does to the notes, whatever command makes
+// it: to replace the text of a note by nothing is to delete it. The words of "install
+// --edit" and of docs/permissions.md say the same.
+const (
+	maxRemoved = 10 // lines of a note that are removed or replaced, above which a change is destructive
+	leastBody  = 5  // lines of a body, from which on more than a half counts
+	maxFiles   = 20 // notes that a call changes or moves, above which it is destructive
+	lineBytes  = 80 // a longer line counts as several
+)
+
+// loss says what a proposal would lose, or how far it would reach, if that is so much
+// that the user should be asked, else "". What a caller made last and takes back itself is
+// no loss.
+func (p Proposal) loss() string {
+	if p.Latest {
+		return ""
+	}
+	changed := 0
+	for _, s := range p.Steps {
+		if !s.IsNoop() && !s.Before.Folder && !s.After.Folder {
+			changed++
+		}
+	}
+	if changed > maxFiles {
+		return fmt.Sprintf("affects %d notes", changed)
+	}
+	for _, s := range p.Steps {
+		switch {
+		case p.Keeps && s.After.Exists, !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
+			continue
+		case !s.After.Exists:
+			return fmt.Sprintf("removes the file %q", named(s.Path.String()))
+		case p.Undoes != "":
+			return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
+		}
+		body := edit.Body(s.Before.Text)
+		ofBody, all := removedFrom(body, edit.Body(s.After.Text)), linesOf(body)
+		removed := removedFrom(s.Before.Text, s.After.Text)
+		switch {
+		case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
+			if n := edit.NumberOfLines(body); all == n {
+				return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
+			}
+			return fmt.Sprintf("removes %d%% of the text of %q", 100*min(ofBody, all)/all, named(s.Path.String()))
+		case removed > maxRemoved:
+			return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
+		}
+		if key := retyped(s.Before.Text, s.After.Text); key != "" {
+			return fmt.Sprintf("replaces the value of the property %q of %q by one of another type", named(key), named(s.Path.String()))
+		}
+	}
+	if p.carried.asks {
+		return p.carried.Why
+	}
+	return ""
+}
+
+// removedFrom returns how many lines a change removes or replaces. Of a long line that is
+// replaced by another one, what differs counts.
+func removedFrom(before, after []byte) (removed int) {
+	c := difference.Of(before, after)
+	if c.Binary {
+		return linesOf(before)
+	}
+	for _, l := range c.Lines {
+		if l.Sign == difference.Removed {
+			removed += weight(l.To - l.From)
+		}
+	}
+	_, left := c.Left()
+	return removed + left
+}
+
+// linesOf returns how many lines a text counts as.
+func linesOf(text []byte) (n int) {
+	for line := range bytes.Lines(text) {
+		n += weight(len(line) - 1)
+	}
+	return n
+}
+
+func weight(bytes int) int { return max(1, (bytes+lineBytes-1)/lineBytes) }
+
+// retyped returns a property whose value gets another type, "" if there is none. A number
+// and a boolean are texts, too: who writes one in place of the other loses nothing.
+func retyped(before, after []byte) string {
+	front := func(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
+	if bytes.Equal(front(before), front(after)) {
+		return ""
+	}
+	properties := func(text []byte) frontmatter.Properties {
+		_, block, _ := bytes.Cut(front(text), []byte("\n"))
+		block = block[:bytes.LastIndexByte(bytes.TrimSuffix(block, []byte("\n")), '\n')+1]
+		p, _ := frontmatter.Parse(block) // what is no properties loses none
+		return p
+	}
+	old, now := properties(before), properties(after)
+	kind := func(v frontmatter.Value) int {
+		switch v.Kind() {
+		case frontmatter.List:
+			return 1
+		case frontmatter.Map:
+			return 2
+		}
+		return 0
+	}
+	for _, p := range old {
+		q, ok := now.Lookup(p.Key)
+		if kind(p.Value) > 0 && ok && kind(q.Value) != kind(p.Value) && len(p.Value.List())+len(p.Value.Fields()) > 0 {
+			return p.Key
+		}
+	}
+	return ""
+}
+
+// maxNamed bounds the path in a reason, which is a part of one line.
+const maxNamed = excerpt.Limit - len("…")
+
+// named is a path in a reason, which a person reads in a question: nothing in it can
+// end the quotation.
+func named(path string) Verbatim {
+	if len(path) > maxNamed {
+		path = "…" + strings.ToValidUTF8(path[len(path)-maxNamed:], "")
+	}
+	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
+}
+
+// An address on another machine in a note can carry texts of other notes there: when the note is
+// shown, for an image, or when a person follows the link. A change that adds such an address is
+// destructive, whatever command makes it.
+
+// Carried says what an added address carries, the zero Carried nothing.
+type Carried struct {
+	Kind string // "text" of a note, or "secret"
+	Why  string
+	asks bool // it counts as a loss
+}
+
+// The least that has to be the same in an address and in a note: so many words in a row, or one
+// that is long and has a digit. Three words of a title are in many addresses.
+const (
+	carriedWords = 4
+	carriedBytes = 14 // of these words
+	longWord     = 12
+)
+
+// findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
+// the vault has as an address is no new one. The error is that of the budget.
+func (p *Proposal) findCarried(v *Vault) error {
+	if v.addresses == "" || p.Undoes != "" || p.Raw {
+		return nil
+	}
+	type addition struct {
+		address string
+		pieces  []string
+	}
+	var added []addition
+	own := map[string]bool{}
+	for _, s := range p.Steps {
+		own[s.Path.String()], own[s.source().String()] = true, true
+		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, []byte("://")) || s.Before.Equal(s.After) ||
+			v.Host.exceptions.Has("remote-links", s.Path.String()) {
+			continue
+		}
+		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {
+			return err
+		}
+		for _, a := range guard.Addresses(s.After.Text) {
+			if slices.ContainsFunc(p.Steps, func(s Step) bool { return bytes.Contains(s.Before.Text, []byte(a.Text)) }) {
+				continue
+			}
+			if len(guard.Find([]byte(a.Text), false)) > 0 {
+				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), v.addresses == AddressesAsk}
+				return nil
+			}
+			var pieces []string
+			for _, text := range a.Carried() {
+				pieces = append(pieces, piecesOf(text)...)
+			}
+			if len(pieces) > 0 {
+				added = append(added, addition{a.Text, pieces})
+			}
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	var mu sync.Mutex
+	known, from := make([]bool, len(added)), make([]string, len(added))
+	err := v.Host.Knowledge.EachNote(v.View(), search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *search.Note) {
+		text := n.Text()
+		if budget.From(v.Ctx).Step(1+int64(len(text))/32) != nil {
+			return
+		}
+		plain := strings.Join(wordsOf(string(text)), " ")
+		mu.Lock()
+		defer mu.Unlock()
+		for i, a := range added {
+			known[i] = known[i] || bytes.Contains(text, []byte(a.address))
+			if (from[i] == "" || n.File < from[i]) && slices.ContainsFunc(a.pieces, func(piece string) bool { return strings.Contains(" "+plain+" ", " "+piece+" ") }) {
+				from[i] = n.File
+			}
+		}
+	})
+	for i := range added {
+		if from[i] != "" && !known[i] && p.carried == (Carried{}) {
+			p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from[i])), v.addresses == AddressesAsk}
+		}
+	}
+	return err
+}
+
+// wordsOf returns the words of a text in small letters.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// piecesOf returns what of a text has to be the same in a note: each four words in a row, and each
+// long word with a digit.
+func piecesOf(text string) (all []string) {
+	words := wordsOf(text)
+	for i, word := range words {
+		if len(word) >= longWord && strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter) {
+			all = append(all, word)
+		}
+		if run := strings.Join(words[i:min(len(words), i+carriedWords)], " "); i+carriedWords <= len(words) && len(run) >= carriedBytes {
+			all = append(all, run)
+		}
+	}
+	return all
+}

@@ -1,0 +1,262 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+// agentProperty is the property that says what an agent may do, so that "no" is the level none. Of
+// any other property "no" says that it is not private.
+const agentProperty = "agent"
+
+// LevelIn returns the level to which a text narrows access to its note, [access.Delete] for a text
+// that does not. What cannot be understood narrows it to none: a block of properties that is not
+// YAML, or not closed, and contains one of the names, and a value that is no level.
+func LevelIn(p access.Private, text []byte) access.Level {
+	if p.IsZero() {
+		return access.Delete
+	}
+	level := access.Delete
+	span, body, _ := markdown.Frontmatter(text)
+	block, closed := text[span.Start:span.End], true
+	if span == (markdown.Span{}) {
+		block, closed = openBlock(text), false
+	}
+	if mayName(p, block) {
+		properties, err := frontmatter.Parse(block)
+		if err != nil || !closed {
+			return access.None
+		}
+		level = levelOf(p, properties)
+	}
+	if level > access.None && mayTag(p, text[body:]) && slices.ContainsFunc(markdown.Scan(text).Tags, func(t markdown.Tag) bool { return p.Covers(t.Text[1:]) }) {
+		return access.None
+	}
+	return level
+}
+
+// suspects reports whether a text may narrow access, as far as that is seen piece by piece. It reads
+// all of it, but for an error, which makes it suspect.
+func suspects(p access.Private, text io.Reader) bool {
+	const piece, overlap = 256 << 10, 8 * access.MaxPrivateName // a name is not cut
+	buf := make([]byte, 0, piece+overlap)
+	for first := true; ; first = false {
+		n, err := io.ReadFull(text, buf[len(buf):piece+overlap])
+		buf = buf[:len(buf)+n]
+		if first && (len(openBlock(buf)) > 0 || bytes.HasPrefix(buf, []byte("---"))) || mayTag(p, buf) {
+			return true
+		}
+		switch {
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return false
+		case err != nil:
+			return true
+		}
+		buf = append(buf[:0], buf[len(buf)-overlap:]...)
+	}
+}
+
+// openBlock returns what follows the first fence of a text where the app takes it for text: the second
+// fence is missing, or something is in front of the first one. It ends before an empty line.
+func openBlock(text []byte) []byte {
+	rest, fenced := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n\ufeff"), []byte("---"))
+	if !fenced {
+		return nil
+	}
+	for _, stop := range []string{"\n\n", "\n\r\n", "\n---", "\n..."} {
+		if at := bytes.Index(rest, []byte(stop)); at >= 0 {
+			rest = rest[:at]
+		}
+	}
+	return rest
+}
+
+// mayName reports whether a block of properties may contain one of the names, in whatever spelling.
+func mayName(p access.Private, block []byte) bool {
+	contains := func(some string) bool { return bytes.Contains(block, []byte(some)) }
+	if len(block) == 0 || slices.ContainsFunc([]string{`\x`, `\u`, `\U`, "\\\n", "\\\r"}, contains) {
+		return len(block) > 0
+	}
+	block = []byte(access.Fold(string(block)))
+	return slices.ContainsFunc(p.Properties, contains) || slices.ContainsFunc(p.Tags, contains)
+}
+
+// mayTag reports whether a text contains something that looks like one of the tags.
+func mayTag(p access.Private, text []byte) bool {
+	for len(p.Tags) > 0 {
+		at := bytes.IndexByte(text, '#')
+		if at < 0 {
+			break
+		}
+		text = text[at+1:]
+		word := text[:min(len(text), 4*access.MaxPrivateName)]
+		if end := bytes.IndexAny(word, " \t\r\n#"); end >= 0 {
+			word = word[:end]
+		}
+		if len(word) > 0 && slices.ContainsFunc(p.Tags, func(tag string) bool { return strings.HasPrefix(access.Fold(string(word)), tag) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// levelOf returns the level to which properties narrow access.
+func levelOf(p access.Private, properties frontmatter.Properties) access.Level {
+	level := access.Delete
+	for _, property := range properties {
+		switch key := access.Fold(strings.TrimSpace(property.Key)); {
+		case p.Names(key):
+			level = min(level, levelOfValue(key, property.Value))
+		case key == "tags" || key == "tag": // also as the app had them before 1.9
+			words := strings.FieldsFunc(property.Value.String(), func(r rune) bool { return strings.ContainsRune(" \t\r\n,\"[]{}:", r) })
+			if slices.ContainsFunc(words, func(word string) bool { return p.Covers(strings.TrimLeft(word, "#")) }) {
+				level = access.None
+			}
+		}
+	}
+	return level
+}
+
+func levelOfValue(name string, v frontmatter.Value) access.Level {
+	level := access.Delete
+	switch v.Kind() {
+	case frontmatter.Null:
+		return level
+	case frontmatter.List:
+		for _, element := range v.List() {
+			level = min(level, levelOfValue(name, element))
+		}
+		return level
+	}
+	text := strings.ToLower(strings.TrimSpace(v.String()))
+	switch named, err := access.ParseLevel(text); {
+	case text == "":
+		return level
+	case err == nil:
+		return named
+	case name != agentProperty && slices.Contains([]string{"false", "no", "off", "n", "0"}, text):
+		return level
+	}
+	return access.None
+}
+
+// Hides reports whether some files may be hidden from the caller.
+func (v *Vault) Hides() bool { return v.Sight != nil || v.Disk.Judges() }
+
+// isExcepted reports whether no note at a path narrows access, whatever its text.
+func (v *Vault) isExcepted(at disk.Path) bool {
+	return v.Host.exceptions.Has("private", at.String())
+}
+
+// levelIn is [LevelIn] for the file at a path: only a note narrows access.
+func (v *Vault) levelIn(at disk.Path, state FileState) access.Level {
+	if !state.Exists || state.Folder || !disk.IsNote(at) || v.isExcepted(at) {
+		return access.Delete
+	}
+	return LevelIn(v.Rules.Private(), state.Text)
+}
+
+const hintItself = "the user can change the properties and tags of the note in the app"
+
+// Narrowed replies with a line for each note that narrows access to itself: the level, a tab and the
+// path. It names notes that are hidden for that, and is for the gateway alone.
+func (v *Vault) Narrowed(paths []string) (Reply, error) {
+	private := v.Rules.Private()
+	if private.IsZero() {
+		return Reply{}, nil
+	}
+	var lines []string
+	line := func(level access.Level, path string) { lines = append(lines, level.String()+"\t"+path+"\n") }
+	whole := v.Disk.Raw().Judging(nil)
+	for _, path := range paths {
+		at, err := v.PathOf(path)
+		if err != nil || !disk.IsNote(at) || v.isExcepted(at) {
+			continue
+		}
+		text, err := whole.Read(at)
+		if err == nil {
+			if level := LevelIn(private, text); level < access.Delete {
+				line(level, path)
+			}
+		} else if !disk.IsMissing(err) {
+			line(access.None, path) // it cannot be judged
+		}
+	}
+	if len(paths) == 0 {
+		x, err := v.Index()
+		if err != nil {
+			return Reply{}, err
+		}
+		for _, f := range x.Closed {
+			line(access.None, f.Path.String())
+		}
+		for i, level := range v.levels(x) {
+			if 0 < level && level <= access.Delete && !v.isExcepted(x.Files[i].Path) {
+				line(level-1, x.Files[i].Path.String())
+			}
+		}
+	}
+	slices.Sort(lines)
+	return Text(strings.Join(lines, "")), nil
+}
+
+// levels returns one more than the level to which each seen note narrows access, 0 for other files.
+func (v *Vault) levels(x *index.Index) []access.Level {
+	return (&search.Derived[[]access.Level]{Name: "levels " + v.Host.judging, Compute: func(files []*index.File) []access.Level {
+		return index.Collect(files, func(f index.Facts) access.Level { return levelOf(v.Rules.Private(), f.Properties()) + 1 })
+	}}).Of(&v.Host.Memo, x.Files)
+}
+
+// Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
+// "private" narrow access to themselves, a line each.
+func (v *Vault) Marked(marks []string) (Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return Reply{}, err
+	}
+	tags, err := access.NewPrivate(nil, slices.DeleteFunc(slices.Clone(marks), func(mark string) bool { return !strings.HasPrefix(mark, "#") }))
+	if err != nil {
+		return Reply{}, err
+	}
+	tagged := (&search.Derived[[]bool]{Name: "marked " + strings.Join(tags.Tags, "\n"), Compute: func(files []*index.File) []bool {
+		return index.Collect(files, func(f index.Facts) bool {
+			return slices.ContainsFunc(f.Tags(), func(tag string) bool { return tags.Covers(strings.TrimPrefix(tag, "#")) })
+		})
+	}}).Of(&v.Host.Memo, x.Files)
+	var levels []access.Level
+	if slices.Contains(marks, "private") && !v.Rules.Private().IsZero() {
+		levels = v.levels(x)
+	}
+	var b strings.Builder
+	for i, f := range x.Files {
+		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.isExcepted(f.Path) {
+			b.WriteString(f.Path.String() + "\n")
+		}
+	}
+	return Text(b.String()), nil
+}
+
+// ClosedNow tells which notes are closed by their texts: another text when others are. It is "" where
+// none is, where that is not known without reading every note, and for the text of one note, which says
+// itself that it is closed.
+func (v *Vault) ClosedNow(command string) string {
+	if !v.Disk.Judges() || command == "read" {
+		return ""
+	}
+	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
+	if !ok || len(x.Closed) == 0 {
+		return ""
+	}
+	paths := Map(x.Closed, func(f *index.File) string { return f.Path.String() })
+	slices.Sort(paths)
+	return Digest([]byte(strings.Join(paths, "\n")))
+}

@@ -1,0 +1,397 @@
+package command
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+)
+
+// Proposal is what a command that writes is about to do. It is complete before
+// anything is done: so it can be shown in place of being carried out, kept in
+// the journal beforehand, checked afterwards and taken back as a whole.
+type Proposal struct {
+	Steps   []Step // in this order
+	Message string // what is printed once they are done
+	Note    disk.Path
+	Notice  string // what the caller has to know of it, "" for nothing
+	// Keeps says that what is taken from a note is put into another one.
+	Keeps bool
+	// Replaces says that what the note held is thrown away as a whole.
+	Replaces bool
+	// Raw says that bytes are written as they are, into a file of any kind.
+	Raw bool
+	// Undoes is the entry of the journal that this takes back, "" mostly.
+	Undoes string
+	Also   []string // further entries that are taken back together
+	// OwnChange says that the caller made that change: who may make a note may
+	// remove it again. Latest says that it is also the caller's last one.
+	OwnChange, Latest bool
+	// lineEnds says that the text got the line ends of the note; asGiven is what the
+	// note would hold without that.
+	lineEnds bool
+	asGiven  []byte
+	// ReadAnswer is an answer that changes nothing, in place of steps.
+	ReadAnswer *Reply
+	// Broken are the links of other notes that do not lead to their file any more. Followed are
+	// those that were changed so that they do, in the notes that have them.
+	Broken, Followed Links
+	// Mentions says which mentions in text are left, "" if there are none.
+	Mentions string
+	// AppDoesLess says what the app would leave out, so that it must not carry out the
+	// change; nil if it does the same.
+	AppDoesLess error
+	// carried is what the addresses that are added carry.
+	carried Carried
+}
+
+// Links counts links, and says in which notes they are.
+type Links struct {
+	Count int
+	Notes []string
+}
+
+// Add counts links of a note.
+func (l *Links) Add(note disk.Path, links int) {
+	if links > 0 {
+		l.Count, l.Notes = l.Count+links, append(l.Notes, note.String())
+	}
+}
+
+// String returns how many there are, in how many notes.
+func (l Links) String() string {
+	return Count(l.Count, "link") + " in " + Count(len(l.Notes), "note")
+}
+
+// breaks says which links the change breaks, "" if there are none.
+func (l Links) breaks() string {
+	if l.Count == 0 {
+		return ""
+	}
+	names := Map(l.Notes[:min(len(l.Notes), maxBrokenNamed)], func(note string) string { return fmt.Sprint(named(note)) })
+	return "breaks " + l.String() + ": " + AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
+}
+
+const maxBrokenNamed = 5
+
+// Step is what happens to one file: it is made, changed, moved as it is, or
+// removed.
+type Step struct {
+	Path          disk.Path
+	From          disk.Path // where it was, if it is moved
+	Before, After FileState
+	Trash         bool      // a removed file can be found in the trash of the vault
+	TrashName     string    // under this name; a file that is made may lie there
+	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
+	CopyOf        disk.Path // a large file with the content of one that is made
+	Told          []byte    // what a plan shows of the bookmarks, where they may name hidden notes
+	// Back says that a file that is made may lie in the trash under any name.
+	Back bool
+}
+
+// FileState is the content of a file. The zero value is that of no file.
+type FileState struct {
+	Exists bool
+	Folder bool // it is a folder
+	Text   []byte
+	// Image is in place of the text of a large file that is no note, which is not in memory.
+	Image journal.Image
+	known string // the hash by which callers know it, with an Image
+}
+
+// Existing returns the state of a file with this text.
+func Existing(text []byte) FileState { return FileState{Exists: true, Text: text} }
+
+// ExistingFolder is the state of a folder, whatever is in it.
+var ExistingFolder = FileState{Exists: true, Folder: true}
+
+// Equal reports whether both files exist with the same bytes, or neither exists.
+func (c FileState) Equal(other FileState) bool {
+	if c.Image.Exists || other.Image.Exists {
+		return ImageOf(c) == ImageOf(other) && c.Folder == other.Folder
+	}
+	return c.Exists == other.Exists && c.Folder == other.Folder && bytes.Equal(c.Text, other.Text)
+}
+
+// content is what the file has to contain.
+func (c FileState) content() disk.Content {
+	if c.Image.Exists {
+		return disk.Sum(c.Image.Hash, c.Image.Size)
+	}
+	return disk.Text(c.Text)
+}
+
+// hashAt is that by which callers know the file at path with this content, "" for none and for a folder.
+func (v *Vault) hashAt(path disk.Path, c FileState) string {
+	switch {
+	case !c.Exists || c.Folder:
+		return ""
+	case c.Image.Exists:
+		return c.known
+	case path == disk.Bookmarks() && v.Hides(): // it has what is hidden, too
+		return Digest(nil)
+	}
+	return Digest(v.Shown(path, c.Text))
+}
+
+// IsMove reports whether the step gives a file another path.
+func (s Step) IsMove() bool { return s.From != (disk.Path{}) }
+
+// source is where the file is before the step.
+func (s Step) source() disk.Path {
+	if s.IsMove() {
+		return s.From
+	}
+	return s.Path
+}
+
+// IsNoop reports whether a step leaves everything as it is.
+func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
+
+// ProposeChange returns the proposal to change the note at path, whose text is before.
+// What is put into it gets its line ends.
+func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
+	kept, converted := edit.KeepLineEnds(before, after)
+	return Proposal{
+		Steps: []Step{{Path: path, Before: Existing(before), After: Existing(kept)}}, Message: said, Note: path, lineEnds: converted, asGiven: after,
+	}
+}
+
+// ProposeEdit returns the proposal to change the note that a request means, which has to
+// be Markdown.
+func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
+	t, before, err := v.MarkdownNote(p)
+	if err != nil {
+		return Proposal{}, err
+	}
+	after, err := edit(before)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return ProposeChange(t.Path, before, after, said+t.Path.String()), nil
+}
+
+// ShownState is [CurrentState] as the caller sees it: with marks in place of secrets, which are put
+// back when the change is carried out.
+func ShownState(v *Vault, path disk.Path) (FileState, error) {
+	now, err := CurrentState(v, path)
+	now.Text = v.Redact(now.Text)
+	return now, err
+}
+
+// CurrentState returns the file at path as it is now, with its secrets. The text of a large file that is no
+// note, canvas or base is not read into memory.
+func CurrentState(v *Vault, path disk.Path) (FileState, error) {
+	if info, err := v.Disk.Stat(path); err == nil && info.Size() > maxHeld && !slices.Contains(linking, path.Ext()) {
+		file, err := v.Disk.Open(path)
+		if err != nil {
+			return FileState{}, err
+		}
+		defer file.Close()
+		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts
+		hash, seen := sha256.New(), sha256.New()
+		shown := io.TeeReader(read, hash)
+		if v.redacts(path) && info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
+			shown = v.Host.marker.Reader(shown, budget.From(v.Ctx).Step)
+		}
+		_, err = io.Copy(seen, shown)
+		image := journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: math.MaxInt64 - read.N}
+		return FileState{Exists: true, Image: image, known: hex.EncodeToString(seen.Sum(nil)[:8])}, err
+	}
+	text, err := v.Disk.Raw().Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return FileState{}, nil
+	}
+	return Existing(text), err
+}
+
+// StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.
+func StateAt(v *Vault, path disk.Path, kept string) (FileState, error) {
+	switch {
+	case !strings.HasSuffix(kept, "/"):
+		return CurrentState(v, path)
+	case v.Disk.IsFolder(path):
+		return ExistingFolder, nil
+	}
+	return FileState{}, nil
+}
+
+// maxHeld is the size up to which every file is read into memory.
+const maxHeld = 1 << 20
+
+// linking are the extensions of the files with links.
+var linking = []string{"md", "canvas", "base"}
+
+// do carries out one step on the disk. It never touches a file that does not
+// hold what the step expects.
+func do(v *Vault, s *Step) (err error) {
+	defer func() { // the next call looks at what the step concerns
+		v.Host.Knowledge.Touch(s.Path)
+		if s.IsMove() {
+			v.Host.Knowledge.Touch(s.From)
+		}
+	}()
+	switch {
+	case s.IsNoop():
+	case s.Before.Folder:
+		err = v.Disk.RemoveFolder(s.Path)
+	case s.After.Folder:
+		err = v.Disk.MakeFolder(s.Path)
+	case s.IsMove():
+		if err = v.Disk.Move(s.From, s.Path, s.Before.content()); err == nil && !s.Before.Equal(s.After) {
+			err = v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
+		}
+	case !s.Before.Exists:
+		err = bring(v, *s)
+	case s.After.Exists:
+		err = v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
+	case s.Trash:
+		s.TrashName, err = v.Disk.Trash(s.Path, s.Before.content())
+	default:
+		err = v.Disk.Remove(s.Path, s.Before.content())
+	}
+	if err == nil && s.Modified != 0 && s.After.Exists && !s.After.Folder {
+		_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
+	}
+	return err
+}
+
+// bring makes a file, out of the trash if its content is there.
+func bring(v *Vault, s Step) error {
+	if s.TrashName != "" || s.Back {
+		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.content())
+		if !disk.IsMissing(err) && !errors.Is(err, disk.ErrChanged) {
+			return err
+		}
+	}
+	text := s.After.Text
+	if s.After.Image.Exists { // a copy
+		var err error
+		if text, err = v.Disk.Read(s.CopyOf); err != nil {
+			return err
+		}
+		if journal.ImageOf(text) != s.After.Image {
+			return disk.ErrChanged
+		}
+	}
+	return v.Disk.Make(s.Path, text)
+}
+
+// doAll carries out all steps, or none: those after a step that failed are not
+// begun, those before it are taken back. What cannot be taken back, because
+// another program changed it in between, is in the error.
+func doAll(v *Vault, steps []Step) error {
+	v.Tally.Changing(len(steps))
+	plain, end := v.Disk, func(bool) error { return nil }
+	if len(steps) > 1 {
+		texts := map[disk.Path][]byte{}
+		for _, s := range steps {
+			if s.Before.Exists && s.After.Exists && !s.After.Folder && !s.IsMove() && !s.IsNoop() {
+				texts[s.Path] = s.After.Text
+			}
+		}
+		v.Disk, end = plain.Series(texts)
+	}
+	for i := range steps {
+		err := do(v, &steps[i])
+		if i == len(steps)-1 && err == nil {
+			for _, s := range steps { // a folder gets its time after what it contains
+				if s.After.Folder && s.Modified != 0 {
+					_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified))
+				}
+			}
+		}
+		if i == len(steps)-1 || err != nil {
+			v.Disk = plain
+			err = errors.Join(err, end(err == nil))
+		}
+		if err == nil {
+			v.Tally.Done()
+			continue
+		}
+		left := []error{WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
+		if _, late := errors.AsType[*disk.Unsettled](err); late && left[1] == nil { // it was written already
+			left[0] = Failure("File %q cannot be written: %v. It was taken back.", Verbatim(steps[i].Path.String()), err)
+		}
+		for _, done := range slices.Backward(steps[:i]) {
+			left = append(left, takeBack(v, done))
+		}
+		if left = slices.DeleteFunc(left, func(err error) bool { return err == nil }); len(left) > 1 {
+			return allOf(left)
+		}
+		return left[0]
+	}
+	return nil
+}
+
+// takeBack takes back a step that was done.
+func takeBack(v *Vault, s Step) error {
+	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != "" || s.Back, Back: s.Trash}
+	if s.IsMove() {
+		back.Path, back.From = s.From, s.Path
+	}
+	err := do(v, &back)
+	if err == nil || isUndone(v, s) {
+		return nil
+	}
+	return Failure("File %q stays changed: %v", Verbatim(s.Path.String()), err)
+}
+
+// takeBackPart takes back what was done of a step that failed: the move before a
+// change, one of two names, or all of it, if the disk told so too late.
+func takeBackPart(v *Vault, s Step, why error) error {
+	refused := errors.Is(why, fs.ErrExist) || errors.Is(why, disk.ErrChanged) && !s.IsMove()
+	if refused || isUndone(v, s) {
+		return nil
+	}
+	now, err := CurrentState(v, s.Path)
+	if err != nil {
+		return nil // what cannot be read was not written
+	}
+	if !s.IsMove() {
+		if !now.Equal(s.After) {
+			return nil
+		}
+		return takeBack(v, s)
+	}
+	then, err := CurrentState(v, s.From)
+	switch {
+	case err != nil || !now.Equal(s.Before) && !now.Equal(s.After):
+		return nil
+	case !then.Exists:
+		return takeBack(v, Step{Path: s.Path, From: s.From, Before: s.Before, After: now})
+	case then.Equal(s.Before) && now.Equal(s.Before):
+		return takeBack(v, Step{Path: s.Path, After: now})
+	}
+	return nil
+}
+
+// isUndone reports whether everything is as it was before a step.
+func isUndone(v *Vault, s Step) bool {
+	if s.IsMove() {
+		if now, err := CurrentState(v, s.Path); err != nil || now.Exists {
+			return false
+		}
+	}
+	now, err := CurrentState(v, s.source())
+	return err == nil && now.Equal(s.Before)
+}
+
+// allOf returns one failure of the kind of the first that says what all of them
+// say, a line for each.
+func allOf(failures []error) error {
+	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).Text, "Error: ") })
+	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
+}

@@ -1,0 +1,251 @@
+package command
+
+import (
+	"bytes"
+	"math/bits"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+// Rows returns a reply of success that is made while it is printed, so that a long listing is
+// never in memory as a whole. row appends each of count rows in order; it is called once for
+// each, unless the reader has gone.
+func Rows(count int, row func(b []byte, place int) []byte) Reply {
+	return Reply{rows: rows{count, row}}
+}
+
+// rows are the part of a reply that is made while it is printed.
+type rows struct {
+	count int
+	row   func(b []byte, place int) []byte
+}
+
+// usualRow is the minimum space in a buffer for one more row, or the length of the longest one so
+// far, up to half of the buffer. A longer row is copied.
+const usualRow = 2 << 10
+
+// Listing is a table whose cells are made while it is printed.
+type Listing struct {
+	Columns []string
+	Sparse  bool // cells without text are left out of JSON
+	Rows    int
+	// Cell appends the text of a cell.
+	Cell func(b []byte, row, column int) []byte
+
+	width func(row int) int // how many cells a row has; nil if it has all
+}
+
+// Reply returns the listing in one of its forms; nothing asked for is TSV. Like the app,
+// TSV has no line of headings, and CSV is held to the same.
+func (l Listing) Reply(form string) Reply {
+	if l.width == nil {
+		l.width = func(int) int { return len(l.Columns) }
+	}
+	switch form {
+	case FormatJSON:
+		// An array of objects whose keys keep their order.
+		if l.Rows == 0 {
+			return Text("[]")
+		}
+		said := l.array(spacing{row: "\n  ", key: "\n    ", colon: ": ", end: "\n"})
+		said.tight = l.array(spacing{colon: ":"}).rows
+		return said
+	case FormatCSV:
+		return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
+	}
+	return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
+}
+
+// line appends the cells of a row. mend rewrites a cell that begins at start.
+func (l *Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
+	for column := range l.width(row) {
+		if column > 0 {
+			b = append(b, between)
+		}
+		start := len(b)
+		b = mend(l.Cell(b, row, column), start)
+	}
+	return append(b, '\n')
+}
+
+// keepInCell keeps a cell in its place: what would look like another cell or another row
+// becomes a blank.
+func keepInCell(b []byte, start int) []byte {
+	if bytes.ContainsAny(b[start:], "\t\r\n") {
+		return append(b[:start], oneLine.Replace(string(b[start:]))...)
+	}
+	return b
+}
+
+var oneLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
+
+// quoteCSV puts a cell in quotes where package encoding/csv would.
+func quoteCSV(b []byte, start int) []byte {
+	cell := b[start:]
+	first, _ := utf8.DecodeRune(cell)
+	if !bytes.ContainsAny(cell, ",\"\r\n") && !unicode.IsSpace(first) && string(cell) != `\.` {
+		return b
+	}
+	text := strings.ReplaceAll(string(cell), `"`, `""`)
+	return append(append(append(b[:start], '"'), text...), '"')
+}
+
+// spacing is the text between the tokens of an array of objects.
+type spacing struct{ row, key, colon, end string }
+
+// array makes the reply. The text between two cells is made once, because there are many cells: each
+// key begins with a comma and ends with a quote.
+func (l Listing) array(space spacing) Reply {
+	keys := make([][]byte, len(l.Columns))
+	for i, name := range l.Columns {
+		keys[i] = append(AppendJSON([]byte(","+space.key), name), space.colon+`"`...)
+	}
+	open, shut, end := ","+space.row+"{", space.row+"}", space.end+"]"
+	return Rows(l.Rows, func(b []byte, row int) []byte {
+		start := len(b)
+		b = append(b, open...)
+		if row == 0 {
+			b[start] = '['
+		}
+		first := len(b)
+		for column, key := range keys[:l.width(row)] {
+			before := len(b)
+			if before == first {
+				key = key[1:]
+			}
+			b = append(b, key...)
+			start := len(b)
+			b = l.Cell(b, row, column)
+			switch text := b[start:]; {
+			case l.Sparse && len(text) == 0:
+				b = b[:before]
+			case isPlainJSON(text):
+				b = append(b, '"')
+			default:
+				b = AppendJSON(b[:start-1], string(text))
+			}
+		}
+		b = append(b, shut...)
+		if row == l.Rows-1 {
+			b = append(b, end...)
+		}
+		return b
+	})
+}
+
+// AppendNumber appends a number as a cell has it.
+func AppendNumber(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
+
+// The forms in which a table is printed.
+const (
+	FormatJSON = "json"
+	FormatTSV  = "tsv"
+	FormatCSV  = "csv"
+)
+
+// Table are a table to be printed. All cells are text: the app prints numbers
+// as strings in JSON too.
+type Table struct {
+	Columns []string
+	Rows    [][]string
+	Sparse  bool // cells without text are left out of JSON
+}
+
+// Reply returns the table in one of its forms, see [Listing.Reply].
+func (r Table) Reply(form string) Reply {
+	return Listing{
+		Columns: r.Columns, Sparse: r.Sparse, Rows: len(r.Rows), width: func(row int) int { return len(r.Rows[row]) },
+		Cell: func(b []byte, row, column int) []byte { return append(b, r.Rows[row][column]...) },
+	}.Reply(form)
+}
+
+// Print returns the text of the table in one of its forms.
+func (r Table) Print(form string) string {
+	said := r.Reply(form)
+	text := []byte(said.Text)
+	for place := range said.rows.count {
+		text = said.rows.row(text, place)
+	}
+	return string(text)
+}
+
+// Add adds a row of a name and, if they are wanted, its count.
+func (r *Table) Add(counted bool, name, count string) {
+	if counted {
+		r.Rows = append(r.Rows, []string{name, count})
+		return
+	}
+	r.Rows = append(r.Rows, []string{name})
+}
+
+// QuoteJSON writes a JSON string as JavaScript does, with < > & as they are. Bytes that are
+// no UTF-8 become U+FFFD.
+func QuoteJSON(s string) string { return string(AppendJSON(nil, s)) }
+
+// AppendJSON is [QuoteJSON] appended to other bytes.
+func AppendJSON(b []byte, s string) []byte {
+	if isPlainJSON(s) {
+		return append(append(append(b, '"'), s...), '"')
+	}
+	text, _ := excerpt.JSON(s) // a text always can be
+	return append(b, text...)
+}
+
+// isPlainJSON reports whether a text is the same between quotes. Two characters end a line in
+// JavaScript.
+func isPlainJSON[T string | []byte](s T) bool {
+	for at := 0; ; {
+		if at += plainASCII(s[at:]); at == len(s) {
+			return true
+		}
+		r, size := utf8.DecodeRuneInString(string(s[at:min(len(s), at+utf8.UTFMax)]))
+		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+			return false
+		}
+		at += size
+	}
+}
+
+const (
+	wordSize  = 8
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
+)
+
+// plainASCII returns how much of the start of a text is ASCII that is the same between
+// quotes. It looks at a word at a time, at last at the one that ends with the text.
+func plainASCII[T string | []byte](s T) int {
+	if len(s) < wordSize {
+		var at int
+		for at < len(s) && s[at] >= ' ' && s[at] < utf8.RuneSelf && s[at] != '"' && s[at] != '\\' {
+			at++
+		}
+		return at
+	}
+	for at := 0; at+wordSize <= len(s); at += wordSize {
+		if found := marked(word(s[at:])); found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	at := len(s) - wordSize
+	return at + bits.TrailingZeros64(marked(word(s[at:])))/8 // the size of a word if none is marked
+}
+
+// word returns the first bytes of a text, the first one lowest.
+func word[T string | []byte](s T) uint64 {
+	w := s[:wordSize] // whose bounds are checked once
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+}
+
+// marked returns a word with the high bit of each byte set that is not plain: a byte of a
+// difference has it set where that of the text is what is looked for. Above the first such
+// byte it may be set elsewhere.
+func marked(word uint64) uint64 {
+	quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
+	return (word | (word - ' '*everyByte) | (quote - everyByte) | (backslash - everyByte)) & highBits
+}

@@ -1,0 +1,413 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+// Vault is a vault opened for one call, with everything that an answer depends on besides the
+// request.
+type Vault struct {
+	Name       string
+	Path       string // of the folder, absolute
+	Disk       *disk.Folder
+	shared     *disk.Folder    // the same, which calls share and none is charged for
+	Rules      access.Rules    // access to each note
+	Sight      *Sight          // the visible files; nil if all are
+	Host       *Host           // state between calls
+	ForGateway bool            // the answer may be read by an agent
+	Ctx        context.Context // ends with the call
+
+	Clock       func() time.Time
+	DayStart    time.Duration   // after midnight
+	addresses   string          // [WriteOptions.Addresses]
+	Caller      string          // that writes, "" if unknown
+	settled     *atomic.Bool    // see [search.View]
+	active      string          // the focused note, "" for that of the app's own record
+	sources     [][]byte        // with secrets, whose texts a change puts into other files
+	RandomIndex func(n int) int // a random index below n
+
+	Tally *protocol.Tally // progress of the call, may be nil
+
+	Origin  Origin // that the proposed change was made from
+	Changes func() // called before the first file is changed, unless nil
+}
+
+// Index returns what the files of the vault contain.
+func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.View()) }
+
+// View is the vault as the knowledge of earlier calls needs it.
+func (v *Vault) View() search.View {
+	return search.View{Ctx: v.Ctx, Folder: v.shared, Own: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Settled: v.settled, Judge: v.Host.judging, Tally: v.Tally}
+}
+
+// Origin is what a call made a note from.
+type Origin struct {
+	Text  string
+	Timed bool // it was filled in with the date or the time
+	// Left says what of it was not filled in, because only a plugin of the app knows it; ""
+	// if nothing was left.
+	Left string
+}
+
+// ActiveNote returns the path of the focused note, which need not exist. A hidden one is not
+// focused.
+func (v *Vault) ActiveNote() (string, error) {
+	active := v.active
+	if active == "" {
+		// The app's own scratch file: if it is missing or malformed, no note is known to be open.
+		var space struct {
+			Active                      string
+			Main, Left, Right, Floating pane
+		}
+		text, err := v.Disk.Config("workspace.json")
+		if err != nil || json.Unmarshal(text, &space) != nil || space.Active == "" {
+			return "", NoActiveFile()
+		}
+		for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
+			if leaf := side.find(space.Active); leaf != nil && active == "" {
+				active = leaf.State.State.File
+			}
+		}
+	}
+	if active == "" || !v.Sees(active) {
+		return "", NoActiveFile()
+	}
+	return active, nil
+}
+
+// pane is a node of the window's layout; a leaf has a view.
+type pane struct {
+	ID       string
+	Children []pane
+	State    struct{ State struct{ File string } }
+}
+
+func (p *pane) find(id string) *pane {
+	if p.ID == id {
+		return p
+	}
+	for i := range p.Children {
+		if found := p.Children[i].find(id); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// Place is the searched part of the vault in notices: the folder as it was typed, or the vault.
+func Place(folder string) string {
+	if bare := strings.Trim(folder, "/"); bare != "" {
+		return fmt.Sprintf("%q", Verbatim(excerpt.Short(bare)))
+	}
+	return "the vault"
+}
+
+// Count writes a number of things out: "1 note", "6 notes".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// Map returns what of makes of each element of a list.
+func Map[T, U any](list []T, of func(T) U) []U {
+	all := make([]U, len(list))
+	for i, element := range list {
+		all[i] = of(element)
+	}
+	return all
+}
+
+// AndMore returns a list with how many things it leaves out, if there are any.
+func AndMore(list string, left int) string {
+	if left > 0 {
+		list += fmt.Sprintf(" and %d more", left)
+	}
+	return list
+}
+
+// ActiveVariable says which note is focused, by its path in the vault.
+const ActiveVariable = "VAULTWICKET_ACTIVE"
+
+// Open returns the vault that a command line names, as it is for this one
+// call.
+func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
+	env := h.Env
+	clock, err := day.Clock(env(day.NowVariable))
+	if err != nil {
+		return nil, Misuse("%v", err)
+	}
+	hour := 0 // at which a day begins
+	if text := env(DayStartVariable); text != "" {
+		if hour, err = strconv.Atoi(text); err != nil || hour < 0 || hour > LatestDayStart {
+			return nil, Misuse("%s is not an hour from 0 to %d: %q", DayStartVariable, LatestDayStart, text)
+		}
+	}
+	path, err := filepath.Abs(l.Folder)
+	if err != nil {
+		return nil, ErrVaultNotFound
+	}
+	h.Confine(path, l.Command == "vaults" || l.Vault != nil && appvaults.IsID(*l.Vault))
+	name := filepath.Base(path)
+	if real := filepath.Base(h.identity); filenames.Same(name, real) { // not for a link
+		name = real
+	}
+	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), settled: new(atomic.Bool), RandomIndex: rand.IntN}
+	if id := l.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
+		// The app's list of vaults is read only for an id: no other call reads outside the vault.
+		same := func(r appvaults.Vault) bool { return r.ID == *id && appvaults.SameFolder(r.Folder, path) }
+		if !appvaults.IsID(*id) || !slices.ContainsFunc(h.AppVaults(), same) {
+			return nil, ErrVaultNotFound
+		}
+	}
+	return v, h.OpenFolder(path, v)
+}
+
+// Redact returns a text as it may leave the program, with marks in place of secrets if the caller
+// may not see them. It is nothing if the budget runs out, and then the call ends with that error.
+func (v *Vault) Redact(text []byte) []byte {
+	shown, _ := v.redact(text)
+	return shown
+}
+
+func (v *Vault) redact(text []byte) ([]byte, error) {
+	return v.Host.marker.RedactWithin(text, budget.From(v.Ctx).Step)
+}
+
+// redacts reports whether the file at path is read with marks in place of its secrets.
+func (v *Vault) redacts(path disk.Path) bool {
+	return v.Disk.IsRedacted() && !v.Host.exceptions.Has("secrets", path.String())
+}
+
+// Shown returns the text of the file at path as the caller reads it, which is [Vault.Redact] or the
+// text as it is.
+func (v *Vault) Shown(path disk.Path, text []byte) []byte {
+	shown, _ := v.shown(path, text)
+	return shown
+}
+
+func (v *Vault) shown(path disk.Path, text []byte) ([]byte, error) {
+	if !v.redacts(path) {
+		return text, nil
+	}
+	return v.redact(text)
+}
+
+// ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees
+// it, and its secrets are put back where they are still recognized.
+func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
+	text, err := v.Disk.Read(path)
+	if err != nil || !guard.HasMark(text) {
+		return text, err
+	}
+	raw, err := v.Disk.Raw().Read(path)
+	v.sources = append(v.sources, raw)
+	return text, err
+}
+
+// redacted is a file that is read with marks in place of its secrets.
+type redacted struct {
+	io.Reader
+	io.Closer
+}
+
+// Show replies with the text of a file.
+func (v *Vault) Show(t Target) (Reply, error) {
+	file, err := v.Disk.Open(t.Path)
+	if err != nil {
+		return Reply{}, ReadError(t.Typed, err)
+	}
+	if err := file.TooLarge(); err != nil {
+		file.Close()
+		return Reply{}, err
+	}
+	reply := Reply{Body: file, Note: t.Path}
+	switch {
+	case file.Judged != nil: // what was judged is what is shown
+		file.Close()
+		shown, err := v.shown(t.Path, file.Judged)
+		if err != nil {
+			return Reply{}, err
+		}
+		reply.Body = io.NopCloser(bytes.NewReader(shown))
+	case v.redacts(t.Path):
+		reply.Body = redacted{v.Host.marker.Reader(file, budget.From(v.Ctx).Step), file}
+	}
+	return reply, nil
+}
+
+// MarkdownNote reads the note that a request means, which has to be Markdown. It needs no
+// index: one note is read faster than a vault is looked at.
+func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
+	if t, err = v.Target(p); err != nil {
+		return t, nil, err
+	}
+	if text, err = v.Disk.Read(t.Path); err != nil {
+		return t, nil, ReadError(t.Typed, err)
+	}
+	if t.Path.Ext() != "md" {
+		return t, nil, Kind{BadValue.Code, allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))}.Failure("File is not a markdown file.")
+	}
+	return t, text, nil
+}
+
+// Target is the file that a request means, and how the caller wrote it.
+type Target struct {
+	Path  disk.Path
+	Typed string
+}
+
+// Target finds out which file is meant: path= exactly, file= as a link would,
+// else the focused note. It need not exist.
+func (v *Vault) Target(p Values) (Target, error) {
+	if p.Has("file") {
+		path, err := v.Resolve(p["file"])
+		return Target{path, p["file"]}, err
+	}
+	typed := p["path"]
+	if !p.Has("path") {
+		var err error
+		if typed, err = v.ActiveNote(); err != nil {
+			return Target{}, err
+		}
+	}
+	path, err := v.FindPath(typed)
+	return Target{path, typed}, err
+}
+
+// Resolve finds the file that a link with this text would lead to from a note
+// in the vault's folder.
+func (v *Vault) Resolve(name string) (disk.Path, error) {
+	exact := name // the path of a file, with its extension or as the name of a note, wins against all others
+	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
+		exact += ".md"
+	}
+	if path, err := v.PathOf(exact); err == nil {
+		if _, err := v.Disk.Stat(path); err == nil {
+			return path, nil // the vault need not be walked
+		}
+	}
+	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
+	if !ok && v.Disk.Judges() { // a walk would read every note
+		var err error
+		if x, err = v.Index(); err != nil {
+			return disk.Path{}, err
+		}
+		ok = true
+	}
+	if ok {
+		if place, ok := x.Resolve(name); ok {
+			return x.Files[place].Path, nil
+		}
+		return disk.Path{}, FileNotFound(name)
+	}
+	var found []string
+	err := v.Disk.Walk(disk.Path{}, func(e disk.Entry) {
+		if !e.IsDir {
+			found = append(found, e.Path.String())
+		}
+	})
+	if err != nil {
+		return disk.Path{}, err
+	}
+	files := lookup.New(found)
+	if i, ok := files.Resolve(name, ""); ok {
+		return disk.ParsePath(files.Path(i))
+	}
+	return disk.Path{}, FileNotFound(name)
+}
+
+// AccessVariable has the access rules of a vault, as package access writes them. Nothing is
+// answered if they are invalid.
+const AccessVariable = "VAULTWICKET_ACCESS"
+
+// ExceptionsVariable has the files for which rules about texts do not apply, a line each, as package
+// access writes them.
+const ExceptionsVariable = "VAULTWICKET_EXCEPTIONS"
+
+// Sight is the visible part of a vault: what neither the rules nor the patterns of the ignore
+// file (gitignore(5)) hide. It implements the interface View of package disk.
+type Sight struct {
+	rules   access.Rules
+	ignored *access.Ignored // nil if there is no file of patterns
+}
+
+// NewSight returns the view of a vault, nil where everything is seen. Patterns
+// is the text of the ignore file.
+func NewSight(rules access.Rules, patterns string) *Sight {
+	s := &Sight{rules: rules, ignored: access.ParseIgnored(patterns)}
+	if s.ignored == nil && !rules.Hide() {
+		return nil
+	}
+	return s
+}
+
+// Sees reports whether a file, or a folder, may be shown to the caller.
+func (s *Sight) Sees(path string, folder bool) bool {
+	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, folder)
+}
+
+// Enters reports whether something in a folder can be shown to the caller.
+func (s *Sight) Enters(folder string) bool {
+	return s.rules.Opens(folder) && !s.ignored.Hides(folder, true)
+}
+
+// Level returns what may be done with the file at a path.
+func (s *Sight) Level(path string, rules access.Rules) access.Level {
+	if s != nil && s.ignored.Hides(path, false) {
+		return access.None
+	}
+	return rules.Level(path)
+}
+
+// Sees reports whether a path from a record may be named. Text that is no path of a file may not,
+// nor the bookmarks, which name hidden files.
+func (v *Vault) Sees(path string) bool {
+	if !v.Hides() {
+		return true
+	}
+	at, err := v.PathOf(path)
+	return err == nil && v.Disk.Sees(at, false)
+}
+
+// SeesPlace is [Vault.Sees] by the access rules and the patterns alone. A note that its text closes is
+// then as if it were gone.
+func (v *Vault) SeesPlace(path string) bool {
+	if v.Sight == nil {
+		return true
+	}
+	at, err := v.PathOf(path)
+	return err == nil && v.Disk.Judging(nil).Sees(at, false)
+}
+
+// SeesFolder is [Vault.Sees] for a folder.
+func (v *Vault) SeesFolder(path string) bool {
+	at, err := v.FolderOf(path)
+	return err == nil && v.Disk.Sees(at, true)
+}

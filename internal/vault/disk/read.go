@@ -1,0 +1,343 @@
+package disk
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+)
+
+// File is an opened file of the vault: regular, and the one that its path named.
+type File struct {
+	*os.File
+	Info fs.FileInfo
+	// Judged is the text of a note that was judged, nil where none was, or it is too long to be kept.
+	Judged []byte
+}
+
+// Open opens the file at p. The error is fs.ErrNotExist if there is none, and a [Refusal]
+// if there is something other than a regular file.
+func (f *Folder) Open(p Path) (*File, error) {
+	if err := f.admit(p); err != nil {
+		return nil, err
+	}
+	dir, err := f.enter(p.parents())
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	file, err := f.in(dir).open(p.base())
+	if err != nil || !f.judge.judges(p) {
+		return file, err
+	}
+	suspected := file.Info.Size() <= longNote || f.judge.suspects(file)
+	_, err = file.Seek(0, io.SeekStart)
+	if err == nil && suspected {
+		var text []byte
+		if text, err = readAll(file, MaxNote); err == nil && f.judge.closes(text) {
+			err = missing(p)
+		}
+		if len(text) <= longNote {
+			file.Judged = text
+		}
+		_, failed := file.Seek(0, io.SeekStart)
+		err = cmp.Or(err, failed)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Stat returns what is known about the file at p, with the errors of Open.
+func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
+	dir, err := f.parent(p)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return f.in(dir).info(p.base())
+}
+
+// Read returns the whole file at p, with the errors of Open; one that is larger than
+// MaxNote is a SizeError.
+func (f *Folder) Read(p Path) ([]byte, error) {
+	text, _, err := f.ReadStamped(p)
+	return text, err
+}
+
+// ReadStamped is Read that also returns the stamp of the file before it was read. The
+// stamp is zero if the file was written meanwhile, because the text may be half old and
+// half new then.
+func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
+	if err := f.admit(p); err != nil {
+		return nil, system.Stamp{}, err
+	}
+	at, err := f.place(p.parents())
+	if err != nil {
+		return nil, system.Stamp{}, err
+	}
+	defer at.close()
+	if _, err := at.stamp(p.base()); err != nil {
+		return nil, system.Stamp{}, err // nothing but a regular file is touched by opening it
+	}
+	text, stamp, err := at.read(p.base(), nil)
+	return f.passes(p, text, stamp, err)
+}
+
+// ReadHere is ReadStamped for a file that was not requested by its name: it fetches none
+// from the cloud. The error is then [system.ErrElsewhere].
+func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
+	if system.HasCloudFiles {
+		if info, err := f.Stat(p); err == nil && system.IsElsewhere(info) {
+			return nil, system.Stamp{}, system.ErrElsewhere
+		}
+	}
+	return f.ReadStamped(p)
+}
+
+// HasStub reports whether iCloud has evicted the file at p and put a stub in its place. It
+// is false for an invisible file.
+func (f *Folder) HasStub(p Path) bool {
+	dir, err := f.parent(p)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(system.CloudStub(p.base()))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Stamp returns the state of the file at p, with the errors of Open.
+func (f *Folder) Stamp(p Path) (system.Stamp, error) {
+	s := f.Stamper()
+	defer s.Close()
+	return s.Stamp(p)
+}
+
+// Stamper looks at many files. The folder of one is open until a file of another folder is
+// requested, so that files of one folder that follow each other cost one look each. It is
+// for one goroutine, and has to be closed.
+type Stamper struct {
+	in     *Folder
+	at     place // nil if no folder is open
+	folder string
+}
+
+// Stamper returns a stamper for files of the folder.
+func (f *Folder) Stamper() *Stamper { return &Stamper{in: f} }
+
+// Stamp is [Folder.Stamp].
+func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
+	if err := s.in.admit(p); err != nil {
+		return system.Stamp{}, err
+	}
+	if folder := p.Folder(); s.at == nil || folder != s.folder {
+		s.Close()
+		at, err := s.in.place(p.parents())
+		if err != nil {
+			return system.Stamp{}, err
+		}
+		s.at, s.folder = at, folder
+	}
+	if err := s.in.judge.refuse(s.at, p); err != nil {
+		return system.Stamp{}, err
+	}
+	return s.at.stamp(p.base())
+}
+
+// Close closes the folder that is open. The stamper can be used again.
+func (s *Stamper) Close() {
+	if s.at != nil {
+		s.at.close()
+		s.at = nil
+	}
+}
+
+// opened is a file that is open for reading.
+type opened interface {
+	io.Reader
+	// stamp returns the state of the file at that moment.
+	stamp() (system.Stamp, error)
+}
+
+func (f *File) stamp() (system.Stamp, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return system.Stamp{}, err
+	}
+	return system.StampOf(info), nil
+}
+
+func readAll(file *File, limit int64) ([]byte, error) {
+	text, _, err := readStamped(file, file.Info.Name(), nil, limit)
+	return text, err
+}
+
+// readStamped reads a file, of that name in errors, into the memory of buf, if that is large enough.
+// The size that the file claims saves the read that only finds its end; the second look tells whether
+// that was the whole of it, and one state of it.
+func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, system.Stamp, error) {
+	before, err := file.stamp()
+	if err != nil {
+		return nil, system.Stamp{}, err
+	}
+	if before.Size > limit {
+		return nil, system.Stamp{}, &SizeError{Path: name, Size: before.Size, Limit: limit}
+	}
+	text := slices.Grow(buf[:0], int(before.Size))
+	for int64(len(text)) < before.Size {
+		n, err := file.Read(text[len(text):before.Size])
+		text = text[:len(text)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, system.Stamp{}, err
+		}
+	}
+	after, err := file.stamp()
+	if err != nil {
+		return nil, system.Stamp{}, err
+	}
+	// An empty file is read to its end as well: some file systems give this size to files
+	// that they generate while they are read.
+	if whole := int64(len(text)) == before.Size; whole && after == before && before.Size > 0 {
+		return text, before, nil
+	}
+	more, err := io.ReadAll(io.LimitReader(file, limit-int64(len(text))+1))
+	if err != nil {
+		return nil, system.Stamp{}, err
+	}
+	text = append(text, more...)
+	size := int64(len(text))
+	if size > limit {
+		return nil, system.Stamp{}, &SizeError{Path: name, Size: size, Limit: limit}
+	}
+	if after != before || size != before.Size {
+		return text, system.Stamp{}, nil
+	}
+	return text, before, nil
+}
+
+// TooLarge returns the refusal of a file that is larger than MaxNote, or nil.
+func (f *File) TooLarge() error {
+	if f.Info.Size() <= MaxNote {
+		return nil
+	}
+	return &SizeError{Path: f.Info.Name(), Size: f.Info.Size(), Limit: MaxNote}
+}
+
+// SizeError says that a file is larger than this package handles, in bytes.
+type SizeError struct {
+	Path        string
+	Size, Limit int64
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("%q has %d bytes: at most %d", e.Path, e.Size, e.Limit)
+}
+
+// series is the state of changes that become durable together.
+type series struct {
+	ready   map[Path]prepared
+	folders map[string]bool // that have names to make durable
+}
+
+// prepared is the text of a note in a temporary file next to it.
+type prepared struct {
+	temp string
+	text []byte
+	perm fs.FileMode
+}
+
+// waiting is how many files or folders are made durable at once. Each waits for the disk, which
+// does the work of several in the time of one.
+const waiting = 16
+
+// Series returns the same open folder for changes that are made one after the other. texts are
+// those of notes that Swap is going to replace: they are written and made durable beforehand,
+// several at once. What cannot be prepared is written when its turn comes, as without a series.
+//
+// end has to be called once after the last change, with whether all were made: it makes their
+// names durable, each folder once, or removes what was prepared in vain. Its error is an
+// *[Unsettled].
+func (f *Folder) Series(texts map[Path][]byte) (g *Folder, end func(made bool) error) {
+	one := *f
+	one.series = &series{ready: map[Path]prepared{}, folders: map[string]bool{}}
+	var mu sync.Mutex
+	var each work
+	for p, text := range texts {
+		each.do(func() {
+			dir, err := f.parent(p)
+			if err != nil {
+				return
+			}
+			defer dir.Close()
+			info, err := f.in(dir).info(p.base())
+			if err != nil || mayReplace(p, info) != nil || checkSize(p, text) != nil {
+				return
+			}
+			if temp, err := f.stage(dir, text, info.Mode().Perm(), true); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				one.series.ready[p] = prepared{temp, text, info.Mode().Perm()}
+			}
+		})
+	}
+	each.Wait()
+	return &one, func(made bool) (err error) {
+		for p, left := range one.series.ready {
+			if dir, err := f.parent(p); err == nil {
+				_ = f.sys.Remove(dir, left.temp) // otherwise it is swept
+				dir.Close()
+			}
+		}
+		if !made {
+			return nil
+		}
+		var each work
+		for folder := range one.series.folders {
+			each.do(func() {
+				dir, failed := f.enter(strings.FieldsFunc(folder, func(r rune) bool { return r == '/' }))
+				if failed == nil {
+					defer dir.Close()
+					failed = f.sys.Sync(dir)
+				} else if IsMissing(failed) || system.IsNoName(failed) {
+					failed = nil // it was removed since
+				}
+				if failed != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					err = &Unsettled{folder, failed}
+				}
+			})
+		}
+		each.Wait()
+		return err
+	}
+}
+
+// work runs functions in up to waiting goroutines.
+type work struct {
+	sync.WaitGroup
+	free chan struct{}
+}
+
+func (w *work) do(f func()) {
+	if w.free == nil {
+		w.free = make(chan struct{}, waiting)
+	}
+	w.free <- struct{}{}
+	w.Go(func() {
+		defer func() { <-w.free }()
+		f()
+	})
+}

@@ -1,0 +1,394 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// Where says on which side of a part text is inserted.
+type Where uint8
+
+const (
+	Before Where = iota // before the first line of a part
+	After               // after its last line, sub-headings included
+)
+
+// Insert returns the note with content on lines of its own before or after a part. A line
+// break separates it from the lines around it, if content has none, and a blank line where
+// the two would otherwise merge, and from a heading below it; next to a line it is
+// inserted as it is. The blank lines at the end of a section stay after content. Within a
+// table, quote or list only more of the same can be inserted. The errors are *[NotFound],
+// *[Ambiguous] and *[Refusal].
+func Insert(text []byte, where Where, t Target, content string) ([]byte, error) {
+	d := read(text)
+	span, err := d.span(t)
+	if err != nil {
+		return nil, err
+	}
+	at := span.End
+	switch {
+	case where == After && t.kind == heading:
+		place, _ := FindHeading(d.found, t.name)
+		at = d.sectionEnd(place)
+	case where == After && t.kind == block:
+		b, _ := d.found.Block(t.name)
+		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id of its own is below its block
+	default:
+		if where == Before {
+			at = span.Start
+		}
+		for at > d.found.Body && at < len(d.text) && d.text[at-1] != '\n' {
+			at-- // over the marks before a block, and the blanks of a heading
+		}
+	}
+	if kind := d.within(at); kind != blank && !fits(content, kind) {
+		name := map[lineKind]string{tableRow: "a table", quoted: "a quote", listItem: "a list"}[kind]
+		return nil, &Refusal{
+			Line: d.line(at), Reason: "the place is inside " + name + ", and the text is not a part of it",
+			Instead: d.around(at, kind),
+		}
+	}
+	return d.insert(at, content, t.kind != someLines)
+}
+
+// AppendUnder returns the note with content at the end of the text under a heading, before
+// the next heading of any level. A line break separates it from the lines around it, if
+// content has none, and a blank line where the two would otherwise merge; the blank lines
+// before the next heading stay after it. The errors are *[NotFound], *[Ambiguous] and
+// *[Refusal].
+func AppendUnder(text []byte, heading, content string) ([]byte, error) {
+	d := read(text)
+	i, err := FindHeading(d.found, heading)
+	if err != nil {
+		return nil, err
+	}
+	h := d.found.Headings[i]
+	if err := checkBelow(h, content); err != nil {
+		return nil, err
+	}
+	limit := len(d.text)
+	if i+1 < len(d.found.Headings) {
+		limit = d.found.Headings[i+1].At
+	}
+	end := d.belowHeading(h) // where the line begins after the last that is not blank
+	for at := end; at < limit && at < len(d.text); {
+		next := d.next(at)
+		if next <= limit && kindOf(d.lineAt(at)) != blank {
+			end = next
+		}
+		at = next
+	}
+	return d.insert(end, content, true)
+}
+
+// The levels of headings, and that of a heading that is made and specifies none.
+const (
+	defaultLevel = 2
+	lowestLevel  = 6
+)
+
+// AppendUnderMade is [AppendUnder] for a heading that is made if the note has none of that
+// name: at the end of the note, or of "A#B" below A at the end of its section. "# A" and
+// "### A" specify the level. The errors are *[Ambiguous] and *[Refusal].
+func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
+	edited, err := AppendUnder(text, heading, content)
+	var missing *NotFound
+	if !errors.As(err, &missing) {
+		return edited, err
+	}
+	d := read(text)
+	chain := strings.Split(strings.TrimLeft(heading, "#"), "#")
+	level := len(heading) - len(strings.TrimLeft(heading, "#"))
+	if level == 0 {
+		level = defaultLevel
+	}
+	at := len(text)
+	for n := len(chain) - 1; n > 0; n-- {
+		i, err := FindHeading(d.found, strings.Join(chain[:n], "#"))
+		if err == nil {
+			at, level, chain = d.sectionEnd(i), d.found.Headings[i].Level+1, chain[n:]
+			break
+		}
+		if !errors.As(err, &missing) {
+			return nil, err
+		}
+	}
+	lines := ""
+	if above, _, ok := d.lineBefore(at); ok && strings.TrimSpace(above) != "" {
+		lines = "\n"
+	}
+	for i, name := range chain {
+		name = strings.TrimSpace(name)
+		if name == "" || strings.ContainsAny(name, "\r\n") {
+			return nil, &Refusal{Line: d.line(len(d.text)), Reason: "a heading has one line with text"}
+		}
+		lines += strings.Repeat("#", min(level+i, lowestLevel)) + " " + name + "\n"
+	}
+	if edited, err = d.insert(at, lines+content, true); err != nil {
+		return nil, err
+	}
+	if _, err := FindHeading(markdown.Scan(edited), heading); err != nil {
+		return nil, &Refusal{Line: d.line(at), Reason: "a heading with this text would not be found again"}
+	}
+	return edited, nil
+}
+
+// sectionEnd returns where a section ends, without the blank lines at its end.
+func (d *doc) sectionEnd(i int) int {
+	return d.next(len(bytes.TrimRight(d.text[:d.found.Section(i).End], " \t\r\n")))
+}
+
+// insert puts content on lines of its own at at. If whole is set, the place must not be
+// inside code or the like, and nothing else may be read differently afterwards.
+func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
+	if strings.Trim(content, "\r\n") == "" {
+		return nil, &Refusal{Line: d.line(at), Reason: "there is no text to put there"}
+	}
+	raw := d.isRaw(at)
+	if whole && raw {
+		return nil, &Refusal{Line: d.line(at), Reason: "the place is inside code, a comment or a formula that does not end before"}
+	}
+	end := d.lineEnd(at)
+	lead, tail := "", ""
+	switch {
+	case at == len(d.text) && !endsLine(d.text):
+		if at > 0 && string(d.text) != bom {
+			lead = end
+		}
+	case !strings.HasSuffix(content, "\n"):
+		tail = end
+	}
+	tries := [][2]int{{0, 0}} // blank lines before and after content, best first; a line of code stays where it is put
+	if !raw {
+		// With whole, content does not become a part of an adjacent paragraph, and is separated from a heading
+		// below it.
+		first, last := 0, 0
+		all := linesOf(content)
+		joins := func(above, below string) bool {
+			a, b := kindOf(above), kindOf(below)
+			switch a {
+			case tableRow, quoted, listItem, indented:
+				if b == plainText { // it would become a part of what is above
+					return true
+				}
+			}
+			heads := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#") && a != blank
+			return whole && (heads || a == plainText && b == plainText)
+		}
+		if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
+			first = 1
+		}
+		if at < len(d.text) && joins(all[len(all)-1], d.lineAt(at)) {
+			last = 1
+		}
+		tries = [][2]int{{first, last}, {1, last}}
+		if at < len(d.text) {
+			tries = append(tries, [2]int{first, 1}, [2]int{1, 1})
+		}
+	}
+	for _, blanks := range tries {
+		put := lead + strings.Repeat(end, blanks[0]) + content + tail + strings.Repeat(end, blanks[1])
+		span := markdown.Span{Start: at, End: at}
+		edited := read(d.splice(span, put))
+		if d.keepsFront(edited) && (!whole || d.keeps(edited, span, len(put))) {
+			return edited.text, nil
+		}
+	}
+	return nil, &Refusal{Line: d.line(at), Reason: "with this text other parts of the note would be read differently"}
+}
+
+// lineKind is what a line looks like by its first characters.
+type lineKind uint8
+
+const (
+	blank lineKind = iota
+	plainText
+	tableRow
+	quoted
+	listItem
+	indented
+	marked // a heading, a fence, a rule: it ends the block above
+)
+
+func kindOf(line string) lineKind {
+	text := strings.TrimLeft(line, " \t")
+	mark, _, _ := strings.Cut(text+" ", " ") // of an item of a list
+	mark, _, _ = strings.Cut(mark, "\t")
+	number := strings.TrimRight(mark, ".)")
+	isNumbered := 0 < len(number) && len(number) <= 9 && len(mark) == len(number)+1 && strings.Trim(number, "0123456789") == ""
+	switch {
+	case strings.TrimRight(text, " \t\r") == "":
+		return blank
+	case isNumbered || mark == "-" || mark == "*" || mark == "+":
+		return listItem
+	case text[0] == '>':
+		return quoted
+	case text[0] == '|':
+		return tableRow
+	case len(text) < len(line):
+		return indented
+	case text[0] == '#' && strings.IndexByte(" \t#", (text + " ")[1]) >= 0, strings.HasPrefix(text, "```"), strings.HasPrefix(text, "~~~"):
+		return marked
+	}
+	return plainText
+}
+
+// fits reports whether content can be inserted between two lines of a kind.
+func fits(content string, kind lineKind) bool {
+	for i, line := range linesOf(content) {
+		k := kindOf(line)
+		switch {
+		case kind == listItem && i > 0:
+			if k == plainText {
+				return false
+			}
+		case kind == listItem && k == indented:
+		case k != kind:
+			return false
+		}
+	}
+	return true
+}
+
+// within returns the kind of a table, quote or list that spans at, where a line begins;
+// blank if there is none.
+func (d *doc) within(at int) lineKind {
+	above, start, ok := d.lineBefore(at)
+	if !ok || at == len(d.text) {
+		return blank
+	}
+	kind, next := kindOf(above), kindOf(d.lineAt(at))
+	for kind == indented && (next == listItem || next == indented) && ok {
+		above, start, ok = d.lineBefore(start)
+		kind = kindOf(above)
+	}
+	same := kind == next || kind == listItem && next == indented
+	if !same || kind != tableRow && kind != quoted && kind != listItem || d.isRaw(at) {
+		return blank
+	}
+	return kind
+}
+
+// around returns the numbers of the first and the last line of the table, quote or list that spans at:
+// text can be inserted before the one and after the other.
+func (d *doc) around(at int, kind lineKind) []int {
+	belongs := func(line string) bool {
+		k := kindOf(line)
+		return k == kind || kind == listItem && k == indented
+	}
+	first, last := at, at
+	for {
+		line, start, ok := d.lineBefore(first)
+		if !ok || !belongs(line) {
+			break
+		}
+		first = start
+	}
+	for next := d.next(last); next < len(d.text) && belongs(d.lineAt(next)); next = d.next(last) {
+		last = next
+	}
+	return []int{d.line(first), d.line(last)}
+}
+
+// isRaw reports whether a line that begins at at is in code, a comment or a formula:
+// whether a heading there would be none.
+func (d *doc) isRaw(at int) bool {
+	text := bytes.Clone(d.text[:at])
+	if at > 0 && !endsLine(text) {
+		text = append(text, '\n')
+	}
+	start := len(text)
+	headings := markdown.Scan(append(text, "# x"...)).Headings
+	return len(headings) == 0 || headings[len(headings)-1].At != start
+}
+
+// bom is the UTF-8 byte order mark, which some editors put in front.
+const bom = "\ufeff"
+
+// Append returns text with content at its end.
+//
+// Unless inline is set, exactly one line break separates the two: it is added when text
+// does not end in one. Adding one always would leave a blank line after every entry of a
+// well-kept list. An empty text needs no separator.
+func Append(text []byte, content string, inline bool) []byte {
+	out := make([]byte, 0, len(text)+len("\r\n")+len(content))
+	out = append(out, text...)
+	// Even inline text must not be joined to the closing fence of the properties: the note
+	// would lose them all.
+	empty := len(bytes.TrimPrefix(text, []byte(bom))) == 0
+	if !empty && !endsLine(text) && (!inline || endsInFrontmatter(text)) {
+		out = append(out, lineBreak(text)...)
+	}
+	return append(out, content...)
+}
+
+// Prepend returns text with content before its body: after the properties if there are
+// any, otherwise at the start.
+//
+// Unless inline is set, a line break always follows content: the app adds one to content
+// that ends in a line break, too.
+func Prepend(text []byte, content string, inline bool) []byte {
+	body := markdown.BodyStart(text)
+	out := make([]byte, 0, len(text)+2*len("\r\n")+len(content))
+	out = append(out, text[:body]...)
+	if body == len(text) && endsInFrontmatter(text) && !endsLine(text) {
+		out = append(out, lineBreak(text)...)
+	}
+	out = append(out, content...)
+	if !inline {
+		out = append(out, lineBreak(text)...)
+	}
+	return append(out, text[body:]...)
+}
+
+// endsInFrontmatter reports whether text is a block of properties and nothing else.
+func endsInFrontmatter(text []byte) bool {
+	start := markdown.BodyStart(text)
+	return start == len(text) && start > len(bom)
+}
+
+// KeepLineEnds returns the text of a note after a change in which the inserted part has
+// the line ends that the note had before, and whether that made a difference. It is for a
+// note most of whose lines end in CRLF; others are returned unchanged.
+func KeepLineEnds(before, after []byte) (kept []byte, converted bool) {
+	if !endsInCRLF(before) {
+		return after, false
+	}
+	start := 0
+	for start < min(len(before), len(after)) && before[start] == after[start] {
+		start++
+	}
+	end := len(after)
+	for rest := len(before); rest > start && end > start && before[rest-1] == after[end-1]; {
+		rest, end = rest-1, end-1
+	}
+	kept = append(make([]byte, 0, len(after)+bytes.Count(after[start:end], newline)), after[:start]...)
+	for i, b := range after[start:end] {
+		if at := start + i; b == '\n' && (at == 0 || after[at-1] != '\r') {
+			kept = append(kept, '\r')
+		}
+		kept = append(kept, b)
+	}
+	if len(kept) == end {
+		return after, false
+	}
+	return append(kept, after[end:]...), true
+}
+
+// endsInCRLF reports whether most lines of a text end in CRLF.
+func endsInCRLF(text []byte) bool {
+	return 2*bytes.Count(text, []byte("\r\n")) > bytes.Count(text, newline)
+}
+
+// lineBreak returns the line break of most lines of text, LF if it has none.
+func lineBreak(text []byte) string {
+	if endsInCRLF(text) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+func endsLine(text []byte) bool { return bytes.HasSuffix(text, newline) }

@@ -1,0 +1,171 @@
+package edit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// maxNear is how many lines are named that have the first line of a missing text.
+const maxNear = 4
+
+// Replace returns the note with new in place of old, which must occur exactly once, with
+// the line ends it has; overlapping occurrences are several. The errors are *[NotFound],
+// *[Ambiguous] and, if old is empty or differs only in its line ends, *[Refusal].
+func Replace(text []byte, old, new string) ([]byte, error) {
+	if old == "" {
+		return nil, &Refusal{Line: 1, Reason: "there is no text to look for"}
+	}
+	d := read(text)
+	at := bytes.Index(text, []byte(old))
+	if at < 0 { // its line ends may differ, or only its first line may occur
+		for _, end := range [...]string{"\r\n", "\n"} {
+			if at := bytes.Index(d.text, []byte(withEnds(old, end))); at >= 0 {
+				return nil, &Refusal{Line: d.line(at), Reason: "the text is there with other line ends: " + strings.NewReplacer("\r\n", "CRLF", "\n", "LF").Replace(end)}
+			}
+		}
+		missing := &NotFound{What: "text", Wanted: old}
+		first, _, _ := strings.Cut(strings.TrimSpace(old), "\n")
+		for at := 0; at < len(d.text) && len(missing.Near) < maxNear; at = d.next(at) {
+			if strings.Contains(d.lineAt(at), strings.TrimSpace(first)) {
+				missing.Near = append(missing.Near, d.line(at))
+			}
+		}
+		return nil, missing
+	}
+	splitsBreak := func(at int) bool {
+		return at > 0 && at < len(text) && text[at-1] == '\r' && text[at] == '\n'
+	}
+	switch {
+	case splitsBreak(at) || splitsBreak(at+len(old)):
+		return nil, &Refusal{Line: d.line(at), Reason: "the text begins or ends within a line break, which is CRLF there"}
+	case bytes.Contains(text[at+1:], []byte(old)):
+		all := &Ambiguous{What: "text", Wanted: old}
+		for n := 0; n >= 0 && len(all.Lines) < maxCandidates; n = bytes.Index(text[at:], []byte(old)) {
+			at += n
+			all.add(d.line(at))
+			at++
+		}
+		all.Count = max(all.Count, bytes.Count(text, []byte(old)))
+		return nil, all
+	}
+	return d.splice(markdown.Span{Start: at, End: at + len(old)}, new), nil
+}
+
+// SetSection returns the note with content in place of a part.
+//
+// The heading of a section stays; content may repeat it as its first line, so that a
+// section can be written back as it was read. The blank lines below the heading and at the
+// end of the section stay, too, in place of those at the ends of content. A block keeps
+// its id, whether content has it or not, and the break after it; content has the marks of
+// a list or quote as the block has them. Content without text empties a section; ""
+// deletes lines.
+//
+// The errors are *[NotFound], *[Ambiguous] and *[Refusal].
+func SetSection(text []byte, t Target, content string) ([]byte, error) {
+	d := read(text)
+	span, err := d.span(t)
+	if err != nil {
+		return nil, err
+	}
+	switch t.kind {
+	case heading:
+		place, _ := FindHeading(d.found, t.name)
+		h := d.found.Headings[place]
+		c := read([]byte(content))
+		if len(c.found.Headings) > 0 && strings.TrimSpace(content[:c.found.Headings[0].At]) == "" {
+			if first := c.found.Headings[0]; first.Level == h.Level && first.Text == h.Text {
+				content = content[c.belowHeading(first):]
+			}
+		}
+		below := markdown.Span{Start: d.belowHeading(h), End: span.End}
+		lead, old, trail := apart(string(d.text[below.Start:below.End]))
+		end := d.lineEnd(below.Start)
+		_, body, _ := apart(content)
+		if body == old {
+			return d.text, nil
+		}
+		if err := checkBelow(h, body); err != nil {
+			return nil, err
+		}
+		if old == "" {
+			lead, trail = "", lead+trail
+		}
+		if below.Start == len(d.text) && !endsLine(d.text) {
+			lead = end
+		}
+		if body == "" {
+			lead = ""
+		} else if span.End < len(d.text) || endsLine(d.text) {
+			body += end
+		}
+		for _, extra := range []string{"", end} {
+			put := lead + body + extra + trail
+			edited := read(d.splice(below, put))
+			whole := markdown.Span{Start: span.Start, End: below.Start + len(put)}
+			if d.keepsFront(edited) && d.keeps(edited, below, len(put)) && len(edited.found.Headings) > place && edited.found.Section(place) == whole {
+				return edited.text, nil
+			}
+		}
+		return nil, &Refusal{Line: h.Line, Reason: "with this text other parts of the note would be read differently"}
+	case block:
+		content = strings.TrimRight(content, "\r\n")
+		line := d.line(span.Start)
+		if strings.TrimSpace(content) == "" {
+			return nil, &Refusal{Line: line, Reason: "a block cannot be empty"}
+		}
+		b, _ := d.found.Block(t.name)
+		mark := "^" + b.ID
+		if endsInMark(string(d.text[span.Start:span.End]), mark) && !endsInMark(content, mark) {
+			content = strings.TrimRight(content, " \t") + " " + mark
+		}
+		edited := read(d.splice(span, content))
+		now, _ := edited.found.Block(t.name)
+		whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
+		if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
+			return nil, &Refusal{Line: line, Reason: fmt.Sprintf("with this text block %q would not be it alone, or other parts of the note would be read differently", t.name)}
+		}
+		return edited.text, nil
+	}
+	ended := span.End < len(d.text) || endsLine(d.text)
+	if ended && content != "" && !strings.HasSuffix(content, "\n") {
+		content += d.lineEnd(span.Start)
+	}
+	edited := d.splice(span, content)
+	if !d.keepsFront(read(edited)) {
+		return nil, &Refusal{Line: d.line(span.Start), Reason: "with this text the note would have other properties"}
+	}
+	return edited, nil
+}
+
+// apart splits a text into its blank lines at the start, the text between without its last
+// line break, and the blank lines at the end with that break. A break that ends the last
+// line is in neither.
+func apart(text string) (lead, body, trail string) {
+	for {
+		line, rest, ok := strings.Cut(text, "\n")
+		if strings.TrimSpace(line) != "" || !ok {
+			break
+		}
+		lead += line + "\n"
+		text = rest
+	}
+	body = strings.TrimRight(text, " \t\r\n")
+	if body == "" {
+		return lead, "", text
+	}
+	if n := strings.IndexByte(text[len(body):], '\n'); n >= 0 {
+		line := len(body) + n
+		body, trail = strings.TrimSuffix(text[:line], "\r"), text[line+1:]
+		return lead, body, trail
+	}
+	return lead, text, ""
+}
+
+// endsInMark reports whether a block ends in an id.
+func endsInMark(text, mark string) bool {
+	text = strings.TrimRight(text, " \t\r\n")
+	return len(text) >= len(mark) && strings.EqualFold(text[len(text)-len(mark):], mark)
+}

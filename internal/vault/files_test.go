@@ -1,0 +1,377 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+func TestRead(t *testing.T) {
+	h := build(t, map[string]string{
+		"plain.md": "text", "ends.md": "text\n", "two.md": "text\n\n", "empty.md": "",
+		"odd.md": "\ufeffa\r\nb\xff\x00", "error.md": "Error: File \"x\" not found.\n",
+		"board.canvas": "{}", ".obsidian/app.json": "{}", "sub/.trash/gone.md": "", "sub/a.md": "a",
+	})
+	h.steps([]turn{
+		{"a line break is added where one is missing", "read path=plain.md", command.ExitDone, "text\n"},
+		{"none is added where one is", "read path=ends.md", command.ExitDone, "text\n"},
+		{"all of them stay", "read path=two.md", command.ExitDone, "text\n\n"},
+		{"an empty note is nothing", "read path=empty.md", command.ExitDone, ""},
+		{"bytes are left alone", "read path=odd.md", command.ExitDone, "\ufeffa\r\nb\xff\x00\n"},
+		{"a note may look like an error", "read path=error.md", command.ExitDone, "Error: File \"x\" not found.\n"},
+		{"other files can be read", "read path=board.canvas", command.ExitDone, "{}\n"},
+		{"by name", "read file=plain", command.ExitDone, "text\n"},
+		{"a path is exact", "read path=plain", command.ExitFailed, "Error: File \"plain\" not found.\n"},
+		{"a missing name is shown as typed", "read file=none", command.ExitFailed, "Error: File \"none\" not found.\n"},
+		{"a hidden folder", "read path=.obsidian/app.json", command.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
+		{"a hidden folder by name", "read file=app.json", command.ExitFailed, "Error: File \"app.json\" not found.\n"},
+		{"a hidden folder further down", "read path=sub/.trash/gone.md", command.ExitFailed, "Error: File \"sub/.trash/gone.md\" not found.\n"},
+		{"outside", "read path=../Home/plain.md", command.ExitFailed, "Error: File \"../Home/plain.md\" not found.\n"},
+		{"outside by name", "read file=../plain", command.ExitFailed, "Error: File \"../plain\" not found.\n"},
+		{"absolute", "read path=/plain.md", command.ExitFailed, "Error: File \"/plain.md\" not found.\n"},
+		{"a folder", "read path=sub", command.ExitFailed, "Error: File \"sub\" not found.\n"},
+		{"nothing named and nothing open", "read", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+	})
+	if runtime.GOOS != "windows" { // where it does
+		h.expect(command.ExitFailed, "Error: File \"Plain.MD\" not found.\n", "read", "path=Plain.MD") // a path knows no other case
+	}
+	h.expect(command.ExitFailed, "Error: File \"sub\\\\a.md\" not found.\n", "read", `path=sub\a.md`)
+	h.expect(command.ExitFailed, "Error: File \"a\\nb\" not found.\n", "read", "path=a\nb")
+}
+
+func TestReadPassesLongNotesThrough(t *testing.T) {
+	text := strings.Repeat("0123456789abcde\n", 1<<18) // 4 MiB
+	build(t, map[string]string{"long.md": text}).expect(command.ExitDone, text, "read", "path=long.md")
+}
+
+func TestNotesBeyondTheLimitAreRefused(t *testing.T) {
+	h := build(t, map[string]string{"big.md": "", "2026-11-21.md": ""})
+	for _, path := range []string{"big.md", "2026-11-21.md"} {
+		if err := os.Truncate(h.file(path), disk.MaxNote+1); err != nil {
+			t.Skip("no sparse files here")
+		}
+	}
+	h.expect(command.ExitFailed, "Error: \"big.md\" has 134217729 bytes: at most 134217728\n", "read", "path=big.md")
+	h.expect(command.ExitFailed, "Error: \"2026-11-21.md\" has 134217729 bytes: at most 134217728\n", "daily:append", "content=x")
+}
+
+func TestNamesResolveLikeLinks(t *testing.T) {
+	h := build(t, map[string]string{
+		"Root.md": "", "x/root.md": "", "x/Note.md": "", "longer/Note.md": "", "y/deep/Note.md": "", "x/v1.2.md": "", "x/Pic.PNG": "", "y/pic.png.md": "",
+		"LICENSE": "", "a/same.md": "", "b/same.md": "", "u/Caf\u00e9.md": "", "Ext.md": "", "z/q/leaf.md": "", "alias.md": "---\naliases: [Other]\n---\n",
+	})
+	for _, test := range []struct{ name, file, want string }{
+		{"the exact path wins", "Root", "Root.md"},
+		{"a name with a dot is tried as it is, then as a note", "v1.2", "x/v1.2.md"},
+		{"an attachment needs its extension", "pic.png", "x/Pic.PNG"},
+		{"a slash in front means the vault's folder", "/Root", "Root.md"},
+		{"and nothing below", "/leaf", ""},
+		{"a dot in front means it too", "./leaf", ""},
+		{"an alias is no name", "Other", ""},
+		{"a folder is no file", "deep", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, got, _ := h.run("file", "file="+test.file)
+			path, _, _ := strings.Cut(strings.TrimPrefix(got, "path\t"), "\n")
+			if want := test.want; want == "" && !strings.HasPrefix(got, "Error: File ") || want != "" && path != want {
+				t.Errorf("%q led to %q, want %q", test.file, got, want)
+			}
+		})
+	}
+}
+
+func TestFile(t *testing.T) {
+	h := build(t, map[string]string{"sub/v1.2 notes.md": "12345"})
+	modified := time.UnixMilli(1_700_000_000_123)
+	require.NoError(t, os.Chtimes(h.file("sub/v1.2 notes.md"), modified, modified))
+	status, got, _ := h.run("file", "path=sub/v1.2 notes.md")
+	lines := strings.Split(got, "\n")
+	require.That(t, status == command.ExitDone && len(lines) == 7 && lines[6] == "", "status %d, %q", status, got)
+	want := []string{"path\tsub/v1.2 notes.md", "name\tv1.2 notes", "extension\tmd", "size\t5", "", "modified\t1700000000123"}
+	for i, line := range want {
+		if line != "" && lines[i] != line {
+			t.Errorf("line %d is %q, want %q", i, lines[i], line)
+		}
+	}
+	created, found := strings.CutPrefix(lines[4], "created\t")
+	if millis, err := strconv.ParseInt(created, 10, 64); !found || err != nil || millis < 1_600_000_000_000 {
+		t.Errorf("created: %q", lines[4])
+	}
+	h.expect(command.ExitFailed, "Error: File \"x.md\" not found.\n", "file", "path=x.md")
+}
+
+func TestListings(t *testing.T) {
+	h := build(t, map[string]string{
+		"b10.md": "", "b9.md": "", "_x.md": "", "Ä.md": "", "a.MD": "", "sub/z.md": "", "sub/deep/y.canvas": "", "sub2/x.md": "",
+		".obsidian/app.json": "", "sub/.hidden.md": "", "LICENSE": "",
+	})
+	h.steps([]turn{
+		{"files in the order of a reader", "files", command.ExitDone, "_x.md\na.MD\nÄ.md\nb9.md\nb10.md\nLICENSE\nsub/deep/y.canvas\nsub/z.md\nsub2/x.md\n"},
+		{"how many", "files total", command.ExitDone, "9\n"},
+		{"below a folder", "files folder=sub", command.ExitDone, "sub/deep/y.canvas\nsub/z.md\n"},
+		{"a slash at its end", "files folder=sub/", command.ExitDone, "sub/deep/y.canvas\nsub/z.md\n"},
+		{"the root", "files folder=/ total", command.ExitDone, "9\n"},
+		{"by extension", "files ext=canvas", command.ExitDone, "sub/deep/y.canvas\n"},
+		{"with a dot", "files ext=.md folder=sub", command.ExitDone, "sub/z.md\n"},
+		{"an extension knows its case", "files ext=MD", command.ExitDone, "a.MD\n"},
+		{"an unknown extension", "files ext=png", command.ExitDone, ""},
+		{"a missing folder", "files folder=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"cannot be counted", "files folder=none total", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"a file is no folder", "files folder=b9.md", command.ExitFailed, "Error: Folder \"b9.md\" not found.\n"},
+		{"a hidden folder is a missing one", "files folder=.obsidian", command.ExitFailed, "Error: Folder \".obsidian\" not found.\n"},
+		{"so is one outside", "files folder=..", command.ExitFailed, "Error: Folder \"..\" not found.\n"},
+		{"folders", "folders", command.ExitDone, "sub\nsub/deep\nsub2\n"},
+		{"folders below a folder", "folders folder=sub", command.ExitDone, "sub/deep\n"},
+		{"how many folders", "folders total", command.ExitDone, "3\n"},
+		{"folders below nothing", "folders folder=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
+	})
+}
+
+func TestCounts(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "123", "sub/b.md": "45", "sub/deep/c.png": "6", ".obsidian/app.json": "{}"})
+	h.steps([]turn{
+		{"the vault's name", "vault info=name", command.ExitDone, "Home\n"},
+		{"the vault's files", "vault info=files", command.ExitDone, "3\n"},
+		{"the vault's folders", "vault info=folders", command.ExitDone, "2\n"},
+		{"the vault's size", "vault info=size", command.ExitDone, "6\n"},
+		{"a folder", "folder path=sub", command.ExitDone, "path\tsub\nfiles\t2\nfolders\t1\nsize\t3\n"},
+		{"the root", "folder path=/", command.ExitDone, "path\t/\nfiles\t3\nfolders\t2\nsize\t6\n"},
+		{"a folder's files", "folder path=sub/ info=files", command.ExitDone, "2\n"},
+		{"a folder's folders", "folder path=sub info=folders", command.ExitDone, "1\n"},
+		{"a folder's size", "folder path=sub/deep info=size", command.ExitDone, "1\n"},
+		{"a missing folder", "folder path=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"a file", "folder path=a.md", command.ExitFailed, "Error: Folder \"a.md\" not found.\n"},
+		{"outside", "folder path=..", command.ExitFailed, "Error: Folder \"..\" not found.\n"},
+		{"no folder named", "folder", command.ExitMisuse, "Error: Missing required parameter: path=<path>\nUsage: folder path=<path> [info=files|folders|size]\n"},
+		{"an empty name", "folder path=", command.ExitMisuse, "Error: Missing required parameter: path\n"},
+	})
+	h.expect(command.ExitDone, "name\tHome\npath\t"+h.dir+"\nfiles\t3\nfolders\t2\nsize\t6\n", "vault")
+	h.expect(command.ExitDone, h.dir+"\n", "vault", "info=path")
+}
+
+func TestTheFocusedNote(t *testing.T) {
+	layout := func(active string) string {
+		return `{"main":{"id":"m","type":"split","children":[{"id":"t","type":"tabs","children":[
+			{"id":"one","type":"leaf","state":{"type":"markdown","state":{"file":"a.md","mode":"source"}}},
+			{"id":"two","type":"leaf","state":{"type":"empty","state":{}}},
+			{"id":"four","type":"leaf","state":{"type":"markdown","state":{"file":"../x.md"}}}]}]},
+			"left":{"id":"l","type":"split","children":[{"id":"three","type":"leaf","state":{"type":"search","state":{"query":""}}}]},
+			"active":"` + active + `","lastOpenFiles":["b.md"]}`
+	}
+	const none = "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"
+	h := build(t, map[string]string{"a.md": "A", "b.md": "B"})
+	for _, test := range []struct {
+		name, workspace string
+		status          int
+		want            string
+	}{
+		{"the leaf that has the focus", layout("one"), command.ExitDone, "A\n"},
+		{"an empty leaf", layout("two"), command.ExitFailed, none},
+		{"a panel", layout("three"), command.ExitFailed, none},
+		{"a leaf that is not there", layout("nine"), command.ExitFailed, none},
+		{"no focus", layout(""), command.ExitFailed, none},
+		{"a record that cannot be understood", "{", command.ExitFailed, none},
+		{"a record of a note outside", layout("four"), command.ExitFailed, "Error: File \"../x.md\" not found.\n"},
+	} {
+		h.put(".obsidian/workspace.json", test.workspace)
+		inner := *h
+		t.Run(test.name, func(t *testing.T) { inner.t = t; inner.expect(test.status, test.want, "read") })
+	}
+	h.env[command.ActiveVariable] = "b.md"
+	h.expect(command.ExitDone, "B\n", "read")
+	h.expect(command.ExitDone, "A\n", "read", "path=a.md")
+	h.env[command.ActiveVariable] = "none.md"
+	h.expect(command.ExitFailed, "Error: File \"none.md\" not found.\n", "file")
+}
+
+func TestRandom(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "A", "sub/b.md": "B\n", "sub/c.png": "", "sub2/d.md": "", "empty/x.canvas": ""})
+	seen := map[string]bool{}
+	for range 100 {
+		_, path, _ := h.run("random")
+		seen[path] = true
+	}
+	assert.That(t, len(seen) == 3 && seen["a.md\n"] && seen["sub/b.md\n"] && seen["sub2/d.md\n"], "random named %v", seen)
+	h.steps([]turn{
+		{"below a folder", "random folder=sub newtab", command.ExitDone, "sub/b.md\n"},
+		{"path and text", "random:read folder=sub/", command.ExitDone, "sub/b.md\nB\n"},
+		{"an empty note", "random:read folder=sub2", command.ExitDone, "sub2/d.md\n"},
+		{"no notes", "random folder=empty", command.ExitDone, "No markdown files found.\n"},
+		{"no folder", "random:read folder=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"no window", "random:read newtab", command.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<n>] [min-age=<days>] [seed=<n>]\n"},
+	})
+}
+
+func TestRandomAsksItsSource(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
+	v := require.Value(command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
+	defer v.Disk.Close()
+	asked := 0
+	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
+	said := respond(v, command.Line{Command: "random"})
+	assert.That(t, said.Text != "" && asked == 3, "asked for one of %d, said %q", asked, said.Text)
+}
+
+// Text is added to notes alone, and a new canvas or base is one that the app can open.
+func TestFilesThatAreNoNotes(t *testing.T) {
+	files := map[string]string{"p.png": onePixel, "d.pdf": "%PDF-1.7", "b.canvas": "{}", "q.base": "views: []\n- [ ] x\n", "t.txt": "x", "T/Tpl.md": "text", ".obsidian/templates.json": `{"folder": "T"}`}
+	for path, text := range files {
+		if path == "T/Tpl.md" || path == ".obsidian/templates.json" {
+			continue
+		}
+		h := build(t, files)
+		serves := map[string]string{"png": "attachment:read", "pdf": "attachment:text", "canvas": "canvas:read", "base": "base:query", "txt": "attachment:text"}[path[strings.IndexByte(path, '.')+1:]]
+		for _, call := range [][]string{
+			{"append", "content=x"}, {"append", "content=x", "heading=y"}, {"prepend", "content=x"}, {"append", "content=x", "inline"}, {"template:insert", "name=Tpl"},
+			{"note:replace", "old=x", "new=y"}, {"property:set", "name=x", "value=y"},
+		} {
+			h.expect(command.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
+			if got := h.failure(append(call, "path="+path)...); got.Code != protocol.CodeBadValue || !strings.HasPrefix(got.Hint, serves+" ") {
+				t.Errorf("%s of %s: %+v", call[0], path, got)
+			}
+		}
+		assert.Equal(t, h.get(path), text, "%s became", path)
+	}
+	h := build(t, map[string]string{"T/Tpl.md": "text", ".obsidian/templates.json": `{"folder": "T"}`})
+	for _, c := range []struct {
+		status int
+		want   string
+		args   []string
+	}{
+		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
+		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
+		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
+		{command.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
+		{command.ExitFailed, "Error: File \"a.PNG\" is not a note: no text is written into it.\n", []string{"create", "path=a.PNG", "content=x"}},
+		{command.ExitFailed, "Error: File \"a.pdf\" is not a note: no text is written into it.\n", []string{"create", "name=a.pdf"}},
+		{command.ExitDone, "Created: v1.2 notes.md\n", []string{"create", "name=v1.2 notes"}},
+		{command.ExitDone, "Created: a.canvas\n", []string{"create", "path=a.canvas", `content={"nodes":[],"more":1}`}},
+		{command.ExitDone, "Created: b.canvas\n", []string{"create", "path=b.canvas"}},
+		{command.ExitDone, "Created: a.base\n", []string{"create", "path=a.base", "content=views:\\n  - type: table\\n    name: T"}},
+		{command.ExitFailed, "Error: The content of \"b.canvas\" is not a canvas in JSON.\n", []string{"create", "path=b.canvas", "content=[]", "overwrite"}},
+	} {
+		h.expect(c.status, c.want, c.args...)
+	}
+}
+
+// Every command on every kind of file: it is done, or there is a typed error; no file that the
+// command does not serve has other bytes, and nothing of one that is no text is lost.
+func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
+	const board, base, doc = `{"nodes":[{"id":"x","type":"text","text":"x","x":0,"y":0,"width":9,"height":9}],"edges":[]}`, "views:\n  - type: table\n    name: V\n", "%PDF-1.4\n\x00"
+	files := map[string]string{
+		"a.md": "# H\n- [ ] x\n", "C.canvas": board, "B.base": base, "p.png": onePixel, "d.pdf": doc, "t.txt": "plain\n", "F/in.md": "in\n", ".hidden.md": "hidden\n", ".obsidian/app.json": "{}",
+		"T.md": "t", "ro.md": "# H\nread only\n", "linked.md": "# H\nlinked\n", "no extension": "bytes\x00",
+	}
+	kinds := []string{"a.md", "C.canvas", "B.base", "p.png", "d.pdf", "t.txt", "F", "none.md", "none.png", ".hidden.md", ".obsidian/app.json", "ro.md", "link.md", "no extension", "big.bin"}
+	// What a command may do to the bytes of a file that it names.
+	serves := map[string]string{
+		"canvas:": "canvas", "base:": "base", "create": "md", "note:": "md", "append": "md", "prepend": "md", "property:": "md", "task": "md", "template:insert": "md", "heading:rename": "md", "history:restore": "md", "daily": "md",
+	}
+	bytesOfBig := strings.Repeat("\x00\x01large", 17<<20/7) // more than any command reads or writes of a file that is no note
+	reading := map[string]string{"base:eval": "expr=1", "property:read": "name=p", "note:section": "heading=H", "canvas:connect": "from=x to=x"}
+	tried, done := 0, 0
+	type site struct { // a vault in which nothing was touched yet
+		*testVault
+		files map[string]fs.FileInfo
+	}
+	kept := map[bool]site{} // with the large file, and without
+	for _, row := range table() {
+		syntax, _ := row.Syntax()
+		if p, ok := syntax.Param("path"); !ok || p.Hint != "path" || row.Name == "folder" {
+			continue
+		}
+		var words []string
+		for word := range strings.FieldsSeq(writingSamples[row.Name] + " " + reading[row.Name]) {
+			if !strings.HasPrefix(word, "path=") && !strings.HasPrefix(word, "ref=") && !strings.HasPrefix(word, "name=n") {
+				words = append(words, word)
+			}
+		}
+		for _, kind := range kinds {
+			if kind == "big.bin" && testing.Short() {
+				continue
+			}
+			before, large := maps.Clone(files), kind == "big.bin"
+			before["link.md"] = files["linked.md"]
+			if large {
+				before["big.bin"] = bytesOfBig
+			}
+			at, there := kept[large]
+			if !there {
+				at.testVault = build(t, files)
+				if err := errors.Join(os.Link(at.file("linked.md"), at.file("link.md")), os.Chmod(at.file("ro.md"), 0o444)); err != nil {
+					t.Skip(err)
+				}
+				if large {
+					at.put("big.bin", bytesOfBig)
+				}
+				at.files = tree(t, at.dir)
+			}
+			h := at.testVault
+			status, out, stderr := h.run(slices.Concat([]string{"--facts", row.Name}, words, []string{"path=" + kind})...)
+			_, _, failure := protocol.CutReport(stderr)
+			assert.That(t, status == command.ExitDone || failure.Code != "", "%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
+			if tried++; status == command.ExitDone {
+				done++
+			}
+			all := tree(t, h.dir)
+			if maps.EqualFunc(all, at.files, func(a, b fs.FileInfo) bool {
+				return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+			}) {
+				kept[large] = at
+				continue
+			}
+			delete(kept, large)
+			now := map[string]bool{} // the bytes that are anywhere
+			for path := range all {
+				now[h.get(path)] = true
+			}
+			for path, text := range before {
+				served := ""
+				for prefix, extension := range serves {
+					if strings.HasPrefix(row.Name, prefix) {
+						served = extension
+					}
+				}
+				switch got := h.get(path); {
+				case got == text || now[text]: // as it was, or moved as it was
+				case path == kind && served != "" && strings.HasSuffix(path, "."+served):
+				case path == "T.md" || path == "a.md" && (row.Name == "note:merge" || row.Name == "base:set"):
+				default:
+					t.Errorf("%s of %s: %s became %.80q (%s)", row.Name, kind, path, got, out)
+				}
+			}
+		}
+	}
+	t.Logf("%d calls, %d done", tried, done)
+	assert.That(t, tried >= 500 && done >= 100, "%d calls, of which %d are done", tried, done)
+}
+
+// tree returns what is known of all files below a folder, by their paths.
+func tree(t *testing.T, dir string) map[string]fs.FileInfo {
+	t.Helper()
+	all := map[string]fs.FileInfo{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			rel, _ := filepath.Rel(dir, path)
+			all[filepath.ToSlash(rel)], err = d.Info()
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return all
+}

@@ -1,0 +1,273 @@
+package frontmatter
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// RewriteLinks returns a block with other links in its properties, those that [Links]
+// finds. change gets each as text and parsed, with its line in the block; it returns the
+// replacement, or "" to keep it. The text keeps its quotes, and nothing else changes.
+//
+// left are the links that could not be changed, with their lines in the block: all of them
+// where the block would not read back as the same properties.
+func RewriteLinks(block []byte, change func(text string, link markdown.Link) string) (edited []byte, changed int, left []markdown.Link) {
+	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) && !bytes.ContainsRune(block, '\\') {
+		return block, 0, nil
+	}
+	edited, changed, places := rewriteTexts(block, func(string) bool { return true }, func(text string, line int) string {
+		link, ok := markdown.ParseLink(text)
+		if !ok {
+			return ""
+		}
+		link.Line = line
+		return change(text, link)
+	})
+	for _, at := range places {
+		link, _ := markdown.ParseLink(at.text)
+		link.Line = at.line
+		left = append(left, link)
+	}
+	return edited, changed, left
+}
+
+// rewriteTexts returns a block with other strings as the values, or in the lists, of the
+// properties whose keys are concerned. change gets each; it returns the replacement, or ""
+// to keep it. left are those that could not be changed, as in [RewriteLinks].
+func rewriteTexts(block []byte, concerned func(key string) bool, change func(text string, line int) string) (edited []byte, changed int, left []textAt) {
+	properties, err := Parse(block)
+	if err != nil || len(properties) == 0 {
+		return block, 0, nil
+	}
+	document, err := load(shield(block))
+	if err != nil {
+		return block, 0, nil
+	}
+	r := rewriter{block: block, lines: lineStarts(block), seen: map[*yaml.Node]bool{}, texts: map[string]string{}, change: change}
+	root := document.Content[0]
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if concerned(root.Content[i].Value) {
+			r.value(root.Content[i+1])
+		}
+	}
+	// The edits are in the order of the block, except for those of aliases.
+	at := 0
+	for _, p := range r.edits {
+		if p.Start < at {
+			return block, 0, append(r.left, r.done...) // no note has this: a value within another
+		}
+		edited = append(append(edited, block[at:p.Start]...), p.text...)
+		at = p.End
+	}
+	edited = append(edited, block[at:]...)
+	want := slices.Clone(properties)
+	for i := range want {
+		if !concerned(want[i].Key) {
+			continue
+		}
+		value := &want[i].Value
+		*value = r.renamed(*value)
+		if value.kind == List {
+			elements := slices.Clone(value.List())
+			for n := range elements {
+				elements[n] = r.renamed(elements[n])
+			}
+			value.more = elements
+		}
+	}
+	if got, err := Parse(edited); err == nil && same(got, want) {
+		return edited, len(r.edits), r.left
+	}
+	return block, 0, append(r.left, r.done...)
+}
+
+// rewriter changes strings in one block.
+type rewriter struct {
+	block  []byte
+	lines  []int
+	seen   map[*yaml.Node]bool // the node of several values is changed once
+	texts  map[string]string   // old strings and their replacements
+	change func(text string, line int) string
+
+	edits []patch
+	done  []textAt
+	left  []textAt
+}
+
+// textAt is a string, and the line of the block on which it is.
+type textAt struct {
+	text string
+	line int
+}
+
+// patch is a piece of the block and its replacement.
+type patch struct {
+	markdown.Span
+	text string
+}
+
+func (r *rewriter) value(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if r.seen[n] {
+		return
+	}
+	r.seen[n] = true
+	switch n.Kind {
+	case yaml.ScalarNode:
+		value := scalar(n)
+		if value.kind != String {
+			return
+		}
+		text := r.change(value.text, n.Line)
+		if text == "" {
+			return
+		}
+		it := textAt{value.text, n.Line}
+		at, written, ok := r.place(n, value.text, text)
+		if !ok {
+			r.left = append(r.left, it)
+			return
+		}
+		r.texts[value.text] = text
+		r.edits = append(r.edits, patch{at, written})
+		r.done = append(r.done, it)
+	case yaml.SequenceNode:
+		for _, element := range n.Content {
+			if element.Kind == yaml.ScalarNode || element.Kind == yaml.AliasNode && element.Alias.Kind == yaml.ScalarNode {
+				r.value(element)
+			}
+		}
+	}
+}
+
+// place returns the span of a string in the block, and how another is written there.
+func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
+	start := r.lines[n.Line-1]
+	for column := 1; column < n.Column && start < len(r.block); column++ {
+		_, size := utf8.DecodeRune(r.block[start:])
+		start += size
+	}
+	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') { // an anchor or a type
+		for start < len(r.block) && bytes.IndexByte([]byte(" \t\r\n"), r.block[start]) < 0 {
+			start++
+		}
+		for start < len(r.block) && isBlank(r.block[start]) {
+			start++
+		}
+	}
+	if start >= len(r.block) {
+		return at, "", false
+	}
+	switch r.block[start] {
+	case '"':
+		written = doubleQuoted(text)
+	case '\'':
+		written = "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	case '|', '>':
+		from := start
+		for {
+			n := bytes.IndexByte(r.block[from:], '\n')
+			if n < 0 {
+				return at, "", false
+			}
+			from += n + 1
+			line, _, _ := bytes.Cut(r.block[from:], []byte("\n"))
+			inner := bytes.TrimSpace(line)
+			if len(inner) == 0 {
+				continue
+			}
+			start := from + bytes.Index(line, inner)
+			return markdown.Span{Start: start, End: start + len(inner)}, text, string(inner) == old
+		}
+	default:
+		return markdown.Span{Start: start, End: start + len(old)}, writtenText(text, ""), bytes.HasPrefix(r.block[start:], []byte(old))
+	}
+	size := quotedSize(r.block[start:])
+	return markdown.Span{Start: start, End: start + size}, written, size > 0
+}
+
+// renamed returns a value as the rewritten block should have it.
+func (r *rewriter) renamed(v Value) Value {
+	if other, ok := r.texts[v.text]; ok && v.kind == String {
+		v.text = other
+	}
+	return v
+}
+
+// RewriteTags returns the note text with other tags in its properties, those that [Tags]
+// finds. change gets each, without its "#", and returns its replacement, or "" to keep it.
+// A tag keeps its quotes and its "#", and nothing else changes; only where that would make
+// a duplicate, in any case, the list is rewritten without it.
+//
+// A tag that cannot be changed so is a *[Refusal]; a block that cannot be read has no
+// tags.
+func RewriteTags(text []byte, change func(name string) string) (edited []byte, changed int, err error) {
+	found := markdown.Scan(text)
+	block := text[found.Frontmatter.Start:found.Frontmatter.End]
+	rewritten, changed, left := rewriteTexts(block, func(key string) bool { return strings.EqualFold(key, "tags") }, func(text string, _ int) string {
+		bare := strings.TrimSpace(text)
+		name, ok := markdown.TagName(bare)
+		if !ok {
+			return ""
+		}
+		to := change(name)
+		if to == "" || to == name {
+			return ""
+		}
+		if strings.HasPrefix(bare, "#") {
+			to = "#" + to
+		}
+		lead := strings.Index(text, bare)
+		return text[:lead] + to + text[lead+len(bare):]
+	})
+	switch {
+	case len(left) > 0:
+		return nil, 0, &Refusal{left[0].line, "tag " + left[0].text + " cannot be changed where it is"}
+	case changed == 0:
+		return text, 0, nil
+	}
+	edited = splice(text, found.Frontmatter, string(rewritten))
+	before, now := tagList(text), tagList(edited)
+	once := unique(now)
+	if len(once) == len(now) || len(unique(before)) < len(before) {
+		return edited, changed, nil
+	}
+	list := Value{kind: List, more: []Value{}}
+	for _, tag := range once {
+		list.more = append(list.List(), Value{kind: String, text: tag})
+	}
+	edited, err = Set(edited, "tags", list)
+	return edited, changed, err
+}
+
+// tagList returns the elements of the property tags if it is a list of strings.
+func tagList(text []byte) (elements []string) {
+	for _, value := range Get(text, "tags").List() {
+		if value.Kind() != String {
+			return nil
+		}
+		elements = append(elements, value.Text())
+	}
+	return elements
+}
+
+// unique returns tags without duplicates, in any case.
+func unique(tags []string) (once []string) {
+	for _, tag := range tags {
+		same := func(other string) bool {
+			return strings.EqualFold(strings.TrimPrefix(strings.TrimSpace(other), "#"), strings.TrimPrefix(strings.TrimSpace(tag), "#"))
+		}
+		if !slices.ContainsFunc(once, same) {
+			once = append(once, tag)
+		}
+	}
+	return once
+}

@@ -1,0 +1,352 @@
+package frontmatter
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// Properties are the properties of a note in the order they are written.
+type Properties []Property
+
+// Property is one of them. No two of a note have the same key, though keys may
+// differ in case alone.
+type Property struct {
+	Key   string
+	Value Value
+	Line  int // of the key, counted from 1 within the block
+}
+
+// Lookup returns the property with a name. Names are compared without regard
+// to case, yet one that fits exactly goes first.
+func (p Properties) Lookup(name string) (Property, bool) {
+	i := slices.IndexFunc(p, func(property Property) bool { return property.Key == name })
+	if i < 0 {
+		i = slices.IndexFunc(p, func(property Property) bool { return strings.EqualFold(property.Key, name) })
+	}
+	if i < 0 {
+		return Property{}, false
+	}
+	return p[i], true
+}
+
+// Kind says what a [Value] is.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	List
+	Map
+)
+
+// Value is the value of a property. The zero Value is null.
+type Value struct {
+	kind   Kind
+	truth  bool
+	line   int32 // on which it begins, 0 if not recorded
+	number float64
+	text   string // of a string, or of a number as it was written
+	more   any    // of a list its []Value, of a map its Properties
+}
+
+// Parts are the parts of a value, for one that was stored elsewhere.
+type Parts struct {
+	Kind   Kind
+	Truth  bool
+	Number float64
+	Text   string
+	List   []Value
+	Fields Properties // nil if List is not
+}
+
+// Value returns the value with these parts. Its line is not known.
+func (p Parts) Value() Value {
+	v := Value{kind: p.Kind, truth: p.Truth, number: p.Number, text: p.Text}
+	if p.List != nil {
+		v.more = p.List
+	} else if p.Fields != nil {
+		v.more = p.Fields
+	}
+	return v
+}
+
+// Kind returns what v is.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsTrue reports whether v is the boolean true.
+func (v Value) IsTrue() bool { return v.truth }
+
+// Float returns the number that v is, or 0.
+func (v Value) Float() float64 { return v.number }
+
+// Text returns the string that v is, or the number as it is written in the note, or "".
+func (v Value) Text() string { return v.text }
+
+// Line returns the line on which v begins, counted from 1, if it was read by
+// [ParseDocument]; otherwise 0.
+func (v Value) Line() int { return int(v.line) }
+
+// List returns the elements of a list. The caller must not change them.
+func (v Value) List() []Value {
+	list, _ := v.more.([]Value)
+	return list
+}
+
+// Fields returns the fields of a map. The caller must not change them.
+func (v Value) Fields() Properties {
+	fields, _ := v.more.(Properties)
+	return fields
+}
+
+// Type is the app's word for the type of a property.
+type Type string
+
+// The types that can be inferred from a value. The app has others, such as
+// datetime, which a user assigns.
+const (
+	TypeText      Type = "text"
+	TypeMultitext Type = "multitext"
+	TypeNumber    Type = "number"
+	TypeCheckbox  Type = "checkbox"
+	TypeDate      Type = "date"
+	TypeUnknown   Type = "unknown"
+)
+
+// Type infers the type of a property from its value, for one to which none was
+// assigned.
+func (v Value) Type() Type {
+	switch v.kind {
+	case Bool:
+		return TypeCheckbox
+	case Number:
+		return TypeNumber
+	case List:
+		if slices.ContainsFunc(v.List(), func(element Value) bool { return element.kind != String }) {
+			return TypeUnknown
+		}
+		return TypeMultitext
+	case Map:
+		return TypeUnknown
+	}
+	const form = "0000-00-00"
+	if len(v.text) != len(form) {
+		return TypeText
+	}
+	for n := range len(form) {
+		if form[n] == '-' && v.text[n] != '-' || form[n] == '0' && !isDigit(v.text[n]) {
+			return TypeText
+		}
+	}
+	return TypeDate
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// String returns v as the app shows it in a line of text: nothing for null, a
+// number as JavaScript prints it, lists and maps as JSON.
+func (v Value) String() string {
+	switch v.kind {
+	case Null:
+		return ""
+	case Bool:
+		return strconv.FormatBool(v.truth)
+	case Number:
+		return FormatNumber(v.number)
+	case String:
+		return v.text
+	}
+	return string(v.appendJSON(nil))
+}
+
+// same reports whether two notes have the same properties in the same order.
+func same(a, b Properties) bool {
+	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
+}
+
+// Equal reports whether two values are the same, and of the same kind. How a number is
+// written does not matter.
+func (v Value) Equal(w Value) bool {
+	if v.kind != w.kind {
+		return false
+	}
+	switch v.kind {
+	case Bool:
+		return v.truth == w.truth
+	case Number:
+		return v.number == w.number || math.IsNaN(v.number) && math.IsNaN(w.number)
+	case List:
+		return slices.EqualFunc(v.List(), w.List(), Value.Equal)
+	case Map:
+		return same(v.Fields(), w.Fields())
+	}
+	return v.text == w.text
+}
+
+// Union returns the list of the elements of v followed by those of w that it lacks. It
+// reports false if one of the two is no list.
+func (v Value) Union(w Value) (Value, bool) {
+	if v.kind != List || w.kind != List {
+		return v, false
+	}
+	all := Value{kind: List, more: slices.Clone(v.List())}
+	for _, element := range w.List() {
+		if !slices.ContainsFunc(all.List(), element.Equal) {
+			all.more = append(all.List(), element)
+		}
+	}
+	return all, true
+}
+
+// Tags returns the tags in the properties, each with its "#", in their order: those of the
+// key tags, in any case, that are strings and tags by the rules for the body. A comma does
+// not separate tags: "a, b" is no tag.
+func Tags(p Properties) []string {
+	var tags []string
+	for _, text := range texts(p, "tags") {
+		if name, ok := markdown.TagName(strings.TrimSpace(text)); ok {
+			tags = append(tags, "#"+name)
+		}
+	}
+	return tags
+}
+
+// Aliases returns the other names of the note: the strings of the key aliases,
+// in any case, without empty ones.
+func Aliases(p Properties) []string {
+	var aliases []string
+	for _, text := range texts(p, "aliases") {
+		if alias := strings.TrimSpace(text); alias != "" {
+			aliases = append(aliases, alias)
+		}
+	}
+	return aliases
+}
+
+// texts returns the strings that are the values of a name, or in their lists.
+func texts(p Properties, name string) []string {
+	var out []string
+	for _, property := range p {
+		if !strings.EqualFold(property.Key, name) {
+			continue
+		}
+		for _, value := range property.Value.Elements() {
+			if value.kind == String {
+				out = append(out, value.text)
+			}
+		}
+	}
+	return out
+}
+
+// Elements returns the elements of a list, or the one value that v is.
+func (v Value) Elements() []Value {
+	if v.kind == List {
+		return v.List()
+	}
+	return []Value{v}
+}
+
+// Link is a link in a property.
+type Link struct {
+	// Key is the name of the property; for an element of a list, a dot and its index follow.
+	Key  string
+	Link markdown.Link
+}
+
+// Links returns the links in the properties: the values and elements of lists that are
+// strings and consist of one link. Without quotes a wikilink is a nested list to YAML, and
+// therefore none.
+func Links(p Properties) []Link {
+	var links []Link
+	for _, property := range p {
+		for i, value := range property.Value.Elements() {
+			link, ok := markdown.ParseLink(value.text)
+			if value.kind != String || !ok {
+				continue
+			}
+			key := property.Key
+			if property.Value.kind == List {
+				key += "." + strconv.Itoa(i)
+			}
+			links = append(links, Link{key, link})
+		}
+	}
+	return links
+}
+
+// JSON returns the properties as the app prints them: indented by two blanks, in their own
+// types, with numbers as JavaScript writes them. Values that JSON lacks (infinity) are
+// null.
+func (p Properties) JSON() string { return Value{kind: Map, more: p}.indented() }
+
+func (v Value) indented() string {
+	var out bytes.Buffer
+	_ = json.Indent(&out, v.appendJSON(nil), "", "  ") // which is JSON
+	return out.String()
+}
+
+// appendJSON appends v without blanks.
+func (v Value) appendJSON(out []byte) []byte {
+	switch v.kind {
+	case Bool:
+		return append(out, strconv.FormatBool(v.truth)...)
+	case Number:
+		if math.IsNaN(v.number) || math.IsInf(v.number, 0) {
+			return append(out, "null"...)
+		}
+		return append(out, FormatNumber(v.number)...)
+	case String:
+		return AppendQuoted(out, v.text)
+	case List:
+		out = append(out, '[')
+		for i, element := range v.List() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = element.appendJSON(out)
+		}
+		return append(out, ']')
+	case Map:
+		out = append(out, '{')
+		for i, field := range v.Fields() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(AppendQuoted(out, field.Key), ':')
+			out = field.Value.appendJSON(out)
+		}
+		return append(out, '}')
+	}
+	return append(out, "null"...)
+}
+
+// AppendQuoted appends text as a JSON string, escaping no more than it must: encoding/json
+// would escape characters with a meaning in HTML as well.
+func AppendQuoted(out []byte, text string) []byte {
+	const digits = "0123456789abcdef"
+	out = append(out, '"')
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch n := strings.IndexByte("\"\\\b\f\n\r\t", text[0]); {
+		case n >= 0:
+			out = append(out, '\\', "\"\\bfnrt"[n])
+		case r < ' ':
+			out = append(out, `\u00`...)
+			out = append(out, digits[r>>4], digits[r&0xf])
+		default:
+			out = utf8.AppendRune(out, r)
+		}
+		text = text[size:]
+	}
+	return append(out, '"')
+}

@@ -1,0 +1,269 @@
+package handlers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // formats of images that are scaled
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math"
+	"path"
+	"strings"
+
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp" // as above
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/pdftext"
+)
+
+// maxWritten is the size of the largest attachment that is written.
+const maxWritten = 8 << 20
+
+// extensions are those of new files whose bytes tell their type.
+var extensions = map[string]string{
+	"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/bmp": "bmp", "image/avif": "avif", "application/pdf": "pdf",
+	"application/zip": "zip", "audio/mpeg": "mp3", "application/ogg": "ogg", "audio/flac": "flac", "video/webm": "webm",
+}
+
+// writeAttachment makes a file of any kind but a note, a canvas or a base. Its bytes have to be
+// what its name promises.
+func writeAttachment(v *command.Vault, p command.Values) (command.Proposal, error) {
+	data, err := base64.StdEncoding.DecodeString(p["data"])
+	switch {
+	case err != nil || len(data) == 0:
+		return command.Proposal{}, command.Misuse("Invalid value for data: it is not base64.")
+	case len(data) > maxWritten:
+		return command.Proposal{}, command.Misuse("Invalid value for data: %d bytes, at most %d are written.", len(data), maxWritten)
+	case p.Has("path") == p.Has("name"):
+		return command.Proposal{}, command.Misuse("Use path=<path> or name=<name>.")
+	}
+	text := p["path"]
+	if p.Has("name") {
+		folder, err := attachmentFolder(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		text = path.Join(folder, p["name"])
+	}
+	is := marked(data)
+	if path.Ext(text) == "" && extensions[is] != "" {
+		text += "." + extensions[is]
+	}
+	made, err := v.PathOf(text)
+	if err != nil {
+		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
+	}
+	wrong := func(why string) error {
+		return command.BadValue.Advise("give it the extension of its type").Failure("File %q cannot be written: %s.", command.Verbatim(made.String()), why)
+	}
+	shows := strings.HasPrefix(is, "image/") || is == "application/pdf" // of these types the marks are sure
+	switch kind := allowlist.FileKind(made.Ext()); {
+	case made.Ext() == "":
+		return command.Proposal{}, wrong("its name has no extension, and its bytes tell no type")
+	case kind == "note" || kind == "canvas" || kind == "base":
+		return command.Proposal{}, command.BadValue.Advise("create makes notes, canvases and bases from text").Failure("File %q is not an attachment.", command.Verbatim(made.String()))
+	case strings.EqualFold(made.Ext(), "svg"):
+		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
+			return command.Proposal{}, wrong("its bytes are no SVG")
+		}
+	case shows && !strings.EqualFold(made.Ext(), extensions[is]) && !(is == "image/jpeg" && strings.EqualFold(made.Ext(), "jpeg")):
+		return command.Proposal{}, wrong("its bytes are " + is)
+	case !shows && (kind == "image" || kind == "pdf"):
+		return command.Proposal{}, wrong("its bytes are no " + promised(made))
+	}
+	before, err := command.CurrentState(v, made)
+	if err != nil {
+		return command.Proposal{}, command.WriteError(made.String(), err)
+	}
+	if before.Exists && !p.Has("overwrite") {
+		return command.Proposal{}, command.AlreadyExists.Advise("choose another name, or give overwrite to replace it").Failure("File %q already exists.", command.Verbatim(made.String()))
+	}
+	x, err := v.Index()
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	link := path.Base(made.String())
+	if place, ok := x.Resolve(link); ok && x.Files[place].Path != made {
+		link = made.String()
+	}
+	return command.Proposal{
+		Steps: []command.Step{{Path: made, Before: before, After: command.Existing(data)}}, Message: "Written: " + made.String(), Note: made,
+		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
+	}, nil
+}
+
+// attachmentFolder returns the folder for new attachments, "" for that of the vault. It can be
+// next to a note, which the request then names.
+func attachmentFolder(v *command.Vault, p command.Values) (string, error) {
+	var app struct {
+		Folder string `json:"attachmentFolderPath"`
+	}
+	if err := v.ReadConfig("app.json", &app); err != nil {
+		return "", err
+	}
+	below, ofNote := strings.CutPrefix(app.Folder, "./")
+	if !ofNote {
+		return command.NormalPath(app.Folder), nil
+	}
+	if !p.Has("note") {
+		return "", command.Misuse("In this vault attachments are kept next to their note: give note=<name> too, or path=<path>.")
+	}
+	note, err := v.Resolve(p["note"])
+	if err != nil {
+		return "", err
+	}
+	return path.Join(note.Folder(), command.NormalPath(below)), nil
+}
+
+// textOfAttachment prints a text as it is, and of a PDF the text of its pages.
+func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	info, err := v.Disk.Stat(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	uses := budget.From(v.Ctx)
+	if err := uses.Hold(info.Size()); err != nil {
+		return command.Reply{}, err
+	}
+	file, err := v.Disk.Raw().Read(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	switch isPDF := marked(file) == "application/pdf"; {
+	case !isPDF && isText(file):
+		shown := v.Shown(t.Path, file)
+		return command.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
+	case !isPDF:
+		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
+		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
+	}
+	first, last := 1, math.MaxInt
+	if p.Has("pages") {
+		var ok bool
+		if first, last, ok = parseRange(p["pages"]); !ok {
+			return command.Reply{}, command.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", command.Verbatim(p["pages"]))
+		}
+	}
+	said := command.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
+	pages, total, err := pdftext.Read(file, first, last, uses)
+	var malformed *pdftext.Malformed
+	var over *budget.Overrun
+	switch {
+	case errors.As(err, &malformed):
+		return command.Reply{}, command.OtherFailure.Advise("attachment:read tells its size; the user can open it").Failure("PDF %q cannot be read: %v", command.Verbatim(t.Typed), err)
+	case errors.As(err, &over):
+		return command.Reply{}, command.Kind{Code: over.Code(), Hint: "ask for some of its pages, such as pages=1-20"}.Failure("PDF %q is too large: %v", command.Verbatim(t.Typed), err)
+	case err != nil:
+		return command.Reply{}, err
+	case total > 0 && first > total:
+		return command.Reply{}, command.Misuse("Invalid value for pages: %s. The PDF has %s.", command.Verbatim(p["pages"]), command.Count(total, "page"))
+	}
+	var out strings.Builder
+	var broken []string
+	written := 0
+	for _, page := range pages {
+		if written += len(page.Text); page.Err != nil {
+			broken = append(broken, fmt.Sprintf("page %d cannot be read: %v", page.Number, page.Err))
+		}
+		fmt.Fprintf(&out, "==> page %d of %d <==\n%s\n", page.Number, total, page.Text)
+	}
+	if len(broken) > maxViews {
+		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
+	}
+	said.Text, said.Notice = string(v.Redact([]byte(out.String()))), strings.Join(broken, "; ")
+	if written == 0 && len(broken) == 0 {
+		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", command.Count(len(pages), "page"))
+	}
+	return said, nil
+}
+
+const (
+	leastPixels, mostPixels = 1, 4096
+	scaledQuality           = 85 // of a JPEG
+	band                    = 32 // rows that are scaled at once, which bounds what is in memory
+)
+
+// scaled returns an image with no side longer than most pixels, and its type: the image itself
+// if it is small enough. Of several images in a file it is the first.
+func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, string, error) {
+	uses := budget.From(ctx)
+	config, _, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return nil, "", err
+	}
+	if max(config.Width, config.Height) <= most {
+		return file, kind, nil
+	}
+	// The bytes of a pixel in memory. A progressive JPEG is kept as coefficients, too.
+	bytesEach, pixels := int64(4), int64(config.Width)*int64(config.Height)
+	switch config.ColorModel {
+	case color.NRGBA64Model, color.RGBA64Model:
+		bytesEach = 8
+	case color.YCbCrModel, color.GrayModel, color.CMYKModel:
+		if bytesEach = 3; bytes.Contains(file[:min(len(file), 64<<10)], []byte("\xff\xc2\x00")) {
+			bytesEach = 9
+		}
+	}
+	if err := errors.Join(uses.Hold(bytesEach*pixels), uses.Step(pixels/8)); err != nil {
+		return nil, "", err
+	}
+	whole, _, err := image.Decode(untilDone{ctx, bytes.NewReader(file)})
+	if err != nil {
+		return nil, "", errors.Join(ctx.Err(), err)
+	}
+	from := whole.Bounds()
+	width, height := most, max(1, from.Dy()*most/max(1, from.Dx()))
+	if from.Dy() > from.Dx() {
+		width, height = max(1, from.Dx()*most/from.Dy()), most
+	}
+	rows := int64(band)*int64(from.Dy())/int64(height) + 2
+	if err := uses.Hold(int64(width)*int64(height)*4 + int64(width)*rows*32); err != nil {
+		return nil, "", err
+	}
+	small := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for y := 0; y < height; y += band {
+		end := min(y+band, height)
+		part := image.Rect(from.Min.X, from.Min.Y+y*from.Dy()/height, from.Max.X, from.Min.Y+end*from.Dy()/height)
+		if part.Empty() {
+			continue
+		}
+		draw.BiLinear.Scale(small, image.Rect(0, y, width, end), whole, part, draw.Src, nil)
+		if err := ctx.Err(); err != nil {
+			return nil, "", err
+		}
+	}
+	var out bytes.Buffer
+	if kind == "image/jpeg" || kind == "image/webp" && small.Opaque() {
+		err = jpeg.Encode(&out, small, &jpeg.Options{Quality: scaledQuality})
+		return out.Bytes(), "image/jpeg", err
+	}
+	err = png.Encode(&out, small)
+	return out.Bytes(), "image/png", err
+}
+
+// untilDone reads until no caller waits for the answer.
+type untilDone struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilDone) Read(into []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(into)
+}

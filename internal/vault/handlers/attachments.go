@@ -1,0 +1,272 @@
+package handlers
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+func init() {
+	register(
+		command.Command{Name: "attachments", Run: listAttachments},
+		command.Command{Name: "attachment:read", Run: readAttachment},
+		command.Command{Name: "attachment:text", Run: textOfAttachment},
+		command.Command{Name: "attachment:write", Plan: writeAttachment},
+	)
+}
+
+// file is one attachment.
+type file struct {
+	path, kind string
+	size       int64
+	users      []index.Edge // the notes and canvases that link to it or embed it
+}
+
+func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	found, err := attachmentsOf(v, x, p)
+	switch {
+	case err != nil:
+		return command.Reply{}, err
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(found))), nil
+	case p["format"] != command.FormatJSON && len(found) == 0:
+		return command.Text("No attachments found."), nil
+	case p["format"] != command.FormatJSON:
+		table := command.Table{}
+		for _, f := range found {
+			names := command.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
+			users := command.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
+			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
+		}
+		return table.Reply(command.FormatTSV), nil
+	case len(found) == 0:
+		return command.Text("[]"), nil
+	}
+	paths := quotedPaths.Of(&v.Host.Memo, x.Files)
+	return command.Rows(len(found), func(b []byte, row int) []byte {
+		f := found[row]
+		b = append(b, '[')
+		if row > 0 {
+			b[len(b)-1] = ','
+		}
+		b = command.AppendJSON(append(b, `{"path":`...), f.path)
+		b = command.AppendJSON(append(b, `,"type":`...), f.kind)
+		b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
+		b = append(b, `,"usedIn":[`...)
+		for i, user := range f.users {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, paths.text[paths.starts[user.Place]:paths.starts[user.Place+1]]...)
+		}
+		if b = append(b, "]}"...); row == len(found)-1 {
+			b = append(b, ']')
+		}
+		return b
+	}), nil
+}
+
+// attachmentsOf returns the attachments that a request is about, in the order of listings.
+func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, error) {
+	var found []file
+	graph := x.Graph()
+	var used map[int32]bool // by the note
+	if p.Has("note") {
+		note, err := v.Resolve(p["note"])
+		if err != nil {
+			return nil, err
+		}
+		place, ok := x.Place(note.String())
+		if !ok {
+			return nil, command.FileNotFound(p["note"])
+		}
+		used = map[int32]bool{}
+		for _, edge := range graph.Out(place) {
+			used[edge.Place] = true
+		}
+	}
+	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
+		extension := l.Path.Ext()
+		if !isAttachment(extension) || p.Has("type") && allowlist.FileKind(extension) != p["type"] {
+			return
+		}
+		place, ok := x.Place(l.Path.String())
+		if !ok || used != nil && !used[int32(place)] {
+			return
+		}
+		users := graph.In(place)
+		if p.Has("unused") && len(users) > 0 {
+			return
+		}
+		f := file{path: l.Path.String()}
+		if !p.Has("total") {
+			stamp, err := l.Stamp()
+			if err != nil {
+				return // it is gone by now
+			}
+			f.kind, f.size, f.users = allowlist.FileKind(extension), stamp.Size, users
+		}
+		found = append(found, f)
+	})
+	if !sorted {
+		slices.SortFunc(found, func(a, b file) int { return collation.Compare(a.path, b.path) })
+	}
+	return found, err
+}
+
+// maxUsers is how many notes a row of text names; JSON has all.
+const maxUsers = 5
+
+// quoted has the paths of all files as JSON strings, by their places, one after the other: in
+// a large vault many attachments have the same users, and the paths of files lie far apart.
+type quoted struct {
+	text   string
+	starts []int // and the end of the last one
+}
+
+var quotedPaths = &search.Derived[quoted]{Name: "paths as JSON", Compute: func(files []*index.File) quoted {
+	var text []byte
+	starts := make([]int, len(files)+1)
+	for i, f := range files {
+		text = command.AppendJSON(text, f.Path.String())
+		starts[i+1] = len(text)
+	}
+	return quoted{string(text), starts}
+}}
+
+const (
+	// maxImage is the size of the largest image that is shown. Models take images of a
+	// few megabytes, and as text in a message each is a third larger.
+	maxImage          = 2 << 20
+	maxAttachmentText = 16 << 20 // what is kept of an answer
+)
+
+// readAttachment prints a text as it is. Of an image it prints a line about it and a line with its
+// bytes, which the gateway hands to the client as an image. Of any other file it tells
+// the type and the size.
+func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	info, err := v.Disk.Stat(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	size := info.Size()
+	if size > maxAttachmentText {
+		return command.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
+	}
+	text, err := v.Disk.Raw().Read(t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	known := v.Shown(t.Path, text)
+	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
+	switch {
+	case isText(text):
+		return command.FromNote(t.Path, known, string(known)), nil
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
+		return command.FromNote(t.Path, known, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
+	}
+	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
+	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if most > 0 {
+		var over *budget.Overrun
+		switch shown, kind, err = scaled(v.Ctx, text, kind, most); {
+		case errors.As(err, &over) || v.Ctx.Err() != nil:
+			return command.Reply{}, err
+		case err != nil:
+			return command.Reply{}, command.Failure("Image %q cannot be read: %v", command.Verbatim(t.Typed), err)
+		case len(shown) != len(text):
+			about += fmt.Sprintf("; shown as %s%s", kind, dimensions(shown))
+		}
+	}
+	if len(shown) > maxImage {
+		return command.FromNote(t.Path, known, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
+	}
+	said := command.FromNote(t.Path, known, about)
+	if v.ForGateway {
+		said.Text += "\n" + base64.StdEncoding.EncodeToString(shown)
+		said.Image = kind
+	}
+	return said, nil
+}
+
+// isText reports whether a file can be printed: it is valid UTF-8 without control
+// characters of binary files.
+func isText(text []byte) bool {
+	return utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
+}
+
+// promised returns the type that the name of a file promises.
+func promised(path disk.Path) string {
+	switch kind := allowlist.FileKind(path.Ext()); kind {
+	case "pdf":
+		return "application/pdf"
+	case "image", "audio", "video":
+		return kind + "/" + strings.ToLower(path.Ext())
+	}
+	return "application/octet-stream"
+}
+
+// other is the type of files that the app does not open.
+const other = "other"
+
+// isAttachment reports whether a file is no note, canvas or base.
+func isAttachment(extension string) bool {
+	return extension != "md" && extension != "canvas" && extension != "base"
+}
+
+// marks are the bytes with which files of a type begin.
+var marks = []struct {
+	at         int
+	text, kind string
+}{
+	{0, "\x89PNG\r\n\x1a\n", "image/png"}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
+	{8, "WEBPVP8", "image/webp"}, {0, "BM", "image/bmp"}, {4, "ftypavif", "image/avif"}, {0, "%PDF-", "application/pdf"},
+	{0, "PK\x03\x04", "application/zip"}, {0, "ID3", "audio/mpeg"}, {0, "OggS", "application/ogg"}, {0, "fLaC", "audio/flac"}, {0, "\x1a\x45\xdf\xa3", "video/webm"},
+}
+
+// marked returns the type of a file by the bytes with which it begins, "" if they say
+// nothing.
+func marked(text []byte) string {
+	for _, m := range marks {
+		if len(text) > m.at && bytes.HasPrefix(text[m.at:], []byte(m.text)) {
+			return m.kind
+		}
+	}
+	return ""
+}
+
+// dimensions returns the width and height of an image, "" for a format of which they are
+// not shown.
+func dimensions(file []byte) string {
+	config, kind, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil || kind == "webp" {
+		return ""
+	}
+	return fmt.Sprintf(", %dx%d", config.Width, config.Height)
+}

@@ -1,0 +1,434 @@
+package handlers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	gopath "path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+)
+
+func init() {
+	register(
+		command.Command{Name: "base:create", Plan: createInBase, Verify: filledIn("the app has filled in the note by itself")},
+		command.Command{Name: "base:set", Plan: setInBase},
+		command.Command{Name: "base:add-view", Plan: restructuring(addView)},
+		command.Command{Name: "base:set-view", Plan: restructuring(setView)},
+		command.Command{Name: "base:remove-view", Plan: restructuring(removeView)},
+		command.Command{Name: "base:set-formula", Plan: restructuring(setFormula)},
+	)
+}
+
+// createInBase makes a note that the filters of a view take, as far as they say
+// plainly what they ask for, with a key for each property that the view shows. Like
+// the app it takes every name of a view, puts a number after a name that is taken,
+// and confirms without the folder.
+func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	base, _, err := readBase(v, path, "")
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
+	if strings.ContainsAny(name, `/\`) {
+		return command.Proposal{}, command.Misuse("Invalid value for name: %s. It is a name without a folder.", command.Verbatim(p["name"]))
+	}
+	shown, err := base.View(p["view"])
+	if err != nil {
+		shown = bases.View{}
+	}
+	implied := base.Implied(shown)
+	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
+	asked := strings.TrimPrefix(folder+"/"+name, "/")
+	var made disk.Path
+	for n := 0; ; n++ {
+		typed := asked + ".md"
+		if n > 0 {
+			typed = asked + " " + strconv.Itoa(n) + ".md"
+		}
+		if n == maxNumbered {
+			return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(asked+".md"))
+		}
+		if made, err = v.PathOf(typed); err != nil {
+			return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+		}
+		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	text, err := withImplied([]byte(p["content"]), implied)
+	if err != nil {
+		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(made.String()), err)
+	}
+	if p.Has("group") {
+		if shown.Group == nil {
+			return command.Proposal{}, command.BadValue.Failure("The view %q has no groups.", command.Verbatim(shown.Name))
+		}
+		name := strings.TrimPrefix(shown.Group.Property, "note.")
+		if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
+			return command.Proposal{}, command.BadValue.Failure("The view groups by %q, and no note has that as a property.", command.Verbatim(name))
+		}
+		value, err := newValue(v, command.Values{"name": name, "value": p["group"]})
+		if err == nil {
+			text, err = value.Set(made, text)
+		}
+		if err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	proposal := command.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
+	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
+	proposal.Steps = []command.Step{{Path: made, After: command.Existing(text)}}
+	return proposal, err
+}
+
+// madeToFit adds the links that the filters ask for to the text of a new note, and says which
+// filters it does not pass then.
+func madeToFit(v *command.Vault, base *bases.Base, shown bases.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
+	files, err := baseFiles(v, path.String())
+	if err != nil || base.Fatal() != nil {
+		return text, "", err
+	}
+	x := files.Index
+	planned := func() (formula.Environment, formula.Entry) {
+		files.Index = x.With(made, text, v.Clock())
+		all := new(bases.Memory).New(files.Config)
+		return all.Source().Environment, all.Entry(made.String())
+	}
+	env, entry := planned()
+	for _, link := range links {
+		program, err := bases.ParseExpression("file.hasLink(" + strconv.Quote(link) + ")")
+		if err != nil {
+			continue
+		}
+		has, err := evaluated(v.Ctx, env, entry, program)
+		if err != nil {
+			return nil, "", queryFailed(err)
+		}
+		if !has.Truthy() {
+			text = edit.Append(text, "[["+link+"]]\n", false)
+			env, entry = planned()
+		}
+	}
+	unmet, err := base.Unmet(v.Ctx, env, shown, entry)
+	if len(unmet) > 0 {
+		notice = "the view does not show the note: it does not pass " + strings.Join(unmet, ", ")
+	}
+	return text, notice, queryFailed(err)
+}
+
+// withImplied returns a text with the properties that are asked for and that it
+// does not have.
+func withImplied(text []byte, i bases.Implied) ([]byte, error) {
+	found, err := command.PropertiesIn(text)
+	if err != nil {
+		return nil, err
+	}
+	set := func(name string, value frontmatter.Value) (err error) {
+		if _, known := found.Lookup(name); !known {
+			text, err = frontmatter.Set(text, name, value)
+		}
+		return err
+	}
+	literals := map[formula.Kind]frontmatter.Type{
+		formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText,
+	}
+	for _, property := range i.Properties {
+		if property.Name == "tags" && len(i.Tags) > 0 {
+			continue
+		}
+		var value frontmatter.Value
+		if as, isLiteral := literals[property.Value.Kind()]; isLiteral {
+			if value, err = frontmatter.ParseValue(property.Value.Text(), as); err != nil {
+				return nil, err
+			}
+		}
+		if err := set(property.Name, value); err != nil {
+			return nil, err
+		}
+	}
+	if len(i.Tags) > 0 {
+		err = set("tags", frontmatter.ListOf(command.Map(i.Tags, textValue)))
+	}
+	return text, err
+}
+
+// maxNumbered is how many notes of one name are told apart by numbers.
+const maxNumbered = 10_000
+
+// filledIn judges a new note, in which the app fills in what the filters of a view or a template ask
+// for.
+func filledIn(style string) command.Verifier {
+	return func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+		verdict := command.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
+		if !verdict.Done && command.AddsOnce(c.Now.Text, nil, p["content"]) {
+			return command.Verdict{Done: true, Style: style}, nil
+		}
+		return verdict, nil
+	}
+}
+
+// setInBase changes the notes among the rows of a view, as one change that undo
+// takes back as a whole. Nothing is changed if one of them cannot be.
+func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	base, name, err := readBase(v, path, p["view"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	q, err := parseQuery(base, name, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	q.Columns = []bases.Column{}
+	files, err := baseFiles(v, path.String())
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	table, err := base.Run(v.Ctx, files.Source(), q)
+	if err != nil {
+		return command.Proposal{}, queryFailed(err)
+	}
+	value, err := newValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	var notes []disk.Path
+	for _, row := range table.Rows {
+		if !strings.HasSuffix(row.Path, ".md") {
+			continue // only notes have properties
+		}
+		path, err := v.PathOf(row.Path)
+		if err != nil {
+			return command.Proposal{}, command.FileNotFound(row.Path)
+		}
+		notes = append(notes, path)
+	}
+	return editAll(v, notes, fmt.Sprintf("Set %s: %s", p["name"], p["value"]), value.Set)
+}
+
+// restructuring returns the command that changes a base in one way. Comments, and keys that the
+// change is not about, keep their bytes. A change that the engine has something against, such as
+// an expression that does not parse, is refused; what was wrong before may stay so.
+func restructuring(change func(text []byte, base *bases.Base, p command.Values) (edited []byte, said string, err error)) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		path, err := base(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		before, err := v.Disk.Read(path)
+		if err != nil {
+			return command.Proposal{}, command.ReadError(path.String(), err)
+		}
+		old, err := parseBase(before)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		after, said, err := change(before, old, p)
+		var refusal *frontmatter.Refusal
+		var malformed *frontmatter.Malformed
+		if errors.As(err, &refusal) || errors.As(err, &malformed) {
+			err = command.Failure("Base %q cannot be changed: %v", command.Verbatim(path.String()), err)
+		}
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		now, err := parseBase(after)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		for _, problem := range now.Problems {
+			problem.Line = 0
+			if !slices.ContainsFunc(old.Problems, func(known bases.Problem) bool {
+				return known.Text == problem.Text && known.Expression == problem.Expression
+			}) {
+				return command.Proposal{}, command.BadValue.Advise("base:check lists what is wrong with a base").Failure("The change would break the base: %s", problem)
+			}
+		}
+		return command.Proposal{Steps: []command.Step{{Path: path, Before: command.Existing(before), After: command.Existing(after)}}, Message: said + " in " + path.String(), Note: path}, nil
+	}
+}
+
+func addView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+	if slices.ContainsFunc(base.Views, func(v bases.View) bool { return v.Name == p["name"] }) {
+		return nil, "", command.AlreadyExists.Advise("base:set-view changes it").Failure("View %q already exists.", command.Verbatim(p["name"]))
+	}
+	keys, err := viewKeys(p)
+	if err != nil {
+		return nil, "", err
+	}
+	if !p.Has("type") {
+		keys = append(frontmatter.Properties{{Key: "type", Value: textValue("table")}}, keys...)
+	}
+	view := slices.Insert(keys, 1, frontmatter.Property{Key: "name", Value: textValue(p["name"])}) // type is the first
+	view = slices.DeleteFunc(view, func(k frontmatter.Property) bool { return k.Value.Kind() == frontmatter.Null })
+	edited, err := frontmatter.AddTo(text, "views", frontmatter.Parts{Kind: frontmatter.Map, Fields: view}.Value())
+	return edited, fmt.Sprintf("Added: view %q", command.Verbatim(p["name"])), err
+}
+
+func setView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+	at, unknown := base.Place(p["view"])
+	if unknown != nil {
+		return nil, "", noView(unknown)
+	}
+	keys, err := viewKeys(p)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(keys) == 0 {
+		return nil, "", command.Misuse("Nothing to change: give type, filters, order, sort, group, limit or summaries.")
+	}
+	for _, k := range keys {
+		value := &k.Value
+		if value.Kind() == frontmatter.Null {
+			value = nil
+		}
+		if text, err = frontmatter.SetIn(text, []string{"views", strconv.Itoa(at)}, k.Key, value); err != nil {
+			return nil, "", err
+		}
+	}
+	return text, fmt.Sprintf("Changed: view %q", command.Verbatim(base.Views[at].Name)), nil
+}
+
+func removeView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+	at, unknown := base.Place(p["view"])
+	if unknown != nil {
+		return nil, "", noView(unknown)
+	}
+	edited, err := frontmatter.RemoveFrom(text, "views", at)
+	return edited, fmt.Sprintf("Removed: view %q", command.Verbatim(base.Views[at].Name)), err
+}
+
+func setFormula(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+	name := p["name"]
+	_, known := base.Formulas[name]
+	switch {
+	case p.Has("remove") == p.Has("expr"):
+		return nil, "", command.Misuse("Use expr=<expression> or remove.")
+	case p.Has("remove") && !known:
+		return nil, "", command.NotFoundNearest.Failure("Formula %q not found.", command.Verbatim(name))
+	case p.Has("remove"):
+		edited, err := frontmatter.SetIn(text, []string{"formulas"}, name, nil)
+		return edited, fmt.Sprintf("Removed: formula %q", command.Verbatim(name)), err
+	}
+	for other := range base.Formulas {
+		if !known && strings.EqualFold(other, name) {
+			return nil, "", command.AlreadyExists.Failure("Formula %q already exists, with other capitals.", command.Verbatim(other))
+		}
+	}
+	if _, err := bases.ParseExpression(p["expr"]); err != nil {
+		return nil, "", command.Misuse("Invalid value for expr: %s: %v", command.Verbatim(p["expr"]), err)
+	}
+	value := textValue(p["expr"])
+	edited, err := frontmatter.SetIn(text, []string{"formulas"}, name, &value)
+	return edited, fmt.Sprintf("Set: formula %q", command.Verbatim(name)), err
+}
+
+func textValue(text string) frontmatter.Value {
+	return frontmatter.Parts{Kind: frontmatter.String, Text: text}.Value()
+}
+
+// noKey is the value of a parameter that takes the key out of the view.
+const noKey = "none"
+
+// viewKeys returns the keys of a view that a request gives, as they are in the file; null is for
+// one that it takes out.
+func viewKeys(p command.Values) (keys frontmatter.Properties, err error) {
+	for _, of := range []struct {
+		param, key string
+		read       func(text string) (frontmatter.Value, error)
+	}{
+		{"type", "type", func(text string) (frontmatter.Value, error) { return textValue(text), nil }},
+		// One expression, or in JSON or YAML a list of which all have to hold, or an object with and, or or not.
+		{"filters", "filters", func(text string) (frontmatter.Value, error) {
+			trimmed := strings.TrimSpace(text)
+			if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
+				_, err := bases.ParseExpression(text)
+				return textValue(text), err
+			}
+			v, err := frontmatter.ParseDocument([]byte(trimmed))
+			if err == nil && v.Kind() == frontmatter.List {
+				v = frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{{Key: "and", Value: v}}}.Value()
+			}
+			return v, err
+		}},
+		{"order", "order", func(text string) (frontmatter.Value, error) {
+			return frontmatter.ParseValue(text, frontmatter.TypeMultitext)
+		}},
+		{"sort", "sort", func(text string) (frontmatter.Value, error) {
+			var list []frontmatter.Value
+			for part := range strings.SplitSeq(text, ",") {
+				key, err := viewKey(part)
+				if err != nil {
+					return key, err
+				}
+				list = append(list, key)
+			}
+			return frontmatter.ListOf(list), nil
+		}},
+		{"group", "groupBy", viewKey},
+		{"limit", "limit", func(text string) (frontmatter.Value, error) {
+			if text == "0" {
+				return frontmatter.Value{}, nil
+			}
+			if _, err := parseCount(text, 1); err != nil {
+				return frontmatter.Value{}, err
+			}
+			return frontmatter.ParseValue(text, frontmatter.TypeNumber)
+		}},
+		{"summaries", "summaries", func(text string) (frontmatter.Value, error) {
+			var fields frontmatter.Properties
+			for part := range strings.SplitSeq(text, ",") {
+				id, summary, found := strings.Cut(part, ":")
+				if id, summary = strings.TrimSpace(id), strings.TrimSpace(summary); !found || id == "" || summary == "" {
+					return frontmatter.Value{}, fmt.Errorf("want property: summary, such as rating: Average")
+				}
+				fields = append(fields, frontmatter.Property{Key: id, Value: textValue(summary)})
+			}
+			return frontmatter.Parts{Kind: frontmatter.Map, Fields: fields}.Value(), nil
+		}},
+	} {
+		if !p.Has(of.param) {
+			continue
+		}
+		var value frontmatter.Value
+		if text := p[of.param]; text != noKey || of.param == "type" {
+			if value, err = of.read(text); err != nil {
+				return nil, command.Misuse("Invalid value for %s: %s: %v", of.param, command.Verbatim(text), err)
+			}
+		}
+		keys = append(keys, frontmatter.Property{Key: of.key, Value: value})
+	}
+	return keys, nil
+}
+
+// viewKey reads a property, optionally followed by asc or desc, for the order of a view.
+func viewKey(text string) (frontmatter.Value, error) {
+	property, descending := bases.CutDirection(text)
+	direction := "ASC"
+	if descending {
+		direction = "DESC"
+	}
+	if property == "" {
+		return frontmatter.Value{}, errors.New("want a property, optionally followed by asc or desc")
+	}
+	return frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{
+		{Key: "property", Value: textValue(property)}, {Key: "direction", Value: textValue(direction)},
+	}}.Value(), nil
+}

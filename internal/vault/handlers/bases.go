@@ -1,0 +1,467 @@
+package handlers
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
+	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+)
+
+func init() {
+	register(
+		command.Command{Name: "bases", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			found, err := v.PathsBelow("", func(l command.Listed) bool { return l.Path.Ext() == baseExtension })
+			return listing(p, found, command.Text("No base files found in vault")), err // like the app, without a full stop
+		}},
+		command.Command{Name: "base:views", Run: listViews},
+		command.Command{Name: "base:check", Run: checkBase},
+		command.Command{Name: "base:eval", Run: evaluate},
+		command.Command{Name: "base:query", Run: queryBase},
+		command.Command{Name: "query", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+			return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all")) // a query that is not in any base
+		}},
+	)
+}
+
+const baseExtension = "base"
+
+// listViews prints the name and the type of each view, as the app does for the
+// base that is open; file= and path= are ours. A view without a name or type
+// has an empty cell: what the app prints there was never recorded.
+func listViews(v *command.Vault, p command.Values) (command.Reply, error) {
+	base, err := base(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	text, err := textOfBase(v, base)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	content, err := frontmatter.Parse(text) // a base is one block of YAML
+	if err != nil {
+		return command.Reply{}, command.Failure("Base file %q cannot be read: %v", command.Verbatim(base.String()), err)
+	}
+	views, _ := content.Lookup("views")
+	table := command.Table{}
+	for _, view := range views.Value.List() {
+		name, _ := view.Fields().Lookup("name")
+		kind, _ := view.Fields().Lookup("type")
+		table.Rows = append(table.Rows, []string{name.Value.String(), kind.Value.String()})
+	}
+	return table.Reply(command.FormatTSV), nil
+}
+
+// base finds out which base a request means. The ending may be left out of a
+// name, as for a note.
+func base(v *command.Vault, p command.Values) (disk.Path, error) {
+	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+baseExtension) {
+		p["file"] = name + "." + baseExtension
+	}
+	t, err := v.Target(p)
+	switch {
+	case err != nil && (p.Has("file") || p.Has("path")):
+		return disk.Path{}, command.BaseNotFound(p["file"] + p["path"])
+	case err != nil:
+		return disk.Path{}, err
+	case t.Path.Ext() == baseExtension:
+		return t.Path, nil
+	case p.Has("path"):
+		return disk.Path{}, command.Failure("Not a base file: %q", command.Verbatim(t.Path.String()))
+	}
+	return disk.Path{}, command.Failure("Active file is not a base file: %s", t.Path)
+}
+
+// textOfBase reads a base, or a note that has one in it.
+func textOfBase(v *command.Vault, path disk.Path) ([]byte, error) {
+	text, err := v.Disk.Read(path)
+	switch {
+	case disk.IsMissing(err):
+		return nil, command.BaseNotFound(path.String())
+	case err != nil:
+		return nil, command.ReadError(path.String(), err)
+	}
+	return text, nil
+}
+
+// checkBase lists all that is wrong with a base, also where it is no YAML.
+func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	text, err := textOfBase(v, path)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	read, err := bases.Read(text)
+	malformed, isMalformed := errors.AsType[*frontmatter.Malformed](err)
+	if err != nil && !isMalformed {
+		return command.Reply{}, err
+	}
+	var problems []bases.Problem
+	if isMalformed {
+		problems = []bases.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}
+	} else {
+		problems = read.Problems
+	}
+	if p["format"] != command.FormatJSON {
+		lines := command.Map(problems, func(problem bases.Problem) string { return problem.String() })
+		return command.FromNote(path, text, cmp.Or(strings.Join(lines, "\n"), "No problems found.")), nil
+	}
+	type row struct {
+		Line       int    `json:"line,omitempty"`
+		Severity   string `json:"severity"`
+		Problem    string `json:"problem"`
+		Expression string `json:"expression,omitempty"`
+		Position   *int   `json:"position,omitempty"`
+	}
+	rows := []row{}
+	for _, problem := range problems {
+		r := row{Line: problem.Line, Severity: problem.Severity(), Problem: problem.Text, Expression: problem.Expression}
+		if problem.Position >= 0 {
+			r.Position = &problem.Position
+		}
+		rows = append(rows, r)
+	}
+	answer, err := json.MarshalIndent(rows, "", "  ")
+	return command.FromNote(path, text, string(answer)), err
+}
+
+// evaluate prints the value of one expression for a note.
+func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	program, err := bases.ParseExpression(p["expr"])
+	if err != nil {
+		return command.Reply{}, command.Misuse("Invalid value for expr: %v", err)
+	}
+	files, err := baseFiles(v, t.Path.String())
+	if err != nil {
+		return command.Reply{}, err
+	}
+	entry := files.Entry(t.Path.String())
+	if entry == nil {
+		return command.Reply{}, command.FileNotFound(t.Typed)
+	}
+	src := files.Source()
+	if p.Has("base") {
+		text := p["base"]
+		path, err := v.PathOf(text)
+		if err != nil || path.Ext() != baseExtension {
+			return command.Reply{}, command.BaseNotFound(text)
+		}
+		base, _, err := readBase(v, path, "")
+		if err != nil {
+			return command.Reply{}, err
+		}
+		src.Formulas = base.Formulas
+	}
+	got, err := evaluated(v.Ctx, src.Environment, entry, program)
+	if err != nil {
+		return command.Reply{}, queryFailed(err)
+	}
+	if got.IsError() {
+		return command.Reply{}, command.Failure("%s", got.Message())
+	}
+	if p["format"] != command.FormatJSON {
+		return command.Text(got.Text()), nil
+	}
+	answer, err := json.Marshal(struct {
+		Type  string          `json:"type"`
+		Text  string          `json:"text"`
+		Value json.RawMessage `json:"value"`
+	}{got.Kind().String(), got.Text(), got.JSON()})
+	return command.Text(string(answer)), err
+}
+
+func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
+	session := formula.NewSession(ctx, env)
+	got := session.Row(e).Eval(program)
+	return got, session.Err()
+}
+
+// noteBase is a base in a note: a code block, or the embed of a base file.
+type noteBase struct {
+	base *bases.Base
+	view string // that the embed shows alone, "" for all of the base, of which the first is meant
+}
+
+// basesIn returns the bases of a note, its code blocks first.
+func basesIn(v *command.Vault, path disk.Path, text []byte) (found []noteBase, err error) {
+	for _, block := range codeBlocks(string(text), baseExtension) {
+		base, err := parseBase([]byte(block))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, noteBase{base: base})
+	}
+	var x *index.Index
+	for _, l := range index.ReadNote(text).Note.Links {
+		if !l.Embed || !strings.HasSuffix(l.Path, "."+baseExtension) {
+			continue
+		}
+		if x == nil {
+			if x, err = v.Index(); err != nil {
+				return nil, err
+			}
+		}
+		place, ok := x.ResolveFrom(l.Path, path.String())
+		if !ok {
+			continue
+		}
+		base, _, err := readBase(v, x.Files[place].Path, "")
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, noteBase{base, strings.TrimPrefix(l.Subpath, "#")})
+	}
+	return found, nil
+}
+
+// codeBlocks returns the texts of the fenced code blocks of a language.
+func codeBlocks(text, language string) (blocks []string) {
+	var fence, block string
+	wanted := false
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		mark := "" // of a fence at the start of the line
+		rest := strings.TrimLeft(line, " ")
+		if len(line)-len(rest) <= 3 && (strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~")) {
+			mark = rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
+		}
+		switch {
+		case fence == "" && mark != "":
+			fence, block = mark, ""
+			wanted = strings.TrimSpace(bare[len(mark):]) == language
+		case fence != "" && strings.HasPrefix(mark, fence) && strings.Trim(bare, fence[:1]) == "":
+			if wanted {
+				blocks = append(blocks, block)
+			}
+			fence = ""
+		case fence != "":
+			block += line
+		}
+	}
+	return blocks
+}
+
+// queryBase answers a view of a base.
+func queryBase(v *command.Vault, p command.Values) (command.Reply, error) {
+	path, err := v.PathOf(p["path"])
+	if !p.Has("path") || err != nil || path.Ext() != "md" { // a note by its path may have a base in it
+		path, err = base(v, p)
+	}
+	if err != nil {
+		return command.Reply{}, err
+	}
+	base, name, err := readBase(v, path, p["view"])
+	if err != nil {
+		return command.Reply{}, err
+	}
+	return answerQuery(v, base, name, path.String(), p, true)
+}
+
+func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p command.Values, everyFile bool) (command.Reply, error) {
+	q, err := parseQuery(base, viewName, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if p.Has("this") {
+		path, err := v.FindPath(p["this"])
+		if err == nil {
+			_, err = v.Disk.Stat(path)
+		}
+		if err != nil {
+			return command.Reply{}, command.ReadError(p["this"], err)
+		}
+		this = path.String()
+	}
+	files, err := baseFiles(v, this)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	src := files.Source()
+	if !everyFile {
+		src = src.Only(func(e formula.Entry) bool { return strings.HasSuffix(e.Path(), ".md") })
+	}
+	table, err := base.Run(v.Ctx, src, q)
+	if err != nil {
+		return command.Reply{}, queryFailed(err)
+	}
+	var said command.Reply
+	if format := cmp.Or(p["format"], bases.JSON); format != bases.JSON {
+		said.Text = table.Print(format)
+	} else {
+		said.Text = table.JSON(bases.Details{
+			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
+		})
+	}
+	if table.Total == 0 {
+		said.Notice, err = noRows(v, q)
+	}
+	return limited(said, q.Offset+len(table.Rows), table.Total, "row"), err
+}
+
+// noRows says why a query has no rows: it asks for a property that no note has, or the
+// filters drop them all.
+func noRows(v *command.Vault, q bases.Query) (string, error) {
+	known, err := propertyNames(v)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range bases.Properties(q.Where) {
+		if slices.ContainsFunc(known, func(other string) bool { return strings.EqualFold(name, other) }) {
+			continue
+		}
+		notice := fmt.Sprintf("no note has the property %q", command.Verbatim(name))
+		switch hint := command.DidYouMean(lookup.NearestNames(name, known)); {
+		case formula.IsFunction(name):
+			notice += "; the function is " + name + "()"
+		case hint != "":
+			notice += "; " + hint
+		}
+		return notice, nil
+	}
+	return "no row passes the filters; explain says how many each of them dropped", nil
+}
+
+// parseQuery reads what a request lays over a view.
+func parseQuery(base *bases.Base, viewName string, p command.Values) (q bases.Query, err error) {
+	q = bases.Query{View: viewName, Explain: p.Has("explain")}
+	read := func(name string, parse func(text string) error) {
+		if err != nil || !p.Has(name) {
+			return
+		}
+		if failed := parse(p[name]); failed != nil {
+			err = command.Misuse("Invalid value for %s: %s: %v", name, command.Verbatim(p[name]), failed)
+		}
+	}
+	read("where", func(text string) (err error) { q.Where, err = bases.ParseExpression(text); return err })
+	read("select", func(text string) (err error) { q.Columns, err = bases.ParseColumns(text, base.Label); return err })
+	read("sort", func(text string) (err error) { q.Sort, err = bases.ParseKeys(text); return err })
+	read("group", func(text string) error {
+		key, err := bases.ParseKey(text)
+		q.Group = &key
+		return err
+	})
+	read("limit", func(text string) (err error) { q.Limit, err = parseCount(text, 1); return err })
+	read("offset", func(text string) (err error) { q.Offset, err = parseCount(text, 0); return err })
+	return q, err
+}
+
+// parseCount reads how many rows are meant.
+func parseCount(text string, least int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("want a whole number of at least %d", least)
+	}
+	return n, nil
+}
+
+// queryFailed says why a query has no answer.
+func queryFailed(err error) error {
+	var unknown *bases.UnknownView
+	var broken *bases.Error
+	switch {
+	case errors.As(err, &unknown):
+		return noView(unknown)
+	case errors.As(err, &broken):
+		return command.Failure("%v", err)
+	}
+	return err
+}
+
+// noView names the views that a base has instead.
+func noView(unknown *bases.UnknownView) error {
+	kind := command.NotFoundNearest
+	if len(unknown.Known) > 0 {
+		kind.Hint = fmt.Sprintf("the views are %s", command.List(unknown.Known, maxViews))
+	}
+	return kind.DidYouMean(lookup.NearestNames(unknown.Name, unknown.Known), "%v", unknown)
+}
+
+// maxViews bounds how many views a hint lists.
+const maxViews = 12
+
+// baseFiles returns the files of the vault as expressions see them. this is the
+// path that this represents.
+func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	types, err := propertyTypes(v)
+	if err != nil {
+		return nil, err
+	}
+	excluded, _, err := v.Excluded()
+	if err != nil {
+		return nil, err
+	}
+	return v.Host.Bases.New(bases.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this}), nil
+}
+
+// readBase reads a base, or the one in a note that has a view. It returns the name
+// of the view in the base.
+func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, string, error) {
+	text, err := textOfBase(v, path)
+	if err != nil {
+		return nil, "", err
+	}
+	if path.Ext() == "md" {
+		// A view of a note is named by its name or by its number among all views of the note; without a
+		// name it is the first.
+		found, err := basesIn(v, path, text)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(found) == 0 {
+			return nil, "", command.Failure("There is no base in the note: %q", command.Verbatim(path.String()))
+		}
+		if viewName == "" {
+			return found[0].base, found[0].view, nil
+		}
+		var names []string
+		number := 0
+		for _, b := range found {
+			views := []string{b.view}
+			if b.view == "" {
+				views = command.Map(b.base.Views, func(view bases.View) string { return view.Name })
+			}
+			for _, known := range views {
+				number++
+				if known == viewName || fmt.Sprint(number) == viewName {
+					return b.base, known, nil
+				}
+				names = append(names, known)
+			}
+		}
+		return nil, "", noView(&bases.UnknownView{Name: viewName, Known: names})
+	}
+	base, err := parseBase(text)
+	return base, viewName, err
+}
+
+// parseBase reads the text of a base. Like the app it says no more of one that is
+// no YAML than the reason.
+func parseBase(text []byte) (*bases.Base, error) {
+	base, err := bases.Read(text)
+	if malformed, ok := errors.AsType[*frontmatter.Malformed](err); ok {
+		return nil, command.Failure("%v", malformed)
+	}
+	return base, err
+}

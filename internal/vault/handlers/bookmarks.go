@@ -1,0 +1,217 @@
+package handlers
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+)
+
+func init() {
+	register(
+		command.Command{Name: "bookmarks", Run: listBookmarks},
+		command.Command{Name: "bookmark", Plan: addBookmark, Verify: meansBookmarked},
+	)
+}
+
+const bookmarksFile = "bookmarks.json"
+
+// bookmark is one entry of the app's file, its fields in the order in which the app writes them. Entries
+// of plugins have other kinds and may have other fields.
+type bookmark struct {
+	Type    string `json:"type"`
+	Ctime   any    `json:"ctime"` // Unix milliseconds
+	Path    string `json:"path,omitempty"`
+	Subpath string `json:"subpath,omitempty"`
+	Query   string `json:"query,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+// bookmarkItem is a bookmark, or a group of them.
+type bookmarkItem struct {
+	bookmark
+	Items []bookmarkItem `json:"items"`
+}
+
+// target is what a bookmark leads to; for one that leads nowhere, such as the
+// graph, its kind.
+func (b bookmark) target() string {
+	if b.Path != "" {
+		return b.Path + b.Subpath
+	}
+	return cmp.Or(b.Query, b.URL, b.Type)
+}
+
+// listBookmarks prints what each bookmark leads to. The layout of the app was
+// never recorded: the plain form has one target a line, verbose puts kind and
+// title in front and the groups after it, and JSON names them all.
+func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
+	text, err := v.Disk.Config(bookmarksFile)
+	var file bookmarkItem
+	if err == nil {
+		err = json.Unmarshal(text, &file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return command.Reply{}, command.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
+	}
+	all := command.Table{Columns: []string{"type", "title", "target", "group"}}
+	addBookmarks(v, &all, file.Items, nil)
+	switch {
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(all.Rows))), nil
+	case len(all.Rows) == 0 && p["format"] != command.FormatJSON:
+		return command.Nothing("", "the vault has no bookmarks"), nil
+	case p["format"] == command.FormatJSON || p.Has("verbose"):
+		return all.Reply(p["format"]), nil
+	}
+	plain := command.Table{Columns: []string{"target"}}
+	for _, cells := range all.Rows {
+		plain.Rows = append(plain.Rows, cells[2:3])
+	}
+	return plain.Reply(p["format"]), nil
+}
+
+// addBookmarks adds entries and what is in groups among them, in their order, without
+// those that lead to a file or folder that is not seen. A group itself is no bookmark.
+func addBookmarks(v *command.Vault, r *command.Table, items []bookmarkItem, group []string) {
+	for _, b := range items {
+		isFolder := b.Type == "folder"
+		switch {
+		case v.Hides() && b.Path != "" && (isFolder && !v.SeesFolder(b.Path) || !isFolder && !v.Sees(b.Path)):
+		case b.Type == "group":
+			addBookmarks(v, r, b.Items, append(group[:len(group):len(group)], b.Title))
+		default:
+			r.Rows = append(r.Rows, []string{b.Type, b.Title, b.target(), strings.Join(group, "/")})
+		}
+	}
+}
+
+// addBookmark puts an entry after the others. The app reads the file again when
+// it changes; what it prints was never recorded.
+func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
+	added, err := parseBookmark(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	at := disk.Bookmarks()
+	before, err := command.CurrentState(v, at)
+	if err != nil {
+		return command.Proposal{}, command.ReadError(at.String(), err)
+	}
+	after, err := withBookmark(before.Text, added)
+	if err != nil {
+		return command.Proposal{}, command.Failure("Cannot use the bookmarks in %s: %v", at, err)
+	}
+	told, err := json.Marshal(added)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + added.target(), Note: at}, nil
+}
+
+// parseBookmark takes exactly one thing to be led to, which has to be there if it
+// is in the vault.
+func parseBookmark(v *command.Vault, p command.Values) (bookmark, error) {
+	kinds := p.Given("file", "folder", "search", "url")
+	if len(kinds) != 1 {
+		return bookmark{}, command.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
+	}
+	if p.Has("subpath") && !p.Has("file") {
+		return bookmark{}, command.Misuse("Use subpath=<heading> with file=<path>.")
+	}
+	b := bookmark{Type: kinds[0], Ctime: int(v.Clock().UnixMilli()), Query: p["search"], URL: p["url"], Title: p["title"]}
+	switch b.Type {
+	case "file":
+		at, err := v.PathOf(p["file"])
+		if err == nil {
+			_, err = v.Disk.Stat(at)
+		}
+		if err != nil {
+			return bookmark{}, command.FileNotFound(p["file"])
+		}
+		b.Path, b.Subpath = at.String(), p["subpath"]
+		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // also in front of the mark of a block
+			b.Subpath = "#" + b.Subpath
+		}
+	case "folder":
+		at, err := v.FolderThere(p["folder"])
+		if err != nil {
+			return bookmark{}, err
+		}
+		b.Path = cmp.Or(at.String(), "/")
+	}
+	return b, nil
+}
+
+// withBookmark returns the text of the app's file with one more entry at its end.
+// All other bytes stay.
+func withBookmark(text []byte, added bookmark) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{\n  \"items\": []\n}")
+	}
+	entry := textedit.Object{{Key: "type", Value: added.Type}, {Key: "ctime", Value: added.Ctime}}
+	for _, m := range []textedit.Member{
+		{Key: "path", Value: added.Path}, {Key: "subpath", Value: added.Subpath}, {Key: "query", Value: added.Query},
+		{Key: "url", Value: added.URL}, {Key: "title", Value: added.Title},
+	} {
+		if m.Value != "" {
+			entry = append(entry, m)
+		}
+	}
+	return textedit.JSON{Lines: true}.AddTo(text, "items", entry)
+}
+
+// meansBookmarked judges the list of bookmarks: the old ones, and the new one at
+// the end of its level. Times and further fields are for the app to say.
+func meansBookmarked(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	added, err := parseBookmark(v, p)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	old, ok := bookmarkItems(c.Before.Text)
+	now, alsoOK := bookmarkItems(c.Now.Text)
+	if !ok || !alsoOK || len(now) != len(old)+1 {
+		return command.Verdict{}, nil
+	}
+	for i, item := range old {
+		if !bytes.Equal(item, now[i]) {
+			return command.Verdict{}, nil
+		}
+	}
+	var last bookmark
+	if json.Unmarshal(now[len(old)], &last) != nil {
+		return command.Verdict{}, nil
+	}
+	last.Ctime = added.Ctime
+	return command.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
+}
+
+// bookmarkItems are the entries of the app's file, each without blanks and with its
+// keys in order.
+func bookmarkItems(text []byte) (items []json.RawMessage, ok bool) {
+	var file struct {
+		Items []any `json:"items"`
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, true
+	}
+	if json.Unmarshal(text, &file) != nil {
+		return nil, false
+	}
+	for _, item := range file.Items {
+		same, err := json.Marshal(item)
+		if err != nil {
+			return nil, false
+		}
+		items = append(items, same)
+	}
+	return items, true
+}

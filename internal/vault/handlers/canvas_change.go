@@ -1,0 +1,360 @@
+package handlers
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/textedit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+)
+
+// emptyCanvas is a new canvas as the app writes it: an element a line.
+const emptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}"
+
+func createCanvas(v *command.Vault, p command.Values) (command.Proposal, error) {
+	path := strings.TrimSuffix(p["path"], "."+canvasExtension) + "." + canvasExtension
+	return create(v, command.Values{"path": path, "content": emptyCanvas})
+}
+
+// canvas is a canvas that a call changes.
+type canvas struct {
+	*board
+	v    *command.Vault
+	path disk.Path
+	text []byte
+}
+
+// drawing returns the command that changes a canvas in one way. Only the elements that the
+// change is about get other bytes.
+func drawing(change func(*canvas, command.Values) (text []byte, said string, err error)) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		t, before, b, err := openCanvas(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		c := &canvas{b, v, t.Path, before}
+		if bare := bytes.TrimSpace(before); len(bare) == 0 || string(bare) == "{}" {
+			c.text = []byte(emptyCanvas)
+		}
+		after, said, err := change(c, p)
+		var malformed *textedit.Malformed
+		var unsupported *textedit.Unsupported
+		if errors.As(err, &malformed) || errors.As(err, &unsupported) {
+			err = command.Failure("Canvas %q cannot be changed: %v", command.Verbatim(t.Path.String()), err)
+		}
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.Proposal{Steps: []command.Step{{Path: t.Path, Before: command.Existing(before), After: command.Existing(after)}}, Message: said, Note: t.Path}, nil
+	}
+}
+
+// How large a card is where the call does not say it, as in the app, in pixels.
+const (
+	textWidth, textHeight, lineHeight, maxTextHeight = 250, 60, 24, 600
+	cardSize                                         = 400
+	groupWidth, groupHeight                          = 600, 400
+	between                                          = 40
+	farthest                                         = 1_000_000 // from the middle
+)
+
+func (c *canvas) add(p command.Values) ([]byte, string, error) {
+	members, kind, err := c.content(p, "")
+	if err != nil {
+		return nil, "", err
+	}
+	width, height := cardSize, cardSize
+	switch kind {
+	case "text":
+		width, height = textWidth, min(textHeight+lineHeight*strings.Count(p["text"], "\n"), maxTextHeight)
+	case "group":
+		width, height = groupWidth, groupHeight
+	}
+	n := &node{Type: kind, Width: float64(width), Height: float64(height)}
+	if _, err := c.numbers(p, n); err != nil {
+		return nil, "", err
+	}
+	x, y, err := c.beside(n)
+	if err != nil {
+		return nil, "", err
+	}
+	if p.Has("x") {
+		x = int(n.X)
+	}
+	if p.Has("y") {
+		y = int(n.Y)
+	}
+	members = append(members, textedit.Object{{Key: "x", Value: x}, {Key: "y", Value: y}, {Key: "width", Value: int(n.Width)}, {Key: "height", Value: int(n.Height)}}...)
+	color, err := colored(p)
+	if err != nil {
+		return nil, "", err
+	}
+	id := c.unusedID(kind)
+	entry := slices.Concat(textedit.Object{{Key: "id", Value: id}, {Key: "type", Value: kind}}, members, color)
+	text, err := textedit.JSON{}.AddTo(c.text, "nodes", entry)
+	return text, fmt.Sprintf("Added: %s %s to %s", kind, id, c.path), err
+}
+
+// content returns the members that say what a node shows, and the type of node that shows it.
+// Of a node with a type it is only what that type can show.
+func (c *canvas) content(p command.Values, kind string) (textedit.Object, string, error) {
+	var members textedit.Object
+	for _, of := range []struct{ param, kind, key string }{{"text", "text", "text"}, {"note", "file", "file"}, {"url", "link", "url"}, {"label", "group", "label"}} {
+		switch {
+		case !p.Has(of.param):
+			continue
+		case len(members) > 0:
+			return nil, "", command.Misuse("Use one of text, note, url and label.")
+		case kind != "" && of.kind != kind:
+			return nil, "", command.BadValue.Failure("The node is of the type %q: %s is for the type %s.", command.Verbatim(kind), of.param, of.kind)
+		}
+		value := p[of.param]
+		if of.kind == "file" {
+			name, subpath, _ := strings.Cut(value, "#")
+			path, err := c.v.Resolve(name)
+			if err != nil {
+				return nil, "", err
+			}
+			if value = path.String(); subpath != "" {
+				members = textedit.Object{{Key: "subpath", Value: "#" + subpath}}
+			} else if kind != "" {
+				members = textedit.Object{{Key: "subpath"}} // that of the file before is none of this one
+			}
+		}
+		members = append(textedit.Object{{Key: of.key, Value: value}}, members...)
+		kind = of.kind
+	}
+	if kind == "" {
+		return nil, "", command.Misuse("Missing required parameter: text=<text>, note=<name>, url=<url> or label=<text>")
+	}
+	return members, kind, nil
+}
+
+// numbers returns the places and sizes that a request gives, and sets them in a node.
+func (c *canvas) numbers(p command.Values, n *node) (given textedit.Object, err error) {
+	for _, of := range []struct {
+		key   string
+		of    *float64
+		least int
+	}{{"x", &n.X, -farthest}, {"y", &n.Y, -farthest}, {"width", &n.Width, 1}, {"height", &n.Height, 1}} {
+		if p.Has(of.key) {
+			number, err := p.Number(of.key, 0, of.least, farthest)
+			if err != nil {
+				return nil, err
+			}
+			*of.of = float64(number)
+			given = append(given, textedit.Member{Key: of.key, Value: number})
+		}
+	}
+	return given, nil
+}
+
+var isColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-6]|#[0-9a-fA-F]{6})$`) })
+
+// colored returns the color that a request gives. With none a color is removed.
+func colored(p command.Values) (textedit.Object, error) {
+	switch color := p["color"]; {
+	case color == "":
+		return nil, nil
+	case color == "none":
+		return textedit.Object{{Key: "color"}}, nil
+	case !isColor().MatchString(color):
+		return nil, command.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", command.Verbatim(color))
+	default:
+		return textedit.Object{{Key: "color", Value: color}}, nil
+	}
+}
+
+// beside returns a place to the right of the last card of the file, where a new node covers no
+// other one. A card may be in the groups in which the last one is.
+func (c *canvas) beside(n *node) (x, y int, err error) {
+	others, from := c.all(), c.cards
+	if n.Type == "group" || len(from) == 0 {
+		from = others
+	}
+	if len(from) == 0 {
+		return 0, 0, nil
+	}
+	last := slices.MaxFunc(from, func(a, b *node) int { return cmp.Compare(a.at, b.at) })
+	for g := last.within; g != nil && n.Type != "group"; g = g.within {
+		others = slices.DeleteFunc(others, func(o *node) bool { return o == g })
+	}
+	at := &node{X: last.X + last.Width + between, Y: last.Y, Width: n.Width, Height: n.Height}
+	uses := budget.From(c.v.Ctx)
+	for covers := true; covers; {
+		covers = false
+		for _, o := range others {
+			if at.X < o.X+o.Width && o.X < at.X+at.Width && at.Y < o.Y+o.Height && o.Y < at.Y+at.Height {
+				at.X, covers = o.X+o.Width+between, true
+			}
+		}
+		if err := uses.Step(int64(len(others))); err != nil {
+			return 0, 0, err
+		}
+	}
+	if at.X > farthest || at.Y > farthest || at.Y < -farthest {
+		return 0, 0, command.Misuse("There is no place next to the last node: give x=<n> and y=<n>.")
+	}
+	return int(at.X), int(at.Y), nil
+}
+
+// unusedID returns an id that no node or edge has. It follows from the canvas, so that a change is
+// the one that was shown before it was approved.
+func (c *canvas) unusedID(what string) string {
+	for n := 0; ; n++ {
+		id := command.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
+		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) && !slices.ContainsFunc(c.drawn, func(e edge) bool { return e.ID == id }) {
+			return id
+		}
+	}
+}
+
+func (c *canvas) all() []*node { return slices.Concat(c.cards, c.groups) }
+
+// node finds a node by its id, or by what it shows if no other one shows the same.
+func (c *canvas) node(named string) (*node, error) {
+	var byID, byText []*node
+	for _, n := range c.all() {
+		// What a node contains by itself.
+		shows := map[string]string{"text": n.Text, "file": n.File + n.Subpath, "link": n.URL, "group": n.Label}[n.Type]
+		switch {
+		case n.ID == named:
+			byID = append(byID, n)
+		case shows != "" && oneLine(shows) == oneLine(named):
+			byText = append(byText, n)
+		}
+	}
+	switch found := slices.Concat(byID, byText); {
+	case len(byID) == 1 || len(byID) == 0 && len(byText) == 1:
+		return found[0], nil
+	case len(found) > 0:
+		ids := command.Map(found, func(n *node) string { return n.ID })
+		return nil, command.Ambiguous.Advise("canvas:read format=json has the ids").Failure("%d nodes of the canvas are %q: %s", len(found), command.Verbatim(named), command.List(ids, maxViews))
+	}
+	return nil, command.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", command.Verbatim(named))
+}
+
+// edge returns the place of an edge among the edges, -1 if no one has the id.
+func (c *canvas) edge(id string) int {
+	return slices.IndexFunc(c.drawn, func(e edge) bool { return e.ID == id && id != "" })
+}
+
+func (c *canvas) set(p command.Values) ([]byte, string, error) {
+	members, err := colored(p)
+	if err != nil {
+		return nil, "", err
+	}
+	list, at := "edges", 0
+	if i := c.edge(p["id"]); i >= 0 {
+		at = c.drawn[i].at
+		for _, name := range []string{"text", "note", "url", "x", "y", "width", "height"} {
+			if p.Has(name) {
+				return nil, "", command.BadValue.Failure("An edge has a label and a color, and no %s.", name)
+			}
+		}
+		if p.Has("label") {
+			members = append(members, textedit.Member{Key: "label", Value: p["label"]})
+		}
+	} else {
+		n, err := c.node(p["id"])
+		if err != nil {
+			return nil, "", err
+		}
+		list, at = "nodes", n.at
+		sizes, err := c.numbers(p, n)
+		if err != nil {
+			return nil, "", err
+		}
+		if members = append(members, sizes...); p.Has("text") || p.Has("note") || p.Has("url") || p.Has("label") {
+			shows, _, err := c.content(p, cmp.Or(n.Type, "?"))
+			if err != nil {
+				return nil, "", err
+			}
+			members = append(members, shows...)
+		}
+	}
+	if len(members) == 0 {
+		return nil, "", command.Misuse("Nothing to change: give text, note, url, label, color, x, y, width or height.")
+	}
+	text, err := textedit.JSON{}.SetIn(c.text, list, at, members)
+	return text, fmt.Sprintf("Changed: %s in %s", p["id"], c.path), err
+}
+
+func (c *canvas) connect(p command.Values) ([]byte, string, error) {
+	from, err := c.node(p["from"])
+	if err != nil {
+		return nil, "", err
+	}
+	to, err := c.node(p["to"])
+	if err != nil {
+		return nil, "", err
+	}
+	if slices.ContainsFunc(c.drawn, func(e edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] }) {
+		return nil, "", command.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").Failure("The two nodes are connected already.")
+	}
+	// The sides that face each other, as the app chooses them for an arrow that is drawn.
+	dx, dy := to.X+to.Width/2-from.X-from.Width/2, to.Y+to.Height/2-from.Y-from.Height/2
+	fromSide, toSide := "right", "left"
+	switch wide := dx*dx >= dy*dy; {
+	case wide && dx < 0:
+		fromSide, toSide = "left", "right"
+	case !wide && dy >= 0:
+		fromSide, toSide = "bottom", "top"
+	case !wide:
+		fromSide, toSide = "top", "bottom"
+	}
+	color, err := colored(p)
+	if err != nil {
+		return nil, "", err
+	}
+	id := c.unusedID("edge")
+	entry := textedit.Object{
+		{Key: "id", Value: id}, {Key: "fromNode", Value: from.ID}, {Key: "fromSide", Value: cmp.Or(p["from-side"], fromSide)},
+		{Key: "toNode", Value: to.ID}, {Key: "toSide", Value: cmp.Or(p["to-side"], toSide)},
+	}
+	if p["arrow"] == "both" || p["arrow"] == "back" {
+		entry = append(entry, textedit.Member{Key: "fromEnd", Value: "arrow"})
+	}
+	if p["arrow"] == "none" || p["arrow"] == "back" {
+		entry = append(entry, textedit.Member{Key: "toEnd", Value: "none"})
+	}
+	if entry = append(entry, color...); p.Has("label") {
+		entry = append(entry, textedit.Member{Key: "label", Value: p["label"]})
+	}
+	text, err := textedit.JSON{}.AddTo(c.text, "edges", entry)
+	return text, fmt.Sprintf("Connected: edge %s in %s", id, c.path), err
+}
+
+// remove takes out an edge, or a node with the edges that lead from it and to it.
+func (c *canvas) remove(p command.Values) ([]byte, string, error) {
+	if i := c.edge(p["id"]); i >= 0 {
+		text, err := textedit.JSON{}.RemoveFrom(c.text, "edges", func(at int) bool { return at == c.drawn[i].at })
+		return text, fmt.Sprintf("Removed: edge %s from %s", p["id"], c.path), err
+	}
+	n, err := c.node(p["id"])
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := textedit.JSON{}.RemoveFrom(c.text, "nodes", func(at int) bool { return at == n.at })
+	if err != nil {
+		return nil, "", err
+	}
+	gone := map[int]bool{}
+	for _, e := range c.drawn {
+		if e.From == n.ID || e.To == n.ID {
+			gone[e.at] = true
+		}
+	}
+	if text, err = (textedit.JSON{}).RemoveFrom(text, "edges", func(at int) bool { return gone[at] }); err != nil {
+		return nil, "", err
+	}
+	return text, fmt.Sprintf("Removed: %s %s with %s from %s", cmp.Or(n.Type, "node"), n.ID, command.Count(len(gone), "edge"), c.path), nil
+}

@@ -1,0 +1,390 @@
+package handlers
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
+)
+
+// headingAt is a heading of a note by its place.
+type headingAt struct {
+	note string
+	at   int
+}
+
+// division says where the headings and blocks of notes go whose parts go to other notes.
+type division struct {
+	was  map[string]markdown.Note         // the notes by their paths before
+	now  map[string]markdown.Note         // and after
+	to   map[headingAt]headingAt          // places of headings
+	part func(note string, at int) string // the note in which a place of a note is afterwards
+	// alike is a heading of which a link could not be told from another one of its name, "" if
+	// there is none.
+	alike string
+}
+
+// link returns where a link leads afterwards. Of several headings of one name the link gets the
+// names of those above it.
+func (d *division) link(file, subpath string) (newFile, newSubpath string) {
+	found, divided := d.was[file]
+	switch {
+	case !divided:
+		return file, subpath
+	case subpath == "":
+		return d.part(file, 0), ""
+	}
+	if id, isBlock := strings.CutPrefix(subpath[strings.LastIndexByte(subpath, '#')+1:], "^"); isBlock {
+		if block, ok := found.Block(id); ok {
+			return d.part(file, block.Span.Start), subpath
+		}
+		return d.part(file, 0), subpath
+	}
+	places := edit.LinkedHeadings(found, subpath)
+	if places == nil {
+		return d.part(file, 0), subpath
+	}
+	to := d.to[headingAt{file, places[len(places)-1]}]
+	now := d.now[to.note]
+	chain := ""
+	level := 7
+	for i := to.at; i >= -1; i-- {
+		if last := edit.LinkedHeadings(now, subpath); last != nil && last[len(last)-1] == to.at {
+			return to.note, subpath
+		}
+		if i >= 0 && now.Headings[i].Level < level {
+			level = now.Headings[i].Level
+			chain = "#" + relink.PartOf(now.Headings[i].Text) + chain
+			subpath = chain
+		}
+	}
+	d.alike = now.Headings[to.at].Text
+	return to.note, subpath
+}
+
+// checked refuses a proposal after which a link would lead to another heading.
+func (d *division) checked(planned command.Proposal, err error) (command.Proposal, error) {
+	if err == nil && d.alike != "" {
+		kind := command.AlreadyExists.Advise("rename one of the headings with heading:rename first")
+		err = kind.Failure("A link leads to the heading %q, which it could not tell from another one. Nothing was changed.", command.Verbatim(d.alike))
+	}
+	return planned, err
+}
+
+// mergeNotes adds the text of a note to another one, at its end or at that of a section, and
+// moves the first to the trash. Of the properties, those that the second does not have are added,
+// the items of lists are united, and of others the value of the second stays.
+func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
+	from, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	into, other, err := v.MarkdownNote(command.Values{"path": p["into"]})
+	switch {
+	case err != nil:
+		return command.Proposal{}, err
+	case into.Path == from.Path:
+		return command.Proposal{}, command.Misuse("A note cannot be merged into itself.")
+	}
+	a, b := markdown.Scan(text), markdown.Scan(other)
+	for _, block := range a.Blocks {
+		if _, both := b.Block(block.ID); both {
+			return command.Proposal{}, command.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
+		}
+	}
+	combine := func(text, other []byte) ([]byte, error) {
+		content := strings.TrimLeft(string(edit.Body(text)), "\r\n")
+		if content == "" {
+			return other, nil
+		}
+		if p.Has("heading") {
+			insert := func(text []byte) ([]byte, error) {
+				return edit.Insert(text, edit.After, edit.Heading(p["heading"]), content)
+			}
+			return explained(insert)(other)
+		}
+		if trimmed := strings.TrimRight(string(edit.Body(other)), "\r\n"); trimmed != "" {
+			content = "\n" + content
+		}
+		return edit.Append(other, content, false), nil
+	}
+	merged, err := combine(text, other)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	source, target := from.Path.String(), into.Path.String()
+	d := &division{
+		was: map[string]markdown.Note{source: a, target: b}, now: map[string]markdown.Note{target: markdown.Scan(merged)},
+		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
+	}
+	behind := len(b.Headings)
+	if p.Has("heading") {
+		i, _ := edit.FindHeading(b, p["heading"]) // it was found above
+		for behind = i + 1; behind < len(b.Headings) && b.Headings[behind].Level > b.Headings[i].Level; behind++ {
+		}
+	}
+	for i := range a.Headings {
+		d.to[headingAt{source, i}] = headingAt{target, behind + i}
+	}
+	for i := range b.Headings {
+		to := headingAt{target, i}
+		if i >= behind {
+			to.at += len(a.Headings)
+		}
+		d.to[headingAt{target, i}] = to
+	}
+	x, m, err := dividing(v, d, map[string]string{source: target}, nil)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	ours, _, lost := m.Rewrite(text, source)
+	theirs, _, more := m.Rewrite(other, target)
+	if merged, err = combine(ours, theirs); err != nil {
+		return command.Proposal{}, err
+	}
+	properties, err := command.PropertiesIn(ours)
+	if err != nil {
+		return command.Proposal{}, propertyError(into.Path, ours, err)
+	}
+	merged, kept, err := withProperties(merged, properties)
+	if err != nil {
+		return command.Proposal{}, propertyError(into.Path, merged, err)
+	}
+	planned, err := removing(v, []command.Target{from}, false)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	changed := command.ProposeChange(into.Path, other, merged, "Merged: "+source+" -> "+target)
+	changed.Steps = append(changed.Steps, planned.Steps...)
+	if len(kept) > 0 {
+		changed.Message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
+	}
+	changed.Message += remarks(into.Path, append(lost, more...))
+	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), true)
+	return d.checked(changed, err)
+}
+
+// extractSection moves a section of a note to a note of its own, and leaves a link there.
+func extractSection(v *command.Vault, p command.Values) (command.Proposal, error) {
+	return divide(v, p, "Extracted", func(found markdown.Note, _ string) ([]section, error) {
+		i, err := edit.FindHeading(found, p["heading"])
+		if err != nil {
+			return nil, explainEditError(found, err)
+		}
+		to, err := newPath(v, command.Values{"path": p["to"]})
+		return []section{{heading: i, to: to}}, err
+	})
+}
+
+// splitNote makes notes of all sections of a level.
+func splitNote(v *command.Vault, p command.Values) (command.Proposal, error) {
+	level := 2
+	if p.Has("level") {
+		level, _ = strconv.Atoi(p["level"]) // the table admits digits only
+	}
+	return divide(v, p, "Split", func(found markdown.Note, folder string) (sections []section, err error) {
+		if p.Has("folder") {
+			folder = strings.Trim(p["folder"], "/")
+		}
+		for i, h := range found.Headings {
+			if h.Level != level {
+				continue
+			}
+			title := nameOf(h.Text)
+			for n := 1; ; n++ {
+				typed := path.Join(folder, title)
+				if n > 1 {
+					typed += " " + strconv.Itoa(n)
+				}
+				to, err := newPath(v, command.Values{"path": typed + ".md"})
+				if err != nil {
+					return nil, err
+				}
+				_, there := v.Disk.Stat(to)
+				if disk.IsMissing(there) && !slices.ContainsFunc(sections, func(s section) bool { return strings.EqualFold(s.to.String(), to.String()) }) {
+					sections = append(sections, section{i, to})
+					break
+				}
+				if err := budget.From(v.Ctx).Step(1); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if len(sections) == 0 {
+			return nil, command.NotFoundHeading.Failure("The note has no heading of level %d.", level)
+		}
+		return sections, nil
+	})
+}
+
+// nameOf returns the name of a note for a heading: without what no name or link can hold.
+func nameOf(heading string) string {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`\/:*?"<>|#^[]%`, r) || r < ' ' {
+			return ' '
+		}
+		return r
+	}, heading)
+	name = strings.Trim(strings.Join(strings.Fields(name), " "), ". ")
+	if len(name) > maxName {
+		name = strings.TrimSpace(strings.ToValidUTF8(name[:maxName], ""))
+	}
+	if name == "" {
+		return "Section"
+	}
+	return name
+}
+
+const maxName = 120 // bytes; file systems take 255, and a number and an extension follow
+
+// section is one of a note that goes to a note of its own.
+type section struct {
+	heading int
+	to      disk.Path
+}
+
+// divide moves sections of a note to notes of their own. In the place of each a link stays, or
+// an embed; links to what moved follow.
+func divide(v *command.Vault, p command.Values, said string, choose func(found markdown.Note, folder string) ([]section, error)) (command.Proposal, error) {
+	from, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	found := markdown.Scan(text)
+	sections, err := choose(found, from.Path.Folder())
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	note := from.Path.String()
+	d, made, err := divisionOf(v, note, text, found, sections)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	x, m, err := dividing(v, d, nil, made)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, _, lost := m.Rewrite(text, note)
+	now := markdown.Scan(edited)
+	var out []byte
+	var steps []command.Step
+	unwritten := ""
+	partOf := func(l relink.Left) string {
+		at, _ := lineStart(text, 0, l.Line-1)
+		return d.part(note, at)
+	}
+	at := 0
+	for _, s := range sections {
+		moved, _, more := m.At(s.to.String()).Rewrite(text, note)
+		span := markdown.Scan(moved).Section(s.heading)
+		content := string(moved[span.Start:span.End])
+		if bare := strings.TrimRight(content, "\r\n"); span.End < len(moved) { // else it ends as the note does
+			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
+		}
+		if err := budget.From(v.Ctx).Hold(int64(len(moved))); err != nil {
+			return command.Proposal{}, err
+		}
+		steps = append(steps, command.Step{Path: s.to, After: command.Existing([]byte(content))})
+		link := m.Wikilink(note, s.to.String())
+		if p.Has("embed") {
+			link = "!" + link
+		}
+		span = now.Section(s.heading)
+		out = append(out, edited[at:span.Start]...)
+		if len(out) > 0 && !strings.HasSuffix(string(out), "\n\n") && !strings.HasSuffix(string(out), "\n\r\n") && len(out) > now.Body {
+			out = append(out, '\n')
+		}
+		out = append(out, link+"\n"...)
+		if at = span.End; at < len(edited) {
+			out = append(out, '\n')
+		}
+		unwritten += remarks(s.to, slices.DeleteFunc(more, func(l relink.Left) bool { return partOf(l) != s.to.String() }))
+	}
+	unwritten += remarks(from.Path, slices.DeleteFunc(lost, func(l relink.Left) bool { return partOf(l) != note }))
+	planned := command.ProposeChange(from.Path, text, append(out, edited[at:]...), fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
+	planned.Keeps = true
+	planned.Steps = append(steps, planned.Steps...)
+	planned.Message += unwritten
+	err = changeLinks(v, &planned, m, others(x, m, from.Path), true)
+	return d.checked(planned, err)
+}
+
+// divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
+// paths of these. The error is that one of them exists.
+func divisionOf(v *command.Vault, note string, text []byte, found markdown.Note, sections []section) (d *division, made []string, err error) {
+	d = &division{was: map[string]markdown.Note{note: found}, now: map[string]markdown.Note{}, to: map[headingAt]headingAt{}}
+	d.part = func(_ string, at int) string {
+		for _, s := range sections {
+			if span := found.Section(s.heading); span.Start <= at && at < span.End {
+				return s.to.String()
+			}
+		}
+		return note
+	}
+	// The rest of the note as it will be, but for links: all sections are cut out of it.
+	rest, at := []byte(nil), 0
+	for _, s := range sections {
+		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
+			return nil, nil, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(s.to.String()))
+		}
+		made = append(made, s.to.String())
+		span := found.Section(s.heading)
+		rest, at = append(rest, text[at:span.Start]...), span.End
+		in := 0
+		for i, h := range found.Headings {
+			if span.Start <= h.At && h.At < span.End {
+				d.to[headingAt{note, i}] = headingAt{s.to.String(), in}
+				in++
+			}
+		}
+		d.now[s.to.String()] = markdown.Scan(text[span.Start:span.End])
+	}
+	d.now[note] = markdown.Scan(append(rest, text[at:]...))
+	left := 0
+	for i := range found.Headings {
+		if h := (headingAt{note, i}); d.to[h] == (headingAt{}) {
+			d.to[h] = headingAt{note, left}
+			left++
+		}
+	}
+	return d, made, nil
+}
+
+// dividing returns the index, and the move of a division: files that go as a whole, and those that
+// are made.
+func dividing(v *command.Vault, d *division, to map[string]string, made []string) (*index.Index, *relink.Move, error) {
+	x, err := v.Index()
+	if err != nil {
+		return nil, nil, err
+	}
+	var before, after []string
+	appears := slices.Clone(made)
+	for note := range d.was {
+		appears = append(appears, note)
+	}
+	for _, f := range x.Files {
+		before = append(before, f.Path.String())
+		if _, gone := to[f.Path.String()]; !gone {
+			after = append(after, f.Path.String())
+		}
+	}
+	m, err := newMove(v, to, nil, appears, before, append(after, made...))
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, m.Dividing(d.link), nil
+}
+
+// others are the files with links that a move concerns, without these.
+func others(x *index.Index, m *relink.Move, without ...disk.Path) []disk.Path {
+	return slices.DeleteFunc(concerned(x, m, nil), func(p disk.Path) bool { return slices.Contains(without, p) })
+}

@@ -1,0 +1,323 @@
+package handlers
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+)
+
+func init() {
+	register(
+		command.Command{Name: "changes", Run: listJournal},
+		command.Command{Name: "history", Run: listVersions},
+		command.Command{Name: "history:list", Run: listHistories},
+		command.Command{Name: "history:read", Run: readVersion},
+		// The app takes the text from its own history, of which nothing is known here but that the note changed.
+		command.Command{Name: "history:restore", Plan: restoreVersion, Verify: func(_ *command.Vault, _ command.Values, c command.AppChange) (command.Verdict, error) {
+			return command.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
+		}},
+		command.Command{Name: "diff", Run: diffVersions},
+		command.Command{Name: "undo", Positional: "id", Plan: undo},
+	)
+}
+
+const (
+	maxVersions = 1000    // of a note are told apart
+	maxEntries  = 1 << 20 // of the journal are looked at, more than it has
+)
+
+// versions are those of the note that a request means, which need not be there
+// any more.
+func versions(v *command.Vault, p command.Values) (command.Target, []journal.Version, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return t, nil, err
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return t, nil, err
+	}
+	kept, err := j.Versions(t.Path.String(), maxVersions)
+	if err != nil {
+		return t, nil, command.Failure("Cannot use the journal: %v", err)
+	}
+	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) })
+	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(j, t.Path.String()) }) {
+		kept = nil
+	}
+	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
+		return t, nil, command.FileNotFound(t.Typed)
+	}
+	return t, kept, nil
+}
+
+// keptBack reports whether what was known of a path is not told: while something is hidden, a
+// note that has gone without this program may be in a hidden folder. gone reports whether the
+// last change through this program took it away.
+func keptBack(v *command.Vault, at disk.Path, gone func() bool) bool {
+	if !v.Hides() {
+		return false
+	}
+	_, err := v.Disk.Stat(at)
+	return disk.IsMissing(err) && !gone()
+}
+
+// goneByUs reports whether the last change of a path in the journal took the file away.
+func goneByUs(j *journal.Journal, path string) bool {
+	last, _, err := j.Entries(journal.Filter{Path: path, Limit: 1})
+	if err != nil || len(last) == 0 || last[0].State != journal.Done {
+		return false
+	}
+	gone := false
+	for _, s := range last[0].Steps {
+		if s.Path == path || s.From == path {
+			gone = takesAway(s, path)
+		}
+	}
+	return gone
+}
+
+// takesAway reports whether nothing is at a path after a step that concerns it.
+func takesAway(s journal.Step, path string) bool { return s.Path != path || !s.After.Exists }
+
+// listVersions prints for each version its number, its time, how many bytes it
+// has, the command that replaced it, who gave that, and its path if that was another.
+func listVersions(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	table := command.Table{}
+	for i, was := range kept {
+		cells := []string{strconv.Itoa(i + 1), when(v, was.Time), strconv.FormatInt(was.Image.Size, 10), was.Command, was.By}
+		if was.Path != t.Path.String() {
+			cells = append(cells, was.Path)
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	said := table.Reply(command.FormatTSV)
+	said.Note = t.Path
+	if len(kept) == 0 {
+		said.Notice = "no version is kept: no change of this note was made through vaultwicket"
+	}
+	return said, nil
+}
+
+func when(v *command.Vault, t time.Time) string {
+	return t.In(v.Clock().Location()).Format(time.DateTime)
+}
+
+// listHistories names the notes by the path that they have now, or had when they
+// were removed.
+func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
+	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
+	err := eachStep(v, journal.Filter{}, gone, func(_ *journal.Journal, e journal.Entry, s journal.Step) error {
+		now := cmp.Or(names[s.Path], s.Path)
+		// Of a move that failed it is not known where the note was.
+		if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
+			names[s.From] = now
+		} else {
+			now = cmp.Or(names[s.Source()], s.Source())
+		}
+		if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+			found[at.String()] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return command.Reply{}, err
+	}
+	for path := range found {
+		if at, err := v.PathOf(path); err == nil && keptBack(v, at, func() bool { return gone[path] }) {
+			delete(found, path)
+		}
+	}
+	paths := slices.Collect(maps.Keys(found))
+	collation.Sort(paths)
+	return command.Text(strings.Join(paths, "\n")), nil
+}
+
+// eachStep visits the steps of the journal, the newest first, and notes in gone of which paths the
+// last change took the file away.
+func eachStep(v *command.Vault, which journal.Filter, gone map[string]bool, visit func(*journal.Journal, journal.Entry, journal.Step) error) error {
+	j, err := v.Journal()
+	if err != nil {
+		return err
+	}
+	which.Limit = maxEntries
+	entries, _, err := j.Entries(which)
+	if err != nil {
+		return command.Failure("Cannot use the journal: %v", err)
+	}
+	for _, e := range entries {
+		for _, s := range slices.Backward(e.Steps) {
+			for _, path := range []string{s.Path, s.Source()} {
+				if _, known := gone[path]; !known {
+					gone[path] = e.State == journal.Done && takesAway(s, path)
+				}
+			}
+			if err := visit(j, e, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// listJournal prints a row for each note that a change concerns and that may be seen, at both of
+// its paths: what is hidden is as if it had not been changed.
+func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
+	limit, err := p.Number("limit", manyChanges, 1, maxRecent)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	days, err := command.Days(cmp.Or(p["since"], "today"), v.Clock())
+	if err != nil {
+		return command.Reply{}, err
+	}
+	table := command.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from"}, Sparse: true}
+	found, gone, kept := 0, map[string]bool{}, map[string]bool{}
+	err = eachStep(v, journal.Filter{Since: days.First, Agent: p["agent"]}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step) error {
+		at, err := v.PathOf(s.Path)
+		if err != nil || !v.Sees(s.Path) || !v.Sees(s.Source()) {
+			return nil
+		}
+		if _, known := kept[s.Path]; !known {
+			kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
+		}
+		if kept[s.Path] {
+			return nil
+		}
+		if found++; found > limit {
+			return nil
+		}
+		uses, bytes := budget.From(v.Ctx), s.Before.Size+s.After.Size
+		if err := uses.Hold(bytes); err != nil {
+			return err
+		}
+		defer uses.Release(bytes)
+		before, after, isKept := j.Texts(s, func(hash string) (string, bool) {
+			at, err := v.PathOf(s.Path)
+			if err != nil {
+				return "", false
+			}
+			text, err := v.Disk.Raw().Read(at)
+			return string(text), err == nil && journal.ImageOf(text).Hash == hash
+		})
+		lines := "" // where a text is not kept any more
+		if isKept {
+			counts := edit.CountLines(before, after)
+			lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
+		}
+		table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From})
+		return nil
+	})
+	if err != nil {
+		return command.Reply{}, err
+	}
+	said := table.Reply(cmp.Or(p["format"], command.FormatTSV))
+	if found == 0 {
+		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
+	}
+	return limited(said, len(table.Rows), found, "change"), nil
+}
+
+// manyChanges is how many changed notes are listed without limit=.
+const manyChanges = 100
+
+func readVersion(v *command.Vault, p command.Values) (command.Reply, error) {
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	text, err := version(v, t, kept, cmp.Or(p["version"], "1"))
+	if err != nil {
+		return command.Reply{}, err
+	}
+	return command.Reply{Text: string(v.Redact(text)), Note: t.Path}, nil
+}
+
+// version returns the text of a version by its number.
+func version(v *command.Vault, t command.Target, kept []journal.Version, number string) ([]byte, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return nil, command.Misuse("Invalid number: %s", number)
+	}
+	if n > len(kept) {
+		return nil, command.NotFound.Failure("Version %q of %q not found.", command.Verbatim(number), command.Verbatim(t.Path.String()))
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return nil, err
+	}
+	text, err := j.Object(kept[n-1].Image.Hash)
+	if err != nil {
+		return nil, command.Failure("Version %q of %q cannot be read: %v", command.Verbatim(number), command.Verbatim(t.Path.String()), err)
+	}
+	return text, nil
+}
+
+// restoreVersion brings a note back that was removed, too.
+func restoreVersion(v *command.Vault, p command.Values) (command.Proposal, error) {
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	text, err := version(v, t, kept, p["version"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	before, err := command.CurrentState(v, t.Path)
+	if err != nil {
+		return command.Proposal{}, command.WriteError(t.Path.String(), err)
+	}
+	return command.Proposal{
+		Steps:   []command.Step{{Path: t.Path, Before: before, After: command.Existing(text)}},
+		Message: "Restored: " + t.Path.String() + " from version " + p["version"],
+		Note:    t.Path, Replaces: before.Exists,
+	}, nil
+}
+
+func diffVersions(v *command.Vault, p command.Values) (command.Reply, error) {
+	switch {
+	case p["filter"] == "sync":
+		return command.Reply{}, command.NeedsApp.Failure("%q needs the Obsidian app.", command.Verbatim("diff filter=sync"))
+	case p.Has("to") && !p.Has("from"):
+		return command.Reply{}, command.Misuse("Use to=<n> with from=<n>.")
+	case !p.Has("from"):
+		return listVersions(v, p)
+	}
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	from, err := version(v, t, kept, p["from"])
+	if err != nil {
+		return command.Reply{}, err
+	}
+	first := fmt.Sprintf("%s (version %s)", t.Path, p["from"])
+	if p.Has("to") {
+		to, err := version(v, t, kept, p["to"])
+		return command.Reply{Text: command.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), v.Redact(from), v.Redact(to)), Note: t.Path}, err
+	}
+	now, err := command.CurrentState(v, t.Path)
+	if err != nil {
+		return command.Reply{}, command.ReadError(t.Typed, err)
+	}
+	second := t.Path.String()
+	if !now.Exists {
+		second = "/dev/null"
+	}
+	return command.Reply{Text: command.UnifiedDiff(first, second, v.Redact(from), v.Redact(now.Text)), Note: t.Path}, nil
+}

@@ -1,0 +1,184 @@
+package handlers
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+)
+
+func init() {
+	register(
+		command.Command{Name: "backlinks", Run: backlinks},
+		command.Command{Name: "links", Run: links},
+		command.Command{Name: "unresolved", OfIndex: true, Run: unresolved},
+		command.Command{Name: "orphans", OfIndex: true, Run: without("No orphan files found.", (*index.Graph).In)},
+		command.Command{Name: "deadends", OfIndex: true, Run: without("No dead-end files found.", (*index.Graph).Out)},
+		command.Command{Name: "related", Run: related},
+	)
+}
+
+// backlinks counts a link of a note to itself, and links in properties and
+// canvases, like the app.
+func backlinks(v *command.Vault, p command.Values) (command.Reply, error) {
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	table := command.Table{Columns: []string{"file", "count"}}
+	for _, source := range x.Graph().In(place) {
+		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
+	}
+	none := command.Nothing("No backlinks found.", "no file links to %s", command.Place(x.Files[place].Path.String()))
+	return tabled(p, table, p["format"], none), nil
+}
+
+// links has one line for each target, in the order of listings; those that are
+// not there are marked. Only notes have links here: the app says so of canvases
+// too, although their links count elsewhere.
+func links(v *command.Vault, p command.Values) (command.Reply, error) {
+	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
+		// The files that can be reached from a file along its links, the links to it, or both, in up to a
+		// number of steps: the nearest first, in the order of listings, each once. Each row has the steps
+		// and the file before it on the way.
+		depth, err := p.Number("depth", 1, 1, maxDepth)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		limit, err := p.Number("limit", defaultLinks, 1, maxLinks)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		x, place, err := v.IndexedTarget(p)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		found := around(x.Graph(), place, depth, p["direction"])
+		switch {
+		case p.Has("total"):
+			return command.Text(strconv.Itoa(len(found))), nil
+		case len(found) == 0:
+			return command.Text("No links found."), nil
+		}
+		table := command.Table{}
+		for _, f := range found[:min(limit, len(found))] {
+			table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
+		}
+		said := limited(table.Reply(command.FormatTSV), len(table.Rows), len(found), "file")
+		said.Truncated = said.Notice != ""
+		return said, nil
+	}
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	var targets []string
+	if x.Files[place].IsNote() {
+		for _, target := range x.Graph().Out(place) {
+			targets = append(targets, x.Files[target.Place].Path.String())
+		}
+		for _, missing := range x.Graph().Unresolved(place) {
+			targets = append(targets, missing.Key+" (unresolved)")
+		}
+	}
+	collation.Sort(targets)
+	return listing(p, targets, command.Nothing("No links found.", "%s links to nothing", command.Place(x.Files[place].Path.String()))), nil
+}
+
+func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return command.Reply{}, err
+	}
+	counts, sources := map[string]int{}, map[string][]string{}
+	graph := x.Graph()
+	for place, source := range x.Files {
+		for _, missing := range graph.Unresolved(place) {
+			counts[missing.Key] += int(missing.Count)
+			sources[missing.Key] = append(sources[missing.Key], source.Path.String())
+		}
+	}
+	keys := slices.Collect(maps.Keys(counts))
+	collation.Sort(keys)
+	table := command.Table{Columns: []string{"link"}}
+	if p.Has("counts") {
+		table.Columns = append(table.Columns, "count")
+	}
+	if p.Has("verbose") {
+		table.Columns = append(table.Columns, "sources")
+	}
+	for _, key := range keys {
+		cells := []string{key}
+		if p.Has("counts") {
+			cells = append(cells, strconv.Itoa(counts[key]))
+		}
+		if p.Has("verbose") {
+			cells = append(cells, strings.Join(sources[key], ", "))
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	return tabled(p, table, p["format"], command.Text("No unresolved links found.")), nil
+}
+
+// without lists the files of every kind that have no edge of one direction. It takes the index
+// literally: a link of a note to itself counts, one that leads nowhere does not.
+func without(none string, edges func(g *index.Graph, place int) []index.Edge) func(*command.Vault, command.Values) (command.Reply, error) {
+	return func(v *command.Vault, p command.Values) (command.Reply, error) {
+		x, err := v.Index()
+		if err != nil {
+			return command.Reply{}, err
+		}
+		var alone []string
+		graph := x.Graph()
+		for place, f := range x.Files {
+			if len(edges(graph, place)) == 0 {
+				alone = append(alone, f.Path.String())
+			}
+		}
+		return listing(p, alone, command.Text(none)), nil
+	}
+}
+
+// Limits of a walk along links: in a few steps it is at most of a vault.
+const (
+	maxDepth     = 5
+	defaultLinks = 200
+	maxLinks     = 1000
+)
+
+// reached is a file on a walk along links.
+type reached struct{ place, via, steps int }
+
+// around walks along links from a file, which is not among the files that are found.
+func around(g *index.Graph, from, depth int, direction string) (found []reached) {
+	seen := map[int]bool{from: true}
+	layer := []int{from}
+	for steps := 1; steps <= depth && len(layer) > 0; steps++ {
+		var next []int
+		for _, at := range layer {
+			var edges []index.Edge
+			if direction != "in" {
+				edges = g.Out(at)
+			}
+			if direction == "in" || direction == "both" {
+				edges = slices.Concat(edges, g.In(at))
+			}
+			for _, e := range edges {
+				if place := int(e.Place); !seen[place] {
+					seen[place] = true
+					next = append(next, place)
+					found = append(found, reached{place, at, steps})
+				}
+			}
+		}
+		slices.Sort(next)
+		layer = next
+	}
+	slices.SortStableFunc(found, func(a, b reached) int { return cmp.Or(a.steps-b.steps, a.place-b.place) })
+	return found
+}

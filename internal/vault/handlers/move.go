@@ -1,0 +1,477 @@
+package handlers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+func init() {
+	register(
+		command.Command{Name: "move", Plan: move},
+		command.Command{Name: "rename", Plan: rename},
+		// The links of the copy lead where those of the other file lead, and no link leads to the copy.
+		command.Command{Name: "copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			r := &relocation{v: v, follow: true, copies: true, to: map[string]string{}}
+			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
+		}},
+		command.Command{Name: "folder:create", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			made, err := newFolderPath(v, p["path"])
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			return command.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
+		}},
+		command.Command{Name: "folder:move", Plan: moveFolders},
+		command.Command{Name: "folder:rename", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			if err := oneName(p["name"]); err != nil {
+				return command.Proposal{}, err
+			}
+			return relocateFolders(v, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
+		}},
+		command.Command{Name: "folder:copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
+		}},
+		command.Command{Name: "folder:delete", Plan: removeFolder},
+	)
+}
+
+func move(v *command.Vault, p command.Values) (command.Proposal, error) {
+	several := p.Has("files") || p.Has("query")
+	if several && (command.NamesOneFile(p) || p.Has("files") && p.Has("query")) {
+		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
+	}
+	if several && !strings.HasSuffix(p["to"], "/") {
+		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
+	}
+	r, err := relocating(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if !several {
+		return r.moving(p, "Moved", func(from disk.Path) string { return destinationOf(p["to"], from) })
+	}
+	var targets []command.Target
+	if p.Has("files") {
+		targets, err = pathLines(p["files"], v.FindPath)
+	} else {
+		var notes []disk.Path
+		notes, err = notesFor(v, p, false, func(*search.Note) bool { return true })
+		targets = command.Map(notes, func(note disk.Path) command.Target { return command.Target{Path: note, Typed: note.String()} })
+	}
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	for _, t := range targets {
+		to, err := r.move(t, destinationOf(p["to"], t.Path))
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		if r.planned.Note == (disk.Path{}) {
+			r.planned.Note = to
+		}
+	}
+	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
+	err = r.relink()
+	return r.planned, err
+}
+
+// destinationOf returns the path that a file gets with to=.
+func destinationOf(to string, from disk.Path) string {
+	if strings.HasSuffix(to, "/") {
+		return strings.TrimPrefix(to, "/") + path.Base(from.String())
+	}
+	return withExtension(to, from)
+}
+
+func rename(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if err := oneName(p["name"]); err != nil {
+		return command.Proposal{}, err
+	}
+	r, err := relocating(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return r.moving(p, "Renamed", func(from disk.Path) string {
+		return path.Join(path.Dir(from.String()), withExtension(p["name"], from))
+	})
+}
+
+func oneName(name string) error {
+	if strings.ContainsAny(name, `/\`) {
+		return command.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", command.Verbatim(name))
+	}
+	return nil
+}
+
+// withExtension adds the extension of a file to its new name, unless the name
+// brings that or one that the app knows: what follows another dot belongs
+// to the name, as in "v1.2 notes".
+func withExtension(name string, file disk.Path) string {
+	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
+	switch {
+	case ext != "" && (ext == strings.ToLower(file.Ext()) || slices.Contains(supported, ext)), file.Ext() == "":
+		return name
+	}
+	return name + "." + file.Ext()
+}
+
+// supported are the extensions of the files that the app opens.
+var supported = strings.Fields("md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf")
+
+// moving returns the proposal to give a file another path, or to copy it there. The file itself
+// comes first: it is the one that the change is about.
+func (r *relocation) moving(p command.Values, said string, destination func(from disk.Path) string) (command.Proposal, error) {
+	t, err := r.v.Target(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	to, err := r.move(t, destination(t.Path))
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
+	err = r.relink()
+	return r.planned, err
+}
+
+// pathLines returns the paths of a list, one a line.
+func pathLines(list string, find func(typed string) (disk.Path, error)) (all []command.Target, err error) {
+	for typed := range strings.Lines(list) {
+		if typed = strings.TrimSpace(typed); typed == "" {
+			continue
+		}
+		at, err := find(typed)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(t command.Target) bool { return t.Path == at }) {
+			all = append(all, command.Target{Path: at, Typed: typed})
+		}
+	}
+	return all, nil
+}
+
+// relocation gives files other paths, or copies them, and changes the links that would lead
+// elsewhere then.
+type relocation struct {
+	v       *command.Vault
+	planned command.Proposal
+	to      map[string]string // new paths of files, by old ones
+	folders map[string]string // those of folders
+	follow  bool              // links are changed, and not only counted
+	copies  bool
+}
+
+// relocating returns an empty relocation. Links follow through the gateway, unless it is asked
+// otherwise. By itself this program does as the vault is set, which is not to change them by
+// default, in the app too.
+func relocating(v *command.Vault, p command.Values) (*relocation, error) {
+	var app struct {
+		Update bool `json:"alwaysUpdateLinks"`
+	}
+	err := v.ReadConfig("app.json", &app)
+	follow := v.ForGateway || app.Update
+	if p.Has("links") {
+		follow = p["links"] == "update"
+	}
+	return &relocation{v: v, follow: follow, to: map[string]string{}}, err
+}
+
+// move adds a file to those that move, and returns its new path. One that is there already
+// stays.
+func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
+	before, err := stateOf(r.v, t)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	asked, err := disk.ParsePath(typed)
+	if err != nil {
+		return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+	}
+	// Where the disk takes spellings for one another, the name of the file is the only one that a
+	// move can respell.
+	to, err := r.v.Disk.Renamed(t.Path, asked)
+	switch {
+	case err != nil:
+		return disk.Path{}, command.WriteError(typed, err)
+	case to == t.Path && asked != t.Path:
+		return disk.Path{}, command.AlreadyExists.Failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", command.Verbatim(typed), command.Verbatim(t.Path.String()))
+	case to == t.Path && !r.copies:
+		return to, nil
+	}
+	there, err := r.v.Disk.Stat(to)
+	taken := err != nil && !disk.IsMissing(err)
+	if refusal, ok := errors.AsType[*disk.Refusal](err); ok {
+		taken = refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
+	} else if err == nil {
+		// On some systems the file itself answers to every spelling of its name.
+		old, err := r.v.Disk.Stat(t.Path)
+		taken = err != nil || !strings.EqualFold(to.String(), t.Path.String()) || !os.SameFile(there, old)
+	}
+	planned := func(s command.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) }
+	if taken || slices.ContainsFunc(r.planned.Steps, planned) {
+		return disk.Path{}, command.AlreadyExists.Failure("Destination file already exists!")
+	}
+	s := command.Step{Path: to, From: t.Path, Before: before, After: before}
+	if r.copies {
+		s = command.Step{Path: to, After: before, CopyOf: t.Path}
+	}
+	r.to[t.Path.String()] = to.String()
+	r.planned.Steps = append(r.planned.Steps, s)
+	return to, nil
+}
+
+// stateOf returns the content of a file that is to be moved, copied or removed.
+func stateOf(v *command.Vault, t command.Target) (command.FileState, error) {
+	before, err := command.CurrentState(v, t.Path)
+	switch {
+	case err != nil:
+		return before, command.ReadError(t.Typed, err)
+	case !before.Exists:
+		return before, command.FileNotFound(t.Typed)
+	}
+	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
+}
+
+// relink adds to the proposal what happens to links.
+func (r *relocation) relink() error {
+	if len(r.to) == 0 && len(r.folders) == 0 {
+		return nil
+	}
+	x, err := r.v.Index()
+	if err != nil {
+		return err
+	}
+	var before, after, made []string
+	for _, f := range x.Files {
+		p := f.Path.String()
+		before = append(before, p)
+		switch to, moves := r.to[p]; {
+		case moves && r.copies:
+			after, made = append(after, p, to), append(made, to)
+		case moves:
+			after = append(after, to)
+		default:
+			after = append(after, p)
+		}
+	}
+	m, err := newMove(r.v, r.to, r.folders, nil, before, after)
+	if err != nil {
+		return err
+	}
+	if r.copies {
+		for i, s := range r.planned.Steps {
+			text, _, lost := m.Rewrite(s.After.Text, s.CopyOf.String())
+			if !s.After.Folder && !s.After.Image.Exists {
+				r.planned.Steps[i].After = command.Existing(text)
+			}
+			r.planned.Message += remarks(s.Path, lost)
+		}
+		if m, err = newMove(r.v, nil, nil, made, before, after); err != nil {
+			return err
+		}
+	}
+	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), r.follow); err != nil {
+		return err
+	}
+	if r.v.ForGateway && !r.copies {
+		r.planned.Mentions, err = mentions(r.v, r.to)
+	}
+	if r.planned.Mentions != "" {
+		r.planned.Message += "\nLeft: " + r.planned.Mentions
+	}
+	return err
+}
+
+// newMove returns a move as the vault writes links.
+func newMove(v *command.Vault, to, folders map[string]string, appears, before, after []string) (*relink.Move, error) {
+	var app struct {
+		Format string `json:"newLinkFormat"`
+	}
+	err := v.ReadConfig("app.json", &app)
+	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.Format(app.Format)), err
+}
+
+// changeLinks adds to a proposal the changes of links in the files sources, or counts them if
+// they are not to follow. What a step of the proposal moves is changed in that step.
+func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, sources []disk.Path, follow bool) error {
+	moved := map[disk.Path]int{}
+	for i, s := range planned.Steps {
+		if s.IsMove() {
+			moved[s.From] = i
+		}
+	}
+	var left strings.Builder
+	for _, source := range sources {
+		at, moves := moved[source]
+		s := command.Step{Path: source}
+		if moves {
+			s = planned.Steps[at]
+		} else {
+			before, err := v.Disk.Read(source)
+			if disk.IsMissing(err) {
+				continue // it was removed meanwhile
+			}
+			if err == nil {
+				err = budget.From(v.Ctx).Hold(int64(len(before)))
+			}
+			if err != nil {
+				return command.ReadError(source.String(), err)
+			}
+			s.Before = command.Existing(before)
+		}
+		after, changed, lost := m.Rewrite(s.Before.Text, source.String())
+		if !follow {
+			planned.Broken.Add(source, changed+len(lost))
+			continue
+		}
+		left.WriteString(remarks(s.Path, lost))
+		if changed == 0 {
+			continue
+		}
+		planned.Followed.Add(s.Path, changed)
+		if s.After = command.Existing(after); moves {
+			planned.Steps[at] = s
+		} else {
+			planned.Steps = append(planned.Steps, s)
+		}
+	}
+	if v.ForGateway && planned.Followed.Count > 0 {
+		planned.Message += "\nLinks: " + planned.Followed.String()
+	}
+	planned.Message += left.String()
+	return nil
+}
+
+// mentions says how often the old names of notes are left in the texts of notes, outside of
+// links, "" for never.
+func mentions(v *command.Vault, to map[string]string) (string, error) {
+	var names []string
+	for from, to := range to {
+		if old := stemOf(from); strings.HasSuffix(from, ".md") && old != stemOf(to) && !slices.Contains(names, old) {
+			names = append(names, old)
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	excluded, _, err := v.Excluded()
+	if err != nil {
+		return "", err
+	}
+	var count, notes atomic.Int64
+	err = v.Host.Knowledge.EachNote(v.View(), search.Scope{Excluded: excluded, Texts: true}, func(n *search.Note) {
+		if found := mentionsIn([]byte(n.Text()), names); found > 0 && v.Ctx.Err() == nil {
+			count.Add(int64(found))
+			notes.Add(1)
+		}
+	})
+	if err != nil || count.Load() == 0 {
+		return "", err
+	}
+	of := "the old names"
+	if len(names) == 1 {
+		of = fmt.Sprintf("%q", command.Verbatim(names[0]))
+	}
+	return fmt.Sprintf("%s of %s in the text of %s", command.Count(int(count.Load()), "mention"), of, command.Count(int(notes.Load()), "note")), v.Ctx.Err()
+}
+
+// mentionsIn counts names in a text that are words of their own, and no parts of links.
+func mentionsIn(text []byte, names []string) (count int) {
+	var found *markdown.Note
+	for _, name := range names {
+		for at := 0; ; at += len(name) {
+			n := bytes.Index(text[at:], []byte(name))
+			if n < 0 {
+				break
+			}
+			at += n
+			before, _ := utf8.DecodeLastRune(text[:at])
+			after, _ := utf8.DecodeRune(text[at+len(name):])
+			if isLetter(before) || isLetter(after) {
+				continue
+			}
+			if found == nil {
+				scanned := markdown.Scan(text)
+				found = &scanned
+			}
+			inLink := slices.ContainsFunc(found.Links, func(l markdown.Link) bool { return l.Span.Start <= at && at < l.Span.End })
+			if line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]; at < found.Body && bytes.Count(line, []byte("[[")) > bytes.Count(line, []byte("]]")) {
+				inLink = true
+			}
+			if !inLink {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
+// stemOf returns the name of a file without its extension.
+func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
+
+// remarks are lines about the links that lead elsewhere from now on, each after a line break.
+func remarks(source disk.Path, left []relink.Left) string {
+	var lines strings.Builder
+	for _, l := range left {
+		fmt.Fprintf(&lines, "\nLink %q in %s, line %d, is left as it is: %s", command.Verbatim(l.Target), source, l.Line, l.Reason)
+	}
+	return lines.String()
+}
+
+// concerned returns the files in which links have to change, in the order of
+// listings. Only a link can be concerned that leads to a file of the old name
+// or the new one, and those of the file itself.
+func concerned(x *index.Index, m *relink.Move, to map[string]string) (sources []disk.Path) {
+	near := map[int]bool{}
+	graph := x.Graph()
+	for place, f := range x.Files {
+		if _, moves := to[f.Path.String()]; moves {
+			near[place] = true
+		}
+		if name := lookup.Fold(path.Base(f.Path.String())); m.Means(name) || m.Means(strings.TrimSuffix(name, ".md")) {
+			for _, edge := range graph.In(place) {
+				near[int(edge.Place)] = true
+			}
+		}
+	}
+	for place, f := range x.Files {
+		if f.Path.Ext() == "base" || f.Facts().HasBases() { // the index does not look into them
+			sources = append(sources, f.Path)
+			continue
+		}
+		if !near[place] {
+			continue
+		}
+		// A canvas names files by the exact letters of their paths, which only
+		// Rewrite looks at.
+		links := f.Facts().Links()
+		has := f.Path.Ext() == "canvas" && len(links) > 0
+		for i := 0; i < len(links) && !has; i++ {
+			has = m.Concerns(links[i], f.Path.String())
+		}
+		if has {
+			sources = append(sources, f.Path)
+		}
+	}
+	return sources
+}

@@ -1,0 +1,323 @@
+package handlers
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+func init() {
+	register(
+		// These work on no note that is not named: the focused note is the user's choice
+		// not the caller's.
+		command.Command{Name: "note:replace", Plan: replaceOnce},
+		command.Command{Name: "note:insert", Plan: insertText},
+		// Content of nothing but a line break empties a section: an empty value is more often a slip.
+		command.Command{Name: "note:set-section", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+			part, err := partOf(p)
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			return editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+		}},
+		// What a template gives is for the app to say: it may hold the time, or code of a plugin.
+		command.Command{Name: "create", Plan: create, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+			if p.Has("template") {
+				return command.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
+			}
+			return command.IsComposedOf(c.Now.Text, false, []byte(p["content"])), nil
+		}},
+		command.Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
+		command.Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
+		command.Command{Name: "note:section", Run: readSection},
+		command.Command{Name: "outline", Run: outline},
+		command.Command{Name: "wordcount", Run: wordCount},
+	)
+}
+
+// insertText puts content on lines of its own. After a heading means after its
+// whole section; append heading= puts text right below the heading's own.
+func insertText(v *command.Vault, p command.Values) (command.Proposal, error) {
+	part, err := partOf(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	where := edit.Before
+	if p["position"] == "after" {
+		where = edit.After
+	}
+	return editNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
+}
+
+// partOf reads which part of a note a request means.
+func partOf(p command.Values) (edit.Target, error) {
+	if err := onePart(p); err != nil {
+		return edit.Target{}, err
+	}
+	switch {
+	case p.Has("heading"):
+		return edit.Heading(p["heading"]), nil
+	case p.Has("block"):
+		return edit.Block(p["block"]), nil
+	}
+	first, last, err := parseLines(p["lines"])
+	return edit.Lines(first, last), err
+}
+
+// editNamed returns the proposal to change the note that a request names.
+func editNamed(v *command.Vault, p command.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+	edit = explained(edit)
+	named := p.Has("file") || p.Has("path")
+	switch {
+	case p.Has("daily") && named:
+		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path> or daily, not several.")
+	case p.Has("daily"):
+		today, err := todaysNote(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return dailyNote(v, today, said+today.Path.String(), edit)
+	case !named:
+		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
+	}
+	return command.ProposeEdit(v, p, said, edit)
+}
+
+// explained returns an edit whose error names the places in the text that may have been meant: a
+// caller that edits a note by a name has an old or an inexact picture of it.
+func explained(edit func(text []byte) ([]byte, error)) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		edited, err := edit(text)
+		if err != nil {
+			return nil, explainEditError(markdown.Scan(text), err)
+		}
+		return edited, nil
+	}
+}
+
+// explainEditError explains why a part of a note was not found or not changed, with the names in
+// the note that may have been meant and what it has instead.
+func explainEditError(found markdown.Note, err error) error {
+	var missing *edit.NotFound
+	var several *edit.Ambiguous
+	var refusal *edit.Refusal
+	switch {
+	case errors.As(err, &missing):
+		kind, instead := command.NotFound, ""
+		var near []string
+		switch missing.What {
+		case "line":
+			kind = command.NotFoundLine
+		case "text":
+			kind = command.NotFoundText
+			if len(missing.Near) > 0 {
+				instead = " Its first line is on " + edit.OnLines(missing.Near, len(missing.Near)) + "."
+			}
+		case "block":
+			kind, instead = command.NotFoundNearest, " The note has no blocks with an id."
+			ids := command.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
+			near = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
+			if len(ids) > 0 {
+				instead = " The note has " + command.AndMore(command.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
+			}
+		case "heading":
+			kind, instead = command.NotFoundHeading, " The note has no headings."
+			names := command.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
+			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
+			if len(names) > 0 {
+				listed := command.Map(found.Headings[:min(len(names), maxListedHeadings)], func(h markdown.Heading) string {
+					return fmt.Sprintf("%q (line %d)", command.Verbatim(beginning(h.Text)), h.Line)
+				})
+				instead = " The note has " + command.AndMore(strings.Join(listed, ", "), len(names)-maxListedHeadings) + "."
+			}
+		}
+		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), command.Verbatim(beginning(missing.Wanted)), instead)
+	case errors.As(err, &several) && several.What == "text":
+		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
+			command.Verbatim(beginning(several.Wanted)), several.Count, edit.OnLines(several.Lines, several.Count))
+	case errors.As(err, &several):
+		return command.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), command.Verbatim(several.Wanted), edit.OnLines(several.Lines, several.Count))
+	case errors.As(err, &refusal):
+		text := fmt.Sprintf("Line %d: %s.", refusal.Line, refusal.Reason)
+		if len(refusal.Instead) > 0 {
+			text += " Possible: " + edit.OnLines(refusal.Instead, len(refusal.Instead)) + "."
+		}
+		return command.Failure("%s", text)
+	}
+	return err
+}
+
+// maxListedHeadings bounds how many headings an error lists; the command outline lists
+// all.
+const maxListedHeadings = 30
+
+// maxExcerpt is how much of a text is quoted in a sentence about it.
+const maxExcerpt = 60
+
+// beginning returns the beginning of a text, of its first line with something on
+// it.
+func beginning(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	cut := len(line)
+	if cut > maxExcerpt {
+		for cut = maxExcerpt; cut > 0 && !utf8.RuneStart(line[cut]); cut-- {
+		}
+	}
+	if cut < len(line) || rest != "" {
+		return line[:cut] + "…"
+	}
+	return line
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// kept are the extensions that a name for a new file may bring. To every other
+// name the one of notes is added, also after a dot: "v1.2 notes".
+var kept = []string{".md", ".canvas", ".base"}
+
+// addTo returns the command that adds text to a note in one way.
+func addTo(said string, add adding) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		return command.ProposeEdit(v, p, said, add.of(p))
+	}
+}
+
+// adding is a way to add text to a note.
+type adding func(text []byte, content string, inline bool) []byte
+
+// of returns the edit that adds what a request gives: below a heading, if it
+// names one. There inline means nothing, because lines of their own are added.
+func (add adding) of(p command.Values) func(text []byte) ([]byte, error) {
+	return explained(func(text []byte) ([]byte, error) {
+		switch {
+		case p.Has("heading") && p.Has("inline"):
+			return nil, command.Misuse("Use heading=<text> or inline, not both.")
+		case p.Has("create-heading") && !p.Has("heading"):
+			return nil, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
+		case p.Has("create-heading"):
+			return edit.AppendUnderMade(text, p["heading"], p["content"])
+		case p.Has("heading"):
+			return edit.AppendUnder(text, p["heading"], p["content"])
+		}
+		return add(text, p["content"], p.Has("inline")), nil
+	})
+}
+
+// templateStyle is what is said of a note that the app filled from a template.
+const templateStyle = "the text is what the app made of the template"
+
+func appended(before, now []byte, p command.Values) command.Verdict {
+	return command.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
+}
+
+func prepended(before, now []byte, p command.Values) command.Verdict {
+	body := markdown.BodyStart(before)
+	return command.IsComposedOf(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
+}
+
+// maxSeveral bounds the text of an answer with several notes: what is more
+// fits no reader, and each note can be read by itself.
+const maxSeveral = 4 << 20
+
+func pick[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// create refuses a taken path, where the app makes a numbered copy: a caller that
+// named a path means that note. Text that is given follows that of a template.
+func create(v *command.Vault, p command.Values) (command.Proposal, error) {
+	made, err := newPath(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	before, err := command.ShownState(v, made)
+	if err != nil {
+		return command.Proposal{}, command.WriteError(made.String(), err)
+	}
+	if before.Exists && !p.Has("overwrite") {
+		return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(made.String()))
+	}
+	text := []byte(p["content"])
+	if p.Has("template") {
+		if text, err = fromTemplate(v, p["template"], made.Stem()); err != nil {
+			return command.Proposal{}, err
+		}
+		if p.Has("content") {
+			text = edit.Append(text, p["content"], false)
+		}
+	}
+	said := "Created: "
+	if before.Exists {
+		said = "Overwrote: "
+	}
+	return command.Proposal{Steps: []command.Step{{Path: made, Before: before, After: command.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
+}
+
+// newPath returns where a new file goes: path= as it is, name= into the folder
+// for new notes.
+func newPath(v *command.Vault, p command.Values) (disk.Path, error) {
+	text, typed := p["path"], p["path"]
+	switch {
+	case p.Has("path") && p.Has("name"):
+		return disk.Path{}, command.Misuse("Use name=<name> or path=<path>, not both.")
+	case p.Has("name"):
+		folder, err := newFolder(v)
+		if err != nil {
+			return disk.Path{}, err
+		}
+		typed = p["name"]
+		text = path.Join(folder, p["name"])
+	case !p.Has("path"):
+		return disk.Path{}, command.Misuse("Missing required parameter: path=<path> or name=<name>")
+	}
+	switch kind := allowlist.FileKind(strings.TrimPrefix(path.Ext(text), ".")); kind {
+	case "image", "audio", "video", "pdf": // the name means a file, and not a note such as "v1.2 notes"
+		return disk.Path{}, command.BadValue.Advise(allowlist.ServesKind(kind)).Failure("File %q is not a note: no text is written into it.", command.Verbatim(typed))
+	}
+	if !slices.Contains(kept, path.Ext(text)) {
+		if at, err := v.PathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {
+			return at, nil // a note that is there, with its extension in another case
+		}
+		text += ".md"
+	}
+	made, err := v.PathOf(text)
+	if err != nil {
+		return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+	}
+	return made, nil
+}
+
+// newFolder returns the folder for new notes, "" for that of the vault. The one
+// of the focused note, which can be set too, takes a note that is focused.
+func newFolder(v *command.Vault) (string, error) {
+	var app struct {
+		Location string `json:"newFileLocation"`
+		Folder   string `json:"newFileFolderPath"`
+	}
+	if err := v.ReadConfig("app.json", &app); err != nil {
+		return "", err
+	}
+	switch app.Location {
+	case "folder":
+		return command.NormalPath(app.Folder), nil
+	case "current":
+		if active, err := v.ActiveNote(); err == nil && strings.Contains(active, "/") {
+			return path.Dir(active), nil
+		}
+	}
+	return "", nil
+}

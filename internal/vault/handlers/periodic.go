@@ -1,0 +1,227 @@
+package handlers
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
+)
+
+// periodicNote finds out which note a request is about.
+func periodicNote(v *command.Vault, p command.Values) (datedNote, error) {
+	at := v.Today()
+	if p.Has("date") {
+		days, err := command.Days(p["date"], at)
+		if err != nil {
+			return datedNote{}, err
+		}
+		at = command.OnDay(at, days.First)
+	}
+	which := periodOf(p["period"])
+	chosen, err := which.settings(v)
+	if err != nil {
+		return datedNote{}, err
+	}
+	return which.noteAt(v, chosen, at)
+}
+
+// periodicRead prints one note, or with from= the notes of all periods until to=.
+func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
+	switch {
+	case p.Has("from") && p.Has("date"):
+		return command.Reply{}, command.Misuse("Use date=<date> or from=<date>, not both.")
+	case p.Has("to") && !p.Has("from"):
+		return command.Reply{}, command.Misuse("to=<date> ends a range: give from=<date> too.")
+	case p.Has("from"):
+		first, last, err := daysOfRange(v, p)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		which := periodOf(p["period"])
+		chosen, err := which.settings(v)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		return notesOf(v, p, which.begin(first, chosen.Format), last, which, "notes", func(begin time.Time) (datedNote, error) { return which.noteAt(v, chosen, begin) })
+	}
+	note, err := periodicNote(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if _, err := v.Disk.Stat(note.Path); disk.IsMissing(err) {
+		return command.Reply{}, noPeriodicNote.Failure("File %q not found.", command.Verbatim(note.Path.String()))
+	}
+	target := command.Values{"path": note.Path.String()}
+	if p.Has("heading") {
+		target["heading"] = p["heading"]
+		return readSection(v, target)
+	}
+	return v.Show(command.Target{Path: note.Path, Typed: note.Path.String()})
+}
+
+// noPeriodicNote has another hint than a file that the caller has named.
+var noPeriodicNote = command.NotFound.Advise("periodic:append makes it, where changes are allowed; from= prints the notes of several periods")
+
+// period is what one periodic note is about.
+type period struct {
+	name   string
+	plural string // in the settings of the first versions of the plugin
+	format string // without settings
+	months int    // its length; 0 for days
+	days   int
+}
+
+var periods = []period{
+	{name: "day", plural: "daily", format: defaultDate, days: 1},
+	{name: "week", plural: "weekly", format: "gggg-[W]ww", days: 7},
+	{name: "month", plural: "monthly", format: "YYYY-MM", months: 1},
+	{name: "quarter", plural: "quarterly", format: "YYYY-[Q]Q", months: 3},
+	{name: "year", plural: "yearly", format: "YYYY", months: 12},
+}
+
+func periodOf(name string) period {
+	return periods[slices.IndexFunc(periods, func(p period) bool { return p.name == name })]
+}
+
+// The settings files of the plugins that make periodic notes.
+const (
+	periodicConfig = "plugins/periodic-notes/data.json"
+	calendarConfig = "plugins/calendar/data.json"
+)
+
+// noteSettings is what the user chose for the notes of one period. Each may be empty.
+type noteSettings struct {
+	dailySettings
+	Enabled      bool   `json:"enabled"`
+	TemplatePath string `json:"templatePath"` // Template, in later versions of the plugin
+}
+
+// settings returns what the user chose for the notes of a period: in the Periodic Notes plugin
+// if it is enabled there, for days in the app otherwise, and for weeks in the Calendar plugin.
+func (p period) settings(v *command.Vault) (chosen noteSettings, err error) {
+	var file map[string]json.RawMessage
+	if err := v.ReadConfig(periodicConfig, &file); err != nil {
+		return chosen, err
+	}
+	read := func(text json.RawMessage, into any) {
+		if err == nil && len(text) > 0 && json.Unmarshal(text, into) != nil {
+			err = command.Failure("Cannot use the settings in %s.", disk.ConfigPath(periodicConfig))
+		}
+	}
+	read(file[p.plural], &chosen)
+	// Later versions of the plugin have several sets of settings, of which one is active.
+	var active string
+	var sets []map[string]json.RawMessage
+	read(file["activeCalendarSet"], &active)
+	read(file["calendarSets"], &sets)
+	for _, set := range sets {
+		var id string
+		if read(set["id"], &id); id == active || active == "" {
+			read(set[p.name], &chosen)
+			break
+		}
+	}
+	switch {
+	case err != nil || chosen.Enabled:
+	case p.name == "day":
+		chosen = noteSettings{}
+		err = v.ReadConfig(dailyConfig, &chosen.dailySettings)
+	case p.name == "week":
+		var calendar struct {
+			Folder   string `json:"weeklyNoteFolder"`
+			Format   string `json:"weeklyNoteFormat"`
+			Template string `json:"weeklyNoteTemplate"`
+		}
+		err = v.ReadConfig(calendarConfig, &calendar)
+		chosen = noteSettings{dailySettings: dailySettings(calendar)}
+	default:
+		chosen = noteSettings{}
+	}
+	if strings.TrimSpace(chosen.Format) == "" {
+		chosen.Format = p.format
+	}
+	chosen.Template = cmp.Or(chosen.Template, chosen.TemplatePath)
+	return chosen, err
+}
+
+// literals match what a format takes as it is.
+var literals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]?`) })
+
+// begin returns the first day of the period of a moment, at its time of day. A week begins on
+// Monday where its notes are named by the number or the year of ISO weeks, and on Sunday
+// otherwise, as in the app in English.
+func (p period) begin(at time.Time, format string) time.Time {
+	switch {
+	case p.name == "week" && strings.ContainsAny(literals().ReplaceAllString(format, ""), "WGE"):
+		return at.AddDate(0, 0, -int(at.Weekday()+6)%7)
+	case p.name == "week":
+		return at.AddDate(0, 0, -int(at.Weekday()))
+	case p.months > 0:
+		month := (int(at.Month())-1)/p.months*p.months + 1
+		return command.OnDay(at, time.Date(at.Year(), time.Month(month), 1, 0, 0, 0, 0, at.Location()))
+	}
+	return at
+}
+
+// noteAt finds out which note belongs to the period of a moment.
+func (p period) noteAt(v *command.Vault, chosen noteSettings, at time.Time) (datedNote, error) {
+	begin := p.begin(at, chosen.Format)
+	date := momentformat.Format(begin, chosen.Format)
+	path, err := noteIn(v, chosen.Folder, date)
+	if err != nil {
+		return datedNote{}, command.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
+	}
+	if p.name == "day" && !chosen.Enabled {
+		date = momentformat.Format(begin, defaultDate)
+	}
+	return datedNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
+}
+
+// dayOf returns the moment that a variable of the Periodic Notes plugin names: a weekday of a
+// week, the day before and after a day, and "date" with a distance, such as date+2d.
+func (b blanks) dayOf(name string) (at time.Time, ok bool) {
+	lower := strings.ToLower(name)
+	switch {
+	case b.period == "":
+		return time.Time{}, false
+	case b.period == "day" && lower == "yesterday":
+		return b.now.AddDate(0, 0, -1), true
+	case b.period == "day" && lower == "tomorrow":
+		return b.now.AddDate(0, 0, 1), true
+	}
+	for day := time.Sunday; day <= time.Saturday && b.period == "week"; day++ {
+		if lower == strings.ToLower(day.String()) {
+			return b.now.AddDate(0, 0, (int(day-b.now.Weekday())+7)%7), true
+		}
+	}
+	if !strings.HasPrefix(lower, "date") && !strings.HasPrefix(lower, "time") {
+		return time.Time{}, false
+	}
+	now := b.now
+	distance := strings.ReplaceAll(name[len("date"):], " ", "")
+	if len(distance) < len("+1d") || distance[0] != '+' && distance[0] != '-' {
+		return time.Time{}, false
+	}
+	n, err := strconv.Atoi(distance[:len(distance)-1])
+	if err != nil || n < -maxDays || n > maxDays {
+		return time.Time{}, false
+	}
+	unit, known := map[byte]struct {
+		months, days int
+		clock        time.Duration
+	}{
+		'y': {months: 12}, 'q': {months: 3}, 'Q': {months: 3}, 'M': {months: 1}, 'w': {days: 7}, 'd': {days: 1}, 'h': {clock: time.Hour}, 'm': {clock: time.Minute},
+	}[distance[len(distance)-1]]
+	if unit.clock > 0 {
+		return now.Add(time.Duration(n) * unit.clock), true
+	}
+	return now.AddDate(0, n*unit.months, n*unit.days), known
+}

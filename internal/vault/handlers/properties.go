@@ -1,0 +1,534 @@
+package handlers
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+func init() {
+	register(
+		command.Command{Name: "properties", OfIndex: true, Run: properties},
+		command.Command{Name: "property:read", Run: readProperty},
+		command.Command{Name: "aliases", OfIndex: true, Run: aliases},
+		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
+		command.Command{Name: "property:add", Plan: changeList("Added to ", true)},
+		command.Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
+		command.Command{Name: "property:remove", Plan: removeProperty, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+			wanted, err := frontmatter.Remove(c.Before.Text, p["name"])
+			if err != nil {
+				return command.Verdict{}, nil
+			}
+			return command.Properties(wanted, c.Now.Text), nil
+		}},
+	)
+}
+
+const noFrontmatter = "No frontmatter found."
+
+func properties(v *command.Vault, p command.Values) (command.Reply, error) {
+	if command.NamesOneFile(p) {
+		// A block that is not YAML is none.
+		found, err := propertiesOfNote(v, p)
+		if err != nil {
+			return command.Reply{}, err
+		}
+		if p.Has("name") {
+			_, ok := found.Lookup(p["name"])
+			return command.Text(pick(ok, "1", "0")), nil
+		}
+		switch {
+		case p.Has("total") && len(found) > 0:
+			return command.Text(strconv.Itoa(len(found))), nil
+		case len(found) == 0:
+			return command.Text(noFrontmatter), nil
+		case p["format"] == command.FormatJSON:
+			return command.Text(found.JSON()), nil
+		case p["format"] == command.FormatTSV:
+			table := command.Table{}
+			for _, property := range found {
+				table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
+			}
+			return table.Reply(command.FormatTSV), nil
+		}
+		return command.Text(found.YAML()), nil
+	}
+	files, err := v.ScopedFiles(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	types, err := propertyTypes(v)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	uses := typed(allProperties.Of(&v.Host.Memo, files), types)
+	switch {
+	case p.Has("name"):
+		count := 0
+		if place := slices.IndexFunc(uses, func(use *propertyUse) bool { return strings.EqualFold(use.Name, p["name"]) }); place >= 0 {
+			count = uses[place].Count
+		}
+		return command.Text(strconv.Itoa(count)), nil
+	case p.Has("total"):
+		return command.Text(strconv.Itoa(len(uses))), nil
+	case p["sort"] == "count":
+		slices.SortStableFunc(uses, func(a, b *propertyUse) int { return cmp.Compare(b.Count, a.Count) })
+	}
+	switch p["format"] {
+	case command.FormatJSON:
+		return command.Text(indented(uses)), nil
+	case command.FormatTSV:
+		table := command.Table{}
+		for _, use := range uses {
+			table.Rows = append(table.Rows, []string{use.Name, use.Type, strconv.Itoa(use.Count)})
+		}
+		return command.Text(table.Print(command.FormatTSV)), nil
+	}
+	var out strings.Builder
+	for _, use := range uses {
+		out.WriteString(use.Name)
+		if p.Has("counts") {
+			out.WriteString(": " + strconv.Itoa(use.Count))
+		}
+		out.WriteByte('\n')
+	}
+	return command.Text(out.String()), nil
+}
+
+// propertyUse is one property of the vault. Names that differ in case alone
+// are one; the first casing that is met represents all.
+type propertyUse struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Count int    `json:"count"` // a number, unlike in other commands
+}
+
+// ownTypes are the types that the app gives the properties that it reads itself, whatever a note
+// has there. It lists them even where nothing uses them.
+var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
+
+// allProperties counts the properties of files, in the order in which they are met.
+var allProperties = search.Derived[[]propertyUse]{Name: "properties", Compute: func(files []*index.File) []propertyUse {
+	places := map[string]int{}
+	var all []propertyUse
+	for _, properties := range index.Collect(files, index.Facts.Properties) {
+		for _, property := range properties {
+			key := strings.ToLower(property.Key)
+			place, met := places[key]
+			if !met {
+				place = len(all)
+				places[key] = place
+				all = append(all, propertyUse{Name: property.Key, Type: string(property.Value.Type())})
+			}
+			all[place].Count++
+		}
+	}
+	return all
+}}
+
+// propertyNames returns the names of the properties of the notes that the caller may see.
+func propertyNames(v *command.Vault) ([]string, error) {
+	files, err := v.ScopedFiles(nil)
+	if err != nil {
+		return nil, err
+	}
+	return command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name }), nil
+}
+
+// typed returns a copy of uses in the order of listings, with the types that the
+// user set, and with what is always listed.
+func typed(uses []propertyUse, types map[string]string) []*propertyUse {
+	all := command.Map(uses, func(use propertyUse) *propertyUse { return &use })
+	for name := range ownTypes {
+		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
+			all = append(all, &propertyUse{Name: name})
+		}
+	}
+	for _, use := range all {
+		name := strings.ToLower(use.Name)
+		use.Type = cmp.Or(types[name], ownTypes[name], use.Type)
+	}
+	slices.SortFunc(all, func(a, b *propertyUse) int { return collation.Compare(a.Name, b.Name) })
+	return all
+}
+
+// indented is JSON in the layout of the app, with < > & as they are.
+func indented(value any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return "[]" // everything printed here encodes
+	}
+	return out.String()
+}
+
+// propertyTypes returns the types that the user set, by lower-case name.
+func propertyTypes(v *command.Vault) (map[string]string, error) {
+	var file struct {
+		Types map[string]string `json:"types"`
+	}
+	if err := v.ReadConfig("types.json", &file); err != nil {
+		return nil, err
+	}
+	types := make(map[string]string, len(file.Types))
+	for name, kind := range file.Types {
+		types[strings.ToLower(name)] = kind
+	}
+	return types, nil
+}
+
+// propertiesOfNote reads those of the note that a request means.
+func propertiesOfNote(v *command.Vault, p command.Values) (frontmatter.Properties, error) {
+	_, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return nil, err
+	}
+	read, err := command.PropertiesIn(text)
+	if err != nil {
+		return nil, nil // for the app a block it cannot read is no block
+	}
+	return read, nil
+}
+
+// readProperty prints a value: a list one item a line. The sentence for a
+// property that is not there was never recorded. The error names the properties that
+// the note has instead.
+func readProperty(v *command.Vault, p command.Values) (command.Reply, error) {
+	found, err := propertiesOfNote(v, p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	property, ok := found.Lookup(p["name"])
+	wanted := command.Verbatim(p["name"])
+	switch {
+	case !ok && len(found) == 0:
+		return command.Reply{}, command.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", wanted)
+	case !ok:
+		names := command.Map(found, func(property frontmatter.Property) string { return property.Key })
+		return command.Reply{}, command.NotFoundNearest.DidYouMean(lookup.NearestNames(p["name"], names), "Property %q not found. The note has %s.", wanted, command.List(names, maxListedNames))
+	}
+	text := strings.Join(command.Map(property.Value.Elements(), frontmatter.Value.String), "\n")
+	if text == "" {
+		return command.Text("(empty)"), nil
+	}
+	return command.Text(text), nil
+}
+
+// maxListedNames bounds how many properties an error lists.
+const maxListedNames = 20
+
+// aliasUse is another name of a note.
+type aliasUse struct {
+	name string
+	file *index.File
+}
+
+var allAliases = search.Derived[[]aliasUse]{Name: "aliases", Compute: func(files []*index.File) (uses []aliasUse) {
+	for i, names := range index.Collect(files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
+		for _, name := range names {
+			uses = append(uses, aliasUse{name, files[i]})
+		}
+	}
+	return uses
+}}
+
+func aliases(v *command.Vault, p command.Values) (command.Reply, error) {
+	files, err := v.ScopedFiles(p)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	var uses []aliasUse
+	if command.NamesOneFile(p) {
+		uses = allAliases.Compute(files)
+	} else {
+		uses = allAliases.Of(&v.Host.Memo, files)
+	}
+	table := command.Table{}
+	for _, use := range uses {
+		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
+	}
+	none := command.Nothing("", "%s has no aliases", command.Place(p["file"]+p["path"]))
+	return tabled(p, table, command.FormatTSV, none), nil
+}
+
+// setProperty changes the lines of one property. The app writes the whole block
+// anew, which loses comments and every other form.
+func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	if p.Has("folder") || p.Has("query") {
+		notes, err := severalNotes(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		value, err := newValue(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
+	}
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := newValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	becomes, err := value.in(t.Path, text)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, err := value.Set(t.Path, text)
+	proposal := command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
+	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
+		proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", command.Verbatim(p["name"]))
+	}
+	return proposal, err
+}
+
+// removeProperty says the same of a property that is not there: like the app, and
+// because a note without it is what was asked for.
+func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, err := frontmatter.Remove(text, p["name"])
+	if err != nil {
+		return command.Proposal{}, propertyError(t.Path, text, err)
+	}
+	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
+}
+
+// propertyValue is what a request sets a property to.
+type propertyValue struct {
+	name, typed     string
+	given, assigned bool // the type, by the request or in the vault
+	value           frontmatter.Value
+}
+
+// newValue reads the value of a request. Its type is the one that is given, else that of a list in
+// the note, else the one that the user assigned to the name in this vault, else that of the value
+// in the note, else that of the shape of the value. A value that does not fit the type is refused.
+// The app goes by the shape alone, with which a number replaces a text.
+func newValue(v *command.Vault, p command.Values) (propertyValue, error) {
+	as, assigned := frontmatter.Type(p["type"]), false
+	if !p.Has("type") {
+		types, err := propertyTypes(v)
+		if err != nil {
+			return propertyValue{}, err
+		}
+		as, assigned = assignedType(types, p["name"])
+	}
+	value, err := frontmatter.ParseValue(p["value"], as)
+	switch {
+	case err == nil:
+		return propertyValue{p["name"], p["value"], p.Has("type"), assigned, value}, nil
+	case assigned:
+		return propertyValue{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
+	}
+	hint := ""
+	if as == frontmatter.TypeDate {
+		// A word for a day is no value of a date: no one has seen the date that it would become.
+		if days, err := command.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
+			hint = fmt.Sprintf("%q is value=%s", command.Verbatim(excerpt.Short(p["value"])), days.First.Format(time.DateOnly))
+		}
+	}
+	return propertyValue{}, command.MisuseWithHint(hint, "%v", err)
+}
+
+// in returns the value for the note at a path.
+func (x propertyValue) in(at disk.Path, text []byte) (frontmatter.Value, error) {
+	old := frontmatter.Get(text, x.name)
+	as := old.Type()
+	switch kind := old.Kind(); {
+	case x.given, kind == frontmatter.Null, kind != frontmatter.List && x.assigned:
+		return x.value, nil
+	case kind == frontmatter.Map:
+		return x.value, command.Misuse("The property %q of %q has properties of its own; type= replaces them.", command.Verbatim(x.name), command.Verbatim(at.String()))
+	case kind == frontmatter.List:
+		as = frontmatter.TypeMultitext
+	}
+	value, err := frontmatter.ParseValue(x.typed, as)
+	if err != nil {
+		err = command.Misuse("%v. The property %q of %q is of the type %s; type= sets it to another.", err, command.Verbatim(x.name), command.Verbatim(at.String()), as)
+	}
+	return value, err
+}
+
+// Set returns the text of the note at a path with the property set.
+func (x propertyValue) Set(at disk.Path, text []byte) ([]byte, error) {
+	value, err := x.in(at, text)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := frontmatter.Set(text, x.name, value)
+	return edited, propertyError(at, text, err)
+}
+
+// assignedType returns the type that a name has in a vault. The three that the
+// app has for itself are lists everywhere.
+func assignedType(types map[string]string, name string) (as frontmatter.Type, ok bool) {
+	name = strings.ToLower(name)
+	switch set := types[name]; set {
+	case "text", "number", "checkbox", "date", "datetime", "multitext":
+		return frontmatter.Type(set), true
+	case "tags", "aliases":
+		return frontmatter.TypeMultitext, true
+	}
+	if ownTypes[name] != "" {
+		return frontmatter.TypeMultitext, true
+	}
+	return "", false
+}
+
+// propertyError explains why the properties of a note cannot be changed, with the line
+// of the note: those of the errors are counted from the start of the block. It is nil for no error.
+func propertyError(at disk.Path, text []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	line, reason := 0, err.Error()
+	var malformed *frontmatter.Malformed
+	var refusal *frontmatter.Refusal
+	switch {
+	case errors.As(err, &malformed):
+		line, reason = malformed.Line, malformed.Reason
+	case errors.As(err, &refusal):
+		line, reason = refusal.Line, refusal.Reason
+	}
+	if line == 0 {
+		return command.Failure("The properties of %q cannot be changed: %s.", command.Verbatim(at.String()), reason)
+	}
+	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
+	return command.Failure("The properties of %q cannot be changed: line %d: %s.", command.Verbatim(at.String()), line, reason)
+}
+
+// meansSet judges a property that was set. Without type= the app goes by what the
+// value looks like, where this program goes by the type that the vault gives the
+// name.
+func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	asked, err := newValue(v, p)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	value, err := asked.in(disk.Path{}, c.Before.Text)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	// The app may have made of the request what its shape says where no type was named, a list with its
+	// blanks, or null of an empty value.
+	candidates := []frontmatter.Value{value}
+	if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil && !p.Has("type") {
+		candidates = append(candidates, shaped)
+	}
+	if value.Kind() == frontmatter.List {
+		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
+			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
+				candidates = append(candidates, spaced)
+			}
+		}
+	}
+	if p["value"] == "" && value.Kind() == frontmatter.String {
+		candidates = append(candidates, frontmatter.Value{})
+	}
+	for i, candidate := range candidates {
+		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
+		if err != nil {
+			continue
+		}
+		if verdict := command.Properties(wanted, c.Now.Text); verdict.Done {
+			if i > 0 && !candidate.Equal(value) {
+				verdict.Style = "the app has given the property another type than vaultwicket would have"
+			}
+			return verdict, nil
+		}
+	}
+	return command.Verdict{}, nil
+}
+
+// changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made
+// if it is missing, and stays without any item. What is not a list is refused, unless the vault has the name as that of a list:
+// then it is one of a single item.
+func changeList(said string, adds bool) func(*command.Vault, command.Values) (command.Proposal, error) {
+	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		types, err := propertyTypes(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		as, _ := assignedType(types, p["name"])
+		edit := func(at disk.Path, text []byte) ([]byte, error) {
+			all, err := command.PropertiesIn(text)
+			if err != nil {
+				return nil, propertyError(at, text, err)
+			}
+			old, _ := all.Lookup(p["name"])
+			items := slices.Clone(old.Value.List())
+			switch kind := old.Value.Kind(); {
+			case kind == frontmatter.List || kind == frontmatter.Null:
+			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
+				items = []frontmatter.Value{old.Value}
+			default:
+				kind := command.BadValue.Advise("property:set with type=list makes it a list")
+				return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
+			}
+			now := slices.Clone(items)
+			for _, item := range asked.List() {
+				same := func(other frontmatter.Value) bool { return other.Text() == item.Text() }
+				switch {
+				case !adds:
+					now = slices.DeleteFunc(now, same)
+				case !slices.ContainsFunc(now, same):
+					now = append(now, item)
+				}
+			}
+			if len(now) == len(items) {
+				return text, nil
+			}
+			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
+			return edited, propertyError(at, text, err)
+		}
+		if !p.Has("folder") && !p.Has("query") {
+			t, text, err := v.MarkdownNote(p)
+			if err != nil {
+				return command.Proposal{}, err
+			}
+			edited, err := edit(t.Path, text)
+			return command.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
+		}
+		notes, err := severalNotes(v, p)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return editAll(v, notes, said+p["name"]+": "+p["value"], edit)
+	}
+}
+
+// severalNotes are those of a folder or a search.
+func severalNotes(v *command.Vault, p command.Values) ([]disk.Path, error) {
+	if command.NamesOneFile(p) {
+		return nil, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
+	}
+	return notesFor(v, p, false, func(*search.Note) bool { return true })
+}

@@ -1,0 +1,266 @@
+package handlers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/query"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+func init() {
+	register(
+		command.Command{Name: "search", Escaped: "query", OfIndex: true, Run: searchPaths},
+		command.Command{Name: "search:context", Escaped: "query", OfIndex: true, Run: searchLines},
+		command.Command{Name: "vault:replace", Plan: replaceInVault},
+	)
+}
+
+const noMatches = "No matches found."
+
+// searchPaths and searchLines have the same sentence for nothing in every form.
+func searchPaths(v *command.Vault, p command.Values) (command.Reply, error) {
+	found, err := searchNotes(v, p, false)
+	switch {
+	case err != nil:
+		return command.Reply{}, err
+	case p.Has("total"):
+		return found.reply(strconv.Itoa(len(found.hits))), nil
+	case len(found.hits) == 0:
+		return found.nothing(p), nil
+	}
+	paths := make([]string, len(found.hits))
+	for i, h := range found.hits {
+		paths[i] = h.path
+		if p["format"] == command.FormatJSON {
+			paths[i] = command.QuoteJSON(h.path)
+		}
+	}
+	if p["format"] == command.FormatJSON {
+		return found.reply("[" + strings.Join(paths, ",") + "]"), nil
+	}
+	return found.reply(strings.Join(paths, "\n")), nil
+}
+
+// result is what a search found, and how it read the query.
+type result struct {
+	hits    []hit
+	found   int    // notes, of which hits are the first ones
+	reading string // "" for words side by side
+	notes   int    // that were looked at
+}
+
+// reply returns an answer with how the query was read.
+func (r result) reply(text string) command.Reply {
+	said := command.Text(text)
+	if r.reading != "" {
+		said.Notice = "query read as: " + r.reading
+	}
+	return limited(said, len(r.hits), r.found, "note")
+}
+
+// nothing says what was searched in vain.
+func (r result) nothing(p command.Values) command.Reply {
+	said := command.Nothing(noMatches, "none of the %s in %s matches", command.Count(r.notes, "note"), command.Place(p["path"]))
+	if r.notes == 0 {
+		said.Notice = command.Place(p["path"]) + " has no notes"
+	}
+	if r.reading != "" {
+		said.Notice += "; query read as: " + r.reading
+	}
+	return said
+}
+
+func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
+	found, err := searchNotes(v, p, true)
+	if err != nil {
+		return command.Reply{}, err
+	}
+	if len(found.hits) == 0 {
+		return found.nothing(p), nil
+	}
+	var out strings.Builder
+	if p["format"] != command.FormatJSON {
+		for _, h := range found.hits {
+			for _, line := range h.lines {
+				out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
+			}
+		}
+	} else {
+		// It is compact, unlike other JSON of the app. A note that was found by its name alone has no
+		// matches.
+		out.WriteByte('[')
+		for i, h := range found.hits {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(`{"file":` + command.QuoteJSON(h.path) + `,"matches":[`)
+			for j, line := range h.lines {
+				if j > 0 {
+					out.WriteByte(',')
+				}
+				out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + command.QuoteJSON(line.Text) + `}`)
+			}
+			out.WriteString("]}")
+		}
+		out.WriteByte(']')
+	}
+	said := found.reply(out.String())
+	if out.Len() == 0 {
+		// Only names were found, and that form has no lines for them.
+		return command.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", command.Count(len(found.hits), "note")), nil
+	}
+	if slices.ContainsFunc(found.hits, func(h hit) bool { return h.cut }) {
+		said.Truncated = true
+		said.Notice = fmt.Sprintf("Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.", maxContext>>10)
+	}
+	return said, nil
+}
+
+// searchNotes returns the notes that a query finds, in the order of listings, and
+// if they are wanted the lines in them. Only notes are found, and none that is
+// excluded.
+func searchNotes(v *command.Vault, p command.Values, lines bool) (result, error) {
+	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
+	if err != nil {
+		return result{}, badQuery(err)
+	}
+	limit, err := p.Number("limit", 0, 1, maxHits)
+	if err != nil {
+		return result{}, err
+	}
+	under, err := v.FolderOf(p["path"])
+	if err != nil {
+		return result{}, command.FolderNotFound(p["path"])
+	}
+	excluded, _, err := v.Excluded()
+	if err != nil {
+		return result{}, err
+	}
+	var found hits
+	var notes atomic.Int64
+	wanted := func(n *search.Note) bool {
+		if v.Ctx.Err() != nil {
+			return false
+		}
+		outlook := q.Foresee(n, n.Filter)
+		if outlook == query.Always && !lines {
+			found.add(hit{path: n.File, rank: n.Rank})
+			return false
+		}
+		return outlook != query.Never
+	}
+	err = v.Host.Knowledge.EachNote(v.View(), search.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Seen: &notes, Wanted: wanted}, func(n *search.Note) {
+		if v.Ctx.Err() != nil || !q.Match(n) {
+			return
+		}
+		h := hit{path: n.File, rank: n.Rank}
+		if lines {
+			h.lines = q.Lines(n)
+		}
+		found.add(h)
+	})
+	switch {
+	case disk.IsMissing(err):
+		return result{}, command.FolderNotFound(p["path"])
+	case err != nil:
+		return result{}, err
+	case v.Ctx.Err() != nil:
+		return result{}, v.Ctx.Err()
+	case budget.From(v.Ctx).Exceeded() != nil:
+		return result{}, budget.From(v.Ctx).Exceeded()
+	case q.Err() != nil:
+		return result{}, badQuery(q.Err())
+	}
+	if notes.Load() == 0 { // what is remembered does not tell a missing folder from an empty one
+		if _, err := v.EachFileBelow(p["path"], func(command.Listed) {}); err != nil {
+			return result{}, err
+		}
+	}
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	found.shorten()
+	sorted := found.all
+	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], len(sorted), q.Reading(), int(notes.Load())}, nil
+}
+
+// maxHits is where the app stops a search.
+const maxHits = 100_000
+
+// badQuery is [invalidQuery] that gives the advice about an unknown operator a line of its own.
+func badQuery(err error) error {
+	if wrong, ok := errors.AsType[*query.ParseError](err); ok && wrong.Code() == query.CodeNoOperator {
+		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
+	}
+	return invalidQuery(err)
+}
+
+// hit is a note that was found.
+type hit struct {
+	path  string
+	rank  int // in the order of listings, 0 if it is not known
+	lines []query.Line
+	cut   bool // there are more lines, and they are left out
+}
+
+const (
+	// maxContext bounds the lines of a search in bytes: an agent reads a fraction of
+	// it, and they are in memory several times before they are printed.
+	maxContext = 4 << 20
+	// lineCost is what a line costs besides its text: its number and its container.
+	lineCost = 64
+)
+
+// hits collects what is found, from several goroutines. Of the lines it keeps the
+// first ones in the order of listings, as many as fit an answer, whichever note
+// is searched first.
+type hits struct {
+	mu   sync.Mutex
+	all  []hit
+	size int // of the lines, in bytes
+}
+
+func (h *hits) add(one hit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all = append(h.all, one)
+	for _, line := range one.lines {
+		h.size += len(line.Text) + lineCost
+	}
+	if h.size > 2*maxContext {
+		h.shorten()
+	}
+}
+
+// shorten puts the hits into the order of listings, and drops the lines after the last one
+// that fits the answer. The notes stay: how many are found does not depend on it.
+func (h *hits) shorten() {
+	slices.SortFunc(h.all, func(a, b hit) int {
+		if a.rank != 0 && b.rank != 0 {
+			return a.rank - b.rank
+		}
+		return collation.Compare(a.path, b.path)
+	})
+	h.size = 0
+	for i := range h.all {
+		one := &h.all[i]
+		for n, line := range one.lines {
+			if h.size+len(line.Text)+lineCost > maxContext {
+				one.lines, one.cut = slices.Clone(one.lines[:n]), true
+				h.size = maxContext // nothing after it fits, however short
+				break
+			}
+			h.size += len(line.Text) + lineCost
+		}
+	}
+}

@@ -1,0 +1,349 @@
+package handlers
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/task"
+)
+
+func init() {
+	register(
+		command.Command{Name: "task", Plan: markTasks, Verify: meansMarked, OnlyReads: func(p command.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) }},
+		command.Command{Name: "task:add", Plan: add},
+		command.Command{Name: "task:reschedule", Plan: reschedule},
+	)
+}
+
+// The parameters of task that change it, of which one is given at most.
+var taskChanges = [...]string{"toggle", "done", "todo", "status"}
+
+// newMark returns the mark that a task shall have, ok is false if the request
+// asks to see it only.
+func newMark(p command.Values, now rune) (mark rune, ok bool, err error) {
+	switch given := len(p.Given(taskChanges[:]...)); {
+	case given == 0 && p.Has("date"):
+		return 0, false, command.Misuse("date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.")
+	case given == 0:
+		return now, false, nil
+	case given > 1:
+		return 0, false, command.Misuse("Use toggle, done, todo or status=<mark>, not several.")
+	case p.Has("toggle"): // as a click does: an open task is done, every other is open
+		return pick(now == ' ', 'x', ' '), true, nil
+	case p.Has("done"):
+		return 'x', true, nil
+	case p.Has("todo"):
+		return ' ', true, nil
+	}
+	mark, size := utf8.DecodeRuneInString(p["status"])
+	if size != len(p["status"]) || mark == utf8.RuneError {
+		return 0, false, command.Misuse("Invalid status: %s. Use one character.", p["status"])
+	}
+	return mark, true, nil
+}
+
+// markTasks shows a task, or changes its mark. What the
+// app prints after a change was never recorded: the answer is the task as it is
+// then, in the form in which it is shown, so that a caller sees which one it
+// was. A task that has the mark already is shown all the same.
+func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
+	one, err := namedTask(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	mark, changes, err := newMark(p, one.Mark)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if !changes {
+		return command.Proposal{ReadAnswer: &command.Reply{Text: showTask(one.Target, one.Task), Note: one.Path}}, nil
+	}
+	settings, err := pluginSettings(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	day := v.Today()
+	if p.Has("date") {
+		days, err := command.Days(p["date"], day)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
+	}
+	change, err := task.Mark(one.text, one.Mark, mark, day, settings)
+	if err != nil {
+		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
+	}
+	edited, err := edit.SetTask(one.note, one.Line, mark)
+	if err != nil {
+		return command.Proposal{}, explainEditError(markdown.Scan(one.note), err)
+	}
+	if !change.Extra {
+		after, err := taskAt(one.Target, edited, one.Line)
+		return command.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after)), err
+	}
+	return completed(one, mark, change)
+}
+
+// completed returns the proposal for a task of which more than the mark changes: its line
+// gets the dates of the plugin, and the next task a line of its own. The answer has both.
+func completed(one namedOne, mark rune, change task.Change) (command.Proposal, error) {
+	// A line after the task that is indented more belongs to it.
+	_, rest, _ := bytes.Cut(one.note[one.MarkAt.Start:], []byte("\n"))
+	below, _, _ := bytes.Cut(rest, []byte("\n"))
+	if change.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
+		return command.Proposal{}, command.Failure("Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.", one.name())
+	}
+	var lines []string
+	if !change.Removed {
+		lines = append(lines, one.lineWith(string(mark), change.Text))
+	}
+	if change.HasNext {
+		at := len(lines)
+		if !change.Below {
+			at = 0
+		}
+		lines = slices.Insert(lines, at, one.lineWith(change.NextMark, change.Next))
+	}
+	edited := one.with(lines...)
+	place, next := one.Line, one.Line
+	switch {
+	case change.HasNext && change.Below && !change.Removed:
+		next++
+	case change.HasNext:
+		place++
+	}
+	said := "removed\t" + one.Text + "\n"
+	if !change.Removed {
+		after, err := taskAt(one.Target, edited, place)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		said = showTask(one.Target, after)
+	}
+	if change.HasNext {
+		after, err := taskAt(one.Target, edited, next)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		said += "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n"
+	}
+	proposal := command.ProposeChange(one.Path, one.note, edited, said)
+	proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.", one.name())
+	return proposal, nil
+}
+
+// meansMarked judges a task whose mark was changed.
+func meansMarked(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+	t, line, err := taskPlace(v, p)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	was, err := taskAt(t, c.Before.Text, line)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	mark, _, err := newMark(p, was.Mark)
+	if err != nil {
+		return command.Verdict{}, err
+	}
+	wanted, err := edit.SetTask(c.Before.Text, line, mark)
+	if err != nil {
+		return command.Verdict{}, nil
+	}
+	return command.Ending(wanted, c.Now.Text), nil
+}
+
+// namedOne is the task that a request names, in the text of its note.
+type namedOne struct {
+	command.Target
+	markdown.Task
+	note []byte
+	at   markdown.Span // of its line, without the break
+	head string        // of its line up to the box: the indent, quote marks and the mark of the list
+	gap  string        // between the box and the text
+	text string        // after them
+}
+
+// namedTask finds the task that a request names.
+func namedTask(v *command.Vault, p command.Values) (namedOne, error) {
+	t, line, err := taskPlace(v, p)
+	if err != nil {
+		return namedOne{}, err
+	}
+	text, err := v.Disk.Read(t.Path)
+	if err != nil {
+		return namedOne{}, command.ReadError(t.Typed, err)
+	}
+	found, err := taskAt(t, text, line)
+	if err != nil {
+		return namedOne{}, err
+	}
+	one := namedOne{Target: t, Task: found, note: text}
+	start := bytes.LastIndexByte(text[:found.MarkAt.Start], '\n') + 1
+	one.head = strings.TrimPrefix(string(text[start:found.MarkAt.Start-len("[")]), "\ufeff")
+	rest, _, _ := strings.Cut(string(text[found.MarkAt.End+len("]"):]), "\n")
+	rest = strings.TrimSuffix(rest, "\r")
+	one.at = markdown.Span{Start: found.MarkAt.Start - len("[") - len(one.head), End: found.MarkAt.End + len("]") + len(rest)}
+	one.text = strings.TrimLeft(rest, " \t")
+	one.gap = rest[:len(rest)-len(one.text)]
+	return one, nil
+}
+
+// name is the place of the task, for messages.
+func (n namedOne) name() command.Verbatim {
+	return command.Verbatim(n.Path.String() + ":" + strconv.Itoa(n.Line))
+}
+
+// lineWith returns the line of the task with another mark and text.
+func (n namedOne) lineWith(mark, text string) string {
+	return n.head + "[" + mark + "]" + n.gap + text
+}
+
+// with returns the note with other lines in place of that of the task, or without it.
+func (n namedOne) with(lines ...string) []byte {
+	before, after := n.note[:n.at.Start], n.note[n.at.End:]
+	if len(lines) == 0 {
+		_, after, _ = bytes.Cut(after, []byte("\n"))
+	}
+	end := "\n"
+	if bytes.HasPrefix(after, []byte("\r\n")) || len(after) == 0 && bytes.HasSuffix(before, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	return slices.Concat(before, []byte(strings.Join(lines, end)), after)
+}
+
+// indentOf measures the blanks at the start of a line, after the marks of quotes. A tab
+// counts as four.
+func indentOf(line string) int {
+	rest := strings.TrimLeft(line, "> ")
+	width := len(line) - len(rest)
+	blanks := len(rest) - len(strings.TrimLeft(rest, "\t"))
+	return width + 4*blanks
+}
+
+// The dates of a task that a request can give.
+var (
+	dateNames  = []string{"due", "scheduled", "start"}
+	dateFields = map[string]task.Field{"due": task.Due, "scheduled": task.Scheduled, "start": task.Start}
+)
+
+// add adds a task at the end of a note, or below a heading.
+func add(v *command.Vault, p command.Values) (command.Proposal, error) {
+	text := strings.TrimSpace(p["content"])
+	for _, mark := range []string{"- ", "* ", "+ ", "[ ] "} { // it may come as a task already
+		text = strings.TrimLeft(strings.TrimPrefix(text, mark), " \t")
+	}
+	if strings.Trim(text, "-*+") == "" || strings.ContainsAny(text, "\r\n") {
+		return command.Proposal{}, command.Misuse("Invalid value for content: a task is one line of text.")
+	}
+	fields, err := datesOf(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if p.Has("recurs") {
+		if _, err := task.Parse(p["recurs"]); err != nil {
+			return command.Proposal{}, command.Misuse("Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".", err)
+		}
+	}
+	if level := p["priority"]; level != task.Normal {
+		fields[task.Priority] = level
+	}
+	fields[task.Recurs] = p["recurs"]
+	settings, err := pluginSettings(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	line := "- [ ] " + task.New(text, fields, v.Today(), settings)
+	if p.Has("create-heading") && !p.Has("heading") {
+		return command.Proposal{}, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
+	}
+	proposal, err := editNamed(v, p, addedTo, func(text []byte) ([]byte, error) {
+		switch {
+		case p.Has("create-heading"):
+			return edit.AppendUnderMade(text, p["heading"], line)
+		case p.Has("heading"):
+			return edit.AppendUnder(text, p["heading"], line)
+		}
+		return edit.Append(text, line, false), nil
+	})
+	if err != nil {
+		return proposal, err
+	}
+	// The answer has the line of the new task. Where the text is a task no more, as in code, nothing
+	// is to be added.
+	tasks := markdown.Scan(proposal.Steps[0].After.Text).Tasks
+	for _, t := range slices.Backward(tasks) {
+		if t.Text == line {
+			proposal.Message += ":" + strconv.Itoa(t.Line)
+			return proposal, nil
+		}
+	}
+	return command.Proposal{}, command.Failure("The task cannot be added to %q: at that place the line would not be a task.", command.Verbatim(proposal.Note.String()))
+}
+
+// addedTo begins the answer to a task that was added, with its place after it.
+const addedTo = "Task added to: "
+
+// datesOf reads the dates that a request gives. A week or a month is its last day for what is
+// due, and its first one otherwise.
+func datesOf(v *command.Vault, p command.Values) (map[task.Field]string, error) {
+	fields := map[task.Field]string{}
+	for _, name := range dateNames {
+		if !p.Has(name) {
+			continue
+		}
+		days, err := command.DaysAhead(p[name], v.Today())
+		if err != nil {
+			return nil, err
+		}
+		day := days.First
+		if name == "due" {
+			day = days.Last
+		}
+		fields[dateFields[name]] = day.Format(time.DateOnly)
+	}
+	return fields, nil
+}
+
+// reschedule changes dates of a task, and nothing else of its note.
+func reschedule(v *command.Vault, p command.Values) (command.Proposal, error) {
+	fields, err := datesOf(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if len(fields) == 0 && !p.Has("clear") {
+		return command.Proposal{}, command.Misuse("Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>")
+	}
+	if p.Has("clear") && p.Has(p["clear"]) {
+		return command.Proposal{}, command.Misuse("Use %s=<date> or clear=%s, not both.", p["clear"], p["clear"])
+	}
+	one, err := namedTask(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	settings, err := pluginSettings(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	text := one.text
+	for field, date := range fields {
+		text = task.Set(text, field, date, settings.NewFormat())
+	}
+	if p.Has("clear") {
+		text = task.Remove(text, dateFields[p["clear"]])
+	}
+	edited := one.with(one.lineWith(string(one.Mark), text))
+	after, err := taskAt(one.Target, edited, one.Line)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return command.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text), nil
+}

@@ -1,0 +1,318 @@
+package cache
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
+)
+
+// The table is one block of bytes:
+//
+//	magic, format, count, generation, pack, length of the pack,
+//	lengths of the three texts that follow: program, vault, all paths
+//	program, vault
+//	count × where its path ends
+//	count × entry
+//	the paths, sorted bytewise, without anything between them
+//	CRC-32C of all that
+const (
+	magic  = "vaultwicketcache" // 16 bytes
+	format = 4                  // of the table, and of the pieces of the pack
+
+	formatAt     = 16
+	countAt      = formatAt + 4
+	generationAt = countAt + 4
+	packAt       = generationAt + 16
+	lengthAt     = packAt + 16
+	textsAt      = lengthAt + 8
+	headSize     = textsAt + 3*4
+
+	sumSize = 4
+	endSize = 4
+
+	maxTable = 1 << 30 // ten million files
+)
+
+// packID is the random part of the name of a pack. A table without one has
+// nothing in a pack.
+type packID [16]byte
+
+// Part is a part of a [Record].
+type Part uint8
+
+// The parts of a record: the text of a file, its facts, and the filter of the text.
+const (
+	TextPart Part = iota
+	FactsPart
+	FilterPart
+	parts = iota
+)
+
+// entry is what the table has of a file, without its path.
+type entry struct {
+	stamp system.Stamp
+	spans [parts]span
+}
+
+// span is a piece of the pack.
+type span struct {
+	at   uint64
+	size uint32
+	sum  uint32 // CRC-32C of the bytes
+}
+
+// nothing is the span of a missing part. That of an empty text has a place.
+var nothing = span{at: 1<<64 - 1}
+
+var noSpans = [parts]span{nothing, nothing, nothing}
+
+func (s span) isKept() bool { return s.at != nothing.at }
+
+func (s span) end() uint64 { return s.at + uint64(s.size) }
+
+// isWithin reports whether s is nothing, or in the first length bytes.
+func (s span) isWithin(length uint64) bool {
+	if !s.isKept() {
+		return s == nothing
+	}
+	return s.at <= length && uint64(s.size) <= length-s.at
+}
+
+func (e *entry) isWithin(length uint64) bool {
+	return e.spans[TextPart].isWithin(length) && e.spans[FactsPart].isWithin(length) && e.spans[FilterPart].isWithin(length)
+}
+
+// isEmpty reports whether neither text nor facts are kept.
+func (e entry) isEmpty() bool { return !e.spans[TextPart].isKept() && !e.spans[FactsPart].isKept() }
+
+// The polynomial for which processors have an instruction.
+func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
+
+// In the table an entry has a fixed size, so that it can be read in place and opening the
+// table allocates nothing for each.
+const (
+	stampSize = 4 * 8
+	spanSize  = 8 + 4 + 4
+	entrySize = stampSize + parts*spanSize
+)
+
+var order = binary.LittleEndian
+
+func (t *table) stamp(i int) system.Stamp {
+	b := t.entries[i*entrySize:]
+	return system.Stamp{
+		Size: int64(order.Uint64(b)), Modified: int64(order.Uint64(b[8:])),
+		Changed: int64(order.Uint64(b[16:])), Inode: order.Uint64(b[24:]),
+	}
+}
+
+func (t *table) entry(i int) entry {
+	b := t.entries[i*entrySize+stampSize:]
+	return entry{t.stamp(i), [parts]span{readSpan(b), readSpan(b[spanSize:]), readSpan(b[2*spanSize:])}}
+}
+
+func readSpan(b []byte) span {
+	return span{order.Uint64(b), order.Uint32(b[8:]), order.Uint32(b[12:])}
+}
+
+// table is a table that was checked to be sound.
+type table struct {
+	pack   packID
+	length uint64 // of the pack, as far as it is in use
+	count  int
+
+	ends, entries []byte
+	paths         string
+
+	harmed sync.Map // has the places of records with a damaged part
+}
+
+// item is one row on the way into a table.
+type item struct {
+	path string
+	entry
+}
+
+// makeTable returns a table of items, which are sorted by their paths. It is nil if that
+// would be longer than maxTable.
+func makeTable(generation [16]byte, p packID, length uint64, vault, program string, items []item) []byte {
+	paths := 0
+	for _, it := range items {
+		paths += len(it.path)
+	}
+	size := headSize + len(program) + len(vault) + len(items)*(endSize+entrySize) + paths + sumSize
+	if size > maxTable {
+		return nil
+	}
+	b := make([]byte, 0, size)
+	b = append(b, magic...)
+	b = order.AppendUint32(b, format)
+	b = order.AppendUint32(b, uint32(len(items)))
+	b = append(b, generation[:]...)
+	b = append(b, p[:]...)
+	b = order.AppendUint64(b, length)
+	for _, n := range []int{len(program), len(vault), paths} {
+		b = order.AppendUint32(b, uint32(n))
+	}
+	b = append(append(b, program...), vault...)
+	end := 0
+	for _, it := range items {
+		end += len(it.path)
+		b = order.AppendUint32(b, uint32(end))
+	}
+	for _, it := range items {
+		b = order.AppendUint64(b, uint64(it.stamp.Size))
+		b = order.AppendUint64(b, uint64(it.stamp.Modified))
+		b = order.AppendUint64(b, uint64(it.stamp.Changed))
+		b = order.AppendUint64(b, it.stamp.Inode)
+		for _, s := range it.spans {
+			b = order.AppendUint64(b, s.at)
+			b = order.AppendUint32(b, s.size)
+			b = order.AppendUint32(b, s.sum)
+		}
+	}
+	for _, it := range items {
+		b = append(b, it.path...)
+	}
+	return order.AppendUint32(b, checksum(b))
+}
+
+// parseTable returns the table in data if it is one, undamaged, and of this vault and this
+// program. It keeps data.
+func parseTable(data []byte, vault, program string) (*table, bool) {
+	if len(data) < headSize+sumSize {
+		return nil, false
+	}
+	data, sum := data[:len(data)-sumSize], order.Uint32(data[len(data)-sumSize:])
+	if checksum(data) != sum {
+		return nil, false
+	}
+	return takeTable(data, vault, program)
+}
+
+// takeTable is parseTable without the checksum.
+func takeTable(data []byte, vault, program string) (*table, bool) {
+	head := data[:headSize]
+	if string(head[:formatAt]) != magic || order.Uint32(head[formatAt:]) != format {
+		return nil, false
+	}
+	count := uint64(order.Uint32(head[countAt:]))
+	programSize := uint64(order.Uint32(head[textsAt:]))
+	vaultSize := uint64(order.Uint32(head[textsAt+4:]))
+	paths := uint64(order.Uint32(head[textsAt+8:]))
+	if uint64(len(data)) != headSize+programSize+vaultSize+count*(endSize+entrySize)+paths {
+		return nil, false
+	}
+	take := func(size uint64) (piece []byte) {
+		piece, data = data[:size], data[size:]
+		return piece
+	}
+	take(headSize)
+	if string(take(programSize)) != program || string(take(vaultSize)) != vault {
+		return nil, false
+	}
+	t := &table{pack: packID(head[packAt:]), length: order.Uint64(head[lengthAt:]), count: int(count)}
+	t.ends, t.entries, t.paths = take(count*endSize), take(count*entrySize), string(take(paths))
+	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
+		return nil, false
+	}
+	// The paths are sorted, none appears twice, and every offset is within bounds.
+	end, path := 0, ""
+	for i := range t.count {
+		next := t.end(i)
+		if next < end || next > len(t.paths) {
+			return nil, false
+		}
+		before := path
+		path = t.paths[end:next]
+		e := t.entry(i)
+		if end = next; i > 0 && before >= path || !e.isWithin(t.length) {
+			return nil, false
+		}
+	}
+	return t, end == len(t.paths)
+}
+
+func (t *table) end(i int) int { return int(order.Uint32(t.ends[i*endSize:])) }
+
+func (t *table) path(i int) string {
+	start := 0
+	if i > 0 {
+		start = t.end(i - 1)
+	}
+	return t.paths[start:t.end(i)]
+}
+
+// find returns where in the table path is.
+func (t *table) find(path string) (place int, ok bool) {
+	return sort.Find(t.count, func(i int) int { return strings.Compare(path, t.path(i)) })
+}
+
+const (
+	// maxRun is how many bytes are read at once. A longer piece is read alone.
+	maxRun = 256 << 10
+	// maxGap is how many unneeded bytes are read along: that costs no more than another
+	// read.
+	maxGap = 8 << 10
+)
+
+// piece is one span to be read.
+type piece struct {
+	span
+	i int // whose it is
+}
+
+// Each reads one part of many records with few system calls. It calls visit once for every record, with
+// its index in records, from several goroutines and in no particular order, and returns when the last
+// call has. The data is valid until visit returns; ok is false if it is not kept, or damaged.
+func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte, ok bool)) {
+	pieces := make([]piece, 0, len(records))
+	for i, r := range records {
+		s := r.entry().spans[what]
+		if !s.isKept() || c.pack == nil || c.pack != r.cache.pack { // or the pack was rewritten
+			visit(i, nil, false)
+			continue
+		}
+		pieces = append(pieces, piece{s, i})
+	}
+	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
+	// Pieces, which are in the order of the pack, are grouped into what is read at once.
+	var all [][]piece
+	for start := 0; start < len(pieces); {
+		end := pieces[start].end()
+		n := start + 1
+		for n < len(pieces) && pieces[n].at <= end+maxGap && max(end, pieces[n].end())-pieces[start].at <= maxRun {
+			end = max(end, pieces[n].end())
+			n++
+		}
+		all = append(all, pieces[start:n])
+		start = n
+	}
+
+	parallel.Each(len(all), 1, func(n, _ int) {
+		scratch := scratches.Get().(*scratch)
+		defer scratch.put()
+		run, from, most := all[n], all[n][0].at, uint64(0)
+		for _, p := range run {
+			most = max(most, p.end())
+		}
+		scratch.bytes = resize(scratch.bytes, int(most-from))
+		got, _ := c.pack.file.ReadAt(scratch.bytes, int64(from)) // what is missing is found below
+		for _, p := range run {
+			start, end := p.at-from, p.end()-from
+			if end > uint64(got) || checksum(scratch.bytes[start:end]) != p.sum {
+				records[p.i].harm()
+				visit(p.i, nil, false)
+				continue
+			}
+			visit(p.i, scratch.bytes[start:end:end], true)
+		}
+	})
+}

@@ -1,0 +1,431 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// How a link is written: bits of one number, with its style above them.
+const (
+	linkEmbeds = 1 << iota
+	// linkSplits says that target is path followed by subpath, as it is in all links but
+	// those of canvases.
+	linkSplits
+	linkStyle = iota // how far the style is shifted
+)
+
+// What a value has besides its kind: bits above it.
+const (
+	kindBits  = 0b111
+	hasTruth  = 1 << 3
+	hasNumber = 1 << 4
+	hasText   = 1 << 5
+	hasList   = 1 << 6
+	hasFields = 1 << 7
+)
+
+// The fewest bytes that a value or a property is written in.
+const (
+	leastValue    = 1
+	leastProperty = 3
+)
+
+// last is the place of the element before. Places are written as the distance from there,
+// which is short: lists are in the order of the text.
+type last struct{ line, at int }
+
+func (l *last) append(b []byte, line, at int) []byte {
+	b = appendInt(b, line-l.line)
+	b = appendInt(b, at-l.at)
+	*l = last{line, at}
+	return b
+}
+
+func (l *last) read(r *reader) (line, at int) {
+	*l = last{l.line + r.int(), l.at + r.int()}
+	return l.line, l.at
+}
+
+func (l *last) appendSpan(b []byte, line int, span markdown.Span) []byte {
+	return appendInt(l.append(b, line, span.Start), span.End-span.Start)
+}
+
+func (l *last) readSpan(r *reader) (line int, span markdown.Span) {
+	line, span.Start = l.read(r)
+	span.End = span.Start + r.int()
+	return line, span
+}
+
+// list is one list of a note: how its elements are written and read.
+type list[T any] struct {
+	place int // in the order in which the lists are written
+	least int // bytes that an element is written in
+	write func(b []byte, l *last, element *T) []byte
+	read  func(r *reader, l *last, element *T)
+}
+
+var (
+	headingList = list[markdown.Heading]{0, 4, func(b []byte, l *last, h *markdown.Heading) []byte {
+		return l.append(appendText(appendInt(b, h.Level), h.Text), h.Line, h.At)
+	}, func(r *reader, l *last, h *markdown.Heading) {
+		h.Level, h.Text = r.int(), r.string()
+		h.Line, h.At = l.read(r)
+	}}
+	linkList = list[markdown.Link]{1, 7, appendLink, readLink}
+	tagList  = list[markdown.Tag]{2, 3, func(b []byte, l *last, tag *markdown.Tag) []byte {
+		return l.append(appendText(b, tag.Text), tag.Line, tag.At)
+	}, func(r *reader, l *last, tag *markdown.Tag) {
+		tag.Text = r.string()
+		tag.Line, tag.At = l.read(r)
+	}}
+	taskList = list[markdown.Task]{3, 5, func(b []byte, l *last, task *markdown.Task) []byte {
+		return l.appendSpan(appendText(appendInt(b, int(task.Mark)), task.Text), task.Line, task.MarkAt)
+	}, func(r *reader, l *last, task *markdown.Task) {
+		task.Mark, task.Text = rune(r.int()), r.string()
+		task.Line, task.MarkAt = l.readSpan(r)
+	}}
+	blockList = list[markdown.Block]{4, 4, func(b []byte, l *last, block *markdown.Block) []byte {
+		return l.appendSpan(appendText(b, block.ID), block.Line, block.Span)
+	}, func(r *reader, l *last, block *markdown.Block) {
+		block.ID = r.string()
+		block.Line, block.Span = l.readSpan(r)
+	}}
+	baseList = list[markdown.Span]{5, 2, func(b []byte, _ *last, base *markdown.Span) []byte {
+		return appendInt(appendInt(b, base.Start), base.End)
+	}, func(r *reader, _ *last, base *markdown.Span) { base.Start, base.End = r.int(), r.int() }}
+)
+
+// append appends the elements of a list after their size and their number.
+func (d list[T]) append(b []byte, elements []T) []byte {
+	return appendSized(b, func(b []byte) []byte {
+		b = appendCount(b, elements)
+		l := last{}
+		for i := range elements {
+			b = d.write(b, &l, &elements[i])
+		}
+		return b
+	})
+}
+
+// elements reads what append wrote after the size.
+func (d list[T]) elements(r *reader) []T {
+	all := readList[T](r, d.least)
+	l := last{}
+	for i := range all {
+		d.read(r, &l, &all[i])
+	}
+	return all
+}
+
+// sized reads what append wrote.
+func (d list[T]) sized(r *reader) []T {
+	part := newReader(r.string())
+	all := d.elements(&part)
+	if !part.done() {
+		r.fail()
+	}
+	return all
+}
+
+// appendNote appends n, for [readNote].
+func appendNote(b []byte, n *markdown.Note) []byte {
+	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
+		b = appendInt(b, number)
+	}
+	b = linkList.append(headingList.append(b, n.Headings), n.Links)
+	b = taskList.append(tagList.append(b, n.Tags), n.Tasks)
+	return baseList.append(blockList.append(b, n.Blocks), n.Bases)
+}
+
+func appendLink(b []byte, at *last, l *markdown.Link) []byte {
+	form := uint64(l.Style) << linkStyle
+	if l.Embed {
+		form |= linkEmbeds
+	}
+	splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
+		strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
+	if splits {
+		form |= linkSplits
+	}
+	b = binary.AppendUvarint(b, form)
+	b = appendText(b, l.Target)
+	if splits {
+		b = binary.AppendUvarint(b, uint64(len(l.Path)))
+	} else {
+		b = appendText(b, l.Path)
+		b = appendText(b, l.Subpath)
+	}
+	b = appendText(b, l.Display)
+	return at.appendSpan(b, l.Line, l.Span)
+}
+
+// numbers is how many numbers precede the lists of a note.
+const numbers = 5
+
+// readNote reads what appendNote wrote. The note is worthless if r fails.
+func readNote(r *reader) (n markdown.Note) {
+	n.Frontmatter.Start = r.int()
+	n.Frontmatter.End = n.Frontmatter.Start + r.int()
+	n.Body, n.BodyLine, n.Size = r.int(), r.int(), r.int()
+	n.Headings, n.Links, n.Tags = headingList.sized(r), linkList.sized(r), tagList.sized(r)
+	n.Tasks, n.Blocks, n.Bases = taskList.sized(r), blockList.sized(r), baseList.sized(r)
+	return n
+}
+
+// packed is what appendNote wrote. Each list can be read without the others.
+type packed string
+
+// list returns the reader of one list. It has nothing to read if p is no packed note.
+func (p packed) list(n int) reader {
+	r := newReader(string(p))
+	for range numbers {
+		r.int()
+	}
+	for range n {
+		r.string()
+	}
+	return newReader(r.string())
+}
+
+func readLink(r *reader, at *last, l *markdown.Link) {
+	form := r.uint()
+	l.Style, l.Embed = markdown.LinkStyle(form>>linkStyle), form&linkEmbeds != 0
+	l.Target = r.string()
+	if form&linkSplits == 0 {
+		l.Path, l.Subpath = r.string(), r.string()
+	} else if size := r.uint(); size <= uint64(len(l.Target)) {
+		l.Path, l.Subpath = l.Target[:size], l.Target[size:]
+	} else {
+		r.fail()
+	}
+	l.Display = r.string()
+	l.Line, l.Span = at.readSpan(r)
+}
+
+// appendProperties appends p, for [readProperties].
+func appendProperties(b []byte, p frontmatter.Properties) []byte {
+	b = appendCount(b, p)
+	line := 0
+	for _, property := range p {
+		b = appendText(b, property.Key)
+		b = appendValue(b, property.Value)
+		b = appendInt(b, property.Line-line)
+		line = property.Line
+	}
+	return b
+}
+
+// appendValue writes the parts of a value independently of its kind, so that every value is
+// restored exactly.
+func appendValue(b []byte, v frontmatter.Value) []byte {
+	head := len(b)
+	b = append(b, byte(v.Kind())&kindBits)
+	if v.IsTrue() {
+		b[head] |= hasTruth
+	}
+	if math.Float64bits(v.Float()) != 0 { // the negative zero is a number of its own
+		b[head] |= hasNumber
+		b = appendFloat(b, v.Float())
+	}
+	if v.Text() != "" {
+		b[head] |= hasText
+		b = appendText(b, v.Text())
+	}
+	if list := v.List(); list != nil {
+		b[head] |= hasList
+		b = appendCount(b, list)
+		for _, element := range list {
+			b = appendValue(b, element)
+		}
+	}
+	if fields := v.Fields(); fields != nil {
+		b[head] |= hasFields
+		b = appendProperties(b, fields)
+	}
+	return b
+}
+
+// readProperties reads what appendProperties wrote. It makes r fail at what no note can
+// contain, such as values nested deeper than depth.
+func readProperties(r *reader, depth int) frontmatter.Properties {
+	fields := readList[frontmatter.Property](r, leastProperty)
+	line := 0
+	for i := range fields {
+		key, value := r.string(), readValue(r, depth)
+		line += r.int()
+		fields[i] = frontmatter.Property{Key: key, Value: value, Line: line}
+	}
+	return fields
+}
+
+func readValue(r *reader, depth int) frontmatter.Value {
+	head := r.byte()
+	p := frontmatter.Parts{Kind: frontmatter.Kind(head & kindBits), Truth: head&hasTruth != 0}
+	if p.Kind > frontmatter.Map || depth == 0 || head&hasList != 0 && head&hasFields != 0 {
+		r.fail()
+		return frontmatter.Value{}
+	}
+	if head&hasNumber != 0 {
+		p.Number = r.float()
+	}
+	if head&hasText != 0 {
+		p.Text = r.string()
+	}
+	if head&hasList != 0 {
+		p.List = readList[frontmatter.Value](r, leastValue)
+		for i := range p.List {
+			p.List[i] = readValue(r, depth-1)
+		}
+	}
+	if head&hasFields != 0 {
+		p.Fields = readProperties(r, depth-1)
+	}
+	return p.Value()
+}
+
+// Facts are written as numbers and texts, one after the other, without types or names of
+// fields: a reader reads in the order of the writer. Everything that is read shares the
+// memory of one string. The bytes are untrusted: no length is believed that the rest could
+// not fill, and nothing panics.
+
+// appendInt appends v; small numbers of either sign are short.
+func appendInt(b []byte, v int) []byte { return binary.AppendVarint(b, int64(v)) }
+
+func appendText(b []byte, text string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(text)))
+	return append(b, text...)
+}
+
+// appendFloat appends the bits of f.
+func appendFloat(b []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+}
+
+// appendCount appends how many elements of list follow. A nil list stays apart from an
+// empty one.
+func appendCount[T any](b []byte, list []T) []byte {
+	if list == nil {
+		return append(b, 0)
+	}
+	return binary.AppendUvarint(b, uint64(len(list))+1)
+}
+
+// appendSized appends the output of write after its length, so that a reader can skip it.
+func appendSized(b []byte, write func([]byte) []byte) []byte {
+	start := len(b)
+	b = write(b)
+	var size [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(size[:], uint64(len(b)-start))
+	return slices.Insert(b, start, size[:n]...)
+}
+
+// reader reads what was written. At the first thing that does not fit it fails for good,
+// and everything it returns from there on is zero.
+type reader struct {
+	text string
+	at   int
+	// unclaimed is how many bytes no list has claimed for its elements. Nested lists draw
+	// on the same account, or each could claim the whole rest.
+	unclaimed int
+	failed    bool
+}
+
+func newReader(text string) reader { return reader{text: text, unclaimed: len(text)} }
+
+// done reports whether all was read and nothing failed.
+func (r *reader) done() bool { return !r.failed && r.at == len(r.text) }
+
+// fail makes r fail, for what is well-formed and makes no sense.
+func (r *reader) fail() { r.failed, r.at = true, len(r.text) }
+
+func (r *reader) byte() byte {
+	if r.at >= len(r.text) {
+		r.fail()
+		return 0
+	}
+	b := r.text[r.at]
+	r.at++
+	return b
+}
+
+// uint reads a number that was written by binary.AppendUvarint.
+func (r *reader) uint() uint64 {
+	if r.at < len(r.text) && r.text[r.at] < 0x80 {
+		r.at++
+		return uint64(r.text[r.at-1])
+	}
+	return r.longUint()
+}
+
+// longUint keeps uint small enough to be inlined.
+func (r *reader) longUint() uint64 {
+	var v uint64
+	for shift := 0; shift < 64; shift += 7 {
+		b := r.byte()
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v
+		}
+	}
+	r.fail()
+	return 0
+}
+
+func (r *reader) int() int {
+	v := r.uint()
+	return int(int64(v>>1) ^ -int64(v&1))
+}
+
+func (r *reader) float() float64 {
+	if len(r.text)-r.at < 8 {
+		r.fail()
+		return 0
+	}
+	var v uint64
+	for i := range 8 {
+		v |= uint64(r.text[r.at+i]) << (8 * i)
+	}
+	r.at += 8
+	return math.Float64frombits(v)
+}
+
+func (r *reader) string() string {
+	size := r.uint()
+	if size > uint64(len(r.text)-r.at) {
+		r.fail()
+		return ""
+	}
+	start := r.at
+	r.at += int(size)
+	return r.text[start:r.at]
+}
+
+// readCount reads how many elements of a list follow, each of which takes at least the
+// given number of bytes; ok is false for a nil list.
+func (r *reader) readCount(least int) (n int, ok bool) {
+	counted := r.uint()
+	if counted == 0 {
+		return 0, false
+	}
+	counted--
+	if counted > uint64(r.unclaimed/least) {
+		r.fail()
+		return 0, false
+	}
+	r.unclaimed -= int(counted) * least
+	return int(counted), true
+}
+
+// readList reads a count and makes a list of that many elements, nil if the list was.
+func readList[T any](r *reader, least int) []T {
+	n, ok := r.readCount(least)
+	if !ok {
+		return nil
+	}
+	return make([]T, n)
+}

@@ -1,0 +1,234 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// numbered returns lines that differ.
+func numbered(count int) string {
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
+	section := "# A\n" + numbered(11) + "# B\n" + numbered(40)
+	yaml := "---\nlong: |\n" + strings.ReplaceAll(numbered(12), "line", "  line") + "---\n"
+	hub := strings.Repeat("[[target]] and more\n", 11)
+	for _, test := range []struct {
+		name, note string
+		call       []string
+		want       string
+	}{
+		{"a section of eleven lines", section, []string{"note:set-section", "path=a.md", "heading=A", "content=x"}, `removes 11 of the 53 lines of the text of "a.md"`},
+		{"a section of ten lines", strings.Replace(section, "line 5\n", "", 1), []string{"note:set-section", "path=a.md", "heading=A", "content=x"}, ""},
+		{"three of five lines", numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, `removes 3 of the 5 lines of the text of "a.md"`},
+		{"two of five lines", numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2", "new=x"}, ""},
+		{"three of four lines", numbered(4), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, ""},
+		{"a body below frontmatter", "---\na: 1\nb: 2\nc: 3\n---\n" + numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, `removes 3 of the 5 lines of the text of "a.md"`},
+		{"a property of twelve lines", yaml, []string{"property:set", "path=a.md", "name=long", "value=x"}, `removes 13 lines of "a.md"`},
+		{"a property of one line", "---\na: 1\n---\n", []string{"property:set", "path=a.md", "name=a", "value=2"}, ""},
+		{"an append", numbered(5), []string{"append", "path=a.md", "content=" + strings.Repeat("x\\n", 50)}, ""},
+		{"a body that becomes frontmatter", numbered(5) + "---\n", []string{"prepend", "path=a.md", "content=---"}, `removes 6 of the 6 lines of the text of "a.md"`},
+		{"links in another note", "", []string{"rename", "path=target.md", "name=other"}, `removes 11 of the 11 lines of the text of "hub.md"`},
+		{"a move without links", "", []string{"move", "path=lonely.md", "to=x/lonely.md"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": numbered(40), ".obsidian/app.json": followLinks})
+			before := h.tree()
+			assert.Equal(t, h.plan(test.call...).Loses, test.want, "loses")
+			status, out, _ := h.run(append([]string{command.SparingSwitch}, test.call...)...)
+			if test.want == "" {
+				assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
+				return
+			}
+			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
+			assert.That(t, status == command.ExitFailed && out == want && h.tree() == before, "status %d, %q, want %q", status, out, want)
+			status, out, _ = h.run(append([]string{command.SparingSwitch, command.BeginSwitch, command.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
+			if status != command.ExitFailed || out != want || len(h.changes()) != 0 {
+				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
+			}
+			h.does(test.call...)
+		})
+	}
+}
+
+func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
+	a, b := []string{command.CallerSwitch, "a"}, []string{command.CallerSwitch, "b"}
+	run := func(h *testVault, caller []string, args ...string) {
+		t.Helper()
+		h.does(append(caller, args...)...)
+	}
+	h := build(t, map[string]string{"old.md": numbered(20)})
+	run(h, a, "create", "path=a.md", "content="+numbered(20))
+	run(h, a, "append", "path=a.md", "content="+numbered(20))
+	run(h, a, "delete", "path=old.md")
+	ids := h.changes()
+	for _, test := range []struct {
+		name     string
+		caller   []string
+		id, want string
+	}{
+		{"the last one brings a note back", a, ids[2], ""},
+		{"of somebody else, too", b, ids[2], ""},
+	} {
+		assert.Equal(t, h.plan(append(test.caller, "undo", test.id)...).Loses, test.want, "%s: loses", test.name)
+	}
+	run(h, a, "undo")
+	undone := h.changes()[3]
+	for name, test := range map[string]struct {
+		caller   []string
+		id, want string
+	}{
+		"what was deleted is deleted again": {a, undone, `removes the file "old.md"`},
+		"by somebody else":                  {b, undone, `removes the file "old.md"`},
+		"the append of another":             {b, ids[1], `replaces what "a.md" contains`},
+		"the own append":                    {a, ids[1], ""},
+	} {
+		assert.Equal(t, h.plan(append(test.caller, "undo", test.id)...).Loses, test.want, "%s: loses", name)
+	}
+	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
+	run(h, a, command.SparingSwitch, "undo")
+	run(h, a, command.SparingSwitch, "undo")
+	assert.That(t, h.get("a.md") == "(missing)", "what was made is there")
+	h.expect(command.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, command.SparingSwitch, "undo", undone)...)
+}
+
+func TestABatchIsTakenBackAsOne(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0\n", "b.md": "b\n", "c.md": "c\n"})
+	run := func(args string) {
+		t.Helper()
+		h.does(strings.Fields(args)...)
+	}
+	run("--caller a append path=c.md content=x")
+	before := h.tree()
+	run("--caller a --batch 1 append path=a.md content=1")
+	run("--caller a --batch 1 move path=a.md to=x/a.md")
+	run("--caller a --batch 1 append path=x/a.md content=2")
+	run("--caller a --batch 1 delete path=b.md")
+	run("--caller a --batch 1 create path=a.md content=new")
+	after := h.tree()
+	ids := h.changes()
+	want := ""
+	for i, of := range []string{"append a.md", "move a.md", "append x/a.md", "delete b.md", "create a.md"} {
+		want = "Undone: " + ids[i+1] + " " + of + "\n" + want
+	}
+	assert.Equal(t, len(h.plan("--caller", "a", "undo").Files), 5, "the plan lists")
+	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
+	got := h.tree()
+	require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
+	run("--caller a undo " + h.changes()[6])
+	got = h.tree()
+	require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
+	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
+	h.expect(command.ExitFailed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
+	h.expect(command.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
+}
+
+// One operation of a batch that was overwritten since keeps all of it.
+func TestABatchIsTakenBackWhollyOrNotAtAll(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "a\n", "b.md": "b\n"})
+	for _, call := range []string{"append path=a.md content=1", "append path=b.md content=1"} {
+		h.run(append([]string{"--caller", "a", "--batch", "1"}, strings.Fields(call)...)...)
+	}
+	h.put("a.md", "other\n")
+	before := h.tree()
+	for _, undo := range []string{"undo", "undo batch=" + h.changes()[1]} {
+		status, out, _ := h.run(append([]string{"--caller", "a"}, strings.Fields(undo)...)...)
+		if status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "a.md" was changed since.`) || h.tree() != before {
+			t.Errorf("%s: status %d, %q", undo, status, out)
+		}
+	}
+}
+
+func TestASessionIsTakenBack(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0\n"})
+	before := h.tree()
+	h.env[command.SessionVariable] = "first"
+	h.run("--caller", "a", "append", "path=a.md", "content=1")
+	h.run("--caller", "a", "append", "path=a.md", "content=2")
+	h.run("--caller", "b", "create", "path=b.md")
+	h.env[command.SessionVariable] = "second"
+	h.run("--caller", "a", "create", "path=c.md")
+	ids := h.changes()
+	assert.Equal(t, h.plan("--caller", "a", "undo", "session="+ids[0]).Loses, `replaces what "a.md" contains`, "loses")
+	status, out, _ := h.run("undo", "session="+ids[1])
+	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("b.md") == "" && h.get("c.md") == "", "status %d, %q", status, out)
+	h.run("undo", ids[2])
+	h.run("undo", ids[3])
+	assert.Equal(t, h.tree(), before, "the vault")
+}
+
+// A note that was changed since does not hold up the rest of a session, or of changes that are named
+// together: it is left as it is, and named.
+func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0\n", "b.md": "0\n", "c.md": "0\n"})
+	for _, path := range []string{"a.md", "b.md", "a.md", "c.md"} {
+		h.run("--caller", "a", "append", "path="+path, "content=1")
+	}
+	h.put("b.md", "other\n")
+	ids := h.changes()
+	status, out, _ := h.run("undo", "id="+ids[0]+","+ids[2])
+	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("c.md") != "0\n", "two of a note: status %d, %q", status, out)
+	status, out, _ = h.run("undo", "session="+ids[0])
+	want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"
+	assert.That(t, status == command.ExitDone && out == want && h.get("c.md") == "0\n" && h.get("b.md") == "other\n", "a session: status %d, %q", status, out)
+	before := h.tree()
+	for _, named := range []string{"session=" + ids[1], "id=" + ids[1], "id=" + ids[1] + "," + ids[1]} {
+		if status, out, _ := h.run("undo", named); status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.tree() != before {
+			t.Errorf("%s: status %d, %q", named, status, out)
+		}
+	}
+	status, _, _ = h.run("undo", "id="+ids[3]+","+ids[1])
+	assert.That(t, status == command.ExitFailed && h.tree() == before, "one that is undone already: status %d", status)
+}
+
+func TestLinesAreCounted(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "1\n2\n3\n", "l.md": "[[a]]\n[[a]]\n", ".obsidian/app.json": followLinks})
+	for _, test := range []struct{ call, added, removed string }{
+		{"append path=a.md content=4\\n5", "2", "0"},
+		{"note:replace path=a.md old=2 new=x", "1", "1"},
+		{"rename path=a.md name=b", "2", "2"},
+		{"delete path=b.md", "0", "5"},
+	} {
+		status, out, facts := h.run(append([]string{"--facts"}, strings.Fields(test.call)...)...)
+		for _, want := range []string{`"added":` + test.added, `"removed":` + test.removed} {
+			if status != command.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
+				t.Errorf("%q: status %d, %q, facts %q, want %s", test.call, status, out, facts, want)
+			}
+		}
+	}
+}
+
+// Long lines count by their bytes, notes by their number, and a property by its type.
+func TestWhatElseIsALoss(t *testing.T) {
+	paragraph := strings.Repeat("words and more words ", 45) // 945 bytes
+	many := map[string]string{"list.md": "---\nattendees: [A, B]\nn: 1\nempty: []\n---\ntext\n", "long.md": paragraph + "\n", "typo.md": strings.Replace(paragraph, "more", "mroe", 1) + "\n", ".obsidian/app.json": followLinks, "hub.md": ""}
+	for i := range 21 {
+		many[fmt.Sprintf("n%02d.md", i)] = "[[hub]] old\n"
+	}
+	h := build(t, many)
+	for _, test := range []struct {
+		call []string
+		want string
+	}{
+		{[]string{"note:replace", "path=long.md", "old=" + strings.TrimSpace(paragraph), "new=x"}, `removes 100% of the text of "long.md"`},
+		{[]string{"note:replace", "path=typo.md", "old=mroe", "new=more"}, ""},
+		{[]string{"property:set", "path=list.md", "name=attendees", "value=C", "type=text"}, `replaces the value of the property "attendees" of "list.md" by one of another type`},
+		{[]string{"property:set", "path=list.md", "name=attendees", "value=C, D", "type=list"}, ""},
+		{[]string{"property:set", "path=list.md", "name=n", "value=2"}, ""},
+		{[]string{"property:set", "path=list.md", "name=empty", "value=x", "type=text"}, ""},
+		{[]string{"rename", "path=hub.md", "name=other"}, "affects 22 notes"},
+		{[]string{"vault:replace", "old=old", "new=fresh"}, "affects 21 notes"},
+	} {
+		assert.Equal(t, h.plan(test.call...).Loses, test.want, "%.80q loses", test.call)
+	}
+}

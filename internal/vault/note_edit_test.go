@@ -1,0 +1,345 @@
+package vault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// What a part of a note becomes is in package edit; here is how calls name it, and the line ends.
+func TestEditsOfANote(t *testing.T) {
+	for _, test := range []struct{ name, before, call, said, want string }{
+		{"one text by another, by the name of the note", "a b c", "note:replace|file=a|old=b|new=x y", "Replaced in: ", "a x y c"},
+		{"over several lines", "a\nb\nc", `note:replace|path=A.md|old=a\nb|new=x\n\ty`, "Replaced in: ", "x\n\ty\nc"},
+		{"what is new gets the line ends of the note", "a\r\nb\r\n", "note:replace|path=A.md|old=b|new=x\ny", "Replaced in: ", "a\r\nx\r\ny\r\n"},
+		{"after a section", "# A\na\n## B\nb\n# C\n", "note:insert|path=A.md|heading=A|position=after|content=x", "Inserted into: ", "# A\na\n## B\nb\n\nx\n\n# C\n"},
+		{"before a heading below another", "# A\n## B\n# C\n## B\n", "note:insert|path=A.md|heading=C#B|position=before|content=x", "Inserted into: ", "# A\n## B\n# C\nx\n\n## B\n"},
+		{"after a block", "a ^id\n\nb\n", "note:insert|path=A.md|block=^id|position=after|content=x", "Inserted into: ", "a ^id\n\nx\n\nb\n"},
+		{"after the last of some lines", "a\r\nb\r\n", "note:insert|path=A.md|lines=1-2|position=after|content=x", "Inserted into: ", "a\r\nb\r\nx\r\n"},
+		{"a section as it was read, heading included", "# A\r\nold\r\n# B", "note:set-section|path=A.md|heading=A|content=# A\r\nold\r\n", "Section set in: ", "# A\r\nold\r\n# B"},
+		{"a line break empties it", "# A\nold\n# B\n", `note:set-section|path=A.md|heading=A|content=\n`, "Section set in: ", "# A\n# B\n"},
+		{"a block keeps its id", "old ^id\n", "note:set-section|path=A.md|block=id|content=new", "Section set in: ", "new ^id\n"},
+		{"below a heading, with the line ends of the note", "# A\r\n# B\r\n", "append|path=A.md|heading=A|content=x\ny", "Appended to: ", "# A\r\nx\r\ny\r\n\r\n# B\r\n"},
+		{"as it does at the end", "# A\r\nb", "append|path=A.md|content=x\ny", "Appended to: ", "# A\r\nb\r\nx\r\ny"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			changed(t, map[string]string{"A.md": test.before}, test.said+"A.md", map[string]string{"A.md": test.want}, strings.Split(test.call, "|")...)
+		})
+	}
+}
+
+// One value can come by standard input, where nothing is expanded.
+func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
+	for _, test := range []struct{ stdin, args, want string }{
+		{"new", "note:replace path=A.md old=b", "# a\n`%s` c\n"},
+		{"content", "note:insert path=A.md heading=a position=after", "# a\n`b` c\n\n%s\n"},
+		{"content", "note:set-section path=A.md heading=a", "# a\n%s\n"},
+		{"content", "append path=A.md heading=a", "# a\n`b` c\n\n%s\n"},
+	} {
+		h := build(t, map[string]string{"A.md": "# a\n`b` c\n"})
+		h.stdin = `\nabla \times` + "\xff\r\n\t" + strings.Repeat("long ", 100_000) + "end"
+		h.does(append([]string{"--stdin", test.stdin}, strings.Fields(test.args)...)...)
+		assert.Equal(t, h.get("A.md"), fmt.Sprintf(test.want, h.stdin), "%s: the note became", test.args)
+	}
+	h := build(t, map[string]string{"A.md": `a \nabla b`})
+	h.stdin = `\nabla`
+	h.expect(command.ExitDone, "Replaced in: A.md\n", "--stdin", "old", "note:replace", "path=A.md", "new=x")
+	assert.Equal(t, h.get("A.md"), "a x b", "the note became")
+}
+
+// The gateway takes from the facts which note it was, and what can take the
+// change back.
+func TestFactsOfEdits(t *testing.T) {
+	for args, changes := range map[string]bool{
+		"note:replace path=A.md old=b new=x": true, "note:replace path=A.md old=b new=b": false,
+		"note:insert file=A lines=1 position=after content=x": true, "note:set-section path=A.md heading=H content=x": true,
+		"append path=A.md heading=H content=x": true, "task path=A.md line=2 done": true, "task path=A.md line=2 todo": false,
+		"task path=A.md line=2": false, "property:set path=A.md name=a value=1": true, "property:remove path=A.md name=a": false,
+	} {
+		h := build(t, map[string]string{"A.md": "# H\n- [ ] b\n"})
+		status, _, facts := h.run(append([]string{"--facts"}, strings.Fields(args)...)...)
+		if status != command.ExitDone || !strings.Contains(facts, `"path":"A.md"`) || strings.Contains(facts, `"change":"`) != changes {
+			t.Errorf("%s: status %d, %q", args, status, facts)
+		}
+		assert.Equal(t, h.get("A.md") != "# H\n- [ ] b\n", changes, "%s: changed", args)
+	}
+}
+
+func TestTodaysNoteIsEdited(t *testing.T) {
+	const path = "2026-11-21.md"
+	for _, test := range []struct{ name, said, want string }{
+		{"note:insert daily heading=Log position=before content=x", "Inserted into: ", "x\n\n# Log\n- a\n"},
+		{"note:set-section daily heading=Log content=x", "Section set in: ", "# Log\nx\n"},
+		{"note:replace daily old=a new=x", "Replaced in: ", "# Log\n- x\n"},
+		{"daily:append heading=Log content=-", "Added to: ", "# Log\n- a\n-\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, files := range []map[string]string{{path: "# Log\n- a\n"}, {".obsidian/daily-notes.json": `{"template":"T"}`, "T.md": "# Log\n- a\n"}} {
+				changed(t, files, test.said+path, map[string]string{path: test.want}, strings.Fields(test.name)...)
+			}
+		})
+	}
+}
+
+func TestEditsThatAreRefused(t *testing.T) {
+	text := "---\na: 1\n---\n# One\n## Log\n- [ ] first\n# Two\n## Log\nfirst ^id\n| a |\n|---|\n| b |\n```\n# Code\n```\n"
+	h := build(t, map[string]string{"A.md": text, "B.md": "x", "C.txt": "x"})
+	const headings = "The note has \"One\" (line 4), \"Log\" (line 5), \"Two\" (line 7), \"Log\" (line 8).\n"
+	h.steps([]turn{
+		{"no heading of this name", "append path=A.md heading=Three content=x", command.ExitFailed, "Error: Heading \"Three\" not found. " + headings},
+		{"no headings", "note:set-section path=B.md heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"today's note has none, and is not made", "daily:append heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"two headings of this name", "append path=A.md heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
+		{"no block", "note:insert path=A.md block=no position=after content=x", command.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
+		{"no line", "note:insert path=A.md lines=99 position=after content=x", command.ExitFailed, "Error: Line \"99\" not found.\n"},
+		{"the properties", "note:insert path=A.md lines=2 position=after content=x", command.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},
+		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", command.ExitFailed,
+			"Error: Line 12: the place is inside a table, and the text is not a part of it. Possible: lines 10, 12.\n"},
+		{"no text", "note:replace path=A.md old=third new=x", command.ExitFailed, "Error: Text \"third\" not found.\n"},
+		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, command.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
+		{"several texts", "note:replace path=A.md old=first new=x", command.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
+		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", command.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
+		{"no part", "note:set-section path=A.md content=x", command.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
+		{"no side", "note:insert path=A.md heading=One content=x", command.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
+			"Usage: note:insert [file=<name>] [path=<path>] [daily] [heading=<name>] [block=<name>] [lines=<name>] position=before|after content=<text>\n"},
+		{"no note, whatever is focused", "note:replace old=a new=b", command.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"two notes", "note:replace path=A.md daily old=a new=b", command.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
+		{"another file", "note:replace path=C.txt old=x new=b", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"no headings in another file", "append path=C.txt heading=x content=b", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "note:replace path=D.md old=x new=b", command.ExitFailed, "Error: File \"D.md\" not found.\n"},
+		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", command.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
+		{"the start has no heading", "prepend path=A.md heading=One content=x", command.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
+	})
+	got := h.get("A.md")
+	assert.That(t, got == text && h.get("2026-11-21.md") == "(missing)", "the note became %q", got)
+	h.put("M.md", strings.Repeat("## h\n", 40)+strings.Repeat("b\n", 20))
+	status, out, _ := h.run("append", "path=M.md", "heading=x", "content=x")
+	assert.That(t, status == command.ExitFailed && strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
+	h.expect(command.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
+	long := strings.Repeat("é", 40)
+	h.expect(command.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
+}
+
+// tasksVault has more tasks than fit into a part.
+func tasksVault(t *testing.T) *testVault {
+	h := sample(t)
+	for note := range 20 {
+		var text strings.Builder
+		for n := range 50 {
+			fmt.Fprintf(&text, "- [ ] task %d of \"note\" %d\n", n, note)
+		}
+		h.put(fmt.Sprintf("Tasks %02d.md", note), text.String())
+	}
+	return h
+}
+
+// A worker sends a long answer in parts, which are the answer together; the other commands of
+// the vault, and a process for one call, send it at once.
+func TestALongAnswerInParts(t *testing.T) {
+	h := tasksVault(t)
+	w := h.worker()
+	if factsOf(t, w.ask(nil, "--facts", "tags")).State == "" {
+		t.Skip("the folder cannot be watched here")
+	}
+	for _, tt := range []struct {
+		part, command string
+		rows          int
+	}{
+		{"4000", "tasks format=json", 1001}, {"4000", "tasks format=csv", 1001}, {"lines:4000", "tasks format=tsv", 1001},
+		{"lines:4000", "tasks", 1001}, {"lines:1", "search query=task", 20},
+	} {
+		words := append([]string{"--compact", "--facts"}, strings.Fields(tt.command)...)
+		whole := w.ask(nil, words...)
+		require.That(t, whole.end.Status == command.ExitDone && factsOf(t, whole).Whole == nil, "%s: %+v", tt.command, whole.end)
+		got := w.ask(nil, append([]string{"--part", tt.part}, words...)...)
+		kept := factsOf(t, got).Whole
+		if kept == nil && len(whole.stdout) < 2000 {
+			continue // it is no longer than a part can be
+		}
+		if kept == nil || kept.Bytes != len(whole.stdout) || kept.Rows != tt.rows || len(got.stdout) > 8000 {
+			t.Fatalf("%s: %d bytes of %d, and of the whole %+v", tt.command, len(got.stdout), len(whole.stdout), kept)
+		}
+		again := all(t, w, kept, got.stdout)
+		assert.Equal(t, again, whole.stdout, "%s: the parts have %d bytes, not %d", tt.command, len(again), len(whole.stdout))
+		at := w.ask(nil, "--kept", kept.ID, "0", strconv.Itoa(kept.Bytes))
+		assert.Equal(t, at.stdout, whole.stdout, "%s: all at once has %d bytes, not %d", tt.command, len(at.stdout), len(whole.stdout))
+		for _, wrong := range [][]string{{"other", "0", "1"}, {kept.ID, "1", "1"}, {kept.ID, strconv.Itoa(kept.Bytes), "1"}, {kept.ID, "0"}, {kept.ID, "-1", "1"}, {kept.ID, "0", "x"}, {kept.ID, "0", "1", "files"}, {}} {
+			got := w.ask(nil, append([]string{"--kept"}, wrong...)...)
+			assert.Equal(t, got.end.Status, command.ExitMisuse, "%q is answered with %+v", wrong, got.end)
+		}
+		if _, stdout, stderr := h.run(append([]string{"--part", tt.part}, words...)...); stdout != whole.stdout || strings.Contains(stderr, "whole") {
+			t.Errorf("%s: a process for one call prints %d bytes of %d: %s", tt.command, len(stdout), len(whole.stdout), stderr)
+		}
+	}
+	for _, wrong := range []string{"", "0", "-1", "lines:", "x", "4000000000"} {
+		got := w.ask(nil, "--part", wrong, "files")
+		assert.Equal(t, got.end.Status, command.ExitMisuse, "a part of %q bytes: %+v", wrong, got.end)
+	}
+}
+
+// all fetches a kept answer part by part.
+func all(t *testing.T, w *talk, kept *protocol.Whole, first string) string {
+	t.Helper()
+	text := first
+	for {
+		if len(text) < kept.Bytes && strings.HasSuffix(text, "}\n") {
+			text = strings.TrimSuffix(text, "\n") // of the part, not of the answer
+		}
+		if len(text) >= kept.Bytes {
+			return text
+		}
+		part := w.ask(nil, "--kept", kept.ID, strconv.Itoa(len(text)), "4000")
+		require.That(t, part.end.Status == command.ExitDone && part.stdout != "", "from %d: %+v", len(text), part.end)
+		text += part.stdout
+	}
+}
+
+// Where it is not known whether an answer has changed, it is sent whole.
+func TestAnAnswerWithoutAStateIsNotDivided(t *testing.T) {
+	h := sample(t)
+	for n := range 200 {
+		h.put(fmt.Sprintf("A folder among others %03d/Note.md", n), "")
+	}
+	got := h.worker().ask(nil, "--part", "lines:10", "--facts", "folders")
+	facts := factsOf(t, got)
+	assert.That(t, facts.Whole == nil && strings.Count(got.stdout, "\n") >= 200, "%d bytes, and the facts %+v", len(got.stdout), facts)
+}
+
+func TestTemplateInsert(t *testing.T) {
+	for _, test := range []struct{ name, note, template, want string }{
+		{"the text goes to the end", "# A\ntext", "## {{title}} {{date}}\n", "# A\ntext\n## n 2026-11-21\n"},
+		{"an empty note becomes the template", " \n", "---\na: 'x' # c\n---\nT", "---\na: 'x' # c\n---\nT"},
+		{"properties are added", "---\na: 1\n---\nbody\n", "---\nb: two\nempty:\n---\nmore", "---\na: 1\nb: two\nempty:\n---\nbody\nmore"},
+		{"a value that is there stays", "---\nA: 1 # mine\n---\nb\n", "---\na: 2\n---\n", "---\nA: 1 # mine\n---\nb\n"},
+		{"what has no value gets one", "---\na:\n---\nb\n", "---\na: 2\n---\n", "---\na: 2\n---\nb\n"},
+		{"lists are united", "---\ntags: [x, y]\nz: 1\n---\nb\n", "---\ntags:\n  - y\n  - w\n---\n", "---\ntags:\n  - x\n  - y\n  - w\nz: 1\n---\nb\n"},
+		{"a text stays beside a list", "---\ntags: x\n---\nb\n", "---\ntags:\n  - y\n---\n", "---\ntags: x\n---\nb\n"},
+		{"a note without properties gets them", "b\n", "---\na: {{date}}\n---\n\nT\n", "---\na: 2026-11-21\n---\nb\n\nT\n"},
+		{"other line ends stay", "---\r\na: 1\r\n---\r\nb\r\n", "---\nb: 2\n---\nT", "---\r\na: 1\r\nb: 2\r\n---\r\nb\r\nT"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := map[string]string{"n.md": test.note, "T/t.md": test.template, ".obsidian/templates.json": `{"folder":"T"}`}
+			changed(t, files, "Inserted into: n.md", map[string]string{"n.md": test.want}, "template:insert", "name=t", "path=n.md")
+		})
+	}
+}
+
+func TestTemplatesThatCannotBeInserted(t *testing.T) {
+	h := build(t, map[string]string{
+		"n.md": "text", "bad.md": "---\na: 1\na: 2\n---\n", "x.canvas": "{}", "T/t.md": "---\nb: 1\n---\nx", "T/odd.md": "---\na: [\n---\nx",
+	})
+	h.expect(command.ExitFailed, "Error: No template folder configured.\n", "template:insert", "name=t", "path=n.md")
+	h.put(".obsidian/templates.json", `{"folder":"T"}`)
+	h.steps([]turn{
+		{"a template that is not there", "template:insert name=none path=n.md", command.ExitFailed, "Error: Template \"none\" not found.\n"},
+		{"a note that is not there", "template:insert name=t path=none.md", command.ExitFailed, "Error: File \"none.md\" not found.\n"},
+		{"no note", "template:insert name=t", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a canvas", "template:insert name=t path=x.canvas", command.ExitFailed, "Error: File is not a markdown file.\n"},
+	})
+	for args, want := range map[string]string{
+		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ", "name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
+	} {
+		h.expectPrefix(command.ExitFailed, want, append([]string{"template:insert"}, strings.Fields(args)...)...)
+	}
+	assert.That(t, h.get("n.md") == "text" && h.get("bad.md") == "---\na: 1\na: 2\n---\n", "a note was changed")
+}
+
+func TestPropertyIsSet(t *testing.T) {
+	const types = `{"types":{"n":"number","Due":"date","at":"datetime","l":"multitext","c":"checkbox","s":"text","tags":"tags","odd":"of-a-plugin"}}`
+	for _, test := range []struct {
+		name, before string
+		args         []string
+		want         string
+	}{
+		{"a block is made", "body", []string{"name=a", "value=b"}, "---\na: b\n---\nbody"},
+		{"only its own lines change", "---\n# note\na: [x, y] # why\nz:   '1'\n---\n", []string{"name=A", "value=b", "type=text"}, "---\n# note\na: b # why\nz:   '1'\n---\n"},
+		{"what looks like a number is one", "", []string{"name=a", "value=12"}, "---\na: 12\n---\n"},
+		{"a backslash is no escape", "", []string{"name=a", `value=C:\new\table`}, "---\na: C:\\new\\table\n---\n"},
+		{"commas make no list by themselves", "", []string{"name=a", "value=x, y"}, "---\na: x, y\n---\n"},
+		{"the user made it a number", "", []string{"name=N", "value=007"}, "---\nN: 7\n---\n"},
+		{"a text stays one", "---\na: draft # why\n---\n", []string{"name=a", "value=12"}, "---\na: \"12\" # why\n---\n"},
+		{"also one that looks like a number", "---\na: '007'\n---\n", []string{"name=A", "value=true"}, "---\na: \"true\"\n---\n"},
+		{"a number stays one", "---\na: 5\n---\n", []string{"name=a", "value= 6.50 "}, "---\na: 6.5\n---\n"},
+		{"a checkbox stays one", "---\na: true\n---\n", []string{"name=a", "value=False"}, "---\na: false\n---\n"},
+		{"a date stays one", "---\na: 2026-11-21\n---\n", []string{"name=a", "value=2026-11-22"}, "---\na: 2026-11-22\n---\n"},
+		{"nothing has no type", "---\na:\n---\n", []string{"name=a", "value=12"}, "---\na: 12\n---\n"},
+		{"the type in the vault goes before that in the note", "---\nn: abc\ns: 1\n---\n", []string{"name=n", "value=5"}, "---\nn: 5\ns: 1\n---\n"},
+		{"a list stays one where the vault has another type", "---\ns: [a, b]\n---\n", []string{"name=s", "value=c, d"}, "---\ns:\n  - c\n  - d\n---\n"},
+		{"a given type goes before that in the note", "---\na: draft\n---\n", []string{"name=a", "value=12", "type=number"}, "---\na: 12\n---\n"},
+		{"properties in a property are replaced if that is asked for", "---\na:\n  b: 1\n---\n", []string{"name=a", "value=x", "type=text"}, "---\na: x\n---\n"},
+		{"a list stays one", "---\na:\n  - \"[[X]]\"\n---\n", []string{"name=a", "value=[[A]], [[B]]"}, "---\na:\n  - \"[[A]]\"\n  - \"[[B]]\"\n---\n"},
+		{"a list of one line stays one", "---\nA: [x, y]\n---\n", []string{"name=a", "value=z"}, "---\nA:\n  - z\n---\n"},
+		{"a list becomes text if that is asked for", "---\na: [x, y]\n---\n", []string{"name=a", "value=z", "type=text"}, "---\na: z\n---\n"},
+		{"the user made it text", "", []string{"name=s", "value=12"}, "---\ns: \"12\"\n---\n"},
+		{"the user made it a list", "", []string{"name=l", "value=x, y"}, "---\nl:\n  - x\n  - y\n---\n"},
+		{"tags are a list", "", []string{"name=tags", "value=x"}, "---\ntags:\n  - x\n---\n"},
+		{"aliases are one in every vault", "", []string{"name=Aliases", "value=x"}, "---\nAliases:\n  - x\n---\n"},
+		{"the type of a plugin says nothing", "", []string{"name=odd", "value=12"}, "---\nodd: 12\n---\n"},
+		{"a type that is given goes first", "", []string{"name=n", "value=abc", "type=text"}, "---\nn: abc\n---\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):]
+			changed(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types}, said, map[string]string{"A.md": test.want}, append([]string{"property:set", "path=A.md"}, test.args...)...)
+		})
+	}
+}
+
+func TestPropertyIsRemoved(t *testing.T) {
+	for _, test := range []struct{ name, before, want string }{
+		{"its lines alone", "---\n# x\na:\n  - 1\n  - 2\nb: 1\n---\nbody", "---\n# x\nb: 1\n---\nbody"},
+		{"the last one with its block", "---\na: 1\n---\nbody", "body"},
+		{"one that is not there", "---\nb: 1\n---\nbody", "---\nb: 1\n---\nbody"},
+		{"from a note without any", "body", "body"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			changed(t, map[string]string{"A.md": test.before}, "Removed: a", map[string]string{"A.md": test.want}, "property:remove", "file=A", "name=a")
+		})
+	}
+}
+
+func TestPropertiesThatCannotBeChanged(t *testing.T) {
+	notes := map[string]string{
+		"A.md": "---\na: 1\n---\n", "Bad.md": "\ufeff---\r\na: 1\r\nb: [x\r\n---\r\n",
+		"Typed.md": "---\nnum: 5\nbox: true\nday: 2026-11-21\nmap:\n  b: 1\n---\n", "Braces.md": "---\n{a: 1}\n---\n", "p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
+	}
+	h := build(t, notes)
+	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>] [folder=<path>] [query=<text>]\n"
+	h.steps([]turn{
+		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", command.ExitMisuse,
+			"Error: Invalid number: abc. In this vault \"N\" is of the type number; type= sets it to another.\n"},
+		{"no number, where the note has one", "property:set path=Typed.md name=num value=many", command.ExitMisuse,
+			"Error: Invalid number: many. The property \"num\" of \"Typed.md\" is of the type number; type= sets it to another.\n"},
+		{"no checkbox, where the note has one", "property:set path=Typed.md name=box value=maybe", command.ExitMisuse,
+			"Error: Invalid checkbox: maybe. Use true or false. The property \"box\" of \"Typed.md\" is of the type checkbox; type= sets it to another.\n"},
+		{"no date, where one note of several has one", "property:set folder=/ query=[day] name=day value=soon", command.ExitMisuse,
+			"Error: Invalid date format. Use YYYY-MM-DD. The property \"day\" of \"Typed.md\" is of the type date; type= sets it to another.\n"},
+		{"properties in a property", "property:set path=Typed.md name=map value=1", command.ExitMisuse,
+			"Error: The property \"map\" of \"Typed.md\" has properties of its own; type= replaces them.\n"},
+		{"no type", "property:set path=A.md name=x value=1 type=tags", command.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
+		{"no value", "property:set path=A.md name=x", command.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
+		{"an empty value", "property:set path=A.md name=x value=", command.ExitMisuse, "Error: Missing required parameter: value\n"},
+		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", command.ExitFailed,
+			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
+		{"also to remove", "property:remove path=Bad.md name=a", command.ExitFailed,
+			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
+		{"properties in braces", "property:set path=Braces.md name=b value=1", command.ExitFailed,
+			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties are in braces, not on lines of their own.\n"},
+		{"another file", "property:set path=p.png name=x value=1", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "property:remove path=B.md name=x", command.ExitFailed, "Error: File \"B.md\" not found.\n"},
+		{"no note", "property:remove name=x", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+	})
+	h.expect(command.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
+	for path, text := range notes {
+		assert.Equal(t, h.get(path), text, "%s became", path)
+	}
+	h.put(".obsidian/types.json", "[")
+	status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1")
+	assert.That(t, status == command.ExitFailed && h.get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
+	h.expect(command.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
+}

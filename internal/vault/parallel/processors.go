@@ -1,0 +1,46 @@
+// Package parallel says how many goroutines a call that looks at a whole vault works
+// with, so that a short call at the same time need not wait for its end.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// kept is how many processors of the runtime calls leave free.
+var kept atomic.Int32
+
+// Keep has the runtime run one goroutine more at once than calls use, for the life of the
+// process. The system shares the processors among them: a request that comes while a call
+// uses all others is read and begun at once, where the runtime would look for it only when
+// a goroutine waits. Further calls have no effect.
+func Keep() {
+	if kept.CompareAndSwap(0, 1) {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
+}
+
+// Count returns how many goroutines of a call may work at once, at least one.
+func Count() int { return max(1, runtime.GOMAXPROCS(0)-int(kept.Load())) }
+
+// Each divides a list of a length into ranges of share elements, calls do for each range
+// from as many goroutines as [Count] allows, and returns when the last call has.
+func Each(length, share int, do func(start, end int)) {
+	var next atomic.Int64
+	work := func() {
+		for {
+			end := int(next.Add(int64(share)))
+			if end-share >= length {
+				return
+			}
+			do(end-share, min(end, length))
+		}
+	}
+	var others sync.WaitGroup
+	for range min(Count(), (length+share-1)/share) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}

@@ -1,0 +1,119 @@
+//go:build unix
+
+package vault
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// childVariable turns the test binary into the program itself.
+const childVariable = "VAULT_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		syscall.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) // os.Exit lets the race detector sleep for a second
+	}
+	memory.Use()
+	debug.SetGCPercent(800) // what a call leaves is small: to collect it took a third of the time of all tests
+	os.Exit(m.Run())
+}
+
+// stateHome is the place of the journal of all processes of a test.
+func stateHome(t *testing.T) string {
+	dir := filepath.Join(os.TempDir(), "vaultwicket-test-"+strconv.Itoa(os.Getpid()), filepath.Base(t.Name()))
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(dir)) })
+	return dir
+}
+
+// child is the program in a process of its own.
+type child struct {
+	process       *os.Process
+	stdin, stdout *os.File // our ends
+	lifeline      *os.File
+}
+
+func start(t *testing.T, lifelineNumber string, args ...string) *child {
+	t.Helper()
+	inRead, inWrite := pipe(t)
+	outRead, outWrite := pipe(t)
+	lifeRead, lifeWrite := pipe(t)
+	process := require.Value(os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
+		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, day.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
+		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
+	}))(t)
+	for _, theirs := range []*os.File{inRead, outWrite, lifeRead} {
+		theirs.Close()
+	}
+	return &child{process, inWrite, outRead, lifeWrite}
+}
+
+func pipe(t *testing.T) (read, write *os.File) {
+	t.Helper()
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { read.Close(); write.Close() })
+	return read, write
+}
+
+func (c *child) wait(t *testing.T) (status int, stdout string) {
+	t.Helper()
+	var out bytes.Buffer
+	_, err := io.Copy(&out, c.stdout)
+	assert.NoError(t, err)
+	return require.Value(c.process.Wait())(t).ExitCode(), out.String()
+}
+
+func TestACutLifelineEndsTheProcess(t *testing.T) {
+	h := build(t, nil)
+	c := start(t, "3", h.dir, "--write", "--stdin", "content", "daily:append")
+	require.Value(c.stdin.WriteString("half a sentence"))(t)
+	c.lifeline.Close() // standard input stays open: only this can end it
+	status, out := c.wait(t)
+	assert.That(t, status == command.ExitFailed && out == "", "status %d, %q", status, out)
+	h.expect(command.ExitDone, "0\n", "files", "total")
+}
+
+func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
+	// A number that names nothing, or something else, is as good as none.
+	children, vaults := map[string]*child{}, map[string]*testVault{}
+	for _, number := range []string{"3", "", "0", "-1", "x", "4", "99", "99999999999999999999"} {
+		vaults[number] = build(t, nil)
+		children[number] = start(t, number, vaults[number].dir, "--write", "--stdin", "content", "daily:append")
+	}
+	for number, c := range children {
+		require.Value(c.stdin.WriteString("text"))(t)
+		c.stdin.Close()
+		defer func() {
+			status, out := c.wait(t)
+			assert.That(t, status == command.ExitDone && out == "Added to: 2026-11-21.md\n", "lifeline %q: status %d, %q", number, status, out)
+			assert.Equal(t, vaults[number].get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
+		}()
+	}
+}
+
+func TestManyProcessesAppendToOneNote(t *testing.T) {
+	const processes = 8
+	h := build(t, nil)
+	var children []*child
+	for range processes {
+		children = append(children, start(t, "3", h.dir, "--write", "daily:append", "content=line"))
+	}
+	for _, c := range children {
+		status, out := c.wait(t)
+		assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
+	}
+	assert.Equal(t, len(h.get("2026-11-21.md")), processes*len("line\n")-1, "the note became")
+}

@@ -1,0 +1,165 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/query/trigram"
+	"github.com/vaultwicket/vaultwicket/internal/vault/regex"
+)
+
+// regexTerm is a regular expression of JavaScript with the flag m. It works on characters, where
+// JavaScript without the flag u works on UTF-16 code units. The budget of the call stops it.
+type regexTerm struct {
+	body, flags string
+
+	full     func() *regex.Regexp // compiled when first needed: it can take milliseconds
+	required *needle              // text without which there is no match; nil if not known
+}
+
+// newRegex compiles a regex. The flag i overrides exact; g and d have no effect.
+func newRegex(source, flags string, exact bool) (*regexTerm, error) {
+	exact = exact && !strings.Contains(flags, "i")
+	options := regex.Flags{Multiline: true, DotAll: strings.Contains(flags, "s"), Unicode: strings.Contains(flags, "u")}
+	// Whether it is a regex does not depend on case, and this is the fast way to know.
+	plain, err := regex.Compile(source, options, budget.Default.Match)
+	if err != nil {
+		return nil, err
+	}
+	r := &regexTerm{body: source, flags: flags, full: func() *regex.Regexp { return plain }}
+	if !exact {
+		r.full = sync.OnceValue(func() *regex.Regexp {
+			options.IgnoreCase = true
+			folding, err := regex.Compile(source, options, budget.Default.Match)
+			if err != nil {
+				return plain // cannot happen: only the case differs
+			}
+			return folding
+		})
+	}
+	if !options.Unicode {
+		r.required = requiredText(source, exact)
+	}
+	return r, nil
+}
+
+const (
+	// maxWindow is how many bytes of a text are matched at once: the engine takes several times as much memory.
+	maxWindow = 512 << 10
+	// overlap is how much of a long text a match reaches at most, from its beginning in both directions.
+	overlap = 64 << 10
+)
+
+func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict) {
+	if !r.mayOccur(text) {
+		return
+	}
+	for at, left := 0, maxLines; left > 0 && at <= len(text); {
+		from, to := nextRune(text, max(0, at-overlap)), min(at+maxWindow, len(text))
+		next := to + 1 // where the matches of the next window begin
+		if to < len(text) {
+			next = nextRune(text, to-overlap)
+		}
+		size := int64(to-from) * 5
+		if b.Hold(size) != nil {
+			return
+		}
+		err := b.Match(r.body, func(limit time.Duration) error {
+			window := string(text[from:to])
+			if !many && len(window) == len(text) { // which takes half the time
+				places, err := regex.Within(r.full(), limit).FindAllStringIndex(window, 1)
+				if len(places) > 0 {
+					try(places[0][0], places[0][1])
+				}
+				return err
+			}
+			return regex.Each(r.full(), window, at-from, limit, func(m *regex.Match) bool {
+				start, length := m.ByteRange()
+				if start += from; start >= next {
+					return false
+				}
+				next = max(next, start+length)
+				if left--; !many {
+					left = 0
+				}
+				return try(start, start+length) != stop && left > 0
+			})
+		})
+		b.Release(size)
+		if err != nil {
+			return // the query tells of the end of its budget
+		}
+		at = next
+	}
+}
+
+func (r *regexTerm) mayOccur(text []byte) bool { return r.required == nil || r.required.in(text) }
+
+func (r *regexTerm) grams() trigram.Word {
+	if r.required == nil {
+		return nil
+	}
+	return r.required.grams
+}
+
+func (r *regexTerm) cost() cost { return runsRegex }
+
+func (r *regexTerm) source() string { return "/" + r.body + "/" + r.flags }
+
+// minRequired is the length from which a required text is searched first.
+const minRequired = 2
+
+// requiredText returns the longest text that every match of a regex contains, nil if none is
+// found. It considers only ASCII outside groups: it is an optimization.
+func requiredText(source string, exact bool) *needle {
+	var runs []string
+	var run []byte
+	end := func() { runs, run = append(runs, string(run)), nil }
+	depth := 0
+	for at := 0; at < len(source); at = regex.Next(source, at) {
+		c := source[at]
+		switch {
+		case c == '(':
+			depth++
+			end()
+		case c == ')':
+			depth--
+			end()
+		case depth > 0:
+		case c == '|':
+			return nil
+		case c == '*' || c == '?':
+			run = run[:max(len(run)-1, 0)]
+			end()
+		case c == '{':
+			run = run[:max(len(run)-1, 0)]
+			end()
+			if rest := strings.TrimLeft(source[at+1:], "0123456789,"); strings.HasPrefix(rest, "}") {
+				at = len(source) - len(rest)
+			}
+		case c == '\\':
+			switch escaped := source[at+1]; {
+			case strings.IndexByte("dDwWsSbBtnvfr", escaped) >= 0:
+				end()
+			case joins(rune(escaped)) || escaped < ' ' || escaped >= utf8.RuneSelf:
+				return nil // what follows may belong to the escape
+			default:
+				run = append(run, escaped)
+			}
+		case strings.IndexByte("+^$.[]}", c) >= 0 || c >= utf8.RuneSelf:
+			end()
+		default:
+			run = append(run, c)
+		}
+	}
+	end()
+	best := slices.MaxFunc(runs, func(a, b string) int { return len(a) - len(b) })
+	if len(best) < minRequired {
+		return nil
+	}
+	return newNeedle(best, exact)
+}

@@ -1,0 +1,444 @@
+// Package relink changes the links of notes, canvases and bases so that they lead where they led
+// before files or their parts were moved or a heading renamed.
+//
+// It opens no file: it works on the text of one file and on the paths of the vault before
+// and after. Only the target of a link changes, and only links of a file. A link that still
+// leads to the right file is left alone, and so is one that led nowhere. Links in code and
+// HTML comments are not links, as in the app.
+package relink
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// Left is a link that leads elsewhere after the change, because it could not be rewritten.
+type Left struct {
+	Line   int // from 1
+	Target string
+	Reason string
+}
+
+// The reasons for a [Left].
+const (
+	unwritable        = "no link can hold the new path"
+	unwritableHeading = "no link can hold the new heading"
+	unlocated         = "the link cannot be taken apart"
+	disturbed         = "with the new path other links would be read differently"
+)
+
+// edit replaces a span of a text.
+type edit struct {
+	markdown.Span
+	text string
+}
+
+// Rewrite returns the text of the file source, a path before the move, with its links
+// rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
+// have links. text is never modified; without a change it is returned.
+func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
+	var edits []edit
+	switch strings.ToLower(path.Ext(source)) {
+	case ".md":
+		const fence = 1 // line above the properties
+		found := markdown.Scan(text)
+		front := found.Frontmatter
+		block, inProperties, lost := frontmatter.RewriteLinks(text[front.Start:front.End], func(raw string, link markdown.Link) string {
+			edits, reason := m.link(raw, link, source)
+			if reason != "" {
+				left = append(left, Left{link.Line + fence, link.Target, reason})
+			}
+			if len(edits) == 0 {
+				return ""
+			}
+			return string(apply([]byte(raw), edits))
+		})
+		for _, link := range lost {
+			left = append(left, Left{link.Line + fence, link.Target, unlocated})
+		}
+		if inProperties > 0 {
+			edits = append(edits, edit{front, string(block)})
+		}
+		inBody, more, lostInBody := m.body(text, found, source)
+		edits, changed, left = append(edits, inBody...), inProperties+more, append(left, lostInBody...)
+	case ".canvas":
+		// The edits are inside strings of the JSON; the rest keeps its layout.
+		line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
+		for _, n := range canvasNodes(text) {
+			switch n.kind {
+			case "file":
+				some, reason := m.file(text, n, source)
+				if reason != "" {
+					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
+				}
+				slices.SortFunc(some, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+				edits, changed = append(edits, some...), changed+min(len(some), 1)
+			case "text":
+				inner := []byte(unquote(text[n.text.Start:n.text.End]))
+				some, more, lost := m.body(inner, markdown.Scan(inner), source)
+				edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
+				changed += more
+				for _, l := range lost {
+					left = append(left, Left{line(n.text.Start), l.Target, l.Reason})
+				}
+			}
+		}
+	case ".base":
+		edits, left = m.expressions(text, source)
+		changed = len(edits)
+	}
+	return apply(text, edits), changed, left
+}
+
+// body returns the edits to the links of a Markdown text. There are none if the edited text
+// would have other tags or links than those that were rewritten.
+func (m *Move) body(text []byte, found markdown.Note, source string) (edits []edit, changed int, left []Left) {
+	add := func(some []edit, start int) {
+		for _, e := range some {
+			edits = append(edits, edit{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})
+		}
+	}
+	for _, link := range found.Links {
+		if !m.Concerns(link, source) {
+			continue
+		}
+		some, reason := m.link(string(text[link.Span.Start:link.Span.End]), link, source)
+		if reason != "" {
+			left = append(left, Left{link.Line, link.Target, reason})
+			continue
+		}
+		add(some, link.Span.Start)
+		changed += min(len(some), 1)
+	}
+	for _, base := range found.Bases {
+		some, lost := m.expressions(text[base.Start:base.End], source)
+		add(some, base.Start)
+		changed += len(some)
+		for _, l := range lost {
+			l.Line += bytes.Count(text[:base.Start], []byte("\n"))
+			left = append(left, l)
+		}
+	}
+	if changed == 0 {
+		return nil, 0, left
+	}
+	// The target of a link comes after the links in its text.
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+	then := markdown.Scan(apply(text, edits))
+	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
+	if sameTags && slices.EqualFunc(found.Links, then.Links, func(a, b markdown.Link) bool {
+		return a.Style == b.Style && a.Embed == b.Embed && m.keeps(a, b, source)
+	}) {
+		return edits, changed, left
+	}
+	left = nil
+	for _, link := range found.Links {
+		if m.Concerns(link, source) {
+			left = append(left, Left{link.Line, link.Target, disturbed})
+		}
+	}
+	return nil, 0, left
+}
+
+// apply returns text with the edits made, which are in order of place.
+func apply(text []byte, edits []edit) []byte {
+	if len(edits) == 0 {
+		return text
+	}
+	size := len(text)
+	for _, e := range edits {
+		size += len(e.text) - (e.End - e.Start)
+	}
+	out, at := make([]byte, 0, size), 0
+	for _, e := range edits {
+		out = append(append(out, text[at:e.Start]...), e.text...)
+		at = e.End
+	}
+	return append(out, text[at:]...)
+}
+
+// parts are the places of the pieces of a link.
+type parts struct {
+	raw           string
+	style         markdown.LinkStyle
+	angle         bool // whether the target of an inline link is in angle brackets
+	display, path markdown.Span
+}
+
+// split finds the pieces of ![[path#sub|display]] or ![display](path#sub "title").
+func split(raw string, link markdown.Link) (p parts, ok bool) {
+	if link.Style == markdown.Wikilink {
+		start := strings.Index(raw, "[[") + len("[[")
+		inner := raw[start : len(raw)-len("]]")]
+		start += len(inner) - len(strings.TrimLeftFunc(inner, unicode.IsSpace))
+		p := parts{raw: raw, path: markdown.Span{Start: start, End: start + len(link.Path)}}
+		rest, ok := strings.CutPrefix(raw[start:], link.Path)
+		if !ok {
+			return p, false
+		}
+		bar := strings.IndexByte(rest, '|')
+		if at := strings.Index(rest[bar+1:], link.Display); bar >= 0 && at >= 0 {
+			at += p.path.End + bar + 1
+			p.display = markdown.Span{Start: at, End: at + len(link.Display)}
+		}
+		return p, true
+	}
+	// The target of an inline link begins after the first "](" that makes the same link
+	// of the rest.
+	open := strings.IndexByte(raw, '[') + 1
+	for from := open; ; {
+		n := strings.Index(raw[from:], "](")
+		if n < 0 {
+			return parts{}, false
+		}
+		closing := from + n
+		from = closing + 1
+		same, ok := markdown.ParseLink("[x" + raw[closing:])
+		if ok && same.Target == link.Target {
+			p := parts{raw: raw, style: markdown.Inline, display: markdown.Span{Start: open, End: closing}}
+			// The path of an inline link ends before the subpath.
+			start := closing + len("](")
+			start += len(p.raw[start:]) - len(strings.TrimLeft(p.raw[start:], " \t"))
+			p.angle = p.raw[start] == '<'
+			if p.angle {
+				start++
+			}
+			end := start
+			for ; end < len(p.raw)-1; end++ {
+				b, next := p.raw[end], p.raw[end+1]
+				if b == '#' || b == '\\' && next == '#' || p.angle && b == '>' || !p.angle && b <= ' ' {
+					break
+				}
+				if b == '\\' {
+					end++
+				}
+			}
+			p.path = markdown.Span{Start: start, End: min(end, len(p.raw)-1)}
+			return p, true
+		}
+	}
+}
+
+// reads reports whether the link leads to file and subpath if written replaces the span at.
+func (p parts) reads(at markdown.Span, written, file, subpath string) bool {
+	text := strings.TrimPrefix(p.raw[:at.Start], "!") + written + p.raw[at.End:]
+	if p.style == markdown.Inline {
+		text = "[x" + p.raw[p.display.End:at.Start] + written + p.raw[at.End:]
+	}
+	link, ok := markdown.ParseLink(text)
+	return ok && link.Path == file && link.Subpath == subpath && link.Style == p.style
+}
+
+// spellings returns the ways to write a path in a link of this kind, best first: as the app
+// does, which encodes little, and with more percent-encoded.
+func (p parts) spellings(path string) []string {
+	switch {
+	case p.style == markdown.Wikilink:
+		return []string{path}
+	case p.angle:
+		return []string{path, encode(path, "<>\\%")}
+	}
+	return []string{encode(path, " \\"), encode(path, " \\%()<>`$[]*_!\"'{|}~")}
+}
+
+// encode percent-encodes marks and control characters.
+func encode(path, marks string) string {
+	const digits = "0123456789ABCDEF"
+	var out strings.Builder
+	for n := range len(path) {
+		b := path[n]
+		if b >= ' ' && b != 0x7f && strings.IndexByte(marks, b) < 0 {
+			out.WriteByte(b)
+			continue
+		}
+		out.WriteString("%" + string(digits[b>>4]) + string(digits[b&0xf]))
+	}
+	return out.String()
+}
+
+// named finds the texts in the expressions of a base that name a file or a folder:
+// link("x"), file("x"), image("x"), file.hasLink("x"), x.linksTo("x"), file.inFolder("x"),
+// file.folder == "x" and file.path == "x". In YAML the quotation marks may have a backslash.
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(link|file|image|hasLink|linksTo|inFolder)\(\s*(\\?["'])([^"'\\\r\n]+)|\b(?:file|this)(?:\.file)?\.(folder|path)\s*[=!]=\s*(\\?["'])([^"'\\\r\n]+)`)
+})
+
+// expressions returns the edits to the names of files and folders in a base. A text is resolved
+// as a link in the base; a [[link]] in a text keeps its marks.
+func (m *Move) expressions(text []byte, source string) (edits []edit, left []Left) {
+	if m.names == nil { // a heading gets another text, and those of bases name none
+		return nil, nil
+	}
+	for _, at := range named().FindAllSubmatchIndex(text, -1) {
+		kind, mark, name := at[2:4], at[4:6], markdown.Span{Start: at[6], End: at[7]}
+		if kind[0] < 0 {
+			kind, mark, name = at[8:10], at[10:12], markdown.Span{Start: at[12], End: at[13]}
+		}
+		if !bytes.HasPrefix(text[name.End:], text[mark[0]:mark[1]]) {
+			continue // not the end of the text
+		}
+		old := string(text[name.Start:name.End])
+		var written, reason string
+		switch string(text[kind[0]:kind[1]]) {
+		case "inFolder", "folder":
+			bare := strings.Trim(old, "/")
+			for from, to := range m.folders { // of which none is in another one
+				if rest, in := strings.CutPrefix(bare, from); in && (rest == "" || rest[0] == '/') {
+					written = strings.Replace(old, bare, to+rest, 1)
+				}
+			}
+		case "path":
+			written = m.to[old]
+		default:
+			raw, bare := old, strings.HasPrefix(old, "[[")
+			if !bare {
+				raw = "[[" + old + "]]"
+			}
+			if link, ok := markdown.ParseLink(raw); ok {
+				var some []edit
+				some, reason = m.link(raw, link, source)
+				if written = string(apply([]byte(raw), some)); !bare {
+					written = strings.TrimSuffix(strings.TrimPrefix(written, "[["), "]]")
+				}
+			}
+		}
+		if strings.ContainsAny(written, "\"'\\") || reason != "" {
+			left = append(left, Left{1 + bytes.Count(text[:name.Start], []byte("\n")), old, unwritable})
+		} else if written != "" && written != old {
+			edits = append(edits, edit{name, written})
+		}
+	}
+	return edits, left
+}
+
+// node is a node of a canvas: its type, and the places of its strings with their quotes.
+type node struct {
+	kind                string
+	file, subpath, text markdown.Span
+}
+
+// canvasNodes returns the nodes of a canvas that have a file or a text, none if it is not
+// valid JSON.
+func canvasNodes(text []byte) (all []node) {
+	if !json.Valid(text) {
+		return nil
+	}
+	eachMember(text, 0, func(key string, list []byte, at int) {
+		if key != "nodes" || list[0] != '[' {
+			return
+		}
+		eachMember(list, at, func(_ string, object []byte, at int) {
+			if object[0] != '{' {
+				return
+			}
+			var n node
+			eachMember(object, at, func(key string, value []byte, at int) {
+				span := markdown.Span{Start: at, End: at + len(value)}
+				switch {
+				case value[0] != '"':
+				case key == "type":
+					n.kind = unquote(value)
+				case key == "file":
+					n.file = span
+				case key == "subpath":
+					n.subpath = span
+				case key == "text":
+					n.text = span
+				}
+			})
+			if n.kind == "file" && n.file.End > 0 || n.kind == "text" && n.text.End > 0 {
+				all = append(all, n)
+			}
+		})
+	})
+	return all
+}
+
+// eachMember calls member for the members of an object, or the elements of an array, of valid JSON,
+// with the value and its offset in the text of which this one begins at the offset at.
+func eachMember(text []byte, at int, member func(key string, value []byte, at int)) {
+	// The text is valid: its end is the only error.
+	d := json.NewDecoder(bytes.NewReader(text))
+	open, _ := d.Token()
+	if _, isList := open.(json.Delim); !isList {
+		return
+	}
+	for d.More() {
+		key := ""
+		if open == json.Delim('{') {
+			name, _ := d.Token()
+			key, _ = name.(string)
+		}
+		var value json.RawMessage
+		_ = d.Decode(&value)
+		member(key, value, at+int(d.InputOffset())-len(value))
+	}
+}
+
+// unquote decodes a JSON string.
+func unquote(quoted []byte) string {
+	var text string
+	_ = json.Unmarshal(quoted, &text) // it is part of valid JSON
+	return text
+}
+
+// quote encodes a JSON string with as few escapes as possible.
+func quote(text string) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string always encodes
+	return bytes.TrimSuffix([]byte(out.String()), []byte("\n"))
+}
+
+// onto turns edits to the decoded text of a JSON string into edits to the encoded one, which
+// begins at the offset at.
+func onto(quoted []byte, at int, edits []edit) []edit {
+	out := make([]edit, len(edits))
+	from, said := 1, 0 // offsets in quoted and in the decoded text
+	advance := func(to int) int {
+		for said < to {
+			if quoted[from] < utf8.RuneSelf && quoted[from] != '\\' {
+				said++
+				from++
+				continue
+			}
+			// The first character: an escape, a pair of surrogate escapes, or its bytes.
+			const escape = len(`\ud83d`)
+			rest, size := quoted[from:], 1
+			switch {
+			case rest[0] != '\\':
+				for rest[size] >= 0x80 && rest[size] < 0xc0 {
+					size++
+				}
+			case rest[1] != 'u':
+				size = len(`\n`)
+			case bytes.HasPrefix(rest[escape:], []byte(`\u`)) && strings.EqualFold(string(rest[2]), "d") && len(unquote([]byte(`"`+string(rest[:2*escape])+`"`))) == 4:
+				size = 2 * escape
+			default:
+				size = escape
+			}
+			said += len(unquote(append(append([]byte{'"'}, quoted[from:from+size]...), '"')))
+			from += size
+		}
+		return from
+	}
+	for i, e := range edits {
+		written := quote(e.text)
+		out[i].Start = at + advance(e.Start)
+		out[i].End = at + advance(e.End)
+		out[i].text = string(written[1 : len(written)-1])
+	}
+	return out
+}

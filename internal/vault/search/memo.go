@@ -1,0 +1,72 @@
+package search
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+)
+
+// Memo caches values computed from the facts of files, for the next call on the same files.
+// The zero value is empty. It is safe for concurrent use.
+type Memo struct {
+	mu      sync.Mutex
+	entries map[string]*memoEntry
+}
+
+// memoEntry is one kept value, with the files from which it was computed.
+type memoEntry struct {
+	mu    sync.Mutex
+	files []*index.File
+	value any
+}
+
+// Derived is a value that is computed from the facts of files, and cached under its name.
+// It must not be changed.
+type Derived[T any] struct {
+	Name    string
+	Compute func([]*index.File) T
+	// Follow computes the value for files from the last one, which was for other files: most
+	// of them are the same, and both lists are in the order of listings. nil means Compute.
+	Follow func(last T, before, files []*index.File) T
+}
+
+// Of returns the value for a list of files. It computes it if the last one was
+// for another list; calls for the same value wait for one another.
+func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
+	m.mu.Lock()
+	if m.entries == nil {
+		m.entries = map[string]*memoEntry{}
+	}
+	e := m.entries[d.Name]
+	if e == nil {
+		e = &memoEntry{}
+		m.entries[d.Name] = e
+	}
+	m.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.files == nil || d.Follow == nil && !same(e.files, files):
+		e.files, e.value = files, d.Compute(files)
+	case !same(e.files, files):
+		e.files, e.value = files, d.Follow(e.value.(T), e.files, files)
+	}
+	return e.value.(T)
+}
+
+// same reports whether two lists have the same files. Most are the very list of an index,
+// which does not change.
+func same(a, b []*index.File) bool {
+	if len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] {
+		return true
+	}
+	return slices.Equal(a, b)
+}
+
+// Forget drops all values. They are computed again when they are needed.
+func (m *Memo) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entries = nil
+}

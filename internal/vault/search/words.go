@@ -1,0 +1,293 @@
+package search
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/find"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
+	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+)
+
+// words is the index of words of a vault, which is made at the first question that needs it.
+type words struct {
+	turn    sync.Mutex // held while a call brings it up to date
+	folder  *disk.Folder
+	place   cache.Extra
+	of      *index.Index // that index is of; nil if it is not known what index lacks
+	index   *find.Index
+	view    *find.View // of index, without the files that are excluded by filters
+	filters string
+	unsaved int // files that the cache file does not have
+}
+
+const (
+	// maxUnsaved is how many files are read again after a restart at most.
+	maxUnsaved = 500
+	// fewFiles are read one by one. For more it is faster to go through the cached texts.
+	fewFiles = 32
+)
+
+// wordsEnd is the suffix of the file with the index of words in the folder of caches.
+const wordsEnd = ".words"
+
+// Words has ask use the index of words of the files of x, which is the index of a vault as it is,
+// without the excluded ones; filters tells what excluded excludes. The error is that of ask, of the context
+// or the budget of the call. What was read until then serves the next call. Where the saved index is damaged, another one
+// is made, and ask is called again.
+func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool, ask func(*find.View) error) error {
+	current := func() (*find.View, error) { return k.wordsInTurn(from, x, filters, excluded) }
+	if k.Resident {
+		inTurn := current
+		current = func() (*find.View, error) { return untilDone(from.Ctx, inTurn) }
+	}
+	for again := false; ; again = true {
+		view, err := current()
+		if err == nil {
+			err = ask(view)
+		}
+		if again || !errors.Is(err, find.ErrDamaged) {
+			return err
+		}
+		k.words.turn.Lock()
+		k.words.forget()
+		_ = k.words.place.Write(nil) // or it is damaged again
+		k.words.turn.Unlock()
+	}
+}
+
+func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
+	w := &k.words
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	if err := from.Ctx.Err(); err != nil {
+		return nil, err
+	}
+	w.open(from)
+	if w.view != nil && w.of == x && w.filters == filters {
+		return w.view, nil
+	}
+	var changed, gone []string // what the index of words does not have as it is, and what is gone
+	if w.of == nil {
+		changed, gone = w.index.Stale(func(yield func(string, uint64) bool) {
+			for _, f := range x.Files {
+				if !yield(f.Path.String(), StampOf(f)) {
+					return
+				}
+			}
+		})
+	} else {
+		before, now := make([]bool, len(w.of.Files)), map[string]bool{}
+		for i, place := range index.Kept(w.of.Files, x.Files) {
+			if place >= 0 {
+				before[place] = true
+				continue
+			}
+			path := x.Files[i].Path.String()
+			changed = append(changed, path)
+			now[path] = true
+		}
+		for i, kept := range before {
+			if path := w.of.Files[i].Path.String(); !kept && !now[path] {
+				gone = append(gone, path)
+			}
+		}
+	}
+	if len(changed)+len(gone) > 0 {
+		w.of, w.view = nil, nil
+		var err error
+		read := 0
+		next, damaged := w.index.Update(func(add func(find.Doc)) { read, err = k.eachDoc(from, x, changed, add) }, gone)
+		if damaged != nil {
+			return nil, cmp.Or(err, damaged)
+		}
+		w.index = next
+		w.unsaved += read + len(gone)
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.of = x
+	if w.unsaved > maxUnsaved || !k.Resident {
+		w.save()
+	}
+	w.view, w.filters = w.index.View(func(p string) bool { return !excluded(p) }), filters
+	return w.view, nil
+}
+
+// OpenWords reads what [Store.Words] needs of the cache file. It may be called while the index is made.
+func (k *Store) OpenWords(from View) {
+	k.words.turn.Lock()
+	defer k.words.turn.Unlock()
+	k.words.open(from)
+}
+
+func (w *words) open(from View) {
+	if w.folder != from.Folder {
+		w.save()
+		w.forget()
+		w.folder, w.place = from.Folder, cache.NewExtra(ownerfiles.CacheFolder(from.Env, from.Path), from.source(), wordsEnd)
+	}
+	if w.index == nil {
+		w.index = cmp.Or(w.load(), &find.Index{})
+	}
+}
+
+// save writes what the cache file does not have. Postings are then read from the file, and take no memory.
+func (w *words) save() {
+	if w.unsaved == 0 {
+		return
+	}
+	saved, err := w.index.Append(nil, BuildID())
+	if err != nil || w.place.Write(saved) != nil {
+		return
+	}
+	w.unsaved = 0
+	if loaded := w.load(); loaded != nil {
+		w.index, w.view = loaded, nil
+	}
+}
+
+// load returns the index in the cache file, nil if there is none that can be read.
+func (w *words) load() (loaded *find.Index) {
+	if file := w.place.Open(); file != nil {
+		loaded, _ = find.Load(file, file.Size(), BuildID()) // it is nil with an error
+	}
+	return loaded
+}
+
+func (w *words) forget() { w.index, w.view, w.of, w.unsaved = nil, nil, nil, 0 }
+
+// StampOf tells the content of a file from others. It is 0 for a file that was written a moment ago, because that may
+// change and keep its stamp.
+func StampOf(f *index.File) (stamp uint64) {
+	if !f.Settled() && f.HasFacts() {
+		return 0
+	}
+	stamp = 1
+	for _, part := range [...]uint64{uint64(f.Stamp.Size), uint64(f.Stamp.Modified), uint64(f.Stamp.Changed), f.Stamp.Inode} {
+		stamp = (stamp ^ part) * 0x9e3779b97f4a7c15 // as in splitmix64
+		stamp ^= stamp >> 29
+	}
+	return stamp | 1
+}
+
+// eachDoc reads files and adds them one by one. It returns how many it has added.
+func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find.Doc)) (read int, err error) {
+	var mu sync.Mutex
+	missing := make(map[string]bool, len(files))
+	for _, p := range files {
+		missing[p] = true
+	}
+	used := budget.From(from.Ctx)
+	take := func(p string, text []byte) {
+		place, known := x.Place(p)
+		if !known {
+			return
+		}
+		d := docOf(x.Files[place], text)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			err = errors.Join(used.Step(1), from.Ctx.Err())
+		}
+		if err == nil && missing[p] {
+			delete(missing, p)
+			read++
+			add(d)
+		}
+	}
+	if len(files) > fewFiles {
+		wanted := maps.Clone(missing) // which does not change while it is asked
+		from.Tally = nil              // the files are counted by the index
+		walked := k.EachNote(from, Scope{
+			Texts:    true,
+			Excluded: func(string) bool { return false },
+			Wanted:   func(n *Note) bool { return wanted[n.File] && from.Ctx.Err() == nil },
+		}, func(n *Note) { take(n.File, n.Text()) })
+		if err = cmp.Or(err, walked); err != nil {
+			return read, err
+		}
+	}
+	// What is no note, and what was made meanwhile.
+	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		var text []byte
+		if place, known := x.Place(p); known && KindOf(p) <= find.Canvas {
+			text, _ = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
+		}
+		if take(p, text); err != nil {
+			break
+		}
+	}
+	return read, err
+}
+
+// KindOf returns what the file at a path is for package find.
+func KindOf(p string) find.Kind {
+	switch strings.ToLower(path.Ext(p)) {
+	case ".md":
+		return find.Note
+	case ".canvas":
+		return find.Canvas
+	case ".base":
+		return find.Base
+	}
+	return find.Attachment
+}
+
+func docOf(f *index.File, text []byte) find.Doc {
+	d := find.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String()), Stamp: StampOf(f)}
+	switch d.Kind {
+	case find.Canvas:
+		d.Body = CanvasText(text)
+	case find.Note:
+		text = text[:min(len(text), find.MaxBody)]
+		d.Body = string(text[markdown.BodyStart(text):])
+		facts := f.Facts()
+		for _, h := range facts.Headings() {
+			d.Headings = append(d.Headings, h.Text)
+		}
+		properties := facts.Properties()
+		d.Aliases, d.Tags = frontmatter.Aliases(properties), facts.Tags()
+		for _, p := range properties {
+			if !strings.EqualFold(p.Key, "aliases") && !strings.EqualFold(p.Key, "tags") {
+				d.Properties = append(d.Properties, p.Value.Text())
+			}
+		}
+		facts.EachLink(func(l *markdown.Link) {
+			if l.Display != "" {
+				d.Links = append(d.Links, l.Display)
+			}
+		})
+	}
+	return d
+}
+
+// CanvasText returns the texts of a canvas, a line for each card, group and edge; "" where it is none.
+func CanvasText(text []byte) string {
+	type part struct{ Text, Label, File, URL string }
+	var canvas struct{ Nodes, Edges []part }
+	if json.Unmarshal(text, &canvas) != nil {
+		return ""
+	}
+	var lines []string
+	for _, p := range append(canvas.Nodes, canvas.Edges...) {
+		for _, s := range []string{p.Text, p.Label, p.File, p.URL} {
+			if s != "" {
+				lines = append(lines, s)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}

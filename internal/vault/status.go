@@ -1,0 +1,136 @@
+package vault
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+)
+
+// status says how the program would work on a folder: what it is locked into,
+// and where it keeps what it knows. It opens the vault, so that one that cannot
+// be opened is said.
+func status(h *command.Host, folder string) command.Reply {
+	path, err := filepath.Abs(folder)
+	if err != nil {
+		return command.Explain(command.ErrVaultNotFound)
+	}
+	h.Confine(path, false)
+	if err := h.OpenFolder(path, &command.Vault{}); err != nil {
+		return command.Explain(err)
+	}
+	ignored := filepath.Join(path, access.IgnoreFile) // the file that hides notes of a vault
+	if _, err := os.Lstat(ignored); errors.Is(err, fs.ErrNotExist) {
+		ignored = "none"
+	}
+	table := command.Table{}
+	for _, line := range [][2]string{
+		{"folder", path},
+		{"sandbox", h.Sandbox.String()},
+		{"ignore file", ignored},
+		{"cache", cmp.Or(ownerfiles.CacheFolder(h.Env, path), "none: no place outside the vault")},
+	} {
+		table.Rows = append(table.Rows, line[:])
+	}
+	return table.Reply(command.FormatTSV)
+}
+
+// stateOf names the state from which a call is answered, "" if the answer depends on more
+// than the index and the day, or if that is not known without looking at every file. The same
+// call of the same state has the same answer. No two processes have a state in common.
+func stateOf(v *command.Vault, line command.Line) string {
+	row, err := lookUp(line.Command)
+	ofTheMoment := slices.ContainsFunc(line.Args, func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "active" || name == "daily"
+	})
+	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || ofTheMoment {
+		return ""
+	}
+	state := v.Host.Knowledge.State
+	if row.OfFiles {
+		state = v.Host.Knowledge.StateIfCurrent
+	}
+	number, ok := state(v.View())
+	if !ok {
+		return ""
+	}
+	day := v.Clock().Add(-v.DayStart).Format(time.DateOnly)
+	return command.Digest(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
+}
+
+var processName = sync.OnceValue(rand.Text)
+
+// help shows of one command its family: "help daily" shows the commands that begin with
+// "daily:" too. To the gateway, whose answers agents read, it does not show how this program is
+// started.
+func help(v *command.Vault, p command.Values) (command.Reply, error) {
+	if name := p["command"]; name != "" {
+		var blocks []string
+		for _, row := range table() {
+			if row.Name == name || strings.HasPrefix(row.Name, name+":") {
+				blocks = append(blocks, block(row))
+			}
+		}
+		if len(blocks) == 0 {
+			_, err := lookUp(name)
+			return command.Reply{}, err
+		}
+		return command.Text(strings.Join(blocks, "\n")), nil
+	}
+	var out strings.Builder
+	out.WriteString("vaultwicket embedded vault CLI\n")
+	if !v.ForGateway {
+		out.WriteString("\n" + command.Synopsis + "\n\nOptions:\n")
+		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
+		fmt.Fprintf(&out, "  %-22s%s\n", command.WriteSwitch, "Let the command change the vault")
+		fmt.Fprintf(&out, "  %-22s%s\n", command.PlanSwitch, "Show what the command would change")
+		fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
+	}
+	out.WriteString(`
+Notes:
+  file resolves like a link, path is exact; without either the focused note counts.
+  In content=, old= and new= use \n for a line break and \t for a tab.
+  Exit status: 0 done, 1 failed, 2 wrong request.
+
+Commands:
+`)
+	for _, row := range table() {
+		out.WriteString(block(row))
+	}
+	return command.Text(out.String()), nil
+}
+
+// block is a command in the layout of the app's help.
+func block(c command.Command) string {
+	var out strings.Builder
+	syntax, help := c.Syntax()
+	fmt.Fprintf(&out, "  %s%s\n", column(c.Name, 22), help)
+	for _, p := range syntax.Params {
+		note := ""
+		if p.Required {
+			note = " (required)"
+		}
+		fmt.Fprintf(&out, "    %s- %s%s\n", column(command.Usage(p), 20), p.Summary, note)
+	}
+	return out.String()
+}
+
+// column pads text to a width; two blanks follow text that is wider.
+func column(text string, width int) string {
+	if len(text) >= width {
+		return text + "  "
+	}
+	return text + strings.Repeat(" ", width-len(text))
+}

@@ -1,0 +1,338 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// journal returns the journal of the testVault, as the program finds it.
+func (h *testVault) journal() *journal.Journal {
+	v := require.Value(h.host().Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
+	defer v.Disk.Close()
+	return require.Value(v.Journal())(h.t)
+}
+
+// changes returns the ids of the changes in the journal, oldest first.
+func (h *testVault) changes() (ids []string) {
+	entries, damage, err := h.journal().Entries(journal.Filter{})
+	if err != nil || len(damage) > 0 {
+		h.t.Fatal(err, damage)
+	}
+	for _, e := range entries {
+		ids = append([]string{e.ID}, ids...)
+	}
+	return ids
+}
+
+// tree describes every file of the vault: folders stay when their last file goes.
+func (h *testVault) tree() string { return fmt.Sprintf("%q", h.texts(true)) }
+
+func TestUndo(t *testing.T) {
+	for _, test := range []struct{ name, call, said string }{
+		{"what was made is removed", "create path=n/new.md content=x", "create n/new.md"},
+		{"what was changed is as it was", "append path=a.md content=x", "append a.md"},
+		{"what was replaced too", "create path=a.md content=x overwrite", "create a.md"},
+		{"what was moved is moved back", "move path=a.md to=x/y.md", "move a.md and 1 more"},
+		{"with the links that followed", "rename path=linked.md name=other", "rename linked.md and 1 more"},
+		{"what was deleted comes back", "delete path=a.md", "delete a.md"},
+		{"for good or not", "delete path=sub/b.md permanent", "delete sub/b.md"},
+		{"today's note goes", "daily:append content=x", "daily:append 2026-11-21.md"},
+		{"bookmarks are settings", "bookmark file=a.md", "bookmark .obsidian/bookmarks.json"},
+		{"and the file of them stays", "bookmark search=a.md", "bookmark .obsidian/bookmarks.json"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": "text\r\n", "sub/b.md": "", "linked.md": "[[a]] [[linked]]", "l.md": "[[linked]]", ".obsidian/app.json": followLinks})
+			if strings.Contains(test.call, "search") {
+				h.put(".obsidian/bookmarks.json", "{}")
+			}
+			before := h.tree()
+			h.does(strings.Fields(test.call)...)
+			after := h.tree()
+			first := h.changes()[0]
+			for range 3 {
+				h.expect(command.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
+				got := h.tree()
+				require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
+				h.expect(command.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
+				h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
+				ids := h.changes()
+				h.does("undo", ids[len(ids)-1])
+				got = h.tree()
+				require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
+				ids = h.changes()
+				_, more, _ := strings.Cut(test.said, " and ")
+				first, test.said = ids[len(ids)-1], "undo "+redone(t, h, ids[len(ids)-1])
+				if more != "" {
+					test.said += " and " + more
+				}
+			}
+		})
+	}
+}
+
+// redone returns the note that taking a change back is about.
+func redone(t *testing.T, h *testVault, id string) string {
+	t.Helper()
+	return require.Value(h.journal().Entry(id))(t).Steps[0].Source()
+}
+
+func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
+	const refused = " Nothing was undone.\n"
+	for _, test := range []struct {
+		name, call string
+		meanwhile  func(h *testVault)
+		want       string
+	}{
+		{
+			"a note that was edited", "append path=a.md content=mine",
+			func(h *testVault) { h.put("a.md", "text\nmine\ntheirs\n") },
+			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n text\n-mine\n\\ No newline at end of file\n+mine\n+theirs\n",
+		},
+		{
+			"a note that is gone", "append path=a.md content=mine", func(h *testVault) { h.remove("a.md") },
+			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-text\n-mine\n\\ No newline at end of file\n",
+		},
+		{
+			"a note that is there again", "delete path=a.md", func(h *testVault) { h.put("a.md", "theirs\n") },
+			"Error: Conflict: \"a.md\" was changed since." + refused + "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+theirs\n",
+		},
+		{
+			"another note where one was", "move path=a.md to=b.md", func(h *testVault) { h.put("a.md", "theirs") },
+			"Error: Conflict: there is another file at \"a.md\"." + refused,
+		},
+		{
+			"a note that was moved on", "move path=a.md to=b.md", func(h *testVault) { h.remove("b.md"); h.put("c.md", "text\n") },
+			"Error: Conflict: \"b.md\" was changed since." + refused + "The text that the change wrote is not kept.\n",
+		},
+		{
+			"a long difference is cut", "append path=a.md content=mine", func(h *testVault) { h.put("a.md", strings.Repeat("line\n", 10_000)) },
+			"",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": "text\n", "l.md": "[[a]]"})
+			h.does(strings.Fields(test.call)...)
+			test.meanwhile(h)
+			before := h.tree()
+			if test.want != "" {
+				h.expect(command.ExitFailed, test.want, "undo")
+			} else if status, out, _ := h.run("undo"); status != command.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
+				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
+			}
+			after := h.tree()
+			assert.That(t, after == before, "the vault is\n%s, was\n%s", after, before)
+		})
+	}
+}
+
+func TestOneConflictStopsTheWholeUndo(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "", "b.md": "[[a]]", "c.md": "[[a]]", ".obsidian/app.json": followLinks})
+	h.run("rename", "path=a.md", "name=z")
+	h.put("b.md", "theirs [[z]]")
+	before := h.tree()
+	status, out, _ := h.run("undo")
+	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") && h.tree() == before, "status %d, %q", status, out)
+}
+
+func TestWrongIDs(t *testing.T) {
+	h := build(t, nil)
+	const id = "20260101T000000.000000000Z-abcd"
+	h.steps([]turn{
+		{"nothing was changed yet", "undo", command.ExitFailed, "Error: Nothing to undo.\n"},
+		{"an id that is none", "undo 7", command.ExitMisuse, "Error: Invalid value for id: \"7\"\n"},
+		{"a change that is not kept", "undo " + id, command.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
+		{"two ids", "undo " + id + " id=" + id, command.ExitMisuse, "Error: Parameter given twice: id\n"},
+	})
+	h.put("a.md", "x")
+	h.env["XDG_STATE_HOME"] = ""
+	h.expectPrefix(command.ExitFailed, "Error: Nothing can be changed: the journal needs a folder", "undo")
+}
+
+// broken writes an entry for a change that was broken off.
+func (h *testVault) broken(steps ...journal.Step) string {
+	now := time.Now()
+	e := journal.Entry{ID: journal.NewID(now), Time: now, Command: "move", Steps: steps}
+	content := func(s journal.Step) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader([]byte("old"))), nil }
+	require.NoError(h.t, h.journal().Begin(e, content))
+	return e.ID
+}
+
+func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
+	old, other := journal.ImageOf([]byte("old")), journal.ImageOf([]byte("new"))
+	for _, test := range []struct {
+		name  string
+		found map[string]string
+		step  journal.Step
+		want  map[string]string
+	}{
+		{"nothing was done yet", map[string]string{"a.md": "old"}, journal.Step{Path: "a.md", Before: old, After: other}, map[string]string{"a.md": "old"}},
+		{"all was done", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", Before: old, After: other}, map[string]string{"a.md": "old"}},
+		{"it was not made yet", nil, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
+		{"it was made", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
+		{"it was not moved yet", map[string]string{"a.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it had both names", map[string]string{"a.md": "old", "b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"an empty file had taken the second name", map[string]string{"a.md": "old", "b.md": ""}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved and changed", map[string]string{"b.md": "new"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved and not changed yet", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+	} {
+		for _, named := range []bool{true, false} {
+			h := build(t, test.found)
+			args := []string{"undo", h.broken(test.step)}
+			if !named {
+				args = args[:1]
+			}
+			changed := h.get("a.md") != test.want["a.md"] || test.want["b.md"] != "" && h.get("b.md") != test.want["b.md"]
+			status, out, _ := h.run(args...)
+			assert.That(t, (status == command.ExitDone) == (named || changed), "%s: status %d, %q", test.name, status, out)
+			for path, text := range test.want {
+				assert.Equal(t, h.get(path), text, "%s: %s", test.name, path)
+			}
+			status, _, _ = h.run("undo", "id="+h.changes()[0])
+			assert.That(t, !named || status == command.ExitFailed, "%s: it can be undone twice", test.name)
+		}
+	}
+}
+
+func TestAPathOfTheJournalIsJudged(t *testing.T) {
+	for _, path := range []string{"../a.md", ".obsidian/app.json", "/etc/passwd", ".trash/a.md"} {
+		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
+		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
+		h.expectPrefix(command.ExitFailed, "Error: Change "+id+" cannot be undone: path ", "undo", id)
+	}
+}
+
+func TestUndoCanBePlannedAndExpected(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text"})
+	h.run("delete", "path=a.md")
+	paths := h.plan("undo").paths()
+	assert.That(t, len(paths) == 1 && paths[0] == "a.md" && h.get("a.md") == "(missing)", "the plan lists %q", paths)
+	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
+	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
+	_, _, facts := h.run("--facts", "undo")
+	want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`
+	assert.That(t, entryID.ReplaceAllString(facts, "ID") == "vaultwicket-facts: "+want+"\n", "facts %q", facts)
+}
+
+func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text\n"})
+	folder := filepath.Join(h.env["XDG_STATE_HOME"], "vaultwicket")
+	require.NoError(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)))
+	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
+	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
+		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
+	}
+	_, _, failure := protocol.CutReport(stderr)
+	assert.That(t, failure.Code == protocol.CodeStateUnavailable && failure.Hint != "", "reported as %+v", failure)
+}
+
+func TestAnotherWriterIsAConflict(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text\n"})
+	unlock := require.Value(h.journal().Lock(context.Background()))(t)
+	defer unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out bytes.Buffer
+	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, command.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
+	want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"
+	assert.That(t, status == command.ExitFailed && out.String() == want, "status %d, %q, want %q", status, out.String(), want)
+}
+
+// oldTimes are those of changes, which are made by the machine's clock.
+var oldTimes = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+
+// written is a vault in which a note has three versions.
+func written(t *testing.T) *testVault {
+	h := build(t, map[string]string{"a.md": "one\n", "b.md": "", "c.md": "c"})
+	for _, call := range []string{
+		"append path=a.md content=two", "move path=a.md to=n/a.md", "create path=n/a.md content=three overwrite", "delete path=n/a.md",
+		"append path=b.md content=x", "create path=new.md content=x", "move path=c.md to=d.md", "bookmark search=x",
+	} {
+		h.does(strings.Fields(call)...)
+	}
+	return h
+}
+
+func TestHistory(t *testing.T) {
+	h := written(t)
+	const list = "1\tTIME\t5\tdelete\t-\n2\tTIME\t7\tcreate\t-\n3\tTIME\t4\tappend\t-\ta.md\n"
+	for _, typed := range []string{"history", "diff", "diff filter=local"} {
+		status, out, _ := h.run(append(strings.Fields(typed), "path=n/a.md")...)
+		out = oldTimes.ReplaceAllString(out, "TIME")
+		assert.That(t, status == command.ExitDone && out == list, "%s: status %d, %q", typed, status, out)
+	}
+	h.steps([]turn{
+		{"the notes that have versions, by their present names", "history:list", command.ExitDone, "b.md\nn/a.md\n"},
+		{"a version has the bytes of then", "history:read path=n/a.md version=3", command.ExitDone, "one\n"},
+		{"the newest is the default", "history:read path=n/a.md", command.ExitDone, "three\n"},
+		{"a note that was only moved has none", "history path=d.md", command.ExitDone, ""},
+		{"nor has one that was made", "history file=new", command.ExitDone, ""},
+		{"a note that was never there", "history path=none.md", command.ExitFailed, "Error: File \"none.md\" not found.\n"},
+		{"a version that is not there", "history:read path=n/a.md version=4", command.ExitFailed, "Error: Version \"4\" of \"n/a.md\" not found.\n"},
+		{"a version that is no number", "history:read path=n/a.md version=x", command.ExitMisuse, "Error: Invalid number: x\n"},
+		{"no version at all", "history:restore path=n/a.md", command.ExitMisuse, "Error: Missing required parameter: version=<n>\nUsage: history:restore [file=<name>] [path=<path>] version=<n>\n"},
+		{"no note", "history", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a version and another", "diff path=n/a.md from=3 to=2", command.ExitDone, "--- n/a.md (version 3)\n+++ n/a.md (version 2)\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"},
+		{"a version and a note that is gone", "diff path=n/a.md from=3", command.ExitDone, "--- n/a.md (version 3)\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"},
+		{"a version and the note", "diff path=b.md from=1", command.ExitDone, "--- b.md (version 1)\n+++ b.md\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"},
+		{"a version and itself", "diff path=n/a.md from=2 to=2", command.ExitDone, ""},
+		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", command.ExitFailed, "Error: Version \"9\" of \"n/a.md\" not found.\n"},
+		{"nothing to start from", "diff path=n/a.md to=9", command.ExitMisuse, "Error: Use to=<n> with from=<n>.\n"},
+		{"what only the app has", "diff path=n/a.md filter=sync", command.ExitFailed, "Error: \"diff filter=sync\" needs the Obsidian app.\n"},
+		{"a note is restored", "history:restore path=b.md version=1", command.ExitDone, "Restored: b.md from version 1\n"},
+		{"one that is gone too", "history:restore path=n/a.md version=2", command.ExitDone, "Restored: n/a.md from version 2\n"},
+	})
+	assert.That(t, h.get("b.md") == "" && h.get("n/a.md") == "one\ntwo", "the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
+	h.run("undo")
+	h.run("undo")
+	assert.That(t, h.get("b.md") == "x" && h.get("n/a.md") == "(missing)", "undone, the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
+	left, _, _ := h.run("history:restore", "path=b.md", "version=1")
+	assert.Equal(t, left, command.ExitDone, "it cannot be restored again")
+}
+
+func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "x"})
+	h.steps([]turn{
+		{"no notes", "history:list", command.ExitDone, ""},
+		{"no versions", "history path=a.md", command.ExitDone, ""},
+		{"nothing to read", "history:read path=a.md", command.ExitFailed, "Error: Version \"1\" of \"a.md\" not found.\n"},
+	})
+}
+
+// While something is hidden, what is known of a note that the owner took from its place is
+// not told: it may be hidden now. What was deleted through this program can be brought back.
+func TestHistoryDoesNotOutliveHiding(t *testing.T) {
+	h := build(t, map[string]string{"Secret/x.md": "x", "plan.md": "one", "other.md": "o"})
+	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Secret": "none"}).String()
+	for _, call := range []string{"append path=plan.md content=two", "append path=other.md content=more", "delete path=other.md"} {
+		h.does(strings.Fields(call)...)
+	}
+	h.steps([]turn{{"both are there or were deleted here", "history:list", command.ExitDone, "other.md\nplan.md\n"}})
+	require.NoError(t, os.Rename(h.file("plan.md"), h.file("Secret/plan.md")))
+	h.steps([]turn{
+		{"the list", "history:list", command.ExitDone, "other.md\n"},
+		{"the versions", "history path=plan.md", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a version", "history:read path=plan.md version=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a difference", "diff path=plan.md from=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a plan to restore", "--plan history:restore path=plan.md version=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"one that was deleted here", "history:read path=other.md", command.ExitDone, "o\nmore\n"},
+	})
+	status, out, _ := h.run("undo", h.changes()[0])
+	assert.That(t, status != command.ExitDone && !strings.Contains(out, "two"), "undo tells %q", out)
+}

@@ -1,0 +1,417 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+const patience = 20 * time.Second
+
+// talk is a gateway's side of a worker that runs in this process.
+type talk struct {
+	t      testing.TB
+	in     *io.PipeWriter
+	hear   *protocol.Reader
+	status chan int
+	last   uint32
+}
+
+// worker starts a worker on the vault and shakes hands.
+func (h *testVault) worker() *talk {
+	h.t.Helper()
+	w := h.silentWorker()
+	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
+	w.send(hello)
+	first := w.next()
+	if theirs, err := protocol.ParseHello(first); err != nil || theirs != (protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: h.dir}) {
+		h.t.Fatalf("greeted with %+v, %v", theirs, err)
+	}
+	return w
+}
+
+// silentWorker starts a worker and says nothing.
+func (h *testVault) silentWorker() *talk {
+	stdin, in := io.Pipe()
+	out, stdout := io.Pipe()
+	w := &talk{t: h.t, in: in, hear: protocol.NewReader(out), status: make(chan int, 1)}
+	at, ended := h.host(), make(chan struct{})
+	go func() {
+		defer close(ended)
+		status := run(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--worker"}, Stdin: stdin, Stdout: stdout, Stderr: io.Discard})
+		stdout.Close()
+		stdin.Close()
+		w.status <- status
+	}()
+	h.t.Cleanup(func() {
+		in.Close()
+		out.Close()
+		<-ended    // it may still write to its cache
+		at.Close() // after a fault that is left to the end of the process
+	})
+	return w
+}
+
+func (w *talk) send(frames []byte) {
+	w.t.Helper()
+	if _, err := w.in.Write(frames); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *talk) next() protocol.Frame {
+	w.t.Helper()
+	return require.Value(w.hear.Next())(w.t)
+}
+
+// ends waits for the end of the worker.
+func (w *talk) ends(want int) {
+	w.t.Helper()
+	select {
+	case got := <-w.status:
+		assert.Equal(w.t, got, want, "the worker ended with status")
+	case <-time.After(patience):
+		w.t.Fatal("the worker does not end")
+	}
+}
+
+func (w *talk) request(stdin *string, words ...string) (id uint32) {
+	w.t.Helper()
+	w.last++
+	b, ok := protocol.AppendRequest(nil, w.last, protocol.Request{Input: stdin != nil, Words: append([]string{command.WriteSwitch}, words...)})
+	require.That(w.t, ok, "the request is too long")
+	w.send(b)
+	w.more(w.last) // an answer of any length
+	if stdin != nil {
+		for rest := []byte(*stdin); len(rest) > 0; {
+			n := min(len(rest), protocol.MaxChunk)
+			w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindInput, ID: w.last, Payload: rest[:n]}))
+			rest = rest[n:]
+		}
+		w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindInput, ID: w.last}))
+	}
+	return w.last
+}
+
+// more lets all of an answer come.
+func (w *talk) more(id uint32) {
+	w.t.Helper()
+	w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindMore, ID: id}))
+}
+
+// said is everything that came for one request.
+type said struct {
+	stdout, stderr string
+	end            protocol.End
+}
+
+// answers reads until n requests have ended.
+func (w *talk) answers(n int) map[uint32]said {
+	w.t.Helper()
+	all := map[uint32]said{}
+	for ended := 0; ended < n; {
+		f := w.next()
+		s := all[f.ID]
+		switch f.Kind {
+		case protocol.KindStdout:
+			s.stdout += string(f.Payload)
+		case protocol.KindStderr:
+			s.stderr += string(f.Payload)
+		case protocol.KindEnd:
+			end := require.Value(protocol.ParseEnd(f))(w.t)
+			s.end = end
+			ended++
+		case protocol.KindChanging:
+		default:
+			w.t.Fatalf("a frame of kind %d", f.Kind)
+		}
+		all[f.ID] = s
+	}
+	return all
+}
+
+func (w *talk) ask(stdin *string, words ...string) said {
+	w.t.Helper()
+	id := w.request(stdin, words...)
+	return w.answers(1)[id]
+}
+
+// sample is a vault with something for every command to find.
+func sample(t testing.TB) *testVault {
+	h := build(t, map[string]string{
+		"Tides.md": "---\ntags: [sea]\n---\n# Tides\n- [ ] look [[Moon]]\n", "Moon.md": "pull", "empty.md": "", "bytes.md": "a\xff\x00b\r\n",
+		"One/only.md": "# Only\n", "Long.md": strings.Repeat("a long line of a note\n", 20_000), "pic.png": "\x89PNG",
+		".obsidian/daily-notes.json": `{"folder":"Daily","template":"Tides"}`, ".obsidian/templates.json": `{"folder":"One"}`,
+	})
+	h.env[command.ActiveVariable] = "Moon.md"
+	for i, name := range []string{"Tides.md", "Moon.md", "empty.md", "bytes.md", "One/only.md", "Long.md", "pic.png"} {
+		then := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC) // two samples are of one age
+		require.NoError(t, os.Chtimes(h.file(name), then, then))
+	}
+	return h
+}
+
+// samples are command lines beyond those that everyCommandLine makes.
+var samples = []string{
+	"", "nonsense", "dialy:read", "--copy read", "--facts", "--stdin", "--worker read", "read --worker", "vault=Home read path=Moon.md",
+	"vault=Work files", "vault= files", "vault=0123456789abcdef files", "read", "read path=Moon.md", "read path=empty.md", "read path=bytes.md",
+	"read path=Long.md", "read path=no.md", "read path=../a.md", "read path=One", "read file=moon", "read path=a file=b", "read pth=a", "file path=pic.png",
+	"files", "files total", "files total=false", "files ext=png", "files folder=One", "folder path=One", "folder path=no", "folders", "folders total",
+	"daily", "daily:path", "daily:read", "daily:append content=x", "daily:append content=a\\nb inline", "daily:append", "daily:prepend content=x open",
+	"random folder=One", "random:read folder=One", "random folder=no", "random:read folder=../x", "vault", "vault info=name", "vault info=nonsense",
+	"help", "help read", "help nonsense", "--help read", "read --help", "version", "search query=pull", "eval code=1", "daily=x",
+	"--stdin content daily:append", "--stdin content daily:prepend inline", "--stdin nonsense daily:append", "--stdin content read path=Moon.md",
+}
+
+// everyCommandLine is every row of the table alone and with the usual targets, with
+// facts, and the samples, without facts and with them.
+func everyCommandLine() (all []string) {
+	for _, line := range samples {
+		all = append(all, line, "--facts "+line)
+	}
+	for _, row := range table() {
+		for _, rest := range []string{"", " path=Tides.md", " file=Moon", " total", " --help", " nonsense=1"} {
+			if !strings.HasPrefix(row.Name, "random") {
+				all = append(all, "--facts "+row.Name+rest)
+			}
+		}
+	}
+	return all
+}
+
+// A worker and a process of one call must not be told apart: by their bytes, by
+// their status, or by what they did to the vault.
+func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
+	texts := []string{"typed\nin", "", "\xff\\n"}
+	for i, text := range texts {
+		alone, shared := sample(t), sample(t)
+		alone.stdin = text
+		w := shared.worker()
+		for _, line := range everyCommandLine() {
+			words := strings.Fields(line)
+			var stdin *string
+			if slices.Contains(words, "--stdin") {
+				stdin = &text
+			} else if i > 0 {
+				continue // it is as with the first text
+			}
+			status, stdout, stderr := alone.run(words...)
+			got := w.ask(stdin, words...)
+			want := said{stdout, stderr, protocol.End{Status: uint8(status)}}
+			// The two vaults differ in their path and in their files' times.
+			for _, s := range []*said{&got, &want} {
+				s.stderr = entryID.ReplaceAllString(withoutState(s.stderr), "ID")
+				s.stdout = entryID.ReplaceAllString(s.stdout, "ID")
+				s.stdout = times.ReplaceAllString(strings.NewReplacer(alone.dir, "VAULT", shared.dir, "VAULT").Replace(s.stdout), "TIME")
+			}
+			assert.That(t, got == want, "%q with %q:\nworker %.300q\nalone  %.300q", line, text, fmt.Sprint(got), fmt.Sprint(want))
+		}
+		assert.Equal(t, alone.snapshot(), shared.snapshot(), "the vaults differ")
+		w.in.Close()
+		w.ends(command.ExitDone)
+	}
+}
+
+// withoutState returns a report without the state of the index, which a worker alone has.
+func withoutState(report string) string {
+	return stateInReport.ReplaceAllString(onlyState.ReplaceAllString(report, ""), "")
+}
+
+var (
+	onlyState     = regexp.MustCompile(`vaultwicket-facts: \{"path":"","hash":"","state":"[0-9a-f]{16}"\}\n`)
+	stateInReport = regexp.MustCompile(`,"state":"[0-9a-f]{16}"`)
+)
+
+// times are what differs between two copies of a vault; the ids of changes begin
+// with one.
+var times = regexp.MustCompile(`\b1[0-9]{12}\b|\b2026-11-[0-9]{2}T[0-9:]{8}[+0-9:]*|\b[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\b|` + entryID.String())
+
+func TestWorkerAnswersManyAtOnce(t *testing.T) {
+	h := sample(t)
+	w := h.worker()
+	go func() {
+		for range protocol.MaxOpen - 4 {
+			w.request(nil, "read", "path=Long.md")
+		}
+	}()
+	want := h.get("Long.md")
+	all := w.answers(protocol.MaxOpen - 4)
+	assert.That(t, len(all) == protocol.MaxOpen-4, "%d answers", len(all))
+	for id, s := range all {
+		assert.That(t, s.stdout == want && s.end == (protocol.End{}), "request %d: %d bytes, %+v", id, len(s.stdout), s.end)
+	}
+}
+
+func TestWorkerNeedsAGreeting(t *testing.T) {
+	h := sample(t)
+	for _, sent := range []string{"", "files\n", "vaultwicket-worker\n", string(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel}))} {
+		w := h.silentWorker()
+		go func() { io.WriteString(w.in, sent); w.in.Close() }()
+		_, err := w.hear.Next()
+		assert.That(t, err != nil, "%q was answered with a frame", sent)
+		w.ends(command.ExitMisuse)
+	}
+}
+
+func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
+	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Input: true, Words: []string{"files"}})
+	for name, sent := range map[string][]byte{
+		"garbage":                    []byte("files\nfiles\nfiles\n"),
+		"an answer":                  protocol.AppendEnd(nil, 1, protocol.End{}),
+		"input for nobody":           protocol.Append(nil, protocol.Frame{Kind: protocol.KindInput, ID: 1}),
+		"a number twice":             append(request, request...),
+		"a request without a form":   protocol.Append(nil, protocol.Frame{Kind: protocol.KindRequest, ID: 1}),
+		"half a frame":               request[:6],
+		"a second greeting, in vain": func() []byte { b, _ := protocol.AppendHello(nil, protocol.Hello{}); return b }(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sample(t).worker()
+			w.t = t
+			w.send(sent)
+			w.in.Close()
+			w.ends(command.ExitMisuse)
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	h := sample(t)
+	w := h.worker()
+	cancel := func(id uint32) { w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel, ID: id})) }
+	b, _ := protocol.AppendRequest(nil, 7, protocol.Request{Input: true, Words: []string{"--write", "--stdin", "content", "daily:append"}})
+	w.send(b)
+	cancel(7)
+	got := w.answers(1)[7]
+	assert.That(t, got.end.Unrun && !got.end.Last, "a request without its input: %+v", got)
+	cancel(7) // it was answered
+	assert.Equal(t, w.ask(nil, "files", "total").stdout, "7\n", "after a cancelled request")
+	assert.That(t, h.get("Daily/2026-11-21.md") == "(missing)", "the cancelled request was run")
+}
+
+func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
+	rows := table
+	t.Cleanup(func() { table = rows })
+	table = func() []command.Command {
+		return append(slices.Clone(rows()), command.Command{Name: "panic", Run: func(*command.Vault, command.Values) (command.Reply, error) { panic("a bug") }})
+	}
+	w := sample(t).worker()
+	got := w.ask(nil, "panic")
+	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (protocol.End{Status: command.ExitMisuse, Last: true}), "%+v", got)
+	w.ends(command.ExitMisuse)
+}
+
+func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder that a program has open can be neither renamed nor removed")
+	}
+	for name, change := range map[string]func(dir string) error{
+		"removed": os.RemoveAll,
+		"renamed": func(dir string) error { return os.Rename(dir, dir+"2") },
+		"replaced": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+"2"), os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "new.md"), nil, 0o644))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sample(t)
+			h.t = t
+			w := h.worker()
+			require.Equal(t, w.ask(nil, "files", "total").stdout, "7\n")
+			require.NoError(t, change(h.dir))
+			got := w.ask(nil, "files", "total")
+			assert.That(t, got.stdout == "" && got.end.Unrun && got.end.Last, "%+v", got)
+			w.ends(command.ExitDone)
+		})
+	}
+}
+
+func TestAVaultThatIsNotThereYet(t *testing.T) {
+	h := build(t, nil)
+	require.NoError(t, os.Remove(h.dir))
+	w := h.worker()
+	got := w.ask(nil, "files")
+	assert.That(t, got.stdout == "Vault not found.\n" && got.end == (protocol.End{Status: command.ExitFailed}), "%+v", got)
+	h.put("a.md", "")
+	assert.Equal(t, w.ask(nil, "files").stdout, "a.md\n")
+}
+
+func FuzzWorkerInput(f *testing.F) {
+	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Words: []string{"read", "path=a.md"}})
+	f.Add(request)
+	f.Add(append(slices.Clone(request), request...))
+	f.Add([]byte("\x00\x00\x00\x02\x02\x00\x00\x00\x01\x01\x00"))
+	dir := build(f, map[string]string{"a.md": "text"}).dir
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
+		var out bytes.Buffer
+		at := command.NewHost(func(string) string { return "" }, nil)
+		// Calls that are open at the end are not waited for, and open the folder.
+		var calls sync.RWMutex
+		ended := false
+		w := resident.New(at, func(c resident.Call) int {
+			calls.RLock()
+			defer calls.RUnlock()
+			if ended {
+				return command.ExitFailed
+			}
+			return perform(at, c)
+		}, dir, &out)
+		defer func() {
+			calls.Lock()
+			defer calls.Unlock()
+			ended = true
+			at.Close()
+		}()
+		status := w.Serve(bytes.NewReader(append(hello, sent...)))
+		assert.That(t, status == command.ExitDone || status == command.ExitMisuse, "status %d", status)
+	})
+}
+
+// A long answer stops at the window until the gateway asks for the rest, and contains
+// up no other one.
+func TestALongAnswerWaitsForRoom(t *testing.T) {
+	w := sample(t).worker()
+	request := func(id uint32, words ...string) {
+		b, _ := protocol.AppendRequest(nil, id, protocol.Request{Words: words})
+		w.send(b)
+	}
+	request(1, "read", "path=Long.md")
+	got := 0
+	for got < protocol.Window {
+		f := w.next()
+		require.That(t, f.ID == 1 && f.Kind == protocol.KindStdout, "a frame of kind %d for %d", f.Kind, f.ID)
+		got += len(f.Payload)
+	}
+	require.That(t, got == protocol.Window, "%d bytes came unasked", got)
+	request(2, "read", "path=Moon.md")
+	other := w.answers(1)
+	assert.That(t, other[2].stdout == "pull\n" && other[1].stdout == "", "got %+v", other)
+	w.more(1)
+	w.more(1)  // which does nothing
+	w.more(17) // which there is not
+	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != command.ExitDone {
+		t.Errorf("%d bytes, %+v", got+len(rest.stdout), rest.end)
+	}
+	request(3, "read", "path=Long.md")
+	for got = 0; got < protocol.Window; got += len(w.next().Payload) {
+	}
+	w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel, ID: 3}))
+	rest := w.answers(1)[3]
+	assert.Equal(t, rest.stdout, "", "%d bytes after the cancel", len(rest.stdout))
+}
