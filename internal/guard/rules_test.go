@@ -250,7 +250,7 @@ func TestTheTableIsFresh(t *testing.T) {
 	var file struct{ Rules []source }
 	require.NoError(t, toml.Unmarshal(text, &file))
 	var out bytes.Buffer
-	out.WriteString("// Code generated from testdata/gitleaks.toml by go test -update; DO NOT EDIT.\n//\n// The patterns are those of gitleaks (MIT License, Copyright (c) 2019 Zachary Rice).\n\npackage secrets\n\nvar table = []rule{\n")
+	out.WriteString("// Code generated from testdata/gitleaks.toml by go test -update; DO NOT EDIT.\n//\n// The patterns are those of gitleaks (MIT License, Copyright (c) 2019 Zachary Rice).\n\npackage guard\n\nvar table = []rule{\n")
 	taken := 0
 	for _, s := range file.Rules {
 		isID := strings.HasSuffix(s.ID, "-id") || strings.Contains(s.ID, "-pub-") || strings.Contains(s.ID, "public-key") || s.ID == "hashicorp-tf-password"
