@@ -59,19 +59,21 @@ cmd/internal/terminal : allowlist/day gateway/failure internal/excerpt internal/
 cmd/vaultwicket       : allowlist allowlist/day cmd/internal/clients cmd/internal/doctor cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/audit gateway/catalog gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/guard internal/httpguard internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault internal/vault/disk policy tiers
 
 # the embedded vault CLI
-internal/vault               : allowlist internal/access internal/budget internal/ownerfiles internal/protocol internal/release internal/vault/command internal/vault/disk internal/vault/disk/system internal/vault/handlers internal/vault/parallel internal/vault/resident
+internal/vault               : allowlist internal/access internal/budget internal/ownerfiles internal/protocol internal/release internal/vault/answer internal/vault/call internal/vault/change internal/vault/disk internal/vault/disk/system internal/vault/handlers internal/vault/parallel internal/vault/resident
+internal/vault/answer        : internal/budget internal/excerpt internal/protocol internal/vault/disk internal/vault/disk/system internal/vault/edit
 internal/vault/bases         : internal/excerpt internal/vault/bases/formula internal/vault/bases/syntax internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index
 internal/vault/bases/formula : internal/budget internal/vault/bases/syntax internal/vault/collation internal/vault/frontmatter internal/vault/momentformat internal/vault/regex
 internal/vault/bases/syntax  :
+internal/vault/call          : allowlist allowlist/day internal/access internal/appvaults internal/budget internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/answer internal/vault/bases internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
+internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/vault/answer internal/vault/bases internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/markdown internal/vault/search
 internal/vault/collation     :
-internal/vault/command       : allowlist allowlist/day internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/bases internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
 internal/vault/disk          : internal/access internal/filenames internal/vault/disk/system internal/vault/parallel
 internal/vault/disk/system   :
 internal/vault/edit          : internal/vault/markdown
 internal/vault/embeddings    : internal/httpguard internal/ownerfiles internal/vault/index/cache
 internal/vault/find          : internal/excerpt internal/vault/embeddings internal/vault/lookup internal/vault/markdown internal/vault/parallel
 internal/vault/frontmatter   : internal/vault/markdown
-internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/bases internal/vault/bases/formula internal/vault/collation internal/vault/command internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/momentformat internal/vault/parallel internal/vault/pdftext internal/vault/query internal/vault/regex internal/vault/relink internal/vault/search internal/vault/task
+internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/change internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/momentformat internal/vault/parallel internal/vault/pdftext internal/vault/query internal/vault/regex internal/vault/relink internal/vault/search internal/vault/task
 internal/vault/index         : internal/protocol internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/lookup internal/vault/markdown internal/vault/parallel internal/vault/query/trigram
 internal/vault/index/cache   : internal/vault/disk/system internal/vault/parallel
 internal/vault/lookup        : internal/excerpt internal/vault/collation internal/vault/parallel
@@ -83,7 +85,7 @@ internal/vault/query         : internal/budget internal/excerpt internal/vault/f
 internal/vault/query/trigram :
 internal/vault/regex         :
 internal/vault/relink        : internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
-internal/vault/resident      : internal/protocol internal/vault/command internal/vault/disk
+internal/vault/resident      : internal/protocol internal/vault/answer internal/vault/call internal/vault/disk
 internal/vault/search        : internal/budget internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/parallel internal/vault/query/trigram
 internal/vault/task          :
 

@@ -20,7 +20,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
+	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -49,7 +52,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 					}
 				}
 				status, stdout, _ := h.run(args...)
-				assert.That(t, status != command.ExitDone && strings.Contains(stdout, "so nothing is answered"), "%s answers %d, %q", row.Name, status, stdout)
+				assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "so nothing is answered"), "%s answers %d, %q", row.Name, status, stdout)
 			}
 		})
 	}
@@ -58,9 +61,9 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 func TestRulesThatCannotBeRead(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x"})
 	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
-		h.env[command.AccessVariable] = rules
+		h.env[call.AccessVariable] = rules
 		status, stdout, _ := h.run("read", "path=a.md")
-		assert.That(t, status != command.ExitDone && strings.Contains(stdout, "nothing is answered"), "with the rules %q: %d, %q", rules, status, stdout)
+		assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "nothing is answered"), "with the rules %q: %d, %q", rules, status, stdout)
 	}
 }
 
@@ -89,7 +92,7 @@ type yard struct {
 	marked   []string // bookmarks
 	moved    bool     // a note came from a hidden folder, and another went there
 	changed  bool     // the one that came was changed since
-	sight    *command.Sight
+	sight    *call.Sight
 }
 
 // cellar is what is hidden.
@@ -130,9 +133,9 @@ var hiddenBlocks = append([]string{"---\ntags: [zqxtag, tag]\nPROP: zqxvalue\nzq
 func noteText(t *rapid.T, path string, blocks, lines []string) string {
 	switch filepath.Ext(path) {
 	case ".canvas":
-		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + command.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
+		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + answer.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
 	case ".base":
-		pry := func(label string) string { return command.QuoteJSON(rapid.SampledFrom(prying).Draw(t, label)) }
+		pry := func(label string) string { return answer.QuoteJSON(rapid.SampledFrom(prying).Draw(t, label)) }
 		return "filters: " + rapid.SampledFrom([]string{"'true'", pry("filter")}).Draw(t, "filters") + "\nformulas: {look: " + pry("formula") + "}\nviews:\n  - type: table\n    name: " +
 			rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n    order: [file.path, formula.look, note.prop]\n    summaries: {formula.look: Unique, file.size: Sum, note.prop: Filled}\n"
 	}
@@ -153,7 +156,7 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
 	}
 	y.patterns += "*zqx*\n" // what no answer may contain is hidden wherever it is
-	y.sight = command.NewSight(mustRules(t, y.rules), y.patterns)
+	y.sight = call.NewSight(mustRules(t, y.rules), y.patterns)
 	for _, folder := range yardFolders {
 		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
 			y.folders = append(y.folders, folder)
@@ -232,7 +235,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, command.AccessVariable: mustRules(t, y.rules).String(), command.SessionVariable: "agent"}
+	s.env = map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, call.AccessVariable: mustRules(t, y.rules).String(), change.SessionVariable: "agent"}
 	return s
 }
 
@@ -267,7 +270,7 @@ func (s *site) build(c *cellar, ids []string) {
 func (s *site) work(c *cellar, ids []string) {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
-	open[command.AccessVariable], open[command.SessionVariable] = "", "person"
+	open[call.AccessVariable], open[change.SessionVariable] = "", "person"
 	n := 0
 	run := func(seen bool, args ...string) {
 		at := hostOf(open)
@@ -278,8 +281,8 @@ func (s *site) work(c *cellar, ids []string) {
 			n++
 		}
 		at.Now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
-		status, out, _ := called(at, append([]string{s.dir, command.WriteSwitch, "--change", id}, args...)...)
-		if status != command.ExitDone && seen {
+		status, out, _ := called(at, append([]string{s.dir, call.WriteSwitch, "--change", id}, args...)...)
+		if status != answer.ExitDone && seen {
 			s.t.Logf("%q: %s", args, out)
 		}
 	}
@@ -349,28 +352,28 @@ func (s *site) fill(c *cellar) {
 	if active == "" {
 		active = c.active
 	}
-	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+command.QuoteJSON(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
+	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+answer.QuoteJSON(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
 	var marks []string
 	for _, path := range c.marked {
-		marks = append(marks, `{"type":"file","path":`+command.QuoteJSON(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
+		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
 	}
 	for _, path := range s.y.marked {
-		marks = append(marks, `{"type":"file","path":`+command.QuoteJSON(path)+`,"title":"seen"}`)
+		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"seen"}`)
 	}
 	s.write(".obsidian/bookmarks.json", `{"items":[`+strings.Join(marks, ",")+`]}`)
 }
 
 // newHost is what a process keeps. For it every file was left alone for a while,
 // so that it is kept in mind and in the cache.
-func (s *site) newHost() *command.Host {
+func (s *site) newHost() *call.Host {
 	at := hostOf(s.env)
 	at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	return at
 }
 
-func (s *site) on(at *command.Host, args ...string) string {
+func (s *site) on(at *call.Host, args ...string) string {
 	s.calls++
-	status, stdout, stderr := called(at, append([]string{s.dir, command.WriteSwitch}, args...)...)
+	status, stdout, stderr := called(at, append([]string{s.dir, call.WriteSwitch}, args...)...)
 	said := fmt.Sprintf("%d\n%s\n%s", status, stdout, withoutState(stderr))
 	assert.That(s.t, !strings.Contains(strings.ToLower(said), canary), "%q tells what is hidden:\n%s", args, said)
 	return said
@@ -393,7 +396,7 @@ var prying = []string{
 	`this.file.path`, `prop`, `zqaprop`, `formula.look`, `file.folder`, `file.name != "Plan"`, `[[Hid/Plan]]`, `file.path.contains("Hid")`, `file.aliases`,
 }
 
-func paramsOf(row command.Command) []allowlist.Param {
+func paramsOf(row handlers.Command) []allowlist.Param {
 	syntax, _ := row.Syntax()
 	return syntax.Params
 }
@@ -442,7 +445,7 @@ var valuesOf = []struct {
 }
 
 // values are what a parameter of a command may be given.
-func values(c command.Command, p allowlist.Param, ids []string) []string {
+func values(c handlers.Command, p allowlist.Param, ids []string) []string {
 	switch {
 	case p.Kind == "flag":
 		return []string{""}
@@ -462,7 +465,7 @@ func values(c command.Command, p allowlist.Param, ids []string) []string {
 }
 
 // callsFor returns calls of every command, with parameters drawn by chance.
-func callsFor(random *rand.Rand, each int, ids []string, which func(command.Command) bool) (calls [][]string) {
+func callsFor(random *rand.Rand, each int, ids []string, which func(handlers.Command) bool) (calls [][]string) {
 	for _, row := range table() {
 		if !which(row) {
 			continue
@@ -494,7 +497,7 @@ func callsFor(random *rand.Rand, each int, ids []string, which func(command.Comm
 // The tests below mean something for a command only if they ask it everything it takes.
 func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
 	drawn := map[string]bool{}
-	for _, args := range callsFor(rand.New(rand.NewPCG(1, 2)), 200, fixedIDs(2), func(command.Command) bool { return true }) {
+	for _, args := range callsFor(rand.New(rand.NewPCG(1, 2)), 200, fixedIDs(2), func(handlers.Command) bool { return true }) {
 		for _, arg := range args[1:] {
 			name, _, _ := strings.Cut(arg, "=")
 			drawn[args[0]+" "+name] = true
@@ -543,7 +546,7 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 		ids := fixedIDs(20)
 		s.build(cellars.Draw(t, "cellar"), ids)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
-		calls := callsFor(random, long.Count(3, 5), append(slices.Clone(ids[:8]), journal.NewID(youth)), func(command.Command) bool { return true })
+		calls := callsFor(random, long.Count(3, 5), append(slices.Clone(ids[:8]), journal.NewID(youth)), func(handlers.Command) bool { return true })
 		worker := s.newHost()
 		worker.Knowledge.Resident = true
 		defer worker.Close()
@@ -579,12 +582,12 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 func (s *site) overlook() {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
-	open[command.AccessVariable] = ""
+	open[call.AccessVariable] = ""
 	s.must(os.Remove(filepath.Join(s.dir, ".vaultwicketignore")))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
 		at := hostOf(open)
 		at.Now = func() time.Time { return time.Now().Add(time.Minute) }
-		called(at, append([]string{s.dir, command.WriteSwitch}, args...)...)
+		called(at, append([]string{s.dir, call.WriteSwitch}, args...)...)
 		at.Close()
 	}
 	s.write(".vaultwicketignore", s.y.patterns)
@@ -612,7 +615,7 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
 		given := fixedIDs(200)
 		known := append(slices.Clone(ids[:8]), given[20:60]...)
-		calls := callsFor(random, 3, known, func(c command.Command) bool {
+		calls := callsFor(random, 3, known, func(c handlers.Command) bool {
 			return c.Writes() || strings.HasPrefix(c.Name, "history") || c.Name == "diff" || c.Name == "changes"
 		})
 		random.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
@@ -697,15 +700,15 @@ func vaultWithRights(t *testing.T, settings string) *testVault {
 	for name, text := range map[string]string{"daily-notes.json": `{"folder":"` + settings + `"}`, "zk-prefixer.json": `{"folder":"` + settings + `"}`} {
 		h.put(".obsidian/"+name, text)
 	}
-	h.env[command.SessionVariable] = "person"
+	h.env[change.SessionVariable] = "person"
 	for _, call := range []string{
 		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
 		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
 	} {
 		h.does(strings.Fields(call)...)
 	}
-	h.env[command.SessionVariable] = "agent"
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
+	h.env[change.SessionVariable] = "agent"
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
 	return h
 }
 
@@ -750,16 +753,16 @@ func TestRights(t *testing.T) {
 			h = vaultWithRights(t, test.settings)
 			vaults[test.settings] = h
 		}
-		call := test.call
+		line := test.call
 		for i, id := range slices.Backward(h.changes()) {
-			call = strings.ReplaceAll(call, fmt.Sprint("ID", i), id)
+			line = strings.ReplaceAll(line, fmt.Sprint("ID", i), id)
 		}
 		before := h.tree()
-		for _, words := range [][]string{append([]string{command.PlanSwitch}, strings.Fields(call)...), strings.Fields(call)} {
+		for _, words := range [][]string{append([]string{call.PlanSwitch}, strings.Fields(line)...), strings.Fields(line)} {
 			status, stdout, _ := h.run(words...)
-			assert.That(t, (status == command.ExitDone) == test.allowed, "%q answers %d, %q", words, status, stdout)
+			assert.That(t, (status == answer.ExitDone) == test.allowed, "%q answers %d, %q", words, status, stdout)
 			after := h.tree()
-			assert.That(t, (words[0] != command.PlanSwitch && test.allowed) || after == before, "%q left\n%s\nbefore\n%s", words, after, before)
+			assert.That(t, (words[0] != call.PlanSwitch && test.allowed) || after == before, "%q left\n%s\nbefore\n%s", words, after, before)
 		}
 		if test.allowed {
 			delete(vaults, test.settings) // it is another one now
@@ -773,30 +776,30 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	h := vaultWithRights(t, "")
 	h.run("create", "path=w/nobodys.md")
 	status, stdout, _ := h.run("undo")
-	assert.That(t, status != command.ExitDone, "undo of what no known caller made: %s", stdout)
-	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
+	assert.That(t, status != answer.ExitDone, "undo of what no known caller made: %s", stdout)
+	for _, line := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := vaultWithRights(t, "")
 		before := h.tree()
-		h.does(append([]string{command.CallerSwitch, "agent"}, strings.Fields(call)...)...)
+		h.does(append([]string{call.CallerSwitch, "agent"}, strings.Fields(line)...)...)
 		id := h.changes()[0]
-		h.expect(command.ExitFailed, "Error: Nothing to undo.\n", command.CallerSwitch, "another", "undo")
-		for _, other := range [][]string{{command.CallerSwitch, "another"}, nil} {
+		h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", call.CallerSwitch, "another", "undo")
+		for _, other := range [][]string{{call.CallerSwitch, "another"}, nil} {
 			status, stdout, _ := h.run(append(other, "undo", id)...)
-			assert.That(t, status != command.ExitDone && strings.Contains(stdout, "Access denied"), "undo by %q: %s", other, stdout)
+			assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "Access denied"), "undo by %q: %s", other, stdout)
 		}
-		status, stdout, _ = h.run(command.CallerSwitch, "agent", "undo")
-		assert.That(t, status == command.ExitDone && h.tree() == before, "undo by the same caller: %s", stdout)
+		status, stdout, _ = h.run(call.CallerSwitch, "agent", "undo")
+		assert.That(t, status == answer.ExitDone && h.tree() == before, "undo by the same caller: %s", stdout)
 	}
 }
 
 func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
-	h.run(command.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
-	h.env[command.AccessVariable] = vaultWithRights(t, "").env[command.AccessVariable]
-	status, out, _ := h.run(command.CallerSwitch, "agent", "undo", h.changes()[0])
-	require.That(t, status == command.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
-	status, out, _ = h.run(command.CallerSwitch, "agent", "undo", h.changes()[1])
-	assert.That(t, status != command.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
+	h.run(call.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
+	h.env[call.AccessVariable] = vaultWithRights(t, "").env[call.AccessVariable]
+	status, out, _ := h.run(call.CallerSwitch, "agent", "undo", h.changes()[0])
+	require.That(t, status == answer.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
+	status, out, _ = h.run(call.CallerSwitch, "agent", "undo", h.changes()[1])
+	assert.That(t, status != answer.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
 }
 
 // A note that came from where it was hidden has no versions from then, and one
@@ -810,14 +813,14 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 		h.does(strings.Fields(call)...)
 	}
 	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
 	calls := []string{"changes since=-7d", "recent", "history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
 	for _, id := range h.changes() {
 		calls = append(calls, "undo "+id, "--plan undo "+id)
 	}
 	for _, call := range calls {
 		status, stdout, _ := h.run(strings.Fields(call)...)
-		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == command.ExitDone {
+		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == answer.ExitDone {
 			t.Errorf("%s answers %d, %q", call, status, stdout)
 		}
 		assert.That(t, call != "bookmarks" || stdout == "x.md\n/\n", "the bookmarks are %q", stdout)

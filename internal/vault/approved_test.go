@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -35,16 +38,16 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 				"n.md": "text", "l.md": "see [[n]]", "h.md": "# H\n", "T/t.md": "{{time}}", "T/u.md": "plain",
 				".obsidian/templates.json": `{"folder":"T"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 			})
-			h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")
-			call := strings.Fields(test.call)
-			digest := h.plan(call...).Digest
+			h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")
+			words := strings.Fields(test.call)
+			digest := h.plan(words...).Digest
 			test.meddle(h)
 			before := h.texts(true)
-			h.expectPrefix(command.ExitFailed, "Error: Conflict: ", append([]string{command.ApprovedSwitch, digest}, call...)...)
+			h.expectPrefix(answer.ExitFailed, "Error: Conflict: ", append([]string{call.ApprovedSwitch, digest}, words...)...)
 			for path, text := range h.texts(true) {
 				assert.That(t, before[path] == text, "%s is %q", path, text)
 			}
-			h.does(append([]string{command.ApprovedSwitch, h.plan(call...).Digest}, call...)...)
+			h.does(append([]string{call.ApprovedSwitch, h.plan(words...).Digest}, words...)...)
 		})
 	}
 }
@@ -55,40 +58,40 @@ func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
 	h := build(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
 	digest := h.plan("create", "path=new.md", "template=t").Digest
 	h.env[day.NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
-	h.expect(command.ExitDone, "Created: new.md\n", command.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
+	h.expect(answer.ExitDone, "Created: new.md\n", call.ApprovedSwitch, digest, "create", "path=new.md", "template=t")
 	assert.Equal(t, h.get("new.md"), "2026-11-21 23:59", "the note")
 }
 
 func TestAnApprovalIsADigest(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	for _, digest := range []string{"", "x", strings.Repeat("0", 63), strings.Repeat("G", 64)} {
-		status, out, _ := h.run(command.ApprovedSwitch, digest, "delete", "path=n.md")
-		assert.That(t, status == command.ExitMisuse && h.get("n.md") == "text", "%q: status %d, %q", digest, status, out)
+		status, out, _ := h.run(call.ApprovedSwitch, digest, "delete", "path=n.md")
+		assert.That(t, status == answer.ExitMisuse && h.get("n.md") == "text", "%q: status %d, %q", digest, status, out)
 	}
-	h.expect(command.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
-		command.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
+	h.expect(answer.ExitFailed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
+		call.ApprovedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
 }
 
 // A change that takes long to work out keeps no other writer waiting, and is made of the
 // notes as they are then.
 func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a", "b.md": "b"})
-	v := &command.Vault{Path: h.dir, Ctx: t.Context(), Host: command.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
+	v := &call.Vault{Path: h.dir, Ctx: t.Context(), Host: call.NewHost(func(name string) string { return h.env[name] }, nil), Clock: time.Now}
 	require.NoError(t, v.Host.OpenFolder(h.dir, v))
 	path := require.Value(disk.ParsePath("a.md"))(t)
 	planned, others := make(chan struct{}), make(chan struct{})
 	plans := 0
-	slow := command.Command{Name: "append", Plan: func(v *command.Vault, _ command.Values) (command.Proposal, error) {
+	slow := handlers.Command{Name: "append", Plan: func(v *call.Vault, _ call.Values) (change.Proposal, error) {
 		before, err := v.Disk.Read(path)
 		if plans++; plans == 1 {
 			close(planned)
 			<-others
 		}
-		return command.ProposeChange(path, before, append(before, " slow"...), "Appended"), err
+		return change.ProposeChange(path, before, append(before, " slow"...), "Appended"), err
 	}}
 	ended := make(chan error)
 	go func() {
-		_, err := command.Write(v, slow, command.Values{}, command.WriteOptions{})
+		_, err := change.Write(v, slow.Change(), call.Values{}, call.WriteOptions{})
 		ended <- err
 	}()
 	<-planned

@@ -17,7 +17,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -52,10 +52,10 @@ func TestAttachmentWrite(t *testing.T) {
 		h := build(t, map[string]string{"Work/Plan.md": "", ".obsidian/app.json": c.settings})
 		args := append([]string{"attachment:write", "data=" + inBase64(c.data)}, strings.Split(c.call, "|")...)
 		if c.code == "" {
-			h.expect(command.ExitDone, c.said+"\n", args...)
+			h.expect(answer.ExitDone, c.said+"\n", args...)
 			assert.Equal(t, h.get(c.at), c.data, "%s", c.name)
 			status, _, _ := h.run("undo")
-			assert.That(t, status == command.ExitDone && !h.exists(h.file(c.at)), "%s: undo leaves it", c.name)
+			assert.That(t, status == answer.ExitDone && !h.exists(h.file(c.at)), "%s: undo leaves it", c.name)
 		} else if got := h.failure(args...); got.Code != c.code || !strings.Contains(got.Reason, c.said) || h.exists(h.file(c.at)) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -63,9 +63,9 @@ func TestAttachmentWrite(t *testing.T) {
 	h := build(t, map[string]string{"a.png": onePixel + "old", "F/b.png": ""})
 	got := h.failure("attachment:write", "path=a.png", "data="+inBase64(onePixel))
 	assert.That(t, got.Code == protocol.CodeAlreadyExists && h.get("a.png") == onePixel+"old", "over a file: %+v", got)
-	h.expect(command.ExitDone, "Written: a.png\n", "attachment:write", "path=a.png", "data="+inBase64(onePixel), "overwrite")
+	h.expect(answer.ExitDone, "Written: a.png\n", "attachment:write", "path=a.png", "data="+inBase64(onePixel), "overwrite")
 	status, _, _ := h.run("undo")
-	assert.That(t, status == command.ExitDone && h.get("a.png") == onePixel+"old", "undo: %d, %q", status, h.get("a.png"))
+	assert.That(t, status == answer.ExitDone && h.get("a.png") == onePixel+"old", "undo: %d, %q", status, h.get("a.png"))
 	for data, want := range map[string]string{"?": "not base64", "": "", base64.StdEncoding.EncodeToString(make([]byte, 8<<20+1)): "at most 8388608 are written"} {
 		h.stdin = data
 		got := h.failure("--stdin", "data", "attachment:write", "path=n.bin")
@@ -73,7 +73,7 @@ func TestAttachmentWrite(t *testing.T) {
 	}
 	h.stdin = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0, 1}, 4<<20))
 	status, said, _ := h.run("--stdin", "data", "attachment:write", "path=n.bin")
-	assert.That(t, status == command.ExitDone && len(h.get("n.bin")) == 8<<20, "8 MiB: %d, %s", status, said)
+	assert.That(t, status == answer.ExitDone && len(h.get("n.bin")) == 8<<20, "8 MiB: %d, %s", status, said)
 	// The link that shows it is the shortest one that leads to it.
 	for path, want := range map[string]string{"c.png": "![[c.png]] in", "G/b.png": "![[G/b.png]] in"} {
 		_, _, stderr := h.run("--facts", "attachment:write", "path="+path, "data="+inBase64(onePixel))
@@ -84,10 +84,10 @@ func TestAttachmentWrite(t *testing.T) {
 
 func TestAttachmentsOfANote(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "![[p.png]] [[B]] [doc](F/d.pdf)", "B.md": "![[q.png]]", "p.png": "", "q.png": "", "F/d.pdf": "x"})
-	h.expect(command.ExitDone, "F/d.pdf\tpdf\t1\tA.md\np.png\timage\t0\tA.md\n", "attachments", "note=A")
-	h.expect(command.ExitDone, "p.png\timage\t0\tA.md\n", "attachments", "note=A.md", "type=image")
-	h.expect(command.ExitDone, "1\n", "attachments", "note=B", "total")
-	h.expect(command.ExitFailed, "Error: File \"None\" not found.\n", "attachments", "note=None")
+	h.expect(answer.ExitDone, "F/d.pdf\tpdf\t1\tA.md\np.png\timage\t0\tA.md\n", "attachments", "note=A")
+	h.expect(answer.ExitDone, "p.png\timage\t0\tA.md\n", "attachments", "note=A.md", "type=image")
+	h.expect(answer.ExitDone, "1\n", "attachments", "note=B", "total")
+	h.expect(answer.ExitFailed, "Error: File \"None\" not found.\n", "attachments", "note=None")
 }
 
 // An image is scaled down to what is asked for, in its proportions, and one that would not fit
@@ -183,14 +183,14 @@ func TestAttachmentText(t *testing.T) {
 	first := "==> page 1 of 3 <==\nThe fence costs\n1,240 euros … café\n"
 	second := "==> page 2 of 3 <==\nSecond page\nnext\n"
 	h.steps([]turn{
-		{"all pages", "attachment:text path=a.pdf", command.ExitDone, first + second + "==> page 3 of 3 <==\n\n"},
-		{"one page", "attachment:text file=a.pdf pages=2", command.ExitDone, second},
-		{"some pages", "attachment:text path=a.pdf pages=2-9", command.ExitDone, second + "==> page 3 of 3 <==\n\n"},
-		{"of a newer version, with bytes behind its end", "attachment:text path=new.pdf pages=1", command.ExitDone, first},
-		{"a text as it is", "attachment:text path=t.csv", command.ExitDone, "a,b\n1,2\n"},
-		{"no page", "attachment:text path=a.pdf pages=4", command.ExitMisuse, "Error: Invalid value for pages: \"4\". The PDF has 3 pages.\n"},
-		{"no range", "attachment:text path=a.pdf pages=3-2", command.ExitMisuse, "Error: Invalid value for pages: \"3-2\". Use a page such as 3, or pages such as 3-7.\n"},
-		{"an image", "attachment:text path=p.png", command.ExitFailed, "Error: File \"p.png\" is not a text, and not a PDF: image/png\n"},
+		{"all pages", "attachment:text path=a.pdf", answer.ExitDone, first + second + "==> page 3 of 3 <==\n\n"},
+		{"one page", "attachment:text file=a.pdf pages=2", answer.ExitDone, second},
+		{"some pages", "attachment:text path=a.pdf pages=2-9", answer.ExitDone, second + "==> page 3 of 3 <==\n\n"},
+		{"of a newer version, with bytes behind its end", "attachment:text path=new.pdf pages=1", answer.ExitDone, first},
+		{"a text as it is", "attachment:text path=t.csv", answer.ExitDone, "a,b\n1,2\n"},
+		{"no page", "attachment:text path=a.pdf pages=4", answer.ExitMisuse, "Error: Invalid value for pages: \"4\". The PDF has 3 pages.\n"},
+		{"no range", "attachment:text path=a.pdf pages=3-2", answer.ExitMisuse, "Error: Invalid value for pages: \"3-2\". Use a page such as 3, or pages such as 3-7.\n"},
+		{"an image", "attachment:text path=p.png", answer.ExitFailed, "Error: File \"p.png\" is not a text, and not a PDF: image/png\n"},
 	})
 	if _, out, stderr := h.run("attachment:text", "path=scan.pdf"); out != "\n" && out != "" || !strings.Contains(stderr, "no text in it: 1 page") {
 		_, facts, _ := protocol.CutReport(func() string { _, _, e := h.run("--facts", "attachment:text", "path=scan.pdf"); return e }())
@@ -239,13 +239,13 @@ func TestHostilePDFs(t *testing.T) {
 		h.put(name+".pdf", text)
 		status, out, stderr := h.run("--facts", "attachment:text", "path="+name+".pdf")
 		_, facts, failure := protocol.CutReport(stderr)
-		if status == command.ExitDone && facts.Notice == "" && len(out) > 16<<20/small || status != command.ExitDone && failure.Code == "" {
+		if status == answer.ExitDone && facts.Notice == "" && len(out) > 16<<20/small || status != answer.ExitDone && failure.Code == "" {
 			t.Errorf("%s: %d, %.100q, %+v", name, status, out, failure)
 		}
 	}
 	budget.Default = enough
 	h.put("many.pdf", pdfOf(many...))
-	if status, out, _ := h.run("attachment:text", "path=many.pdf"); status != command.ExitDone || strings.Count(out, "==> page ") != len(many) || !strings.HasSuffix(out, fmt.Sprintf("==> page %d of %[1]d <==\nx\n", len(many))) {
+	if status, out, _ := h.run("attachment:text", "path=many.pdf"); status != answer.ExitDone || strings.Count(out, "==> page ") != len(many) || !strings.HasSuffix(out, fmt.Sprintf("==> page %d of %[1]d <==\nx\n", len(many))) {
 		t.Errorf("%d pages: %d, %.200q", len(many), status, out)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -40,59 +41,59 @@ views:
 func TestBaseQuery(t *testing.T) {
 	h := build(t, shelf)
 	h.steps([]turn{
-		{"as CSV", "base:query file=Books format=csv", command.ExitDone, "file name,State,stars\nDune,done,*****\nUbik,reading,****\nSolar,done,**\n"},
-		{"as TSV", "base:query file=Books view=Best format=tsv", command.ExitDone, "file name\nDune\nUbik\n"},
-		{"as a table", "base:query file=Books view=Best format=md", command.ExitDone, "| file name |\n| --------- |\n|   Dune    |\n|   Ubik    |\n"},
-		{"as paths", "base:query path=Books.base format=paths", command.ExitDone, "Books/Dune.md\nBooks/Ubik.md\nBooks/Solar.md\n"},
-		{"a view by its number", "base:query path=Books.base view=2 format=paths", command.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
-		{"a view that is missing", "base:query path=Books.base view=Worst", command.ExitFailed, "Error: View not found: Worst\nAvailable views: All, Best\n"},
-		{"a base that is missing", "base:query path=None.base", command.ExitFailed, "Error: Base file not found: None.base\n"},
-		{"no base at all", "base:query", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"the base of a note", "base:query path=Plan.md format=paths", command.ExitDone, "Books/Ubik.md\n"},
-		{"the base that a note embeds", "base:query path=Plan.md view=Best format=paths", command.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
-		{"a view that the note does not show", "base:query path=Plan.md view=All", command.ExitFailed, "Error: View not found: All\nAvailable views: Now, Best\n"},
-		{"a note without a base", "base:query path=Books/Dune.md", command.ExitFailed, "Error: There is no base in the note: \"Books/Dune.md\"\n"},
-		{"a limit that is none", "base:query path=Books.base limit=0", command.ExitMisuse, "Error: Invalid value for limit: \"0\": want a whole number of at least 1\n"},
+		{"as CSV", "base:query file=Books format=csv", answer.ExitDone, "file name,State,stars\nDune,done,*****\nUbik,reading,****\nSolar,done,**\n"},
+		{"as TSV", "base:query file=Books view=Best format=tsv", answer.ExitDone, "file name\nDune\nUbik\n"},
+		{"as a table", "base:query file=Books view=Best format=md", answer.ExitDone, "| file name |\n| --------- |\n|   Dune    |\n|   Ubik    |\n"},
+		{"as paths", "base:query path=Books.base format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\nBooks/Solar.md\n"},
+		{"a view by its number", "base:query path=Books.base view=2 format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
+		{"a view that is missing", "base:query path=Books.base view=Worst", answer.ExitFailed, "Error: View not found: Worst\nAvailable views: All, Best\n"},
+		{"a base that is missing", "base:query path=None.base", answer.ExitFailed, "Error: Base file not found: None.base\n"},
+		{"no base at all", "base:query", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"the base of a note", "base:query path=Plan.md format=paths", answer.ExitDone, "Books/Ubik.md\n"},
+		{"the base that a note embeds", "base:query path=Plan.md view=Best format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
+		{"a view that the note does not show", "base:query path=Plan.md view=All", answer.ExitFailed, "Error: View not found: All\nAvailable views: Now, Best\n"},
+		{"a note without a base", "base:query path=Books/Dune.md", answer.ExitFailed, "Error: There is no base in the note: \"Books/Dune.md\"\n"},
+		{"a limit that is none", "base:query path=Books.base limit=0", answer.ExitMisuse, "Error: Invalid value for limit: \"0\": want a whole number of at least 1\n"},
 	})
-	h.expect(command.ExitDone, "Books/Solar.md\n", "base:query", "path=Books.base", "where=rating < 3", "format=paths")
-	h.expect(command.ExitDone, "Books/Ubik.md\n", "base:query", "path=Books.base", "sort=file.name desc", "limit=1", "format=paths")
-	h.expect(command.ExitDone, "Books/Solar.md\nBooks/Dune.md\n", "base:query", "path=Books.base", "sort=rating", "group=status desc", "offset=1", "format=paths")
-	h.expect(command.ExitDone, "double,State\n10,done\n", "base:query", "path=Books.base", "select=double: rating * 2, status", "limit=1", "format=csv")
-	h.expect(command.ExitMisuse, "Error: Invalid value for where: \"rating >\": Unable to parse formula. (position 8) the expression ends too early\n", "base:query", "path=Books.base", "where=rating >")
+	h.expect(answer.ExitDone, "Books/Solar.md\n", "base:query", "path=Books.base", "where=rating < 3", "format=paths")
+	h.expect(answer.ExitDone, "Books/Ubik.md\n", "base:query", "path=Books.base", "sort=file.name desc", "limit=1", "format=paths")
+	h.expect(answer.ExitDone, "Books/Solar.md\nBooks/Dune.md\n", "base:query", "path=Books.base", "sort=rating", "group=status desc", "offset=1", "format=paths")
+	h.expect(answer.ExitDone, "double,State\n10,done\n", "base:query", "path=Books.base", "select=double: rating * 2, status", "limit=1", "format=csv")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for where: \"rating >\": Unable to parse formula. (position 8) the expression ends too early\n", "base:query", "path=Books.base", "where=rating >")
 }
 
 func TestBaseQueryHasDetailsInJSON(t *testing.T) {
 	h := build(t, shelf)
 	const ubik = "[\n  {\n    \"path\": \"Books/Ubik.md\",\n    \"rating\": 4,\n    \"finished\": null\n  }\n]\n"
-	h.expect(command.ExitDone, ubik, "base:query", "path=Books.base", "select=rating, finished", "values=typed", "offset=1", "limit=1")
+	h.expect(answer.ExitDone, ubik, "base:query", "path=Books.base", "select=rating, finished", "values=typed", "offset=1", "limit=1")
 	status, out, _ := h.run("query", "where=nope(1)", "explain")
 	want := `"filter": "nope(1)",
         "asked": 4,
         "dropped": 4,
         "failed": 4,
         "error": "Cannot find function \"nope\""`
-	assert.That(t, status == command.ExitDone && strings.Contains(out, want), "status %d, %s", status, out)
+	assert.That(t, status == answer.ExitDone && strings.Contains(out, want), "status %d, %s", status, out)
 }
 
 func TestQuery(t *testing.T) {
 	h := build(t, shelf)
-	h.expect(command.ExitDone, "[]\n", "query", "where=rating > 9")
-	h.expect(command.ExitDone, "Books/Dune.md\nPlan.md\nBooks/Solar.md\nBooks/Ubik.md\n", "query", "format=paths")
-	h.expect(command.ExitDone, "Books.base\ncover.png\n", "query", `where=file.ext != "md"`, "all", "format=paths")
-	h.expect(command.ExitDone, "Books/Dune.md\n", "query", `where=file.hasLink("Ubik")`, "format=paths")
-	h.expect(command.ExitDone, "Books/Ubik.md\n", "query", "where=this.file.hasLink(file)", "this=Books/Dune.md", "format=paths")
-	h.expect(command.ExitFailed, "Error: File \"Books/None.md\" not found.\n", "query", "this=Books/None.md", "format=paths")
+	h.expect(answer.ExitDone, "[]\n", "query", "where=rating > 9")
+	h.expect(answer.ExitDone, "Books/Dune.md\nPlan.md\nBooks/Solar.md\nBooks/Ubik.md\n", "query", "format=paths")
+	h.expect(answer.ExitDone, "Books.base\ncover.png\n", "query", `where=file.ext != "md"`, "all", "format=paths")
+	h.expect(answer.ExitDone, "Books/Dune.md\n", "query", `where=file.hasLink("Ubik")`, "format=paths")
+	h.expect(answer.ExitDone, "Books/Ubik.md\n", "query", "where=this.file.hasLink(file)", "this=Books/Dune.md", "format=paths")
+	h.expect(answer.ExitFailed, "Error: File \"Books/None.md\" not found.\n", "query", "this=Books/None.md", "format=paths")
 }
 
 func TestBaseEval(t *testing.T) {
 	h := build(t, shelf)
-	h.expect(command.ExitDone, "10\n", "base:eval", "file=Dune", "expr=rating * 2")
-	h.expect(command.ExitDone, "*****!\n", "base:eval", "file=Dune", `expr=formula.stars + "!"`, "base=Books.base")
-	h.expect(command.ExitDone, `{"type":"Date","text":"2026-01-11","value":"2026-01-11"}`+"\n", "base:eval", "file=Dune", "expr=finished", "format=json")
-	h.expect(command.ExitFailed, "Error: Cannot find function \"map\" on type Number\n", "base:eval", "file=Dune", "expr=rating.map(value)")
-	h.expect(command.ExitMisuse, "Error: Invalid value for expr: Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
-	h.expect(command.ExitFailed, "Error: File \"None\" not found.\n", "base:eval", "file=None", "expr=1")
-	h.expect(command.ExitFailed, "Error: Base file not found: None.base\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
+	h.expect(answer.ExitDone, "10\n", "base:eval", "file=Dune", "expr=rating * 2")
+	h.expect(answer.ExitDone, "*****!\n", "base:eval", "file=Dune", `expr=formula.stars + "!"`, "base=Books.base")
+	h.expect(answer.ExitDone, `{"type":"Date","text":"2026-01-11","value":"2026-01-11"}`+"\n", "base:eval", "file=Dune", "expr=finished", "format=json")
+	h.expect(answer.ExitFailed, "Error: Cannot find function \"map\" on type Number\n", "base:eval", "file=Dune", "expr=rating.map(value)")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for expr: Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
+	h.expect(answer.ExitFailed, "Error: File \"None\" not found.\n", "base:eval", "file=None", "expr=1")
+	h.expect(answer.ExitFailed, "Error: Base file not found: None.base\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
 }
 
 func TestBaseCheck(t *testing.T) {
@@ -113,8 +114,8 @@ views:
 `,
 		"Broken.base": "filters: [\n",
 	})
-	h.expect(command.ExitDone, "No problems found.\n", "base:check", "file=Good")
-	h.expect(command.ExitDone, `line 3: warning: Unable to parse filters: Unable to parse formula. (position 9) the expression ends too early, in "status =="
+	h.expect(answer.ExitDone, "No problems found.\n", "base:check", "file=Good")
+	h.expect(answer.ExitDone, `line 3: warning: Unable to parse filters: Unable to parse formula. (position 9) the expression ends too early, in "status =="
 line 4: warning: Filters: Cannot find function "nope", in "nope()"
 line 6: warning: Formula values must be strings. Value for property f is not.
 line 7: warning: Formula "g": no formula is called "none", in "formula.none"
@@ -124,23 +125,23 @@ line 9: warning: View "": a file has no field "colour"
 line 9: warning: View "": no summary is called "Total"
 line 11: error: "groupBy" must be a object in view ""
 `, "base:check", "file=Bad")
-	h.expect(command.ExitFailed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
+	h.expect(answer.ExitFailed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
 	status, out, _ := h.run("base:check", "file=Broken", "format=json")
-	assert.That(t, status == command.ExitDone && strings.Contains(out, `"severity": "error"`), "status %d, %s", status, out)
-	h.expectPrefix(command.ExitFailed, "Error: line ", "base:query", "file=Broken")
+	assert.That(t, status == answer.ExitDone && strings.Contains(out, `"severity": "error"`), "status %d, %s", status, out)
+	h.expectPrefix(answer.ExitFailed, "Error: line ", "base:query", "file=Broken")
 }
 
 func TestBaseSet(t *testing.T) {
 	h := build(t, shelf)
-	h.expect(command.ExitDone, "Set status: read in 2 notes\n", "base:set", "path=Books.base", "where=rating > 3", "name=status", "value=read")
+	h.expect(answer.ExitDone, "Set status: read in 2 notes\n", "base:set", "path=Books.base", "where=rating > 3", "name=status", "value=read")
 	if !strings.Contains(h.get("Books/Dune.md"), "status: read\n") || !strings.Contains(h.get("Books/Ubik.md"), "status: read\n") || h.get("Books/Solar.md") != shelf["Books/Solar.md"] {
 		t.Error("other notes were changed")
 	}
-	h.expect(command.ExitDone, "Set status: read in 0 notes\n", "base:set", "path=Books.base", "view=Best", "name=status", "value=read")
-	if status, out, _ := h.run("undo"); status != command.ExitDone || h.get("Books/Dune.md") != shelf["Books/Dune.md"] || h.get("Books/Ubik.md") != shelf["Books/Ubik.md"] {
+	h.expect(answer.ExitDone, "Set status: read in 0 notes\n", "base:set", "path=Books.base", "view=Best", "name=status", "value=read")
+	if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get("Books/Dune.md") != shelf["Books/Dune.md"] || h.get("Books/Ubik.md") != shelf["Books/Ubik.md"] {
 		t.Errorf("status %d, %s: undo does not take back all of it", status, out)
 	}
-	h.expect(command.ExitFailed, "Error: View not found: None\nAvailable views: All, Best\n", "base:set", "path=Books.base", "view=None", "name=a", "value=b")
+	h.expect(answer.ExitFailed, "Error: View not found: None\nAvailable views: All, Best\n", "base:set", "path=Books.base", "view=None", "name=a", "value=b")
 }
 
 // Every expression that pries, wherever an expression can be given, has the same
@@ -161,14 +162,14 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 	}
 	pry := func(hidden map[string]string) (answers []string, answered int) {
 		h := build(t, seen)
-		h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Hid": "none", "Hid/Open": "r"}).String()
+		h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Hid": "none", "Hid/Open": "r"}).String()
 		for path, text := range hidden {
 			h.put(path, text)
 		}
 		ask := func(args ...string) {
 			status, stdout, stderr := h.run(args...)
 			assert.That(t, !strings.Contains(stdout+stderr, canary), "%q tells what is hidden: %s%s", args, stdout, stderr)
-			if status == command.ExitDone {
+			if status == answer.ExitDone {
 				answered++
 			}
 			answers = append(answers, strings.Join(args, " ")+"\n"+stdout+stderr)
@@ -177,7 +178,7 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 			if testing.Short() && i%3 != 0 {
 				continue
 			}
-			h.put("Look.base", "filters: "+command.QuoteJSON(expression)+"\nformulas: {look: "+command.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
+			h.put("Look.base", "filters: "+answer.QuoteJSON(expression)+"\nformulas: {look: "+answer.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
 				"  - {type: table, name: Two, order: [file.path, formula.look], groupBy: {property: formula.look, direction: ASC}}\n")
 			ask("base:query", "path=Look.base", "summaries", "groups", "explain")
 			ask("base:query", "path=Look.base", "view=Two", "this=Plan.md", "values=typed", "groups")

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -106,7 +106,7 @@ func TestBaseStructureRefusals(t *testing.T) {
 		{"base:create|file=B|view=All|group=x", protocol.CodeBadValue, `The view "All" has no groups.`},
 	})
 	h := build(t, files)
-	h.expect(command.ExitDone, "Created: Dune.md\n", "base:create", "file=B", "view=Done", "name=Dune", "group=top shelf")
+	h.expect(answer.ExitDone, "Created: Dune.md\n", "base:create", "file=B", "view=Done", "name=Dune", "group=top shelf")
 	if got := h.get("Dune.md"); got != "---\nstatus: done\nshelf: top shelf\ntags:\n  - book\n---\n" && got != "---\nstatus: done\ntags:\n  - book\nshelf: top shelf\n---\n" {
 		t.Errorf("%q", got)
 	}
@@ -115,17 +115,17 @@ func TestBaseStructureRefusals(t *testing.T) {
 func TestBaseCreate(t *testing.T) {
 	h := build(t, map[string]string{"b/Books.base": "views: []\n", "a.md": "", "taken.md": "", "taken 1.md": ""})
 	h.steps([]turn{
-		{"by the name of the base", "base:create file=Books name=Dune content=x", command.ExitDone, "Created: Dune.md\n"},
-		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", command.ExitDone, "Created: Dune 1.md\n"},
-		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", command.ExitDone, "Created: Untitled.md\n"},
-		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", command.ExitDone, "Created: x.md\n"},
-		{"a dot in a name", "base:create path=b/Books.base name=v1.2", command.ExitDone, "Created: v1.2.md\n"},
-		{"a base that is not there", "base:create path=c.base name=x", command.ExitFailed, "Error: Base file not found: c.base\n"},
-		{"nor by its name", "base:create file=None name=x", command.ExitFailed, "Error: Base file not found: None.base\n"},
-		{"a note is no base", "base:create path=a.md name=x", command.ExitFailed, "Error: Not a base file: \"a.md\"\n"},
-		{"no base at all", "base:create name=x", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a name with a folder", "base:create path=b/Books.base name=c/x", command.ExitMisuse, "Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
-		{"a name that no note can have", "base:create path=b/Books.base name=.x", command.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
+		{"by the name of the base", "base:create file=Books name=Dune content=x", answer.ExitDone, "Created: Dune.md\n"},
+		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", answer.ExitDone, "Created: Dune 1.md\n"},
+		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", answer.ExitDone, "Created: Untitled.md\n"},
+		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", answer.ExitDone, "Created: x.md\n"},
+		{"a dot in a name", "base:create path=b/Books.base name=v1.2", answer.ExitDone, "Created: v1.2.md\n"},
+		{"a base that is not there", "base:create path=c.base name=x", answer.ExitFailed, "Error: Base file not found: c.base\n"},
+		{"nor by its name", "base:create file=None name=x", answer.ExitFailed, "Error: Base file not found: None.base\n"},
+		{"a note is no base", "base:create path=a.md name=x", answer.ExitFailed, "Error: Not a base file: \"a.md\"\n"},
+		{"no base at all", "base:create name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse, "Error: Invalid value for name: \"c/x\". It is a name without a folder.\n"},
+		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
 	assert.That(t, h.get("b/Dune.md") == "x" && h.get("b/Dune 1.md") == "", "the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))
 }
@@ -148,10 +148,10 @@ views:
     filters: status == "done"
     order: [status]
 `})
-	h.expect(command.ExitDone, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
+	h.expect(answer.ExitDone, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
 	got, want := h.get("Shelf/Dune.md"), "---\nrating:\nauthor:\nkind: novel\ntags:\n  - book\n---\nText"
 	assert.Equal(t, got, want, "the note")
-	h.expect(command.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
+	h.expect(answer.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
 	got, want = h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"
 	assert.Equal(t, got, want, "the note")
 }
@@ -174,7 +174,7 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 		}
 		status, out, stderr := h.run(args...)
 		_, facts, _ := protocol.CutReport(stderr)
-		if got := h.get("b/New.md"); status != command.ExitDone || got != test.want || facts.Notice != test.notice {
+		if got := h.get("b/New.md"); status != answer.ExitDone || got != test.want || facts.Notice != test.notice {
 			t.Errorf("%s: status %d, %s%s, the note is %q, want %q", test.filters, status, out, stderr, got, test.want)
 		}
 		_, rows, _ := h.run("base:query", "path=b/All.base", "format=paths")
@@ -186,9 +186,9 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 // which both can be the vault's own.
 func TestBaseCreateInTheFolderOfTheVault(t *testing.T) {
 	h := build(t, map[string]string{"Top.base": "views: []\n", "b/Up.base": "filters: file.folder == \"/\"\n", "b/Down.base": "filters: file.inFolder(\"c/d/\")\n"})
-	h.expect(command.ExitDone, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
-	h.expect(command.ExitDone, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
-	h.expect(command.ExitDone, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
+	h.expect(answer.ExitDone, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
+	h.expect(answer.ExitDone, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
+	h.expect(answer.ExitDone, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
 	for _, path := range []string{"a.md", "b.md", "c/d/c.md"} {
 		assert.Equal(t, h.get(path), "", "%s", path)
 	}
@@ -229,19 +229,19 @@ func TestBookmarkIsAdded(t *testing.T) {
 func TestWhatCanBeBookmarked(t *testing.T) {
 	h := build(t, map[string]string{"f/a.md": "x", ".obsidian/app.json": "{}", ".obsidian/bookmarks.json": `{"items":[]}`})
 	h.steps([]turn{
-		{"a file", "bookmark file=f/a.md", command.ExitDone, "Bookmarked: f/a.md\n"},
-		{"a heading in it", "bookmark file=f/a.md subpath=H title=T", command.ExitDone, "Bookmarked: f/a.md#H\n"},
-		{"a block in it", "bookmark file=f/a.md subpath=^b", command.ExitDone, "Bookmarked: f/a.md#^b\n"},
-		{"a folder", "bookmark folder=f/", command.ExitDone, "Bookmarked: f\n"},
-		{"the whole vault", "bookmark folder=/", command.ExitDone, "Bookmarked: /\n"},
-		{"a search", "bookmark search=tag:#x", command.ExitDone, "Bookmarked: tag:#x\n"},
-		{"all of them are listed", "bookmarks total", command.ExitDone, "6\n"},
-		{"a file that is not there", "bookmark file=a.md", command.ExitFailed, "Error: File \"a.md\" not found.\n"},
-		{"a hidden file", "bookmark file=.obsidian/app.json", command.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
-		{"a folder that is not there", "bookmark folder=g", command.ExitFailed, "Error: Folder \"g\" not found.\n"},
-		{"nothing", "bookmark title=x", command.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
-		{"two things", "bookmark folder=f search=x", command.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
-		{"a part of nothing", "bookmark folder=f subpath=x", command.ExitMisuse, "Error: Use subpath=<heading> with file=<path>.\n"},
+		{"a file", "bookmark file=f/a.md", answer.ExitDone, "Bookmarked: f/a.md\n"},
+		{"a heading in it", "bookmark file=f/a.md subpath=H title=T", answer.ExitDone, "Bookmarked: f/a.md#H\n"},
+		{"a block in it", "bookmark file=f/a.md subpath=^b", answer.ExitDone, "Bookmarked: f/a.md#^b\n"},
+		{"a folder", "bookmark folder=f/", answer.ExitDone, "Bookmarked: f\n"},
+		{"the whole vault", "bookmark folder=/", answer.ExitDone, "Bookmarked: /\n"},
+		{"a search", "bookmark search=tag:#x", answer.ExitDone, "Bookmarked: tag:#x\n"},
+		{"all of them are listed", "bookmarks total", answer.ExitDone, "6\n"},
+		{"a file that is not there", "bookmark file=a.md", answer.ExitFailed, "Error: File \"a.md\" not found.\n"},
+		{"a hidden file", "bookmark file=.obsidian/app.json", answer.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
+		{"a folder that is not there", "bookmark folder=g", answer.ExitFailed, "Error: Folder \"g\" not found.\n"},
+		{"nothing", "bookmark title=x", answer.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
+		{"two things", "bookmark folder=f search=x", answer.ExitMisuse, "Error: Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.\n"},
+		{"a part of nothing", "bookmark folder=f subpath=x", answer.ExitMisuse, "Error: Use subpath=<heading> with file=<path>.\n"},
 	})
 	const first = `{"items":[{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md"},{"type":"file","ctime":` + saturdayMS + `,"path":"f/a.md","subpath":"#H","title":"T"},`
 	got := h.get(".obsidian/bookmarks.json")
@@ -252,7 +252,7 @@ func TestBookmarksThatCannotBeUsed(t *testing.T) {
 	for _, text := range []string{"[]", "null", "{", `{"items":{}}`, `{"items":1}`, "3"} {
 		h := build(t, map[string]string{".obsidian/bookmarks.json": text})
 		status, out, _ := h.run("bookmark", "search=x")
-		if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json: ") || h.get(".obsidian/bookmarks.json") != text {
+		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json: ") || h.get(".obsidian/bookmarks.json") != text {
 			t.Errorf("%q: status %d, %q", text, status, out)
 		}
 	}
@@ -311,15 +311,15 @@ func TestCanvasChanges(t *testing.T) {
 			id = strings.TrimSuffix(strings.TrimPrefix(said, before), rest+"\n")
 		}
 		filled := strings.NewReplacer("ID", id)
-		if status != command.ExitDone || said != filled.Replace(c.said)+"\n" || got != strings.Replace(drawn, c.from, filled.Replace(c.to), 1) || strings.Count(drawn, c.from) != 1 {
+		if status != answer.ExitDone || said != filled.Replace(c.said)+"\n" || got != strings.Replace(drawn, c.from, filled.Replace(c.to), 1) || strings.Count(drawn, c.from) != 1 {
 			t.Errorf("%s: %d, %q\n%s", c.name, status, said, got)
 		}
 		assert.That(t, len(id) == 0 || (len(id) == 16 && strings.Trim(id, "0123456789abcdef") == ""), "%s: the id is %q", c.name, id)
 		status, _, _ = h.run("undo")
-		assert.That(t, status == command.ExitDone && h.get("B.canvas") == drawn, "%s: undo leaves %s", c.name, h.get("B.canvas"))
+		assert.That(t, status == answer.ExitDone && h.get("B.canvas") == drawn, "%s: undo leaves %s", c.name, h.get("B.canvas"))
 	}
 	h := build(t, map[string]string{"B.canvas": drawn})
-	h.expect(command.ExitDone, "Removed: file b with 2 edges from B.canvas\n", "canvas:remove", "file=B", "id=b")
+	h.expect(answer.ExitDone, "Removed: file b with 2 edges from B.canvas\n", "canvas:remove", "file=B", "id=b")
 	want := strings.Replace(strings.Replace(drawn, line("b")+"\n", "", 1), "\n"+line("e1")+"\n"+line("e2")+"\n\t", "", 1)
 	assert.Equal(t, h.get("B.canvas"), want)
 }
@@ -359,7 +359,7 @@ func TestCanvasFromNothing(t *testing.T) {
 	for _, begin := range []string{"", "{}", "(created)"} {
 		h := build(t, map[string]string{"A.md": ""})
 		if begin == "(created)" {
-			h.expect(command.ExitDone, "Created: Maps/Plan.canvas\n", "canvas:create", "path=Maps/Plan")
+			h.expect(answer.ExitDone, "Created: Maps/Plan.canvas\n", "canvas:create", "path=Maps/Plan")
 		} else {
 			h.put("Maps/Plan.canvas", begin)
 		}
@@ -368,7 +368,7 @@ func TestCanvasFromNothing(t *testing.T) {
 			h.does(strings.Split(call, "|")...)
 			isJSONCanvas(t, h.get("Maps/Plan.canvas"))
 		}
-		h.expect(command.ExitDone, "4 cards, 1 group, 0 edges\n\n# All\n[1] Two\n[2] Two\n[3] file: A.md\n[4] One\n", "canvas:read", "file=Plan")
+		h.expect(answer.ExitDone, "4 cards, 1 group, 0 edges\n\n# All\n[1] Two\n[2] Two\n[3] file: A.md\n[4] One\n", "canvas:read", "file=Plan")
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 )
 
@@ -26,11 +26,11 @@ func TestTodaysPath(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
-			h.expect(command.ExitDone, test.want+"\n", "daily:path")
+			h.expect(answer.ExitDone, test.want+"\n", "daily:path")
 			assert.That(t, h.get(test.want) == "(missing)", "asking for the path made the note")
 		})
 	}
-	build(t, nil).expect(command.ExitDone, "2026-11-21.md\n", "daily:path")
+	build(t, nil).expect(answer.ExitDone, "2026-11-21.md\n", "daily:path")
 }
 
 func TestSettingsThatCannotBeUsed(t *testing.T) {
@@ -46,8 +46,8 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 			t.Run(test.name+", "+typed, func(t *testing.T) {
 				h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
 				status, got, stderr := h.run(strings.Fields(typed)...)
-				assert.That(t, status == command.ExitFailed && strings.HasPrefix(got, test.want) && stderr == "", "status %d, %q, stderr %q", status, got, stderr)
-				h.expect(command.ExitDone, "0\n", "files", "total")
+				assert.That(t, status == answer.ExitFailed && strings.HasPrefix(got, test.want) && stderr == "", "status %d, %q, stderr %q", status, got, stderr)
+				h.expect(answer.ExitDone, "0\n", "files", "total")
 			})
 		}
 	}
@@ -55,14 +55,14 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 
 func TestDaily(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n"})
-	h.expect(command.ExitFailed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
+	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
 	assert.That(t, h.get("D/2026-11-21.md") == "(missing)", "reading made the note")
-	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily", "paneType=split")
-	h.expect(command.ExitDone, "# 2026-11-21\n", "daily:read")
+	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily", "paneType=split")
+	h.expect(answer.ExitDone, "# 2026-11-21\n", "daily:read")
 	h.put("D/2026-11-21.md", "mine")
-	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily")
-	h.expect(command.ExitDone, "mine\n", "daily:read")
-	h.expect(command.ExitMisuse, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
+	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily")
+	h.expect(answer.ExitDone, "mine\n", "daily:read")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
 }
 
 func TestDailyEdits(t *testing.T) {
@@ -95,19 +95,19 @@ func TestDailyEdits(t *testing.T) {
 func TestContentFromStandardInput(t *testing.T) {
 	h := build(t, nil)
 	h.stdin = "\\nabla \\times\n\ttab\xff\n"
-	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
+	h.expect(answer.ExitDone, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
 	assert.Equal(t, h.get("2026-11-21.md"), h.stdin, "the note became")
 	h.steps([]turn{
-		{"and as an argument too", "--stdin content daily:append content=x", command.ExitMisuse, "Error: Parameter given twice: content\n"},
-		{"a parameter that is not there", "--stdin text daily:append", command.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
-		{"a flag has no value", "--stdin inline daily:append", command.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
-		{"twice", "--stdin content --stdin content daily:append", command.ExitMisuse, "Error: Unknown switch: --stdin\n"},
+		{"and as an argument too", "--stdin content daily:append content=x", answer.ExitMisuse, "Error: Parameter given twice: content\n"},
+		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
+		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
+		{"twice", "--stdin content --stdin content daily:append", answer.ExitMisuse, "Error: Unknown switch: --stdin\n"},
 	})
 	h.put("a.md", "A")
 	h.stdin = "a.md"
-	h.expect(command.ExitDone, "A\n", "vault=Home", "--stdin", "path", "read")
+	h.expect(answer.ExitDone, "A\n", "vault=Home", "--stdin", "path", "read")
 	h.stdin = ""
-	h.expect(command.ExitMisuse, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
+	h.expect(answer.ExitMisuse, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
 }
 
 func TestTemplates(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTemplates(t *testing.T) {
 			})
 			status, path, _ := h.run("daily")
 			got := h.get(strings.TrimSuffix(path, "\n"))
-			assert.That(t, status == command.ExitDone && got == test.want, "status %d, %s became %q, want %q", status, path, got, test.want)
+			assert.That(t, status == answer.ExitDone && got == test.want, "status %d, %s became %q, want %q", status, path, got, test.want)
 		})
 	}
 }
@@ -145,25 +145,25 @@ func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
 func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}"})
 	status, got, _ := h.run("daily")
-	if status != command.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
+	if status != answer.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
 		t.Errorf("status %d, %q", status, got)
 	}
 	h.put("T.md", "{{date}}")
-	h.expect(command.ExitDone, "2026-11-21.md\n", "daily")
+	h.expect(answer.ExitDone, "2026-11-21.md\n", "daily")
 }
 
 func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 	const path = "2026-11-21.md"
 	for _, typed := range []string{"daily:append content=x", "daily:prepend content=x", "daily"} {
 		h := build(t, map[string]string{path + "/inner.md": ""})
-		h.expect(command.ExitFailed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(typed)...)
+		h.expect(answer.ExitFailed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(typed)...)
 		h = build(t, map[string]string{"D": "a file", ".obsidian/daily-notes.json": `{"folder":"D"}`})
-		h.expect(command.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(typed)...)
+		h.expect(answer.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(typed)...)
 		if runtime.GOOS == "windows" {
 			continue // no path has a colon there
 		}
 		h = build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
-		h.expect(command.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(typed)...)
+		h.expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(typed)...)
 	}
 }
 
@@ -192,13 +192,13 @@ func TestUnique(t *testing.T) {
 		})
 	}
 	h := build(t, map[string]string{".obsidian/app.json": `{"newFileLocation":"folder","newFileFolderPath":"In"}`})
-	h.expect(command.ExitDone, "Created: In/202611210905.md\n", "unique")
-	h.expect(command.ExitMisuse, "Error: Invalid value for name: \"a/b\". The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
+	h.expect(answer.ExitDone, "Created: In/202611210905.md\n", "unique")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for name: \"a/b\". The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
 	h.put(".obsidian/zk-prefixer.json", `{"format":"[same]"}`)
-	h.expect(command.ExitDone, "Created: In/same.md\n", "unique")
-	h.expect(command.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")
+	h.expect(answer.ExitDone, "Created: In/same.md\n", "unique")
+	h.expect(answer.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{"folder":"../x"}`)
-	h.expect(command.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be created: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
+	h.expect(answer.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be created: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{`)
-	h.expect(command.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
+	h.expect(answer.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
 }

@@ -13,39 +13,40 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // failing is a vault in which a call fails in every way, and the calls.
-func failing(t *testing.T) (h *testVault, calls map[command.Kind]string) {
+func failing(t *testing.T) (h *testVault, calls map[answer.Kind]string) {
 	h = build(t, map[string]string{
 		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": strings.Repeat("b", 20_000), "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
 		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",
 	})
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
 	if err := os.Link(h.file("linked.md"), filepath.Join(t.TempDir(), "other.md")); err != nil {
 		t.Skip("no hard links here: ", err)
 	}
-	return h, map[command.Kind]string{
-		command.NotFound:        "read path=no.md",
-		command.NotFoundNearest: "task ref=a.md:1",
-		command.NotFoundHeading: "note:section path=a.md heading=C",
-		command.AlreadyExists:   "create path=b.md content=x",
-		command.Ambiguous:       "note:section path=twice.md heading=A",
-		command.AmbiguousText:   "note:replace path=a.md old=x new=y",
-		command.Conflict:        "--expect 0123456789abcdef append path=a.md content=x",
-		command.AccessDenied:    "append path=read.md content=x",
-		command.HardLinkDenied:  "append path=linked.md content=x",
-		command.NotConfigured:   "templates",
-		command.NeedsApp:        "tabs",
-		command.TargetRequired:  "read",
-		command.Unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
-		command.VaultNotFound:   "vault=Other read path=a.md",
-		command.BadValue:        "read path=",
-		command.OtherFailure:    "undo",
-		command.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
+	return h, map[answer.Kind]string{
+		answer.NotFound:        "read path=no.md",
+		answer.NotFoundNearest: "task ref=a.md:1",
+		answer.NotFoundHeading: "note:section path=a.md heading=C",
+		answer.AlreadyExists:   "create path=b.md content=x",
+		answer.Ambiguous:       "note:section path=twice.md heading=A",
+		answer.AmbiguousText:   "note:replace path=a.md old=x new=y",
+		answer.Conflict:        "--expect 0123456789abcdef append path=a.md content=x",
+		answer.AccessDenied:    "append path=read.md content=x",
+		answer.HardLinkDenied:  "append path=linked.md content=x",
+		answer.NotConfigured:   "templates",
+		answer.NeedsApp:        "tabs",
+		answer.TargetRequired:  "read",
+		answer.Unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
+		answer.VaultNotFound:   "vault=Other read path=a.md",
+		answer.BadValue:        "read path=",
+		answer.OtherFailure:    "undo",
+		answer.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
 		{Code: protocol.CodeTimeout, Hint: "narrow the filter, or make the expressions simpler"}:                `query where="aa".repeat(9999).split("").filter("aaaaaaaa".repeat(9999))`,
 		{Code: protocol.CodeOutputLimit, Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(99999).split("").map([value,[value]])`,
 	}
@@ -65,13 +66,13 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	for kind, line := range calls {
 		words := strings.Fields(line)
 		status, stdout, stderr := h.run(words...)
-		assert.That(t, status != command.ExitDone && stdout != "" && stderr == "", "%s: status %d, %q, %q", line, status, stdout, stderr)
+		assert.That(t, status != answer.ExitDone && stdout != "" && stderr == "", "%s: status %d, %q, %q", line, status, stdout, stderr)
 		first, _, _ := strings.Cut(stdout, "\n")
 		want := protocol.Failure{Code: kind.Code, Hint: kind.Hint, Reason: first}
 		if len(want.Reason) > protocol.MaxReason {
 			want.Reason = want.Reason[:protocol.MaxReason]
 		}
-		words = append([]string{command.FactsSwitch}, words...)
+		words = append([]string{call.FactsSwitch}, words...)
 		_, _, alone := h.run(words...)
 		resident := w.ask(nil, words...)
 		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.stderr} {
@@ -92,8 +93,8 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 	h, _ := failing(t)
 	for _, line := range []string{"read path=lie.md", "note:replace path=lie.md old=lie new=lye", "create path=Error.md content=Error:"} {
-		status, _, stderr := h.run(append([]string{command.FactsSwitch}, strings.Fields(line)...)...)
-		if _, facts, failure := protocol.CutReport(stderr); status != command.ExitDone || facts.Path == "" || failure != (protocol.Failure{}) {
+		status, _, stderr := h.run(append([]string{call.FactsSwitch}, strings.Fields(line)...)...)
+		if _, facts, failure := protocol.CutReport(stderr); status != answer.ExitDone || facts.Path == "" || failure != (protocol.Failure{}) {
 			t.Errorf("%s: status %d, %+v, %+v", line, status, facts, failure)
 		}
 	}
@@ -104,7 +105,7 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 		"base:eval\x00path=a.md\x00expr=" + mimic:                               protocol.CodeBadValue,
 		"undo\x00id=" + mimic: protocol.CodeBadValue,
 	} {
-		_, _, stderr := h.run(append([]string{command.FactsSwitch}, strings.Split(line, "\x00")...)...)
+		_, _, stderr := h.run(append([]string{call.FactsSwitch}, strings.Split(line, "\x00")...)...)
 		rest, _, failure := protocol.CutReport(stderr)
 		assert.That(t, rest == "" && failure.Code == want && !strings.Contains(failure.Reason, "\n"), "%q: %q, %+v, want %s", line, rest, failure, want)
 	}
@@ -124,12 +125,12 @@ func (h *testVault) snapshot() string {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v := require.Value(command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
+	v := require.Value(call.NewHost(func(string) string { return "" }, nil).Open(context.Background(), call.Line{Folder: h.dir}))(t)
 	defer v.Disk.Close()
-	said := respond(v, command.Line{Command: "read", Args: []string{"path=a.md"}})
+	said := respond(v, call.Line{Command: "read", Args: []string{"path=a.md"}})
 	said.Close() // as if the disk went away before the text was read
 	var out bytes.Buffer
-	if status := said.Print(&out); status != command.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
+	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
 	assert.That(t, said.Kind.Code == protocol.CodeCLIError && strings.HasPrefix(said.Text, "Error: reading stopped: "), "reported as %+v", said)
@@ -160,7 +161,7 @@ func (h *testVault) failure(args ...string) protocol.Failure {
 	h.t.Helper()
 	status, _, stderr := h.run(append([]string{"--facts"}, args...)...)
 	_, _, failure := protocol.CutReport(stderr)
-	assert.That(h.t, status != command.ExitDone && failure.Code != "", "%q: status %d, %q", args, status, stderr)
+	assert.That(h.t, status != answer.ExitDone && failure.Code != "", "%q: status %d, %q", args, status, stderr)
 	return failure
 }
 
@@ -186,8 +187,8 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"random:read|folder=Project", `did you mean "Projects"?`},
 		{"search|query=x|path=Project", `did you mean "Projects"?`},
 		{"files|folder=Zebra", "names are case-sensitive; the command folders lists the folders"},
-		{"read|path=Ideas/Cloudy.md", command.HintInCloud},
-		{"outline|path=Ideas/Cloudy", command.HintInCloud},
+		{"read|path=Ideas/Cloudy.md", answer.HintInCloud},
+		{"outline|path=Ideas/Cloudy", answer.HintInCloud},
 		{"read|path=Private/Gone.md", protocol.HintNotFound},
 		{"tag:rename|name=bakin|to=x", `did you mean "#baking"?`},
 		{"tag:rename|name=bakery2|to=x|folder=Idea", `did you mean "Ideas"?`},
@@ -197,7 +198,7 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"property:set|path=Ideas/Bread.md|name=due|type=date|value=2026-W02-3", `"2026-W02-3" is value=2026-01-07`},
 		{"note:section|path=Ideas/Bread.md|heading=Methd", `did you mean "Method"?`},
 		{"note:section|path=Ideas/Bread.md|heading=Bread#ingredient", `did you mean "Ingredients"?`},
-		{"note:section|path=Ideas/Bread.md|heading=Zebra", command.NotFoundHeading.Hint},
+		{"note:section|path=Ideas/Bread.md|heading=Zebra", answer.NotFoundHeading.Hint},
 		{"note:section|path=Ideas/Bread.md|block=dogh", `did you mean "dough"?`},
 		{"note:section|path=Ideas/Bread.md|lines=40", "the command outline shows the lines of headings; wordcount tells how long the note is"},
 		{"tag|name=bakin", `did you mean "#baking"?`},
@@ -265,14 +266,14 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 	} {
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(tt.args, "|")...)...)
 		rest, facts, _ := protocol.CutReport(stderr)
-		assert.That(t, status == command.ExitDone && facts.Notice == tt.notice && rest == "", "%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
+		assert.That(t, status == answer.ExitDone && facts.Notice == tt.notice && rest == "", "%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
 	}
 }
 
 // TestAdviceStaysInWhatTheRulesShow for the access rules of a vault.
 func TestAdviceStaysInWhatTheRulesShow(t *testing.T) {
 	h := kitchen(t)
-	h.env[command.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
+	h.env[call.AccessVariable] = `[{"/":"r","Ideas":"none"}]`
 	for _, args := range []string{"read|path=Ideas/Braed.md", "read|path=Bread.md", "read|file=Braed", "files|folder=Idea", "tag|name=bakin", "search|query=x|path=Ideas"} {
 		got := h.failure(strings.Split(args, "|")...)
 		assert.That(t, !strings.Contains(got.Hint, "Bread") && !strings.Contains(got.Hint, `"Ideas`) && !strings.Contains(got.Hint, "baking"), "%s: %q", args, got.Hint)

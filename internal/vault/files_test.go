@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -28,35 +29,35 @@ func TestRead(t *testing.T) {
 		"board.canvas": "{}", ".obsidian/app.json": "{}", "sub/.trash/gone.md": "", "sub/a.md": "a",
 	})
 	h.steps([]turn{
-		{"a line break is added where one is missing", "read path=plain.md", command.ExitDone, "text\n"},
-		{"none is added where one is", "read path=ends.md", command.ExitDone, "text\n"},
-		{"all of them stay", "read path=two.md", command.ExitDone, "text\n\n"},
-		{"an empty note is nothing", "read path=empty.md", command.ExitDone, ""},
-		{"bytes are left alone", "read path=odd.md", command.ExitDone, "\ufeffa\r\nb\xff\x00\n"},
-		{"a note may look like an error", "read path=error.md", command.ExitDone, "Error: File \"x\" not found.\n"},
-		{"other files can be read", "read path=board.canvas", command.ExitDone, "{}\n"},
-		{"by name", "read file=plain", command.ExitDone, "text\n"},
-		{"a path is exact", "read path=plain", command.ExitFailed, "Error: File \"plain\" not found.\n"},
-		{"a missing name is shown as typed", "read file=none", command.ExitFailed, "Error: File \"none\" not found.\n"},
-		{"a hidden folder", "read path=.obsidian/app.json", command.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
-		{"a hidden folder by name", "read file=app.json", command.ExitFailed, "Error: File \"app.json\" not found.\n"},
-		{"a hidden folder further down", "read path=sub/.trash/gone.md", command.ExitFailed, "Error: File \"sub/.trash/gone.md\" not found.\n"},
-		{"outside", "read path=../Home/plain.md", command.ExitFailed, "Error: File \"../Home/plain.md\" not found.\n"},
-		{"outside by name", "read file=../plain", command.ExitFailed, "Error: File \"../plain\" not found.\n"},
-		{"absolute", "read path=/plain.md", command.ExitFailed, "Error: File \"/plain.md\" not found.\n"},
-		{"a folder", "read path=sub", command.ExitFailed, "Error: File \"sub\" not found.\n"},
-		{"nothing named and nothing open", "read", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a line break is added where one is missing", "read path=plain.md", answer.ExitDone, "text\n"},
+		{"none is added where one is", "read path=ends.md", answer.ExitDone, "text\n"},
+		{"all of them stay", "read path=two.md", answer.ExitDone, "text\n\n"},
+		{"an empty note is nothing", "read path=empty.md", answer.ExitDone, ""},
+		{"bytes are left alone", "read path=odd.md", answer.ExitDone, "\ufeffa\r\nb\xff\x00\n"},
+		{"a note may look like an error", "read path=error.md", answer.ExitDone, "Error: File \"x\" not found.\n"},
+		{"other files can be read", "read path=board.canvas", answer.ExitDone, "{}\n"},
+		{"by name", "read file=plain", answer.ExitDone, "text\n"},
+		{"a path is exact", "read path=plain", answer.ExitFailed, "Error: File \"plain\" not found.\n"},
+		{"a missing name is shown as typed", "read file=none", answer.ExitFailed, "Error: File \"none\" not found.\n"},
+		{"a hidden folder", "read path=.obsidian/app.json", answer.ExitFailed, "Error: File \".obsidian/app.json\" not found.\n"},
+		{"a hidden folder by name", "read file=app.json", answer.ExitFailed, "Error: File \"app.json\" not found.\n"},
+		{"a hidden folder further down", "read path=sub/.trash/gone.md", answer.ExitFailed, "Error: File \"sub/.trash/gone.md\" not found.\n"},
+		{"outside", "read path=../Home/plain.md", answer.ExitFailed, "Error: File \"../Home/plain.md\" not found.\n"},
+		{"outside by name", "read file=../plain", answer.ExitFailed, "Error: File \"../plain\" not found.\n"},
+		{"absolute", "read path=/plain.md", answer.ExitFailed, "Error: File \"/plain.md\" not found.\n"},
+		{"a folder", "read path=sub", answer.ExitFailed, "Error: File \"sub\" not found.\n"},
+		{"nothing named and nothing open", "read", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 	})
 	if runtime.GOOS != "windows" { // where it does
-		h.expect(command.ExitFailed, "Error: File \"Plain.MD\" not found.\n", "read", "path=Plain.MD") // a path knows no other case
+		h.expect(answer.ExitFailed, "Error: File \"Plain.MD\" not found.\n", "read", "path=Plain.MD") // a path knows no other case
 	}
-	h.expect(command.ExitFailed, "Error: File \"sub\\\\a.md\" not found.\n", "read", `path=sub\a.md`)
-	h.expect(command.ExitFailed, "Error: File \"a\\nb\" not found.\n", "read", "path=a\nb")
+	h.expect(answer.ExitFailed, "Error: File \"sub\\\\a.md\" not found.\n", "read", `path=sub\a.md`)
+	h.expect(answer.ExitFailed, "Error: File \"a\\nb\" not found.\n", "read", "path=a\nb")
 }
 
 func TestReadPassesLongNotesThrough(t *testing.T) {
 	text := strings.Repeat("0123456789abcde\n", 1<<18) // 4 MiB
-	build(t, map[string]string{"long.md": text}).expect(command.ExitDone, text, "read", "path=long.md")
+	build(t, map[string]string{"long.md": text}).expect(answer.ExitDone, text, "read", "path=long.md")
 }
 
 func TestNotesBeyondTheLimitAreRefused(t *testing.T) {
@@ -66,8 +67,8 @@ func TestNotesBeyondTheLimitAreRefused(t *testing.T) {
 			t.Skip("no sparse files here")
 		}
 	}
-	h.expect(command.ExitFailed, "Error: \"big.md\" has 134217729 bytes: at most 134217728\n", "read", "path=big.md")
-	h.expect(command.ExitFailed, "Error: \"2026-11-21.md\" has 134217729 bytes: at most 134217728\n", "daily:append", "content=x")
+	h.expect(answer.ExitFailed, "Error: \"big.md\" has 134217729 bytes: at most 134217728\n", "read", "path=big.md")
+	h.expect(answer.ExitFailed, "Error: \"2026-11-21.md\" has 134217729 bytes: at most 134217728\n", "daily:append", "content=x")
 }
 
 func TestNamesResolveLikeLinks(t *testing.T) {
@@ -101,7 +102,7 @@ func TestFile(t *testing.T) {
 	require.NoError(t, os.Chtimes(h.file("sub/v1.2 notes.md"), modified, modified))
 	status, got, _ := h.run("file", "path=sub/v1.2 notes.md")
 	lines := strings.Split(got, "\n")
-	require.That(t, status == command.ExitDone && len(lines) == 7 && lines[6] == "", "status %d, %q", status, got)
+	require.That(t, status == answer.ExitDone && len(lines) == 7 && lines[6] == "", "status %d, %q", status, got)
 	want := []string{"path\tsub/v1.2 notes.md", "name\tv1.2 notes", "extension\tmd", "size\t5", "", "modified\t1700000000123"}
 	for i, line := range want {
 		if line != "" && lines[i] != line {
@@ -112,7 +113,7 @@ func TestFile(t *testing.T) {
 	if millis, err := strconv.ParseInt(created, 10, 64); !found || err != nil || millis < 1_600_000_000_000 {
 		t.Errorf("created: %q", lines[4])
 	}
-	h.expect(command.ExitFailed, "Error: File \"x.md\" not found.\n", "file", "path=x.md")
+	h.expect(answer.ExitFailed, "Error: File \"x.md\" not found.\n", "file", "path=x.md")
 }
 
 func TestListings(t *testing.T) {
@@ -121,47 +122,47 @@ func TestListings(t *testing.T) {
 		".obsidian/app.json": "", "sub/.hidden.md": "", "LICENSE": "",
 	})
 	h.steps([]turn{
-		{"files in the order of a reader", "files", command.ExitDone, "_x.md\na.MD\nÄ.md\nb9.md\nb10.md\nLICENSE\nsub/deep/y.canvas\nsub/z.md\nsub2/x.md\n"},
-		{"how many", "files total", command.ExitDone, "9\n"},
-		{"below a folder", "files folder=sub", command.ExitDone, "sub/deep/y.canvas\nsub/z.md\n"},
-		{"a slash at its end", "files folder=sub/", command.ExitDone, "sub/deep/y.canvas\nsub/z.md\n"},
-		{"the root", "files folder=/ total", command.ExitDone, "9\n"},
-		{"by extension", "files ext=canvas", command.ExitDone, "sub/deep/y.canvas\n"},
-		{"with a dot", "files ext=.md folder=sub", command.ExitDone, "sub/z.md\n"},
-		{"an extension knows its case", "files ext=MD", command.ExitDone, "a.MD\n"},
-		{"an unknown extension", "files ext=png", command.ExitDone, ""},
-		{"a missing folder", "files folder=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
-		{"cannot be counted", "files folder=none total", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
-		{"a file is no folder", "files folder=b9.md", command.ExitFailed, "Error: Folder \"b9.md\" not found.\n"},
-		{"a hidden folder is a missing one", "files folder=.obsidian", command.ExitFailed, "Error: Folder \".obsidian\" not found.\n"},
-		{"so is one outside", "files folder=..", command.ExitFailed, "Error: Folder \"..\" not found.\n"},
-		{"folders", "folders", command.ExitDone, "sub\nsub/deep\nsub2\n"},
-		{"folders below a folder", "folders folder=sub", command.ExitDone, "sub/deep\n"},
-		{"how many folders", "folders total", command.ExitDone, "3\n"},
-		{"folders below nothing", "folders folder=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"files in the order of a reader", "files", answer.ExitDone, "_x.md\na.MD\nÄ.md\nb9.md\nb10.md\nLICENSE\nsub/deep/y.canvas\nsub/z.md\nsub2/x.md\n"},
+		{"how many", "files total", answer.ExitDone, "9\n"},
+		{"below a folder", "files folder=sub", answer.ExitDone, "sub/deep/y.canvas\nsub/z.md\n"},
+		{"a slash at its end", "files folder=sub/", answer.ExitDone, "sub/deep/y.canvas\nsub/z.md\n"},
+		{"the root", "files folder=/ total", answer.ExitDone, "9\n"},
+		{"by extension", "files ext=canvas", answer.ExitDone, "sub/deep/y.canvas\n"},
+		{"with a dot", "files ext=.md folder=sub", answer.ExitDone, "sub/z.md\n"},
+		{"an extension knows its case", "files ext=MD", answer.ExitDone, "a.MD\n"},
+		{"an unknown extension", "files ext=png", answer.ExitDone, ""},
+		{"a missing folder", "files folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"cannot be counted", "files folder=none total", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"a file is no folder", "files folder=b9.md", answer.ExitFailed, "Error: Folder \"b9.md\" not found.\n"},
+		{"a hidden folder is a missing one", "files folder=.obsidian", answer.ExitFailed, "Error: Folder \".obsidian\" not found.\n"},
+		{"so is one outside", "files folder=..", answer.ExitFailed, "Error: Folder \"..\" not found.\n"},
+		{"folders", "folders", answer.ExitDone, "sub\nsub/deep\nsub2\n"},
+		{"folders below a folder", "folders folder=sub", answer.ExitDone, "sub/deep\n"},
+		{"how many folders", "folders total", answer.ExitDone, "3\n"},
+		{"folders below nothing", "folders folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
 	})
 }
 
 func TestCounts(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "123", "sub/b.md": "45", "sub/deep/c.png": "6", ".obsidian/app.json": "{}"})
 	h.steps([]turn{
-		{"the vault's name", "vault info=name", command.ExitDone, "Home\n"},
-		{"the vault's files", "vault info=files", command.ExitDone, "3\n"},
-		{"the vault's folders", "vault info=folders", command.ExitDone, "2\n"},
-		{"the vault's size", "vault info=size", command.ExitDone, "6\n"},
-		{"a folder", "folder path=sub", command.ExitDone, "path\tsub\nfiles\t2\nfolders\t1\nsize\t3\n"},
-		{"the root", "folder path=/", command.ExitDone, "path\t/\nfiles\t3\nfolders\t2\nsize\t6\n"},
-		{"a folder's files", "folder path=sub/ info=files", command.ExitDone, "2\n"},
-		{"a folder's folders", "folder path=sub info=folders", command.ExitDone, "1\n"},
-		{"a folder's size", "folder path=sub/deep info=size", command.ExitDone, "1\n"},
-		{"a missing folder", "folder path=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
-		{"a file", "folder path=a.md", command.ExitFailed, "Error: Folder \"a.md\" not found.\n"},
-		{"outside", "folder path=..", command.ExitFailed, "Error: Folder \"..\" not found.\n"},
-		{"no folder named", "folder", command.ExitMisuse, "Error: Missing required parameter: path=<path>\nUsage: folder path=<path> [info=files|folders|size]\n"},
-		{"an empty name", "folder path=", command.ExitMisuse, "Error: Missing required parameter: path\n"},
+		{"the vault's name", "vault info=name", answer.ExitDone, "Home\n"},
+		{"the vault's files", "vault info=files", answer.ExitDone, "3\n"},
+		{"the vault's folders", "vault info=folders", answer.ExitDone, "2\n"},
+		{"the vault's size", "vault info=size", answer.ExitDone, "6\n"},
+		{"a folder", "folder path=sub", answer.ExitDone, "path\tsub\nfiles\t2\nfolders\t1\nsize\t3\n"},
+		{"the root", "folder path=/", answer.ExitDone, "path\t/\nfiles\t3\nfolders\t2\nsize\t6\n"},
+		{"a folder's files", "folder path=sub/ info=files", answer.ExitDone, "2\n"},
+		{"a folder's folders", "folder path=sub info=folders", answer.ExitDone, "1\n"},
+		{"a folder's size", "folder path=sub/deep info=size", answer.ExitDone, "1\n"},
+		{"a missing folder", "folder path=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"a file", "folder path=a.md", answer.ExitFailed, "Error: Folder \"a.md\" not found.\n"},
+		{"outside", "folder path=..", answer.ExitFailed, "Error: Folder \"..\" not found.\n"},
+		{"no folder named", "folder", answer.ExitMisuse, "Error: Missing required parameter: path=<path>\nUsage: folder path=<path> [info=files|folders|size]\n"},
+		{"an empty name", "folder path=", answer.ExitMisuse, "Error: Missing required parameter: path\n"},
 	})
-	h.expect(command.ExitDone, "name\tHome\npath\t"+h.dir+"\nfiles\t3\nfolders\t2\nsize\t6\n", "vault")
-	h.expect(command.ExitDone, h.dir+"\n", "vault", "info=path")
+	h.expect(answer.ExitDone, "name\tHome\npath\t"+h.dir+"\nfiles\t3\nfolders\t2\nsize\t6\n", "vault")
+	h.expect(answer.ExitDone, h.dir+"\n", "vault", "info=path")
 }
 
 func TestTheFocusedNote(t *testing.T) {
@@ -180,23 +181,23 @@ func TestTheFocusedNote(t *testing.T) {
 		status          int
 		want            string
 	}{
-		{"the leaf that has the focus", layout("one"), command.ExitDone, "A\n"},
-		{"an empty leaf", layout("two"), command.ExitFailed, none},
-		{"a panel", layout("three"), command.ExitFailed, none},
-		{"a leaf that is not there", layout("nine"), command.ExitFailed, none},
-		{"no focus", layout(""), command.ExitFailed, none},
-		{"a record that cannot be understood", "{", command.ExitFailed, none},
-		{"a record of a note outside", layout("four"), command.ExitFailed, "Error: File \"../x.md\" not found.\n"},
+		{"the leaf that has the focus", layout("one"), answer.ExitDone, "A\n"},
+		{"an empty leaf", layout("two"), answer.ExitFailed, none},
+		{"a panel", layout("three"), answer.ExitFailed, none},
+		{"a leaf that is not there", layout("nine"), answer.ExitFailed, none},
+		{"no focus", layout(""), answer.ExitFailed, none},
+		{"a record that cannot be understood", "{", answer.ExitFailed, none},
+		{"a record of a note outside", layout("four"), answer.ExitFailed, "Error: File \"../x.md\" not found.\n"},
 	} {
 		h.put(".obsidian/workspace.json", test.workspace)
 		inner := *h
 		t.Run(test.name, func(t *testing.T) { inner.t = t; inner.expect(test.status, test.want, "read") })
 	}
-	h.env[command.ActiveVariable] = "b.md"
-	h.expect(command.ExitDone, "B\n", "read")
-	h.expect(command.ExitDone, "A\n", "read", "path=a.md")
-	h.env[command.ActiveVariable] = "none.md"
-	h.expect(command.ExitFailed, "Error: File \"none.md\" not found.\n", "file")
+	h.env[call.ActiveVariable] = "b.md"
+	h.expect(answer.ExitDone, "B\n", "read")
+	h.expect(answer.ExitDone, "A\n", "read", "path=a.md")
+	h.env[call.ActiveVariable] = "none.md"
+	h.expect(answer.ExitFailed, "Error: File \"none.md\" not found.\n", "file")
 }
 
 func TestRandom(t *testing.T) {
@@ -208,22 +209,22 @@ func TestRandom(t *testing.T) {
 	}
 	assert.That(t, len(seen) == 3 && seen["a.md\n"] && seen["sub/b.md\n"] && seen["sub2/d.md\n"], "random named %v", seen)
 	h.steps([]turn{
-		{"below a folder", "random folder=sub newtab", command.ExitDone, "sub/b.md\n"},
-		{"path and text", "random:read folder=sub/", command.ExitDone, "sub/b.md\nB\n"},
-		{"an empty note", "random:read folder=sub2", command.ExitDone, "sub2/d.md\n"},
-		{"no notes", "random folder=empty", command.ExitDone, "No markdown files found.\n"},
-		{"no folder", "random:read folder=none", command.ExitFailed, "Error: Folder \"none\" not found.\n"},
-		{"no window", "random:read newtab", command.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<n>] [min-age=<days>] [seed=<n>]\n"},
+		{"below a folder", "random folder=sub newtab", answer.ExitDone, "sub/b.md\n"},
+		{"path and text", "random:read folder=sub/", answer.ExitDone, "sub/b.md\nB\n"},
+		{"an empty note", "random:read folder=sub2", answer.ExitDone, "sub2/d.md\n"},
+		{"no notes", "random folder=empty", answer.ExitDone, "No markdown files found.\n"},
+		{"no folder", "random:read folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"no window", "random:read newtab", answer.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<n>] [min-age=<days>] [seed=<n>]\n"},
 	})
 }
 
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
-	v := require.Value(command.NewHost(func(string) string { return "" }, nil).Open(context.Background(), command.Line{Folder: h.dir}))(t)
+	v := require.Value(call.NewHost(func(string) string { return "" }, nil).Open(context.Background(), call.Line{Folder: h.dir}))(t)
 	defer v.Disk.Close()
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
-	said := respond(v, command.Line{Command: "random"})
+	said := respond(v, call.Line{Command: "random"})
 	assert.That(t, said.Text != "" && asked == 3, "asked for one of %d, said %q", asked, said.Text)
 }
 
@@ -240,7 +241,7 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 			{"append", "content=x"}, {"append", "content=x", "heading=y"}, {"prepend", "content=x"}, {"append", "content=x", "inline"}, {"template:insert", "name=Tpl"},
 			{"note:replace", "old=x", "new=y"}, {"property:set", "name=x", "value=y"},
 		} {
-			h.expect(command.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
+			h.expect(answer.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
 			if got := h.failure(append(call, "path="+path)...); got.Code != protocol.CodeBadValue || !strings.HasPrefix(got.Hint, serves+" ") {
 				t.Errorf("%s of %s: %+v", call[0], path, got)
 			}
@@ -253,17 +254,17 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 		want   string
 		args   []string
 	}{
-		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
-		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
-		{command.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
-		{command.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
-		{command.ExitFailed, "Error: File \"a.PNG\" is not a note: no text is written into it.\n", []string{"create", "path=a.PNG", "content=x"}},
-		{command.ExitFailed, "Error: File \"a.pdf\" is not a note: no text is written into it.\n", []string{"create", "name=a.pdf"}},
-		{command.ExitDone, "Created: v1.2 notes.md\n", []string{"create", "name=v1.2 notes"}},
-		{command.ExitDone, "Created: a.canvas\n", []string{"create", "path=a.canvas", `content={"nodes":[],"more":1}`}},
-		{command.ExitDone, "Created: b.canvas\n", []string{"create", "path=b.canvas"}},
-		{command.ExitDone, "Created: a.base\n", []string{"create", "path=a.base", "content=views:\\n  - type: table\\n    name: T"}},
-		{command.ExitFailed, "Error: The content of \"b.canvas\" is not a canvas in JSON.\n", []string{"create", "path=b.canvas", "content=[]", "overwrite"}},
+		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
+		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
+		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
+		{answer.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
+		{answer.ExitFailed, "Error: File \"a.PNG\" is not a note: no text is written into it.\n", []string{"create", "path=a.PNG", "content=x"}},
+		{answer.ExitFailed, "Error: File \"a.pdf\" is not a note: no text is written into it.\n", []string{"create", "name=a.pdf"}},
+		{answer.ExitDone, "Created: v1.2 notes.md\n", []string{"create", "name=v1.2 notes"}},
+		{answer.ExitDone, "Created: a.canvas\n", []string{"create", "path=a.canvas", `content={"nodes":[],"more":1}`}},
+		{answer.ExitDone, "Created: b.canvas\n", []string{"create", "path=b.canvas"}},
+		{answer.ExitDone, "Created: a.base\n", []string{"create", "path=a.base", "content=views:\\n  - type: table\\n    name: T"}},
+		{answer.ExitFailed, "Error: The content of \"b.canvas\" is not a canvas in JSON.\n", []string{"create", "path=b.canvas", "content=[]", "overwrite"}},
 	} {
 		h.expect(c.status, c.want, c.args...)
 	}
@@ -324,8 +325,8 @@ func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
 			h := at.testVault
 			status, out, stderr := h.run(slices.Concat([]string{"--facts", row.Name}, words, []string{"path=" + kind})...)
 			_, _, failure := protocol.CutReport(stderr)
-			assert.That(t, status == command.ExitDone || failure.Code != "", "%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
-			if tried++; status == command.ExitDone {
+			assert.That(t, status == answer.ExitDone || failure.Code != "", "%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
+			if tried++; status == answer.ExitDone {
 				done++
 			}
 			all := tree(t, h.dir)

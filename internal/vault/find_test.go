@@ -17,7 +17,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -50,7 +51,7 @@ func (h *testVault) rowsOf(args ...string) []map[string]any {
 	h.t.Helper()
 	status, out, _ := h.run(append([]string{"find", "format=json"}, args...)...)
 	var rows []map[string]any
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || status != command.ExitDone {
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || status != answer.ExitDone {
 		h.t.Fatalf("%q: status %d, %q, %v", args, status, out, err)
 	}
 	return rows
@@ -107,16 +108,16 @@ func TestFind(t *testing.T) {
 
 func TestTheFormsOfFind(t *testing.T) {
 	h := withQuestions(t)
-	h.expect(command.ExitDone, "House/Solar.md:3\t# Insurance\t2.82\theading\n  ## **Insurance**\n", "find", "query=insurance", "context=0")
+	h.expect(answer.ExitDone, "House/Solar.md:3\t# Insurance\t2.82\theading\n  ## **Insurance**\n", "find", "query=insurance", "context=0")
 	long := strings.Repeat("beam ", 100)
 	h.put("House/Beams.md", long+"\nThe carpenter came.\n"+long+"\n\n"+long+"\n")
 	short := strings.Repeat("beam ", 16) + "…"
-	h.expect(command.ExitDone, "House/Beams.md:2\t0.85\n  "+short+"\n  The **carpenter** came.\n  "+short+"\n", "find", "query=carpenter")
-	h.expect(command.ExitDone, "House/Beams.md:2\t0.85\n  The **carpenter** came.\n", "find", "query=carpenter", "context=0")
+	h.expect(answer.ExitDone, "House/Beams.md:2\t0.85\n  "+short+"\n  The **carpenter** came.\n  "+short+"\n", "find", "query=carpenter")
+	h.expect(answer.ExitDone, "House/Beams.md:2\t0.85\n  The **carpenter** came.\n", "find", "query=carpenter", "context=0")
 	_, out, _ := h.run("find", "query=carpenter", "context=3")
 	assert.That(t, strings.Count(out, "beam") == 3*48 && strings.Count(out, "\n  …") == 0, "context=3: %q", out)
 	status, out, _ := h.run("find", "query=mortage rate", "limit=1", "context=1")
-	if status != command.ExitDone || !strings.Contains(out, "Money/Mortgage.md:7\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
+	if status != answer.ExitDone || !strings.Contains(out, "Money/Mortgage.md:7\t# Bank\t") || !strings.Contains(out, `"mortgage", typo of "mortage"`) ||
 		!strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n\n") && !strings.HasSuffix(out, "\n  # Bank\n  The **rate** of the **mortgage** is fixed until 2031.\n") {
 		t.Errorf("%d %q", status, out)
 	}
@@ -124,8 +125,8 @@ func TestTheFormsOfFind(t *testing.T) {
 	if row["heading"] != "Bank" || row["line"] != 7.0 || row["snippet"] != "The **rate** of the **mortgage** is fixed until 2031." || row["score"].(float64) <= 0 {
 		t.Errorf("%v", row)
 	}
-	h.expect(command.ExitDone, "Money/Mortgage.md:6\n# Bank\nThe rate of the mortgage is fixed until 2031.\n", "find", "query=mortgage rate", "budget=40")
-	h.expect(command.ExitDone, "Plans.canvas\ngreenhouse with a pump\n", "find", "query=greenhouse", "budget=40")
+	h.expect(answer.ExitDone, "Money/Mortgage.md:6\n# Bank\nThe rate of the mortgage is fixed until 2031.\n", "find", "query=mortgage rate", "budget=40")
+	h.expect(answer.ExitDone, "Plans.canvas\ngreenhouse with a pump\n", "find", "query=greenhouse", "budget=40")
 	for _, format := range []string{"text", "json"} {
 		for _, budget := range []int{1, 30, 60, 1500} {
 			_, out, _ := h.run("find", "query=mortgage", fmt.Sprintf("budget=%d", budget), "format="+format)
@@ -133,8 +134,8 @@ func TestTheFormsOfFind(t *testing.T) {
 			assert.That(t, len(out) <= most && out != "", "%d tokens as %s: %d bytes, %q", budget, format, len(out), out)
 		}
 	}
-	h.expect(command.ExitDone, "", "find", "query=quantum")
-	h.expect(command.ExitDone, "[]\n", "find", "query=quantum", "format=json")
+	h.expect(answer.ExitDone, "", "find", "query=quantum")
+	h.expect(answer.ExitDone, "[]\n", "find", "query=quantum", "format=json")
 }
 
 func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
@@ -151,7 +152,7 @@ func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
 		"what did the heating enginer measure":               "45 degrees",
 	} {
 		status, out, _ := h.run("find", "query="+question, "budget=1500")
-		if status != command.ExitDone || !strings.Contains(out, want) || len(out) > 1500*3 {
+		if status != answer.ExitDone || !strings.Contains(out, want) || len(out) > 1500*3 {
 			t.Errorf("%s: status %d, %d bytes without %q: %.300s", question, status, len(out), want, out)
 		}
 	}
@@ -192,7 +193,7 @@ func TestQueriesThatFindRefuses(t *testing.T) {
 		"much context":       {[]string{"query=x", "context=11"}, "context from 0 to 10"},
 	} {
 		status, out, _ := h.run(append([]string{"find"}, test.args...)...)
-		assert.That(t, status != command.ExitDone && strings.Contains(out, test.want) && len(out) <= 1000, "%s: %d %.300q", name, status, out)
+		assert.That(t, status != answer.ExitDone && strings.Contains(out, test.want) && len(out) <= 1000, "%s: %d %.300q", name, status, out)
 	}
 }
 
@@ -209,7 +210,7 @@ func TestFindKnowsNothingOfHiddenNotes(t *testing.T) {
 		return all
 	}
 	for name, hide := range map[string]func(*testVault){
-		"rules":    func(h *testVault) { h.env[command.AccessVariable] = `[{"/":"r","Hidden":"none"}]` },
+		"rules":    func(h *testVault) { h.env[call.AccessVariable] = `[{"/":"r","Hidden":"none"}]` },
 		"patterns": func(h *testVault) { h.put(".vaultwicketignore", "Hidden/\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +261,7 @@ func TestFindInAWorker(t *testing.T) {
 func (w *talk) does(words ...string) {
 	w.t.Helper()
 	id := w.request(nil, words...)
-	require.Equal(w.t, w.answers(1)[id].end.Status, command.ExitDone, "%q", words)
+	require.Equal(w.t, w.answers(1)[id].end.Status, answer.ExitDone, "%q", words)
 }
 
 // embeddings is a server whose vectors say whether a text is about debts, and what it was sent.
@@ -297,7 +298,7 @@ func embeddings(t *testing.T) (address string, sent func() string, end func()) {
 func TestFindByMeaning(t *testing.T) {
 	h := withQuestions(t)
 	h.env["XDG_CACHE_HOME"], h.env["LOCALAPPDATA"], h.env["HOME"] = t.TempDir(), t.TempDir(), t.TempDir()
-	h.env[command.AccessVariable] = `[{"/":"r","Hidden":"none"}]`
+	h.env[call.AccessVariable] = `[{"/":"r","Hidden":"none"}]`
 	h.env[guard.Variable] = guard.NewMarker([]byte("key of the test"), false).String()
 	const token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 	h.put("Money/Account.md", "The token of the bank is "+token+".\n")
@@ -312,7 +313,7 @@ func TestFindByMeaning(t *testing.T) {
 		_, plain[q], _ = h.run("find", q)
 	}
 	address, sent, end := embeddings(t)
-	h.env[command.EmbeddingsVariable] = address
+	h.env[call.EmbeddingsVariable] = address
 	w := h.worker()
 	does := func(words ...string) (stdout, stderr string) {
 		id := w.request(nil, append([]string{"--facts"}, words...)...)
@@ -345,7 +346,7 @@ func TestFindByMeaning(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	out, said = does("related", "path=Money/Empty.md")
-	delete(h.env, command.EmbeddingsVariable)
+	delete(h.env, call.EmbeddingsVariable)
 	if _, alone, _ := h.run("related", "path=Money/Empty.md"); out != alone || !strings.HasPrefix(alone, "Money/Mortgage.md\ttags #money") || !strings.Contains(said, "ranked by links, tags and words alone, without meaning: the note was not compared so far") {
 		t.Errorf("a note without vectors: %q, %q, want %q", out, said, alone)
 	}
@@ -365,8 +366,8 @@ func TestFindByMeaning(t *testing.T) {
 // Another machine is sent nothing unless the user approved it: find says what would be sent, and works without.
 func TestFindAsksBeforeNotesAreSentElsewhere(t *testing.T) {
 	h := withQuestions(t)
-	h.env[command.EmbeddingsVariable] = "http://10.1.2.3:9/v1 m"
-	h.expect(command.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n", "--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
+	h.env[call.EmbeddingsVariable] = "http://10.1.2.3:9/v1 m"
+	h.expect(answer.ExitFailed, "Error: No server for vectors is set, or no worker stays that could use it.\n", "--write", "find:send", "host=10.1.2.3", "model=m", "sections=9")
 	w := h.worker()
 	does := func(words ...string) (string, string) {
 		id := w.request(nil, append([]string{"--facts"}, words...)...)

@@ -13,7 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -113,7 +114,7 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 			{"folder:move", "files=A\nProjects", "to=B/"},
 		}).Draw(rt, "call")
 		status, out, _ := h.run(call...)
-		if status != command.ExitDone {
+		if status != answer.ExitDone {
 			after := h.texts(false)
 			require.That(rt, maps.Equal(before, after), "%q says %q and made %q", call, out, after)
 			return
@@ -167,7 +168,7 @@ func TestRelocationsKeepWhereLinksLead(t *testing.T) {
 			}
 		}
 		status, out, _ = h.run("undo")
-		require.Equal(rt, status, command.ExitDone, "%q, undo: %q", call, out)
+		require.Equal(rt, status, answer.ExitDone, "%q, undo: %q", call, out)
 		if got := h.texts(false); !maps.Equal(got, before) {
 			rt.Fatalf("%q undone, there is %q, was %q", call, got, before)
 		}
@@ -242,23 +243,23 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 		rules, more      map[string]string
 		status           int
 	}{
-		{"a hidden note", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitFailed},
-		{"an ignored one", "folder:delete path=F", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", nil, map[string]string{".vaultwicketignore": "b.md\n"}, command.ExitFailed},
-		{"a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "r"}, nil, command.ExitFailed},
-		{"one that may not be moved away", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, command.ExitFailed},
-		{"a rule for what is not there", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Nothing": "none"}, nil, command.ExitFailed},
-		{"a rule that opens more", "folder:rename path=F name=Z", "Renamed: F -> Z (2 files)\n", map[string]string{"/": "rwd", "F/Sub": "rwd", "G": "none"}, nil, command.ExitDone},
-		{"a link in a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"L.md\" may not be changed.\n", map[string]string{"F": "rwd", "Z": "rwd", "/": "r"}, nil, command.ExitFailed},
-		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n", map[string]string{"/": "rwd", "G": "r"}, nil, command.ExitFailed},
-		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, command.ExitDone},
-		{"a hidden folder", "folder:delete path=F", "Error: Folder \"F\" not found.\n", map[string]string{"/": "rwd", "F": "none"}, nil, command.ExitFailed},
-		{"into itself", "folder:move path=F to=F/Sub/", "Error: Invalid value for to: \"F/Sub/F\". It is in the folder itself.\n", nil, nil, command.ExitMisuse},
-		{"over another one", "folder:rename path=F name=G", "Error: Destination \"G\" already exists!\n", nil, nil, command.ExitFailed},
-		{"the vault", "folder:delete path=/", "Error: Invalid value for path: \"/\". That is the whole vault.\n", nil, nil, command.ExitMisuse},
-		{"one that is not there", "folder:move path=N to=G/", "Error: Folder \"N\" not found.\n", nil, nil, command.ExitFailed},
-		{"a file", "folder:move path=L.md to=G/", "Error: Folder \"L.md\" not found.\n", nil, nil, command.ExitFailed},
-		{"several in one another", "folder:move|files=F\nF/Sub|to=G/", "Error: \"F/Sub\" and \"F\" are in one another.\n", nil, nil, command.ExitMisuse},
-		{"several to one path", "folder:move|files=F\nG|to=Z", "Error: Invalid value for to: \"Z\". Several folders go to a folder, with a slash at its end.\n", nil, nil, command.ExitMisuse},
+		{"a hidden note", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, answer.ExitFailed},
+		{"an ignored one", "folder:delete path=F", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", nil, map[string]string{".vaultwicketignore": "b.md\n"}, answer.ExitFailed},
+		{"a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "r"}, nil, answer.ExitFailed},
+		{"one that may not be moved away", "folder:rename path=F name=Z", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Sub": "rw"}, nil, answer.ExitFailed},
+		{"a rule for what is not there", "folder:move path=F to=G/", "Error: Access denied: the folder \"F\" may not be changed as a whole.\n", map[string]string{"/": "rwd", "F/Nothing": "none"}, nil, answer.ExitFailed},
+		{"a rule that opens more", "folder:rename path=F name=Z", "Renamed: F -> Z (2 files)\n", map[string]string{"/": "rwd", "F/Sub": "rwd", "G": "none"}, nil, answer.ExitDone},
+		{"a link in a note that may only be read", "folder:rename path=F name=Z", "Error: Access denied: \"L.md\" may not be changed.\n", map[string]string{"F": "rwd", "Z": "rwd", "/": "r"}, nil, answer.ExitFailed},
+		{"where nothing may be made", "folder:move path=F to=G/", "Error: Access denied: \"G/F\" may not be changed.\n", map[string]string{"/": "rwd", "G": "r"}, nil, answer.ExitFailed},
+		{"a copy of what can be seen", "folder:copy path=F to=Z", "Copied: F -> Z (1 file)\n", map[string]string{"/": "rwd", "F/Sub": "none"}, nil, answer.ExitDone},
+		{"a hidden folder", "folder:delete path=F", "Error: Folder \"F\" not found.\n", map[string]string{"/": "rwd", "F": "none"}, nil, answer.ExitFailed},
+		{"into itself", "folder:move path=F to=F/Sub/", "Error: Invalid value for to: \"F/Sub/F\". It is in the folder itself.\n", nil, nil, answer.ExitMisuse},
+		{"over another one", "folder:rename path=F name=G", "Error: Destination \"G\" already exists!\n", nil, nil, answer.ExitFailed},
+		{"the vault", "folder:delete path=/", "Error: Invalid value for path: \"/\". That is the whole vault.\n", nil, nil, answer.ExitMisuse},
+		{"one that is not there", "folder:move path=N to=G/", "Error: Folder \"N\" not found.\n", nil, nil, answer.ExitFailed},
+		{"a file", "folder:move path=L.md to=G/", "Error: Folder \"L.md\" not found.\n", nil, nil, answer.ExitFailed},
+		{"several in one another", "folder:move|files=F\nF/Sub|to=G/", "Error: \"F/Sub\" and \"F\" are in one another.\n", nil, nil, answer.ExitMisuse},
+		{"several to one path", "folder:move|files=F\nG|to=Z", "Error: Invalid value for to: \"Z\". Several folders go to a folder, with a slash at its end.\n", nil, nil, answer.ExitMisuse},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, files)
@@ -266,7 +267,7 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 				h.put(p, text)
 			}
 			if test.rules != nil {
-				h.env[command.AccessVariable] = mustRules(t, test.rules).String()
+				h.env[call.AccessVariable] = mustRules(t, test.rules).String()
 			}
 			before := h.texts(true)
 			call := strings.Fields(test.call)
@@ -275,7 +276,7 @@ func TestAFolderIsMovedAsAWhole(t *testing.T) {
 			}
 			h.expect(test.status, test.said, call...)
 			after := h.texts(true)
-			assert.That(t, test.status == command.ExitDone || maps.Equal(before, after), "it made %q", after)
+			assert.That(t, test.status == answer.ExitDone || maps.Equal(before, after), "it made %q", after)
 		})
 	}
 }
@@ -285,7 +286,7 @@ func TestLinksInHiddenNotesAreLeft(t *testing.T) {
 	var said [2]string
 	for i, hidden := range []string{"no link", "[[F/a]] [[a]]\n```base\nfilters: file.inFolder(\"F\")\n```\n"} {
 		h := build(t, map[string]string{"F/a.md": "a", "L.md": "[[a]]\n```base\nfilters: file.inFolder(\"F\")\n```\n", "Private/p.md": hidden})
-		h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+		h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 		for _, call := range [][]string{{"rename", "path=F/a.md", "name=b", "links=update"}, {"folder:rename", "path=F", "name=G"}} {
 			_, plan, facts := h.run(append([]string{"--facts", "--plan"}, call...)...)
 			_, out, _ := h.run(call...)
@@ -303,12 +304,12 @@ func TestLinksInHiddenNotesAreLeft(t *testing.T) {
 func TestWhatElseIsInAFolder(t *testing.T) {
 	large := strings.Repeat("x", 2<<20)
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "F/big.bin": large, "F/n.md": "![[big.bin]]", "F/.hidden": "stays", "F/empty/.keep": "", "E/x/y.md": "y"})
-	h.expect(command.ExitDone, "Moved: F -> G/F (2 files)\n", "folder:move", "path=F", "to=G/")
+	h.expect(answer.ExitDone, "Moved: F -> G/F (2 files)\n", "folder:move", "path=F", "to=G/")
 	assert.That(t, h.get("G/F/big.bin") == large && h.get("F/.hidden") == "stays" && h.get("F/big.bin") == "(missing)", "the files are not where they belong")
 	h.put("G/F/new.md", "new")
-	h.expect(command.ExitDone, "Copied: G/F -> C (3 files)\n", "folder:copy", "path=G/F", "to=C")
+	h.expect(answer.ExitDone, "Copied: G/F -> C (3 files)\n", "folder:copy", "path=G/F", "to=C")
 	assert.That(t, h.get("C/big.bin") == large, "the copy differs")
-	h.expect(command.ExitDone, "Moved to trash: C (3 files)\n", "folder:delete", "path=C")
+	h.expect(answer.ExitDone, "Moved to trash: C (3 files)\n", "folder:delete", "path=C")
 	assert.That(t, !h.exists(h.file("C")) && h.get(".trash/big.bin") == large, "the folder is still there, or not in the trash")
 	for range 3 {
 		h.does("undo")
@@ -316,9 +317,9 @@ func TestWhatElseIsInAFolder(t *testing.T) {
 	if h.get("F/big.bin") != large || h.get("G/F/new.md") != "new" || h.exists(h.file("C")) {
 		t.Errorf("undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))
 	}
-	h.expect(command.ExitDone, "Created: A/B\n", "folder:create", "path=A/B")
-	h.expect(command.ExitFailed, "Error: Destination \"A/B\" already exists!\n", "folder:create", "path=A/B")
-	h.expect(command.ExitDone, "Moved: E -> A/B/E (1 file)\n", "folder:move", "path=E", "to=A/B/")
+	h.expect(answer.ExitDone, "Created: A/B\n", "folder:create", "path=A/B")
+	h.expect(answer.ExitFailed, "Error: Destination \"A/B\" already exists!\n", "folder:create", "path=A/B")
+	h.expect(answer.ExitDone, "Moved: E -> A/B/E (1 file)\n", "folder:move", "path=E", "to=A/B/")
 	h.run("undo")
 	h.run("undo")
 	assert.That(t, !h.exists(h.file("A")) && h.exists(h.file("E/x/y.md")), "undone, there is %q", slices.Sorted(maps.Keys(h.texts(true))))

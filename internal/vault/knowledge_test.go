@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -234,7 +234,7 @@ func TestARemovedNoteIsNotPicked(t *testing.T) {
 		name := fmt.Sprintf("Sub/Note %d.md", i)
 		require.NoError(t, os.Remove(h.file(name)))
 		got := w.ask(nil, "random:read", "count=20", fmt.Sprintf("seed=%d", i))
-		if got.end.Status != command.ExitDone || strings.Contains(got.stdout, name+" ") {
+		if got.end.Status != answer.ExitDone || strings.Contains(got.stdout, name+" ") {
 			t.Fatalf("without %s: %d, %.300q %q", name, got.end.Status, got.stdout, got.stderr)
 		}
 	}
@@ -253,7 +253,7 @@ func TestAFolderWhoseNotesAreRemoved(t *testing.T) {
 		require.NoError(t, os.Remove(h.file(folder+"/Note.md")))
 		for _, words := range [][]string{{"random:read", "folder=" + folder}, {"random", "folder=" + folder}, {"random:read", "folder=" + folder, "min-age=0"}} {
 			got := w.ask(nil, words...)
-			if got.end.Status != command.ExitDone || !strings.HasPrefix(got.stdout, "No markdown files found.") {
+			if got.end.Status != answer.ExitDone || !strings.HasPrefix(got.stdout, "No markdown files found.") {
 				t.Errorf("%q: %d, %q %q", words, got.end.Status, got.stdout, got.stderr)
 			}
 		}
@@ -269,7 +269,7 @@ func TestACancelledSearchEnds(t *testing.T) {
 		at.Knowledge.Resident = true
 		var out bytes.Buffer
 		status := perform(at, resident.Call{Ctx: ctx, Args: append([]string{h.dir}, q...), Stdin: nil, Stdout: &out, Stderr: &out})
-		assert.That(t, status != command.ExitDone && strings.Contains(out.String(), context.Canceled.Error()), "%q: %d, %q", q, status, out.String())
+		assert.That(t, status != answer.ExitDone && strings.Contains(out.String(), context.Canceled.Error()), "%q: %d, %q", q, status, out.String())
 		at.Close()
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -32,55 +32,55 @@ func linked(t testing.TB) *testVault {
 
 func TestBacklinks(t *testing.T) {
 	h := linked(t)
-	h.expect(command.ExitDone, "A.md\nB.md\nBoard.canvas\n", "backlinks", "path=B.md")
-	h.expect(command.ExitDone, "A.md\t2\nB.md\t1\nBoard.canvas\t1\n", "backlinks", "file=B", "counts")
-	h.expect(command.ExitDone, "B.md\t2\n", "backlinks", "path=A.md", "counts")
-	h.expect(command.ExitDone, "3\n", "backlinks", "path=B.md", "total", "format=json")
-	h.expect(command.ExitDone, "[\n  {\n    \"file\": \"Board.canvas\",\n    \"count\": \"1\"\n  },\n  {\n    \"file\": \"Folder/list.md\",\n    \"count\": \"2\"\n  }\n]\n",
+	h.expect(answer.ExitDone, "A.md\nB.md\nBoard.canvas\n", "backlinks", "path=B.md")
+	h.expect(answer.ExitDone, "A.md\t2\nB.md\t1\nBoard.canvas\t1\n", "backlinks", "file=B", "counts")
+	h.expect(answer.ExitDone, "B.md\t2\n", "backlinks", "path=A.md", "counts")
+	h.expect(answer.ExitDone, "3\n", "backlinks", "path=B.md", "total", "format=json")
+	h.expect(answer.ExitDone, "[\n  {\n    \"file\": \"Board.canvas\",\n    \"count\": \"1\"\n  },\n  {\n    \"file\": \"Folder/list.md\",\n    \"count\": \"2\"\n  }\n]\n",
 		"backlinks", "path=Folder/C.md", "counts", "format=json")
-	h.expect(command.ExitDone, "[\n  {\n    \"file\": \"A.md\"\n  }\n]\n", "backlinks", "path=pic.png", "format=json")
-	h.expect(command.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md")
-	h.expect(command.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md", "format=json")
-	h.expect(command.ExitDone, "0\n", "backlinks", "path=Folder/D.md", "total")
-	h.expect(command.ExitFailed, "Error: File \"Nowhere.md\" not found.\n", "backlinks", "path=Nowhere.md")
-	h.expect(command.ExitFailed, "Error: File \".hidden/Z.md\" not found.\n", "backlinks", "path=.hidden/Z.md")
+	h.expect(answer.ExitDone, "[\n  {\n    \"file\": \"A.md\"\n  }\n]\n", "backlinks", "path=pic.png", "format=json")
+	h.expect(answer.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md")
+	h.expect(answer.ExitDone, "No backlinks found.\n", "backlinks", "path=Folder/D.md", "format=json")
+	h.expect(answer.ExitDone, "0\n", "backlinks", "path=Folder/D.md", "total")
+	h.expect(answer.ExitFailed, "Error: File \"Nowhere.md\" not found.\n", "backlinks", "path=Nowhere.md")
+	h.expect(answer.ExitFailed, "Error: File \".hidden/Z.md\" not found.\n", "backlinks", "path=.hidden/Z.md")
 }
 
 func TestLinks(t *testing.T) {
 	h := linked(t)
-	h.expect(command.ExitDone, "B.md\nNowhere (unresolved)\nnowhere/else (unresolved)\npic.png\n", "links", "path=A.md")
-	h.expect(command.ExitDone, "A.md\nB.md\n", "links", "path=B.md")
-	h.expect(command.ExitDone, "4\n", "links", "path=A.md", "total")
-	h.expect(command.ExitDone, "No links found.\n", "links", "path=Folder/D.md")
-	h.expect(command.ExitDone, "No links found.\n", "links", "path=Board.canvas")
-	h.expect(command.ExitDone, "No links found.\n", "links", "path=pic.png")
-	h.expect(command.ExitFailed, "Error: File \"E\" not found.\n", "links", "file=E")
+	h.expect(answer.ExitDone, "B.md\nNowhere (unresolved)\nnowhere/else (unresolved)\npic.png\n", "links", "path=A.md")
+	h.expect(answer.ExitDone, "A.md\nB.md\n", "links", "path=B.md")
+	h.expect(answer.ExitDone, "4\n", "links", "path=A.md", "total")
+	h.expect(answer.ExitDone, "No links found.\n", "links", "path=Folder/D.md")
+	h.expect(answer.ExitDone, "No links found.\n", "links", "path=Board.canvas")
+	h.expect(answer.ExitDone, "No links found.\n", "links", "path=pic.png")
+	h.expect(answer.ExitFailed, "Error: File \"E\" not found.\n", "links", "file=E")
 }
 
 func TestUnresolved(t *testing.T) {
 	h := linked(t)
-	h.expect(command.ExitDone, "Nowhere\nnowhere/else\n", "unresolved")
-	h.expect(command.ExitDone, "Nowhere\t2\nnowhere/else\t1\n", "unresolved", "counts")
-	h.expect(command.ExitDone, "Nowhere\tA.md, Folder/C.md\nnowhere/else\tA.md\n", "unresolved", "verbose")
-	h.expect(command.ExitDone, "2\n", "unresolved", "total")
-	h.expect(command.ExitDone, "[\n  {\n    \"link\": \"Nowhere\",\n    \"count\": \"2\",\n    \"sources\": \"A.md, Folder/C.md\"\n  },\n"+
+	h.expect(answer.ExitDone, "Nowhere\nnowhere/else\n", "unresolved")
+	h.expect(answer.ExitDone, "Nowhere\t2\nnowhere/else\t1\n", "unresolved", "counts")
+	h.expect(answer.ExitDone, "Nowhere\tA.md, Folder/C.md\nnowhere/else\tA.md\n", "unresolved", "verbose")
+	h.expect(answer.ExitDone, "2\n", "unresolved", "total")
+	h.expect(answer.ExitDone, "[\n  {\n    \"link\": \"Nowhere\",\n    \"count\": \"2\",\n    \"sources\": \"A.md, Folder/C.md\"\n  },\n"+
 		"  {\n    \"link\": \"nowhere/else\",\n    \"count\": \"1\",\n    \"sources\": \"A.md\"\n  }\n]\n", "unresolved", "counts", "verbose", "format=json")
-	build(t, nil).expect(command.ExitDone, "No unresolved links found.\n", "unresolved", "format=json")
+	build(t, nil).expect(answer.ExitDone, "No unresolved links found.\n", "unresolved", "format=json")
 }
 
 func TestOrphansAndDeadEnds(t *testing.T) {
 	h := linked(t)
-	h.expect(command.ExitDone, "Board.canvas\nBroken.canvas\nFolder/D.md\nFolder/list.md\nLICENSE\n", "orphans")
-	h.expect(command.ExitDone, "5\n", "orphans", "total")
-	h.expect(command.ExitDone, "Broken.canvas\nFolder/C.md\nFolder/D.md\nLICENSE\npic.png\n", "deadends")
-	build(t, nil).expect(command.ExitDone, "No orphan files found.\n", "orphans")
-	build(t, nil).expect(command.ExitDone, "No dead-end files found.\n", "deadends")
-	build(t, map[string]string{"Self.md": "[[Self]]"}).expect(command.ExitDone, "No orphan files found.\n", "orphans")
+	h.expect(answer.ExitDone, "Board.canvas\nBroken.canvas\nFolder/D.md\nFolder/list.md\nLICENSE\n", "orphans")
+	h.expect(answer.ExitDone, "5\n", "orphans", "total")
+	h.expect(answer.ExitDone, "Broken.canvas\nFolder/C.md\nFolder/D.md\nLICENSE\npic.png\n", "deadends")
+	build(t, nil).expect(answer.ExitDone, "No orphan files found.\n", "orphans")
+	build(t, nil).expect(answer.ExitDone, "No dead-end files found.\n", "deadends")
+	build(t, map[string]string{"Self.md": "[[Self]]"}).expect(answer.ExitDone, "No orphan files found.\n", "orphans")
 }
 
 func TestAnUnreadableNoteSpoilsNothing(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "[[B]]", "B.md": "b\xff[[A]]", "C.md": "[[A"})
-	h.expect(command.ExitDone, "B.md\n", "backlinks", "path=A.md")
+	h.expect(answer.ExitDone, "B.md\n", "backlinks", "path=A.md")
 }
 
 func TestLinksAround(t *testing.T) {
@@ -88,19 +88,19 @@ func TestLinksAround(t *testing.T) {
 		"A.md": "[[B]] [[C]] [[A]] [[Nowhere]]", "B.md": "[[D]] [[C]]", "C.md": "[[A]]", "D.md": "[[E]]", "E.md": "", "X.md": "[[A]]", "Board.canvas": `{"nodes":[{"type":"file","file":"X.md"}]}`,
 	})
 	h.steps([]turn{
-		{"one step", "links path=A.md depth=1", command.ExitDone, "B.md\t1\tA.md\nC.md\t1\tA.md\n"},
-		{"three", "links path=A.md depth=3", command.ExitDone, "B.md\t1\tA.md\nC.md\t1\tA.md\nD.md\t2\tB.md\nE.md\t3\tD.md\n"},
-		{"how many", "links path=A.md depth=5 total", command.ExitDone, "4\n"},
-		{"to it", "links path=A.md direction=in", command.ExitDone, "C.md\t1\tA.md\nX.md\t1\tA.md\n"},
-		{"to it, further", "links path=A.md direction=in depth=2", command.ExitDone, "C.md\t1\tA.md\nX.md\t1\tA.md\nB.md\t2\tC.md\nBoard.canvas\t2\tX.md\n"},
-		{"both", "links path=E.md direction=both depth=2", command.ExitDone, "D.md\t1\tE.md\nB.md\t2\tD.md\n"},
-		{"of a canvas", "links path=Board.canvas depth=2", command.ExitDone, "X.md\t1\tBoard.canvas\nA.md\t2\tX.md\n"},
-		{"none", "links path=E.md depth=5", command.ExitDone, "No links found.\n"},
-		{"too far", "links path=A.md depth=6", command.ExitMisuse, "Error: Invalid number: 6. Use depth from 1 to 5.\n"},
-		{"without depth as the app prints it", "links path=E.md", command.ExitDone, "No links found.\n"},
+		{"one step", "links path=A.md depth=1", answer.ExitDone, "B.md\t1\tA.md\nC.md\t1\tA.md\n"},
+		{"three", "links path=A.md depth=3", answer.ExitDone, "B.md\t1\tA.md\nC.md\t1\tA.md\nD.md\t2\tB.md\nE.md\t3\tD.md\n"},
+		{"how many", "links path=A.md depth=5 total", answer.ExitDone, "4\n"},
+		{"to it", "links path=A.md direction=in", answer.ExitDone, "C.md\t1\tA.md\nX.md\t1\tA.md\n"},
+		{"to it, further", "links path=A.md direction=in depth=2", answer.ExitDone, "C.md\t1\tA.md\nX.md\t1\tA.md\nB.md\t2\tC.md\nBoard.canvas\t2\tX.md\n"},
+		{"both", "links path=E.md direction=both depth=2", answer.ExitDone, "D.md\t1\tE.md\nB.md\t2\tD.md\n"},
+		{"of a canvas", "links path=Board.canvas depth=2", answer.ExitDone, "X.md\t1\tBoard.canvas\nA.md\t2\tX.md\n"},
+		{"none", "links path=E.md depth=5", answer.ExitDone, "No links found.\n"},
+		{"too far", "links path=A.md depth=6", answer.ExitMisuse, "Error: Invalid number: 6. Use depth from 1 to 5.\n"},
+		{"without depth as the app prints it", "links path=E.md", answer.ExitDone, "No links found.\n"},
 	})
 	status, out, stderr := h.run("links", "path=A.md", "depth=3", "limit=2")
-	if status != command.ExitDone || out != "B.md\t1\tA.md\nC.md\t1\tA.md\n" || stderr != "2 of 4 files are listed; a higher limit lists more\n" {
+	if status != answer.ExitDone || out != "B.md\t1\tA.md\nC.md\t1\tA.md\n" || stderr != "2 of 4 files are listed; a higher limit lists more\n" {
 		t.Errorf("%d, %q, %q", status, out, stderr)
 	}
 }
@@ -117,15 +117,15 @@ func TestRelated(t *testing.T) {
 		files[fmt.Sprintf("Other %d.md", i)] = "with many common words and nothing else"
 	}
 	h := build(t, files)
-	h.expect(command.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\nBack.md\tlinks here\nFlour.md\tlinked from here\nIndex.md\tlinks here\nOven.md\tlinked from here\n"+
+	h.expect(answer.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\nBack.md\tlinks here\nFlour.md\tlinked from here\nIndex.md\tlinks here\nOven.md\tlinked from here\n"+
 		"Pizza.md\tboth link to Flour, Oven\nCake.md\tboth linked in Index\n", "related", "path=Bread.md")
-	h.expect(command.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\n", "related", "file=Bread", "limit=1")
+	h.expect(answer.ExitDone, "Starter.md\ttags #baking; words hydration, levain, sourdough\n", "related", "file=Bread", "limit=1")
 	_, _, stderr := h.run("--facts", "related", "file=Bread", "limit=1")
 	assert.Contains(t, stderr, "1 of 7 notes are listed")
-	h.expect(command.ExitDone, "No related notes found.\n", "related", "path=Far.md")
-	h.expect(command.ExitDone, "No related notes found.\n", "related", "path=pic.png")
-	h.expect(command.ExitDone, "[]\n", "related", "path=Far.md", "format=json")
-	h.expect(command.ExitFailed, "Error: File \"none.md\" not found.\n", "related", "path=none.md")
+	h.expect(answer.ExitDone, "No related notes found.\n", "related", "path=Far.md")
+	h.expect(answer.ExitDone, "No related notes found.\n", "related", "path=pic.png")
+	h.expect(answer.ExitDone, "[]\n", "related", "path=Far.md", "format=json")
+	h.expect(answer.ExitFailed, "Error: File \"none.md\" not found.\n", "related", "path=none.md")
 	var rows []struct {
 		Path    string
 		Score   float64
@@ -144,7 +144,7 @@ func TestRelated(t *testing.T) {
 // Words are those of any script, whatever their case, and long enough to say something.
 func TestRelatedWords(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "Überraschung ПРИВЕТ мир cat 1234 naïve, x\xffyzzy", "b.md": "überraschung и привет; NAÏVE", "c.md": "cat мир 1234"})
-	h.expect(command.ExitDone, "b.md\twords naïve, überraschung, привет\n", "related", "path=a.md")
+	h.expect(answer.ExitDone, "b.md\twords naïve, überraschung, привет\n", "related", "path=a.md")
 }
 
 func TestCanvasRead(t *testing.T) {
@@ -164,11 +164,11 @@ func TestCanvasRead(t *testing.T) {
 	want := "4 cards, 2 groups, 4 edges\n[1] link: https://example.org/\n[2] (new kind)\n\n# Outer\n[4] file: Notes/Plan.md#Part\n\n# Outer / Inner label\n[3] # Title\n  of two lines\n\nEdges\n" +
 		"[3] # Title of two lines -> [4] file: Notes/Plan.md#Part: because\n[4] file: Notes/Plan.md#Part <- # Outer / Inner label\n[1] link: https://example.org/ <-> [3] # Title of two lines\n" +
 		"[1] link: https://example.org/ -- [2] (new kind)\n"
-	h.expect(command.ExitDone, want, "canvas:read", "path=Board.canvas")
-	h.expect(command.ExitDone, "0 cards, 0 groups, 0 edges\n", "canvas:read", "file=Empty.canvas")
-	h.expect(command.ExitFailed, "Error: Canvas \"Bad.canvas\" cannot be read: it is not a canvas in JSON\n", "canvas:read", "file=Bad.canvas")
-	h.expect(command.ExitFailed, "Error: File is not a canvas: \"a.md\"\n", "canvas:read", "path=a.md")
-	h.expect(command.ExitFailed, "Error: File \"none.canvas\" not found.\n", "canvas:read", "path=none.canvas")
+	h.expect(answer.ExitDone, want, "canvas:read", "path=Board.canvas")
+	h.expect(answer.ExitDone, "0 cards, 0 groups, 0 edges\n", "canvas:read", "file=Empty.canvas")
+	h.expect(answer.ExitFailed, "Error: Canvas \"Bad.canvas\" cannot be read: it is not a canvas in JSON\n", "canvas:read", "file=Bad.canvas")
+	h.expect(answer.ExitFailed, "Error: File is not a canvas: \"a.md\"\n", "canvas:read", "path=a.md")
+	h.expect(answer.ExitFailed, "Error: File \"none.canvas\" not found.\n", "canvas:read", "path=none.canvas")
 	_, out, _ := h.run("canvas:read", "path=Board.canvas", "format=json")
 	var items []map[string]string
 	if err := json.Unmarshal([]byte(out), &items); err != nil || len(items) != 10 || items[2]["group"] != "Outer / Inner label" || items[6]["arrow"] != "->" || items[6]["from"] != "t" {
@@ -183,7 +183,7 @@ func TestCanvasReadHasLimits(t *testing.T) {
 		nodes = append(nodes, fmt.Sprintf(`{"id":"%d","type":"group","width":%d,"height":9}`, i, i))
 	}
 	h := build(t, map[string]string{"B.canvas": `{"nodes":[` + strings.Join(nodes, ",") + `]}`})
-	h.expect(command.ExitFailed, "Error: Canvas \"B.canvas\" cannot be read: it has too many groups\n", "canvas:read", "path=B.canvas")
+	h.expect(answer.ExitFailed, "Error: Canvas \"B.canvas\" cannot be read: it has too many groups\n", "canvas:read", "path=B.canvas")
 }
 
 const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00\x9d\x74\x66\x1a"
@@ -198,15 +198,15 @@ func attached(t *testing.T) *testVault {
 func TestAttachments(t *testing.T) {
 	h := attached(t)
 	h.steps([]turn{
-		{"all", "attachments", command.ExitDone, "doc.pdf\tpdf\t9\ta.md\nF/blob\tother\t2\t\nF/G/old.JPG\timage\t19\t\nF/table.csv\tother\t8\t\nF/tune.MP3\taudio\t4\tB.canvas\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
-		{"of a type", "attachments type=image", command.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
-		{"that nothing uses", "attachments unused type=image", command.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\n"},
-		{"of a folder", "attachments folder=F/G", command.ExitDone, "F/G/old.JPG\timage\t19\t\n"},
-		{"how many", "attachments folder=F total", command.ExitDone, "5\n"},
-		{"none", "attachments folder=F type=video", command.ExitDone, "No attachments found.\n"},
-		{"none as JSON", "attachments folder=F type=video format=json", command.ExitDone, "[]\n"},
-		{"no folder", "attachments folder=N", command.ExitFailed, "Error: Folder \"N\" not found.\n"},
-		{"as JSON", "attachments type=pdf format=json", command.ExitDone, `[{"path":"doc.pdf","type":"pdf","size":9,"usedIn":["a.md"]}]` + "\n"},
+		{"all", "attachments", answer.ExitDone, "doc.pdf\tpdf\t9\ta.md\nF/blob\tother\t2\t\nF/G/old.JPG\timage\t19\t\nF/table.csv\tother\t8\t\nF/tune.MP3\taudio\t4\tB.canvas\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
+		{"of a type", "attachments type=image", answer.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\npic.png\timage\t33\ta.md, b.md\n"},
+		{"that nothing uses", "attachments unused type=image", answer.ExitDone, "F/G/old.JPG\timage\t19\t\nF/x.gif\timage\t13\t\n"},
+		{"of a folder", "attachments folder=F/G", answer.ExitDone, "F/G/old.JPG\timage\t19\t\n"},
+		{"how many", "attachments folder=F total", answer.ExitDone, "5\n"},
+		{"none", "attachments folder=F type=video", answer.ExitDone, "No attachments found.\n"},
+		{"none as JSON", "attachments folder=F type=video format=json", answer.ExitDone, "[]\n"},
+		{"no folder", "attachments folder=N", answer.ExitFailed, "Error: Folder \"N\" not found.\n"},
+		{"as JSON", "attachments type=pdf format=json", answer.ExitDone, `[{"path":"doc.pdf","type":"pdf","size":9,"usedIn":["a.md"]}]` + "\n"},
 	})
 }
 
@@ -215,14 +215,14 @@ func TestAttachmentRead(t *testing.T) {
 	h.put("large.png", onePixel+strings.Repeat("\x00", 2<<20))
 	h.put("spoof.txt", "image/png, 1x1, 3 bytes\nAAAA")
 	h.steps([]turn{
-		{"a text", "attachment:read path=F/table.csv", command.ExitDone, "a,b\n1,2\n"},
-		{"an image for a person", "attachment:read path=pic.png", command.ExitDone, "image/png, 3x2, 33 bytes\n"},
-		{"a JPEG", "attachment:read path=F/G/old.JPG", command.ExitDone, "image/jpeg, 9x7, 19 bytes\n"},
-		{"a GIF", "attachment:read path=F/x.gif", command.ExitDone, "image/gif, 5x4, 13 bytes\n"},
-		{"a PDF", "attachment:read file=doc.pdf", command.ExitDone, "application/pdf, 9 bytes: not a text, and not an image that can be shown\n"},
-		{"bytes", "attachment:read path=F/blob", command.ExitDone, "application/octet-stream, 2 bytes: not a text, and not an image that can be shown\n"},
-		{"a large image", "attachment:read path=large.png", command.ExitDone, "image/png, 3x2, 2097185 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
-		{"nothing", "attachment:read path=none.png", command.ExitFailed, "Error: File \"none.png\" not found.\n"},
+		{"a text", "attachment:read path=F/table.csv", answer.ExitDone, "a,b\n1,2\n"},
+		{"an image for a person", "attachment:read path=pic.png", answer.ExitDone, "image/png, 3x2, 33 bytes\n"},
+		{"a JPEG", "attachment:read path=F/G/old.JPG", answer.ExitDone, "image/jpeg, 9x7, 19 bytes\n"},
+		{"a GIF", "attachment:read path=F/x.gif", answer.ExitDone, "image/gif, 5x4, 13 bytes\n"},
+		{"a PDF", "attachment:read file=doc.pdf", answer.ExitDone, "application/pdf, 9 bytes: not a text, and not an image that can be shown\n"},
+		{"bytes", "attachment:read path=F/blob", answer.ExitDone, "application/octet-stream, 2 bytes: not a text, and not an image that can be shown\n"},
+		{"a large image", "attachment:read path=large.png", answer.ExitDone, "image/png, 3x2, 2097185 bytes: images of up to 2097152 bytes are shown; max-pixels shows a smaller one\n"},
+		{"nothing", "attachment:read path=none.png", answer.ExitFailed, "Error: File \"none.png\" not found.\n"},
 	})
 	// read prints them for a person, as the app does, and names the right command for an agent.
 	for path, kind := range map[string]string{"pic.png": "image/png|attachment:read", "doc.pdf": "application/pdf|attachment:text", "F/blob": "application/octet-stream|attachment:text"} {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -26,15 +27,15 @@ func TestTemplateCommands(t *testing.T) {
 		"Forms/picture.png":        "x",
 		"Note.md":                  "not here",
 	})
-	h.expect(command.ExitDone, "Meeting\nWork/Review\n", "templates")
-	h.expect(command.ExitDone, "2\n", "templates", "total")
-	h.expect(command.ExitDone, "# {{title}}\n{{date}} {{time}} {{date:YYYY}} {{unknown}}\n", "template:read", "name=Meeting")
-	h.expect(command.ExitDone, "# Standup\n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting", "resolve", "title=Standup")
-	h.expect(command.ExitDone, "# \n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting.md", "resolve")
-	h.expect(command.ExitDone, "no end of line\n", "template:read", "name=Work/Review")
-	h.expect(command.ExitFailed, "Error: Template \"Nothing\" not found.\n", "template:read", "name=Nothing")
-	h.expect(command.ExitFailed, "Error: Template \"../Note\" not found.\n", "template:read", "name=../Note")
-	h.expect(command.ExitFailed, "Error: Template \"picture.png\" not found.\n", "template:read", "name=picture.png")
+	h.expect(answer.ExitDone, "Meeting\nWork/Review\n", "templates")
+	h.expect(answer.ExitDone, "2\n", "templates", "total")
+	h.expect(answer.ExitDone, "# {{title}}\n{{date}} {{time}} {{date:YYYY}} {{unknown}}\n", "template:read", "name=Meeting")
+	h.expect(answer.ExitDone, "# Standup\n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting", "resolve", "title=Standup")
+	h.expect(answer.ExitDone, "# \n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting.md", "resolve")
+	h.expect(answer.ExitDone, "no end of line\n", "template:read", "name=Work/Review")
+	h.expect(answer.ExitFailed, "Error: Template \"Nothing\" not found.\n", "template:read", "name=Nothing")
+	h.expect(answer.ExitFailed, "Error: Template \"../Note\" not found.\n", "template:read", "name=../Note")
+	h.expect(answer.ExitFailed, "Error: Template \"picture.png\" not found.\n", "template:read", "name=picture.png")
 }
 
 func TestTemplatesWithoutAFolder(t *testing.T) {
@@ -44,14 +45,14 @@ func TestTemplatesWithoutAFolder(t *testing.T) {
 			files[".obsidian/templates.json"] = settings
 		}
 		h := build(t, files)
-		h.expect(command.ExitFailed, "Error: No template folder configured.\n", "templates")
-		h.expect(command.ExitFailed, "Error: No template folder configured.\n", "template:read", "name=x")
+		h.expect(answer.ExitFailed, "Error: No template folder configured.\n", "templates")
+		h.expect(answer.ExitFailed, "Error: No template folder configured.\n", "template:read", "name=x")
 	}
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"/"}`, "A.md": "a"})
-	h.expect(command.ExitDone, "A\n", "templates")
+	h.expect(answer.ExitDone, "A\n", "templates")
 	h = build(t, map[string]string{".obsidian/templates.json": `{"folder":"../x"}`})
-	h.expectPrefix(command.ExitFailed, "Error: .obsidian/templates.json leads to no folder", "templates")
-	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(command.ExitDone, "", "templates")
+	h.expectPrefix(answer.ExitFailed, "Error: .obsidian/templates.json leads to no folder", "templates")
+	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(answer.ExitDone, "", "templates")
 }
 
 func TestRecents(t *testing.T) {
@@ -59,18 +60,18 @@ func TestRecents(t *testing.T) {
 		".obsidian/workspace.json": `{"lastOpenFiles":["b.md","gone.md","../out.md","a.md",".obsidian/app.json"],"active":"x"}`,
 		"a.md":                     "a", "b.md": "b",
 	})
-	h.expect(command.ExitDone, "b.md\na.md\n", "recents")
-	h.expect(command.ExitDone, "2\n", "recents", "total")
+	h.expect(answer.ExitDone, "b.md\na.md\n", "recents")
+	h.expect(answer.ExitDone, "2\n", "recents", "total")
 	for _, record := range []string{`{broken`, `{"lastOpenFiles":5}`, `{}`} {
-		build(t, map[string]string{".obsidian/workspace.json": record}).expect(command.ExitDone, "", "recents")
+		build(t, map[string]string{".obsidian/workspace.json": record}).expect(answer.ExitDone, "", "recents")
 	}
-	build(t, nil).expect(command.ExitDone, "", "recents")
+	build(t, nil).expect(answer.ExitDone, "", "recents")
 }
 
 func TestBases(t *testing.T) {
 	h := build(t, map[string]string{"B/Books.base": "", "Art.base": "", "Note.md": "", ".hidden.base": ""})
-	h.expect(command.ExitDone, "Art.base\nB/Books.base\n", "bases")
-	build(t, nil).expect(command.ExitDone, "No base files found in vault\n", "bases")
+	h.expect(answer.ExitDone, "Art.base\nB/Books.base\n", "bases")
+	build(t, nil).expect(answer.ExitDone, "No base files found in vault\n", "bases")
 }
 
 func TestTheViewsOfABase(t *testing.T) {
@@ -79,18 +80,18 @@ func TestTheViewsOfABase(t *testing.T) {
 		"Empty.base":   "", "Odd.base": "views: 5\n", "Broken.base": "views:\n  - [", "Note.md": "",
 	})
 	for _, named := range []string{"path=B/Books.base", "file=Books", "file=Books.base", "file=B/Books"} {
-		h.expect(command.ExitDone, "All\ttable\nCovers\tcards\n\tlist\n", "base:views", named)
+		h.expect(answer.ExitDone, "All\ttable\nCovers\tcards\n\tlist\n", "base:views", named)
 	}
-	h.expect(command.ExitDone, "", "base:views", "file=Empty")
-	h.expect(command.ExitDone, "", "base:views", "path=Odd.base")
-	h.expect(command.ExitFailed, "Error: Base file \"Broken.base\" cannot be read: line 3: did not find expected node content\n", "base:views", "file=Broken")
-	h.expect(command.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "file=Gone")
-	h.expect(command.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "path=Gone.base")
-	h.expect(command.ExitFailed, "Error: Base file not found: ../x.base\n", "base:views", "path=../x.base")
-	h.expect(command.ExitFailed, "Error: Not a base file: \"Note.md\"\n", "base:views", "path=Note.md")
-	h.expect(command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n", "base:views")
+	h.expect(answer.ExitDone, "", "base:views", "file=Empty")
+	h.expect(answer.ExitDone, "", "base:views", "path=Odd.base")
+	h.expect(answer.ExitFailed, "Error: Base file \"Broken.base\" cannot be read: line 3: did not find expected node content\n", "base:views", "file=Broken")
+	h.expect(answer.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "file=Gone")
+	h.expect(answer.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "path=Gone.base")
+	h.expect(answer.ExitFailed, "Error: Base file not found: ../x.base\n", "base:views", "path=../x.base")
+	h.expect(answer.ExitFailed, "Error: Not a base file: \"Note.md\"\n", "base:views", "path=Note.md")
+	h.expect(answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n", "base:views")
 	build(t, map[string]string{"Note.md": "", ".obsidian/workspace.json": `{"active":"x","main":{"id":"x","state":{"state":{"file":"Note.md"}}}}`}).
-		expect(command.ExitFailed, "Error: Active file is not a base file: Note.md\n", "base:views")
+		expect(answer.ExitFailed, "Error: Active file is not a base file: Note.md\n", "base:views")
 }
 
 func TestBookmarks(t *testing.T) {
@@ -101,25 +102,25 @@ func TestBookmarks(t *testing.T) {
 			{"type":"group","title":"Deep","items":[{"type":"search","query":"tag:#x","title":"X"}]},
 			{"type":"graph"}]},
 		{"type":"url","url":"https://example.org","title":"two\nlines"}]}`})
-	h.expect(command.ExitDone, "a.md#H\nF\ntag:#x\ngraph\nhttps://example.org\n", "bookmarks")
-	h.expect(command.ExitDone, "5\n", "bookmarks", "total")
-	h.expect(command.ExitDone, "file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n", "bookmarks", "verbose")
+	h.expect(answer.ExitDone, "a.md#H\nF\ntag:#x\ngraph\nhttps://example.org\n", "bookmarks")
+	h.expect(answer.ExitDone, "5\n", "bookmarks", "total")
+	h.expect(answer.ExitDone, "file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n", "bookmarks", "verbose")
 
 }
 
 func TestBookmarksThatAreNotThere(t *testing.T) {
-	build(t, nil).expect(command.ExitDone, "", "bookmarks")
-	build(t, nil).expect(command.ExitDone, "[]\n", "bookmarks", "format=json")
-	build(t, map[string]string{".obsidian/bookmarks.json": `{}`}).expect(command.ExitDone, "0\n", "bookmarks", "total")
+	build(t, nil).expect(answer.ExitDone, "", "bookmarks")
+	build(t, nil).expect(answer.ExitDone, "[]\n", "bookmarks", "format=json")
+	build(t, map[string]string{".obsidian/bookmarks.json": `{}`}).expect(answer.ExitDone, "0\n", "bookmarks", "total")
 	h := build(t, map[string]string{".obsidian/bookmarks.json": `{"items":`})
-	h.expectPrefix(command.ExitFailed, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json", "bookmarks")
+	h.expectPrefix(answer.ExitFailed, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json", "bookmarks")
 }
 
 func TestVaults(t *testing.T) {
 	h := build(t, nil)
 	h.env["HOME"] = t.TempDir()
-	h.expect(command.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
-	h.expect(command.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
+	h.expect(answer.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
+	h.expect(answer.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
 	if runtime.GOOS != "linux" {
 		t.Skip("the app's list is elsewhere")
 	}
@@ -130,9 +131,9 @@ func TestVaults(t *testing.T) {
 		{`{broken`, filepath.Base(h.dir) + "\n"},
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600))
-		h.expect(command.ExitDone, test[1], "vaults")
+		h.expect(answer.ExitDone, test[1], "vaults")
 	}
-	h.expect(command.ExitDone, "1\n", "vaults", "total")
+	h.expect(answer.ExitDone, "1\n", "vaults", "total")
 }
 
 func TestTags(t *testing.T) {
@@ -144,23 +145,23 @@ func TestTags(t *testing.T) {
 		"Draft 1.md":         "#draft",
 		"pic.png":            "#no",
 	})
-	h.expect(command.ExitDone, "#comment\n#Home\n#project\n#project/one\n#y2024\n", "tags")
-	h.expect(command.ExitDone, "#comment\t1\n#Home\t4\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts")
-	h.expect(command.ExitDone, "#Home\t4\n#comment\t1\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts", "sort=count")
-	build(t, map[string]string{"a.md": "#Oak #oak", "b.md": "#oak #OAK"}).expect(command.ExitDone, "#oak\t4\na.md\nb.md\n", "tag", "name=oak", "verbose")
-	h.expect(command.ExitDone, "5\n", "tags", "total")
-	h.expect(command.ExitDone, "#comment\n#Home\n", "tags", "path=B.md")
-	h.expect(command.ExitDone, "[\n  {\n    \"tag\": \"#comment\",\n    \"count\": \"1\"\n  },\n  {\n    \"tag\": \"#Home\",\n    \"count\": \"2\"\n  }\n]\n", "tags", "path=B.md", "counts", "format=json")
-	h.expect(command.ExitDone, "#archived\n", "tags", "path=Archive/C.md")
-	h.expect(command.ExitDone, "No tags found.\n", "tags", "path=pic.png")
-	build(t, nil).expect(command.ExitDone, "No tags found.\n", "tags", "format=json")
+	h.expect(answer.ExitDone, "#comment\n#Home\n#project\n#project/one\n#y2024\n", "tags")
+	h.expect(answer.ExitDone, "#comment\t1\n#Home\t4\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts")
+	h.expect(answer.ExitDone, "#Home\t4\n#comment\t1\n#project\t1\n#project/one\t1\n#y2024\t1\n", "tags", "counts", "sort=count")
+	build(t, map[string]string{"a.md": "#Oak #oak", "b.md": "#oak #OAK"}).expect(answer.ExitDone, "#oak\t4\na.md\nb.md\n", "tag", "name=oak", "verbose")
+	h.expect(answer.ExitDone, "5\n", "tags", "total")
+	h.expect(answer.ExitDone, "#comment\n#Home\n", "tags", "path=B.md")
+	h.expect(answer.ExitDone, "[\n  {\n    \"tag\": \"#comment\",\n    \"count\": \"1\"\n  },\n  {\n    \"tag\": \"#Home\",\n    \"count\": \"2\"\n  }\n]\n", "tags", "path=B.md", "counts", "format=json")
+	h.expect(answer.ExitDone, "#archived\n", "tags", "path=Archive/C.md")
+	h.expect(answer.ExitDone, "No tags found.\n", "tags", "path=pic.png")
+	build(t, nil).expect(answer.ExitDone, "No tags found.\n", "tags", "format=json")
 
-	h.expect(command.ExitDone, "A.md\nB.md\n", "tag", "name=Home")
-	h.expect(command.ExitDone, "#Home\t4\nA.md\nB.md\n", "tag", "name=#Home", "verbose")
-	h.expect(command.ExitDone, "4\n", "tag", "name=#Home", "total")
-	h.expect(command.ExitFailed, "Error: Tag \"#home\" not found.\n", "tag", "name=home")
-	h.expect(command.ExitFailed, "Error: Tag \"#archived\" not found.\n", "tag", "name=#archived")
-	h.expect(command.ExitDone, "A.md\n", "tag", "name=project/one")
+	h.expect(answer.ExitDone, "A.md\nB.md\n", "tag", "name=Home")
+	h.expect(answer.ExitDone, "#Home\t4\nA.md\nB.md\n", "tag", "name=#Home", "verbose")
+	h.expect(answer.ExitDone, "4\n", "tag", "name=#Home", "total")
+	h.expect(answer.ExitFailed, "Error: Tag \"#home\" not found.\n", "tag", "name=home")
+	h.expect(answer.ExitFailed, "Error: Tag \"#archived\" not found.\n", "tag", "name=#archived")
+	h.expect(answer.ExitDone, "A.md\n", "tag", "name=project/one")
 }
 
 func TestTagsOfTheFocusedNote(t *testing.T) {
@@ -168,8 +169,8 @@ func TestTagsOfTheFocusedNote(t *testing.T) {
 		".obsidian/workspace.json": `{"main":{"id":"m","children":[{"id":"l","state":{"state":{"file":"A.md"}}}]},"active":"l"}`,
 		"A.md":                     "#one", "B.md": "#two",
 	})
-	h.expect(command.ExitDone, "#one\n", "tags", "active")
-	h.expect(command.ExitDone, "#one\n#two\n", "tags")
+	h.expect(answer.ExitDone, "#one\n", "tags", "active")
+	h.expect(answer.ExitDone, "#one\n#two\n", "tags")
 }
 
 func TestTasks(t *testing.T) {
@@ -178,17 +179,17 @@ func TestTasks(t *testing.T) {
 		"B.md":          "> - [ ] quoted\n- [] none",
 		"2026-11-21.md": "- [ ] today",
 	})
-	h.expect(command.ExitDone, "- [ ] today\n- [ ] one\n* [x] two\n1. [/] three\n- [ ] quoted\n", "tasks")
-	h.expect(command.ExitDone, "- [ ] today\n- [ ] one\n- [ ] quoted\n", "tasks", "todo")
-	h.expect(command.ExitDone, "* [x] two\n1. [/] three\n", "tasks", "done")
-	h.expect(command.ExitDone, "1. [/] three\n", "tasks", "status=/")
-	h.expect(command.ExitDone, "5\n", "tasks", "total")
-	h.expect(command.ExitDone, "- [ ] today\n", "tasks", "daily", "todo")
-	h.expect(command.ExitDone, "A.md\n1: - [ ] one\n3: * [x] two\n4: 1. [/] three\n", "tasks", "path=A.md", "verbose")
-	h.expect(command.ExitDone, "[\n  {\n    \"status\": \" \",\n    \"text\": \"- [ ] quoted\",\n    \"file\": \"B.md\",\n    \"line\": \"1\"\n  }\n]\n", "tasks", "path=B.md", "format=json")
-	h.expect(command.ExitDone, "No tasks found.\n", "tasks", "path=B.md", "done")
-	h.expect(command.ExitDone, "0\n", "tasks", "path=B.md", "done", "total")
-	build(t, nil).expect(command.ExitDone, "No tasks found.\n", "tasks", "daily")
+	h.expect(answer.ExitDone, "- [ ] today\n- [ ] one\n* [x] two\n1. [/] three\n- [ ] quoted\n", "tasks")
+	h.expect(answer.ExitDone, "- [ ] today\n- [ ] one\n- [ ] quoted\n", "tasks", "todo")
+	h.expect(answer.ExitDone, "* [x] two\n1. [/] three\n", "tasks", "done")
+	h.expect(answer.ExitDone, "1. [/] three\n", "tasks", "status=/")
+	h.expect(answer.ExitDone, "5\n", "tasks", "total")
+	h.expect(answer.ExitDone, "- [ ] today\n", "tasks", "daily", "todo")
+	h.expect(answer.ExitDone, "A.md\n1: - [ ] one\n3: * [x] two\n4: 1. [/] three\n", "tasks", "path=A.md", "verbose")
+	h.expect(answer.ExitDone, "[\n  {\n    \"status\": \" \",\n    \"text\": \"- [ ] quoted\",\n    \"file\": \"B.md\",\n    \"line\": \"1\"\n  }\n]\n", "tasks", "path=B.md", "format=json")
+	h.expect(answer.ExitDone, "No tasks found.\n", "tasks", "path=B.md", "done")
+	h.expect(answer.ExitDone, "0\n", "tasks", "path=B.md", "done", "total")
+	build(t, nil).expect(answer.ExitDone, "No tasks found.\n", "tasks", "daily")
 }
 
 func TestOutline(t *testing.T) {
@@ -196,23 +197,23 @@ func TestOutline(t *testing.T) {
 		"A.md":    "---\na: b\n---\n# One\n### Deep\n## Two **bold** ##\n# Last\nSetext\n------\n",
 		"None.md": "text", "pic.png": "x", "One.md": "# One",
 	})
-	h.expect(command.ExitDone, "├── One\n│   ├── Deep\n│   └── Two **bold**\n└── Last\n    └── Setext\n", "outline", "path=A.md")
-	h.expect(command.ExitDone, "# One\n### Deep\n## Two **bold**\n# Last\n## Setext\n", "outline", "path=A.md", "format=md")
-	h.expect(command.ExitDone, "5\n", "outline", "path=A.md", "total", "format=json")
-	h.expect(command.ExitDone, "[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1\n  }\n]\n", "outline", "path=One.md", "format=json")
+	h.expect(answer.ExitDone, "├── One\n│   ├── Deep\n│   └── Two **bold**\n└── Last\n    └── Setext\n", "outline", "path=A.md")
+	h.expect(answer.ExitDone, "# One\n### Deep\n## Two **bold**\n# Last\n## Setext\n", "outline", "path=A.md", "format=md")
+	h.expect(answer.ExitDone, "5\n", "outline", "path=A.md", "total", "format=json")
+	h.expect(answer.ExitDone, "[\n  {\n    \"level\": 1,\n    \"heading\": \"One\",\n    \"line\": 1\n  }\n]\n", "outline", "path=One.md", "format=json")
 	for _, form := range [][]string{{"outline", "path=None.md"}, {"outline", "path=None.md", "format=json"}, {"outline", "path=None.md", "total"}} {
-		h.expect(command.ExitDone, "No headings found.\n", form...)
+		h.expect(answer.ExitDone, "No headings found.\n", form...)
 	}
-	h.expect(command.ExitFailed, "Error: File is not a markdown file.\n", "outline", "path=pic.png")
-	h.expect(command.ExitFailed, "Error: File \"x.md\" not found.\n", "outline", "path=x.md")
+	h.expect(answer.ExitFailed, "Error: File is not a markdown file.\n", "outline", "path=pic.png")
+	h.expect(answer.ExitFailed, "Error: File \"x.md\" not found.\n", "outline", "path=x.md")
 }
 
 func TestWordCountCommand(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "---\ntitle: not counted\n---\nthree little words\n"})
-	h.expect(command.ExitDone, "words: 3\ncharacters: 19\n", "wordcount", "path=A.md")
-	h.expect(command.ExitDone, "3\n", "wordcount", "path=A.md", "words")
-	h.expect(command.ExitDone, "19\n", "wordcount", "path=A.md", "characters")
-	h.expect(command.ExitDone, "words: 3\ncharacters: 19\n", "wordcount", "path=A.md", "words", "characters")
+	h.expect(answer.ExitDone, "words: 3\ncharacters: 19\n", "wordcount", "path=A.md")
+	h.expect(answer.ExitDone, "3\n", "wordcount", "path=A.md", "words")
+	h.expect(answer.ExitDone, "19\n", "wordcount", "path=A.md", "characters")
+	h.expect(answer.ExitDone, "words: 3\ncharacters: 19\n", "wordcount", "path=A.md", "words", "characters")
 }
 
 // The two programs have one table: this one answers each command that does not need the
@@ -256,7 +257,7 @@ func TestReadingChangesNothing(t *testing.T) {
 }
 
 // asked returns what a host answers to all questions.
-func (h *testVault) asked(at *command.Host) string {
+func (h *testVault) asked(at *call.Host) string {
 	var all strings.Builder
 	for _, q := range questions {
 		status, out, stderr := called(at, append([]string{h.dir}, q...)...)
@@ -266,7 +267,7 @@ func (h *testVault) asked(at *command.Host) string {
 }
 
 // eventually asks until the answers are those that a process without memory gives.
-func (h *testVault) eventually(t *testing.T, what string, at *command.Host) {
+func (h *testVault) eventually(t *testing.T, what string, at *call.Host) {
 	t.Helper()
 	want := h.without().answers()
 	got := h.asked(at)

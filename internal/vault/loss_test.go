@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -45,15 +47,15 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 			h := build(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": numbered(40), ".obsidian/app.json": followLinks})
 			before := h.tree()
 			assert.Equal(t, h.plan(test.call...).Loses, test.want, "loses")
-			status, out, _ := h.run(append([]string{command.SparingSwitch}, test.call...)...)
+			status, out, _ := h.run(append([]string{call.SparingSwitch}, test.call...)...)
 			if test.want == "" {
-				assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
+				assert.That(t, status == answer.ExitDone, "status %d, %q", status, out)
 				return
 			}
 			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
-			assert.That(t, status == command.ExitFailed && out == want && h.tree() == before, "status %d, %q, want %q", status, out, want)
-			status, out, _ = h.run(append([]string{command.SparingSwitch, command.BeginSwitch, command.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
-			if status != command.ExitFailed || out != want || len(h.changes()) != 0 {
+			assert.That(t, status == answer.ExitFailed && out == want && h.tree() == before, "status %d, %q, want %q", status, out, want)
+			status, out, _ = h.run(append([]string{call.SparingSwitch, call.BeginSwitch, call.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
+			if status != answer.ExitFailed || out != want || len(h.changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
 			}
 			h.does(test.call...)
@@ -62,7 +64,7 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 }
 
 func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
-	a, b := []string{command.CallerSwitch, "a"}, []string{command.CallerSwitch, "b"}
+	a, b := []string{call.CallerSwitch, "a"}, []string{call.CallerSwitch, "b"}
 	run := func(h *testVault, caller []string, args ...string) {
 		t.Helper()
 		h.does(append(caller, args...)...)
@@ -95,11 +97,11 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	} {
 		assert.Equal(t, h.plan(append(test.caller, "undo", test.id)...).Loses, test.want, "%s: loses", name)
 	}
-	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
-	run(h, a, command.SparingSwitch, "undo")
-	run(h, a, command.SparingSwitch, "undo")
+	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
+	run(h, a, call.SparingSwitch, "undo")
+	run(h, a, call.SparingSwitch, "undo")
 	assert.That(t, h.get("a.md") == "(missing)", "what was made is there")
-	h.expect(command.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, command.SparingSwitch, "undo", undone)...)
+	h.expect(answer.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, call.SparingSwitch, "undo", undone)...)
 }
 
 func TestABatchIsTakenBackAsOne(t *testing.T) {
@@ -122,15 +124,15 @@ func TestABatchIsTakenBackAsOne(t *testing.T) {
 		want = "Undone: " + ids[i+1] + " " + of + "\n" + want
 	}
 	assert.Equal(t, len(h.plan("--caller", "a", "undo").Files), 5, "the plan lists")
-	h.expect(command.ExitDone, want, "--caller", "a", "--sparing", "undo")
+	h.expect(answer.ExitDone, want, "--caller", "a", "--sparing", "undo")
 	got := h.tree()
 	require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
 	run("--caller a undo " + h.changes()[6])
 	got = h.tree()
 	require.That(t, got == after, "done again, the vault is\n%s, was\n%s", got, after)
-	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
-	h.expect(command.ExitFailed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
-	h.expect(command.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
+	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
+	h.expect(answer.ExitFailed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
+	h.expect(answer.ExitMisuse, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
 }
 
 // One operation of a batch that was overwritten since keeps all of it.
@@ -143,7 +145,7 @@ func TestABatchIsTakenBackWhollyOrNotAtAll(t *testing.T) {
 	before := h.tree()
 	for _, undo := range []string{"undo", "undo batch=" + h.changes()[1]} {
 		status, out, _ := h.run(append([]string{"--caller", "a"}, strings.Fields(undo)...)...)
-		if status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "a.md" was changed since.`) || h.tree() != before {
+		if status != answer.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "a.md" was changed since.`) || h.tree() != before {
 			t.Errorf("%s: status %d, %q", undo, status, out)
 		}
 	}
@@ -152,16 +154,16 @@ func TestABatchIsTakenBackWhollyOrNotAtAll(t *testing.T) {
 func TestASessionIsTakenBack(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "0\n"})
 	before := h.tree()
-	h.env[command.SessionVariable] = "first"
+	h.env[change.SessionVariable] = "first"
 	h.run("--caller", "a", "append", "path=a.md", "content=1")
 	h.run("--caller", "a", "append", "path=a.md", "content=2")
 	h.run("--caller", "b", "create", "path=b.md")
-	h.env[command.SessionVariable] = "second"
+	h.env[change.SessionVariable] = "second"
 	h.run("--caller", "a", "create", "path=c.md")
 	ids := h.changes()
 	assert.Equal(t, h.plan("--caller", "a", "undo", "session="+ids[0]).Loses, `replaces what "a.md" contains`, "loses")
 	status, out, _ := h.run("undo", "session="+ids[1])
-	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("b.md") == "" && h.get("c.md") == "", "status %d, %q", status, out)
+	assert.That(t, status == answer.ExitDone && h.get("a.md") == "0\n" && h.get("b.md") == "" && h.get("c.md") == "", "status %d, %q", status, out)
 	h.run("undo", ids[2])
 	h.run("undo", ids[3])
 	assert.Equal(t, h.tree(), before, "the vault")
@@ -177,18 +179,18 @@ func TestAConflictDoesNotHoldUpTheRest(t *testing.T) {
 	h.put("b.md", "other\n")
 	ids := h.changes()
 	status, out, _ := h.run("undo", "id="+ids[0]+","+ids[2])
-	assert.That(t, status == command.ExitDone && h.get("a.md") == "0\n" && h.get("c.md") != "0\n", "two of a note: status %d, %q", status, out)
+	assert.That(t, status == answer.ExitDone && h.get("a.md") == "0\n" && h.get("c.md") != "0\n", "two of a note: status %d, %q", status, out)
 	status, out, _ = h.run("undo", "session="+ids[0])
 	want := "Undone: " + ids[3] + " append c.md\nNot undone, because it was changed since: " + ids[1] + " append b.md\n"
-	assert.That(t, status == command.ExitDone && out == want && h.get("c.md") == "0\n" && h.get("b.md") == "other\n", "a session: status %d, %q", status, out)
+	assert.That(t, status == answer.ExitDone && out == want && h.get("c.md") == "0\n" && h.get("b.md") == "other\n", "a session: status %d, %q", status, out)
 	before := h.tree()
 	for _, named := range []string{"session=" + ids[1], "id=" + ids[1], "id=" + ids[1] + "," + ids[1]} {
-		if status, out, _ := h.run("undo", named); status != command.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.tree() != before {
+		if status, out, _ := h.run("undo", named); status != answer.ExitFailed || !strings.HasPrefix(out, `Error: Conflict: "b.md" was changed since.`) || h.tree() != before {
 			t.Errorf("%s: status %d, %q", named, status, out)
 		}
 	}
 	status, _, _ = h.run("undo", "id="+ids[3]+","+ids[1])
-	assert.That(t, status == command.ExitFailed && h.tree() == before, "one that is undone already: status %d", status)
+	assert.That(t, status == answer.ExitFailed && h.tree() == before, "one that is undone already: status %d", status)
 }
 
 func TestLinesAreCounted(t *testing.T) {
@@ -201,7 +203,7 @@ func TestLinesAreCounted(t *testing.T) {
 	} {
 		status, out, facts := h.run(append([]string{"--facts"}, strings.Fields(test.call)...)...)
 		for _, want := range []string{`"added":` + test.added, `"removed":` + test.removed} {
-			if status != command.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
+			if status != answer.ExitDone || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
 				t.Errorf("%q: status %d, %q, facts %q, want %s", test.call, status, out, facts, want)
 			}
 		}

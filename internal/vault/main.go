@@ -31,7 +31,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/release"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
@@ -55,7 +57,7 @@ import (
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
 // answered on stdout, in the frames of package protocol, until stdin ends. Of them a long
 // listing can be asked for in parts: --part BYTES before its command, and --kept ID OFFSET
-// BYTES in place of one, see package command. FOLDER
+// BYTES in place of one, see package call. FOLDER
 // --status tells what the process is locked into and where it keeps its cache.
 //
 // On Linux the process locks itself into the vault and its own folders: call
@@ -63,13 +65,13 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
 	debug.SetGCPercent(gcPercentOneShot)
-	if slices.Contains(args, command.WorkerSwitch) {
+	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
 	} else if slices.Contains(args, "attachment:text") { // see the row of the command
 		system.LimitMemory(apartMemory)
 	}
-	return run(command.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+	return run(call.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }
 
 // apartMemory is what a process may use that reads a file of an unknown author with a library:
@@ -85,16 +87,16 @@ const (
 )
 
 // run is what Main does with the process: answer one call, or many.
-func run(h *command.Host, c resident.Call) int {
-	if len(c.Args) == 2 && c.Args[1] == command.WorkerSwitch && command.IsFolder(c.Args[0]) {
+func run(h *call.Host, c resident.Call) int {
+	if len(c.Args) == 2 && c.Args[1] == call.WorkerSwitch && call.IsFolder(c.Args[0]) {
 		status := resident.New(h, func(c resident.Call) int { return perform(h, c) }, c.Args[0], c.Stdout).Serve(c.Stdin)
-		if status == command.ExitDone {
+		if status == answer.ExitDone {
 			h.Close() // after a fault nothing is kept
 		}
 		return status
 	}
 	defer h.Close()
-	if len(c.Args) == 2 && c.Args[1] == command.StatusSwitch && command.IsFolder(c.Args[0]) {
+	if len(c.Args) == 2 && c.Args[1] == call.StatusSwitch && call.IsFolder(c.Args[0]) {
 		said := status(h, c.Args[0])
 		return said.Print(c.Stdout)
 	}
@@ -102,7 +104,7 @@ func run(h *command.Host, c resident.Call) int {
 }
 
 // perform answers one command line and returns the exit status.
-func perform(h *command.Host, c resident.Call) int {
+func perform(h *call.Host, c resident.Call) int {
 	ctx, end := context.WithCancel(c.Ctx)
 	defer end() // what its budget has is given back
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
@@ -113,9 +115,9 @@ func perform(h *command.Host, c resident.Call) int {
 		fmt.Fprintln(c.Stderr, said.Notice)
 	}
 	switch {
-	case status == command.ExitDone && known != nil:
+	case status == answer.ExitDone && known != nil:
 		fmt.Fprintln(c.Stderr, known.Line())
-	case status != command.ExitDone && len(c.Args) > 0 && slices.Contains(c.Args[1:], command.FactsSwitch): // also of a line that cannot be parsed
+	case status != answer.ExitDone && len(c.Args) > 0 && slices.Contains(c.Args[1:], call.FactsSwitch): // also of a line that cannot be parsed
 		fmt.Fprintln(c.Stderr, protocol.Failure{Code: said.Kind.Code, Hint: said.Kind.Hint, Reason: said.Text}.Line())
 	}
 	return status
@@ -123,36 +125,36 @@ func perform(h *command.Host, c resident.Call) int {
 
 // handle answers one command line. The facts are nil unless they were asked
 // for and there are any.
-func handle(h *command.Host, c resident.Call) (command.Reply, *protocol.Facts) {
-	line, err := command.ParseLine(c.Args)
+func handle(h *call.Host, c resident.Call) (answer.Reply, *protocol.Facts) {
+	line, err := call.ParseLine(c.Args)
 	if err != nil {
-		return command.Explain(err), nil
+		return answer.Explain(err), nil
 	}
 	if kept := line.Kept; kept.ID != "" {
 		if h.Kept != nil {
 			if pieces, ok := h.Kept.Get(kept.ID, kept.From, kept.Bytes); ok {
-				return command.TextOfPieces(pieces), nil
+				return answer.TextOfPieces(pieces), nil
 			}
 		}
-		return command.Explain(command.Misuse("%s: nothing is kept there.", command.KeptSwitch)), nil
+		return answer.Explain(answer.Misuse("%s: nothing is kept there.", call.KeptSwitch)), nil
 	}
 	if line.Stdin != "" {
-		if line.Literal, err = command.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
-			return command.Explain(err), nil
+		if line.Literal, err = call.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
+			return answer.Explain(err), nil
 		}
 	}
 	v, err := h.Open(c.Ctx, line)
 	if err != nil {
-		return command.Explain(err), nil
+		return answer.Explain(err), nil
 	}
 	v.Changes = c.Changes
 	if line.Question != "" {
 		said, err := v.Narrowed(line.Args)
-		if line.Question == command.MarkedSwitch {
+		if line.Question == call.MarkedSwitch {
 			said, err = v.Marked(line.Args)
 		}
 		if err != nil {
-			return command.Explain(err), nil
+			return answer.Explain(err), nil
 		}
 		return said, nil
 	}
@@ -164,7 +166,7 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *protocol.Facts) {
 	if line.Facts {
 		state = stateOf(v, line) // before the answer: what changes meanwhile is another state
 		if state != "" && state == line.Unless {
-			return command.Reply{}, &protocol.Facts{State: state, Unchanged: true}
+			return answer.Reply{}, &protocol.Facts{State: state, Unchanged: true}
 		}
 		closed = v.ClosedNow(line.Command)
 	}
@@ -175,8 +177,8 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *protocol.Facts) {
 	if !line.Facts {
 		return said, nil
 	}
-	known := said.Facts(v)
-	if said.Status == command.ExitDone && state+closed != "" {
+	known := said.Facts(v.HashOf)
+	if said.Status == answer.ExitDone && state+closed != "" {
 		known = cmp.Or(known, &protocol.Facts{})
 		known.State, known.Closed = state, closed
 	}
@@ -195,71 +197,71 @@ func handle(h *command.Host, c resident.Call) (command.Reply, *protocol.Facts) {
 
 // table returns everything this program can do, sorted by name. It is set by init because help, a row
 // of it, reads it, and made when it is read: the gateway does not.
-var table func() []command.Command
+var table func() []handlers.Command
 
 func init() {
-	table = sync.OnceValue(func() []command.Command {
-		own := []command.Command{
+	table = sync.OnceValue(func() []handlers.Command {
+		own := []handlers.Command{
 			{Name: "help", Help: "Show what this program can do", Positional: "command", Run: help},
-			{Name: "version", Help: "Show the version of this program", Run: func(*command.Vault, command.Values) (command.Reply, error) {
+			{Name: "version", Help: "Show the version of this program", Run: func(*call.Vault, call.Values) (answer.Reply, error) {
 				// It does not have the form of the app's own line, which begins with a number: this program
 				// must not be taken for the app.
-				return command.Text("vaultwicket " + release.Version + " (embedded)"), nil
+				return answer.Text("vaultwicket " + release.Version + " (embedded)"), nil
 			}},
 		}
-		return slices.SortedFunc(slices.Values(append(own, handlers.All()...)), func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
+		return slices.SortedFunc(slices.Values(append(own, handlers.All()...)), func(a, b handlers.Command) int { return strings.Compare(a.Name, b.Name) })
 	})
 }
 
 // lookUp returns the row of a command, or the error that the app would print
 // for one that it does not have.
-func lookUp(name string) (command.Command, error) {
+func lookUp(name string) (handlers.Command, error) {
 	for _, row := range table() {
 		if row.Name == name {
 			return row, nil
 		}
 	}
 	if row, err := allowlist.Describe(name); err == nil && !row.EmbeddedOnly {
-		return command.Command{}, command.NeedsApp.Failure("%q needs the Obsidian app.", name)
+		return handlers.Command{}, answer.NeedsApp.Failure("%q needs the Obsidian app.", name)
 	}
-	return command.Command{}, command.UnknownCommand(name)
+	return handlers.Command{}, call.UnknownCommand(name)
 }
 
 // Commands returns the names of all that this program answers, sorted.
 func Commands() []string {
-	return command.Map(table(), func(row command.Command) string { return row.Name })
+	return answer.Map(table(), func(row handlers.Command) string { return row.Name })
 }
 
 // respond carries out one call. Every error becomes a reply here.
-func respond(v *command.Vault, l command.Line) command.Reply {
+func respond(v *call.Vault, l call.Line) answer.Reply {
 	row, err := lookUp(l.Command)
 	if err != nil {
-		return command.Explain(err)
+		return answer.Explain(err)
 	}
 	syntax, _ := row.Syntax()
 	values, err := syntax.Parse(l)
 	if err != nil {
-		return command.Explain(err)
+		return answer.Explain(err)
 	}
 	shows := row.OnlyReads != nil && row.OnlyReads(values)
-	if row.Writes() && !shows && !l.MayWrite && l.Options.Mode != command.PlanSwitch {
-		return command.Explain(command.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, command.WriteSwitch))
+	if row.Writes() && !shows && !l.MayWrite && l.Options.Mode != call.PlanSwitch {
+		return answer.Explain(answer.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, call.WriteSwitch))
 	}
-	said, err := command.Reply{}, error(nil)
+	said, err := answer.Reply{}, error(nil)
 	switch {
 	case row.Writes():
 		v.Caller = l.Options.Caller
-		said, err = command.Write(v, row, values, l.Options)
+		said, err = change.Write(v, row.Change(), values, l.Options)
 	case l.Option != "":
-		err = command.Misuse("%s changes nothing: it takes no %s.", row.Name, l.Option)
+		err = answer.Misuse("%s changes nothing: it takes no %s.", row.Name, l.Option)
 	default:
 		said, err = row.Run(v, values)
 	}
-	if err == nil && (!row.Writes() || l.Options.Mode == command.PlanSwitch) {
+	if err == nil && (!row.Writes() || l.Options.Mode == call.PlanSwitch) {
 		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
 	}
 	if err != nil {
-		return command.Explain(command.On(v, row.Name, err))
+		return answer.Explain(call.On(v, row.Name, err))
 	}
 	return said
 }
@@ -287,7 +289,7 @@ func watchLifeline(number string) {
 	}
 	go func(pipe *os.File) {
 		if _, err := io.Copy(io.Discard, pipe); err == nil {
-			os.Exit(command.ExitFailed)
+			os.Exit(answer.ExitFailed)
 		}
 	}(lifeline)
 }

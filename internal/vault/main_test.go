@@ -15,7 +15,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -72,21 +73,21 @@ func (h *testVault) get(path string) string {
 }
 
 // hostOf is what one process of the program keeps that has variables.
-func hostOf(env map[string]string) *command.Host {
-	at := command.NewHost(func(name string) string { return env[name] }, nil)
+func hostOf(env map[string]string) *call.Host {
+	at := call.NewHost(func(name string) string { return env[name] }, nil)
 	at.Tally = nil // how long a call takes is a matter of the machine
 	return at
 }
 
 // called has such a process answer a command line.
-func called(at *command.Host, words ...string) (status int, stdout, stderr string) {
+func called(at *call.Host, words ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
 	status = perform(at, resident.Call{Ctx: context.Background(), Args: words, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
 	return status, out.String(), messages.String()
 }
 
 // host is what one process of the program keeps.
-func (h *testVault) host() *command.Host {
+func (h *testVault) host() *call.Host {
 	at := hostOf(h.env)
 	at.Now = func() time.Time { return time.Now().Add(h.later) }
 	at.Pause = func(context.Context, time.Duration) {} // no one else changes notes meanwhile
@@ -97,8 +98,8 @@ func (h *testVault) host() *command.Host {
 func (h *testVault) run(args ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
 	words := append([]string{h.dir}, args...)
-	if !h.readOnly && (len(args) == 0 || args[0] != command.WorkerSwitch && args[0] != command.StatusSwitch) {
-		words = append([]string{h.dir, command.WriteSwitch}, args...)
+	if !h.readOnly && (len(args) == 0 || args[0] != call.WorkerSwitch && args[0] != call.StatusSwitch) {
+		words = append([]string{h.dir, call.WriteSwitch}, args...)
 	}
 	status = run(h.host(), resident.Call{Ctx: context.Background(), Args: words, Stdin: strings.NewReader(h.stdin), Stdout: &out, Stderr: &messages})
 	return status, out.String(), messages.String()
@@ -123,7 +124,7 @@ func (h *testVault) expectPrefix(status int, beginning string, args ...string) {
 func (h *testVault) does(args ...string) string {
 	h.t.Helper()
 	status, out, stderr := h.run(args...)
-	require.That(h.t, status == command.ExitDone, "%q: status %d, %q, stderr %q", args, status, out, stderr)
+	require.That(h.t, status == answer.ExitDone, "%q: status %d, %q, stderr %q", args, status, out, stderr)
 	return out
 }
 
@@ -139,7 +140,7 @@ type shownPlan struct {
 
 func (h *testVault) plan(args ...string) (p shownPlan) {
 	h.t.Helper()
-	require.NoError(h.t, json.Unmarshal([]byte(h.does(append([]string{command.PlanSwitch}, args...)...)), &p))
+	require.NoError(h.t, json.Unmarshal([]byte(h.does(append([]string{call.PlanSwitch}, args...)...)), &p))
 	return p
 }
 
@@ -171,40 +172,40 @@ func TestGrammar(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	const appendUsage = "Usage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"
 	h.steps([]turn{
-		{"the vault may be named", "vault=Home read path=a.md", command.ExitDone, "text\n"},
-		{"another vault is not here", "vault=Work read path=a.md", command.ExitFailed, "Vault not found.\n"},
-		{"a vault's name counts with its case", "vault=home read path=a.md", command.ExitFailed, "Vault not found.\n"},
-		{"no name is no vault", "vault= read path=a.md", command.ExitFailed, "Vault not found.\n"},
-		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", command.ExitFailed, "Vault not found.\n"},
-		{"the vault comes first", "read path=a.md vault=Home", command.ExitMisuse, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"no command", "", command.ExitMisuse, "Error: No command given.\n" + command.Synopsis + "\n"},
-		{"the clipboard is not touched", "read path=a.md --copy", command.ExitMisuse, "Error: Unknown switch: --copy\n"},
-		{"a switch before the command", "--verbose read path=a.md", command.ExitMisuse, "Error: Unknown switch: --verbose\n"},
-		{"a switch without its value", "--stdin", command.ExitMisuse, "Error: --stdin needs the name of a parameter.\n" + command.Synopsis + "\n"},
-		{"an unknown parameter", "read pth=a.md", command.ExitMisuse, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"an unknown flag", "files all", command.ExitMisuse, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
-		{"no name of a parameter", "read =a.md", command.ExitMisuse, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"a repeated parameter", "read path=a.md path=b.md", command.ExitMisuse, "Error: Parameter given twice: path\n"},
-		{"two targets", "read path=a.md file=a", command.ExitMisuse, "Error: Use file=<name> or path=<path>, not both.\n"},
-		{"a flag with the value true", "files total=true", command.ExitDone, "1\n"},
-		{"a flag with another value", "files total=false", command.ExitMisuse, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
-		{"a parameter without a value", "read path", command.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"an empty value", "read path=", command.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
-		{"a value that is none of the known", "vault info=all", command.ExitMisuse, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
-		{"a required parameter that is missing", "daily:append inline", command.ExitMisuse, "Error: Missing required parameter: content=<text>\n" + appendUsage},
-		{"a required parameter that is empty", "daily:append content=", command.ExitMisuse, "Error: Missing required parameter: content\n"},
+		{"the vault may be named", "vault=Home read path=a.md", answer.ExitDone, "text\n"},
+		{"another vault is not here", "vault=Work read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"a vault's name counts with its case", "vault=home read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"no name is no vault", "vault= read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"the vault comes first", "read path=a.md vault=Home", answer.ExitMisuse, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"no command", "", answer.ExitMisuse, "Error: No command given.\n" + call.Synopsis + "\n"},
+		{"the clipboard is not touched", "read path=a.md --copy", answer.ExitMisuse, "Error: Unknown switch: --copy\n"},
+		{"a switch before the command", "--verbose read path=a.md", answer.ExitMisuse, "Error: Unknown switch: --verbose\n"},
+		{"a switch without its value", "--stdin", answer.ExitMisuse, "Error: --stdin needs the name of a parameter.\n" + call.Synopsis + "\n"},
+		{"an unknown parameter", "read pth=a.md", answer.ExitMisuse, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"an unknown flag", "files all", answer.ExitMisuse, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
+		{"no name of a parameter", "read =a.md", answer.ExitMisuse, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"a repeated parameter", "read path=a.md path=b.md", answer.ExitMisuse, "Error: Parameter given twice: path\n"},
+		{"two targets", "read path=a.md file=a", answer.ExitMisuse, "Error: Use file=<name> or path=<path>, not both.\n"},
+		{"a flag with the value true", "files total=true", answer.ExitDone, "1\n"},
+		{"a flag with another value", "files total=false", answer.ExitMisuse, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
+		{"a parameter without a value", "read path", answer.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"an empty value", "read path=", answer.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>] [frontmatter=true|false]\n"},
+		{"a value that is none of the known", "vault info=all", answer.ExitMisuse, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
+		{"a required parameter that is missing", "daily:append inline", answer.ExitMisuse, "Error: Missing required parameter: content=<text>\n" + appendUsage},
+		{"a required parameter that is empty", "daily:append content=", answer.ExitMisuse, "Error: Missing required parameter: content\n"},
 	})
 }
 
 func TestCommandsThatAreNotHere(t *testing.T) {
 	h := build(t, nil)
 	h.steps([]turn{
-		{"one that needs the app", "hotkeys verbose", command.ExitFailed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
-		{"its parameters do not matter", "eval nonsense", command.ExitFailed, "Error: \"eval\" needs the Obsidian app.\n"},
-		{"nothing near", "frobnicate", command.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
-		{"something near", "dialy:read", command.ExitMisuse, "Error: Command \"dialy:read\" not found. Did you mean: daily:read?\n"},
-		{"a part of a name", "enable", command.ExitMisuse, "Error: Command \"enable\" not found. Did you mean: plugin:enable, snippet:enable?\n"},
-		{"a path is no command", "a/b.md", command.ExitMisuse, "Error: Command \"a/b.md\" not found. It may require a plugin to be enabled.\n"},
+		{"one that needs the app", "hotkeys verbose", answer.ExitFailed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
+		{"its parameters do not matter", "eval nonsense", answer.ExitFailed, "Error: \"eval\" needs the Obsidian app.\n"},
+		{"nothing near", "frobnicate", answer.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
+		{"something near", "dialy:read", answer.ExitMisuse, "Error: Command \"dialy:read\" not found. Did you mean: daily:read?\n"},
+		{"a part of a name", "enable", answer.ExitMisuse, "Error: Command \"enable\" not found. Did you mean: plugin:enable, snippet:enable?\n"},
+		{"a path is no command", "a/b.md", answer.ExitMisuse, "Error: Command \"a/b.md\" not found. It may require a plugin to be enabled.\n"},
 	})
 }
 
@@ -217,11 +218,11 @@ func TestFolderArgument(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"none", nil, command.ExitMisuse, "Error: No folder given.\n" + command.Synopsis + "\n"},
-		{"empty", []string{"", "files"}, command.ExitMisuse, "Error: No folder given.\n" + command.Synopsis + "\n"},
-		{"a switch", []string{"--facts", "files"}, command.ExitMisuse, "Error: No folder given.\n" + command.Synopsis + "\n"},
-		{"missing", []string{file + "x", "files"}, command.ExitFailed, "Vault not found.\n"},
-		{"a file", []string{file, "files"}, command.ExitFailed, "Vault not found.\n"},
+		{"none", nil, answer.ExitMisuse, "Error: No folder given.\n" + call.Synopsis + "\n"},
+		{"empty", []string{"", "files"}, answer.ExitMisuse, "Error: No folder given.\n" + call.Synopsis + "\n"},
+		{"a switch", []string{"--facts", "files"}, answer.ExitMisuse, "Error: No folder given.\n" + call.Synopsis + "\n"},
+		{"missing", []string{file + "x", "files"}, answer.ExitFailed, "Vault not found.\n"},
+		{"a file", []string{file, "files"}, answer.ExitFailed, "Vault not found.\n"},
 	} {
 		status, out, stderr := called(hostOf(nil), test.args...)
 		assert.That(t, status == test.status && out == test.want && stderr == "", "%s: status %d, output %q, stderr %q", test.name, status, out, stderr)
@@ -239,9 +240,9 @@ func TestVaultById(t *testing.T) {
 		folder := filepath.Join(home, place)
 		require.NoError(t, errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o644)))
 		h.env["HOME"] = home
-		h.expect(command.ExitDone, "text\n", "vault=00112233445566aa", "read", "path=a.md")
-		h.expect(command.ExitFailed, "Vault not found.\n", "vault=ffffffffffffffff", "read", "path=a.md")
-		h.expect(command.ExitFailed, "Vault not found.\n", "vault=0000000000000000", "read", "path=a.md")
+		h.expect(answer.ExitDone, "text\n", "vault=00112233445566aa", "read", "path=a.md")
+		h.expect(answer.ExitFailed, "Vault not found.\n", "vault=ffffffffffffffff", "read", "path=a.md")
+		h.expect(answer.ExitFailed, "Vault not found.\n", "vault=0000000000000000", "read", "path=a.md")
 		require.NoError(t, os.RemoveAll(folder))
 	}
 }
@@ -256,12 +257,12 @@ func TestHelp(t *testing.T) {
 		"    file=<name>         - The note by its name, as in a link\n" +
 		"    path=<path>         - The note by its path in the vault\n    frontmatter=true|false  - With its properties (default) or without\n"
 	h.steps([]turn{
-		{"one command", "help read", command.ExitDone, readBlock},
-		{"by the switch behind it", "read path=a.md --help", command.ExitDone, readBlock},
-		{"by the switch in front", "--help read", command.ExitDone, readBlock},
-		{"a command that needs the app", "help hotkeys", command.ExitFailed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
-		{"no command", "help frobnicate", command.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
-		{"a parameter", "help name=read", command.ExitMisuse, "Error: Unknown parameter: name\nUsage: help [<command>]\n"},
+		{"one command", "help read", answer.ExitDone, readBlock},
+		{"by the switch behind it", "read path=a.md --help", answer.ExitDone, readBlock},
+		{"by the switch in front", "--help read", answer.ExitDone, readBlock},
+		{"a command that needs the app", "help hotkeys", answer.ExitFailed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
+		{"no command", "help frobnicate", answer.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
+		{"a parameter", "help name=read", answer.ExitMisuse, "Error: Unknown parameter: name\nUsage: help [<command>]\n"},
 	})
 	_, byFlag, _ := h.run("--help")
 	assert.Equal(t, byFlag, all, "--help is not help")
@@ -273,18 +274,18 @@ func TestHelp(t *testing.T) {
 
 func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 	status, line, _ := build(t, nil).run("version")
-	assert.That(t, status == command.ExitDone && strings.HasPrefix(line, "vaultwicket ") && strings.HasSuffix(line, " (embedded)\n"), "status %d, %q", status, line)
+	assert.That(t, status == answer.ExitDone && strings.HasPrefix(line, "vaultwicket ") && strings.HasSuffix(line, " (embedded)\n"), "status %d, %q", status, line)
 }
 
 func TestClockVariable(t *testing.T) {
 	h := build(t, nil)
 	h.env[day.NowVariable] = "yesterday"
-	h.expect(command.ExitMisuse, "Error: VAULTWICKET_NOW is not a time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
+	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_NOW is not a time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
 	h.env[day.NowVariable] = "2026-12-31T23:59:59-11:00"
-	h.expect(command.ExitDone, "2026-12-31.md\n", "daily:path")
+	h.expect(answer.ExitDone, "2026-12-31.md\n", "daily:path")
 	delete(h.env, day.NowVariable)
 	status, path, _ := h.run("daily:path")
-	assert.That(t, status == command.ExitDone && len(path) == len("2026-12-31.md\n"), "by the machine's clock: %d, %q", status, path)
+	assert.That(t, status == answer.ExitDone && len(path) == len("2026-12-31.md\n"), "by the machine's clock: %d, %q", status, path)
 }
 
 // entryID is the id of an entry of the journal.
@@ -303,7 +304,7 @@ func TestFacts(t *testing.T) {
 		{"a note that was there", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `"}`},
 		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `","change":"ID","added":1}`},
 		{"a listing concerns no one note", "files", ""},
-		{"a failed call", "read path=b.md", `{"code":"not_found","hint":"` + command.NotFound.Hint + `","reason":"Error: File \"b.md\" not found."}`},
+		{"a failed call", "read path=b.md", `{"code":"not_found","hint":"` + answer.NotFound.Hint + `","reason":"Error: File \"b.md\" not found."}`},
 		{"a wrong call", "read path=", `{"code":"bad_value","reason":"Error: Missing value for parameter: path=\u003cpath\u003e"}`},
 		{"a switch that cannot be parsed", "--expect 1 read path=a.md", `{"code":"bad_value","reason":"Error: --expect needs a hash of 16 hexadecimal digits."}`},
 	}
@@ -327,7 +328,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": strings.Repeat("long ", 100_000)})
 	var messages bytes.Buffer
 	env := func(name string) string { return h.env[name] }
-	if status := run(command.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=a.md"}, Stdin: nil, Stdout: brokenPipe{}, Stderr: &messages}); status != command.ExitFailed {
+	if status := run(call.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=a.md"}, Stdin: nil, Stdout: brokenPipe{}, Stderr: &messages}); status != answer.ExitFailed {
 		t.Errorf("status %d", status)
 	}
 	want := (protocol.Failure{Code: protocol.CodeCLIError, Reason: "Error: reading stopped: broken pipe"}).Line() + "\n"
@@ -348,7 +349,7 @@ func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words, stdin string) {
 		h.stdin = stdin
 		status, stdout, stderr := h.run(strings.Split(words, "\x00")...)
-		assert.That(t, status == command.ExitDone || status == command.ExitFailed || status == command.ExitMisuse, "status %d", status)
+		assert.That(t, status == answer.ExitDone || status == answer.ExitFailed || status == answer.ExitMisuse, "status %d", status)
 		assert.That(t, !strings.Contains(stdout, "SECRET") || strings.Contains(words+stdin, "SECRET"), "%q showed a hidden file", words)
 		assert.That(t, stderr == "" || strings.HasPrefix(stderr, "vaultwicket-facts: "), "%q wrote %q to stderr", words, stderr)
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -21,30 +21,30 @@ func TestMoveAndRename(t *testing.T) {
 		status     int
 		want, at   string // at is where a.md goes
 	}{
-		{"to a path", "move path=a.md to=b.md", command.ExitDone, "Moved: a.md -> b.md", "b.md"},
-		{"into a folder that is there", "move file=a to=sub/", command.ExitDone, "Moved: a.md -> sub/a.md", "sub/a.md"},
-		{"into folders that are made", "move file=a to=x/y/", command.ExitDone, "Moved: a.md -> x/y/a.md", "x/y/a.md"},
-		{"into the vault's folder, where it is", "move file=a to=/", command.ExitDone, "Moved: a.md -> a.md", "a.md"},
-		{"the extension is kept when it is left out", "move file=a to=x/b", command.ExitDone, "Moved: a.md -> x/b.md", "x/b.md"},
-		{"a word is the name of a file, although a folder has it", "move file=a to=sub", command.ExitDone, "Moved: a.md -> sub.md", "sub.md"},
-		{"a new name", "rename path=a.md name=b", command.ExitDone, "Renamed: a.md -> b.md", "b.md"},
-		{"a dot in a name", "rename path=a.md name=v1.2", command.ExitDone, "Renamed: a.md -> v1.2.md", "v1.2.md"},
-		{"another extension that the app knows", "rename path=a.md name=a.canvas", command.ExitDone, "Renamed: a.md -> a.canvas", "a.canvas"},
-		{"the same name", "rename path=a.md name=a", command.ExitDone, "Renamed: a.md -> a.md", "a.md"},
-		{"only the case changes", "rename path=a.md name=A", command.ExitDone, "Renamed: a.md -> A.md", "A.md"},
-		{"a name that is taken", "rename path=a.md name=taken", command.ExitFailed, "Error: Destination file already exists!", ""},
-		{"a path that is taken", "move path=a.md to=sub/c.md", command.ExitFailed, "Error: Destination file already exists!", ""},
-		{"a folder of that name", "move path=a.md to=dir.md", command.ExitFailed, "Error: Destination file already exists!", ""},
-		{"the source is looked at first", "move path=none.md to=taken.md", command.ExitFailed, "Error: File \"none.md\" not found.", ""},
-		{"a name with a folder", "rename path=a.md name=x/b", command.ExitMisuse, "Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", ""},
-		{"out of the vault", "move path=a.md to=../b.md", command.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", ""},
-		{"into the trash", "move path=a.md to=.trash/", command.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", ""},
-		{"a name that does not travel", "rename path=a.md name=a?", command.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", ""},
-		{"through a file", "move path=a.md to=taken.md/", command.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", ""},
+		{"to a path", "move path=a.md to=b.md", answer.ExitDone, "Moved: a.md -> b.md", "b.md"},
+		{"into a folder that is there", "move file=a to=sub/", answer.ExitDone, "Moved: a.md -> sub/a.md", "sub/a.md"},
+		{"into folders that are made", "move file=a to=x/y/", answer.ExitDone, "Moved: a.md -> x/y/a.md", "x/y/a.md"},
+		{"into the vault's folder, where it is", "move file=a to=/", answer.ExitDone, "Moved: a.md -> a.md", "a.md"},
+		{"the extension is kept when it is left out", "move file=a to=x/b", answer.ExitDone, "Moved: a.md -> x/b.md", "x/b.md"},
+		{"a word is the name of a file, although a folder has it", "move file=a to=sub", answer.ExitDone, "Moved: a.md -> sub.md", "sub.md"},
+		{"a new name", "rename path=a.md name=b", answer.ExitDone, "Renamed: a.md -> b.md", "b.md"},
+		{"a dot in a name", "rename path=a.md name=v1.2", answer.ExitDone, "Renamed: a.md -> v1.2.md", "v1.2.md"},
+		{"another extension that the app knows", "rename path=a.md name=a.canvas", answer.ExitDone, "Renamed: a.md -> a.canvas", "a.canvas"},
+		{"the same name", "rename path=a.md name=a", answer.ExitDone, "Renamed: a.md -> a.md", "a.md"},
+		{"only the case changes", "rename path=a.md name=A", answer.ExitDone, "Renamed: a.md -> A.md", "A.md"},
+		{"a name that is taken", "rename path=a.md name=taken", answer.ExitFailed, "Error: Destination file already exists!", ""},
+		{"a path that is taken", "move path=a.md to=sub/c.md", answer.ExitFailed, "Error: Destination file already exists!", ""},
+		{"a folder of that name", "move path=a.md to=dir.md", answer.ExitFailed, "Error: Destination file already exists!", ""},
+		{"the source is looked at first", "move path=none.md to=taken.md", answer.ExitFailed, "Error: File \"none.md\" not found.", ""},
+		{"a name with a folder", "rename path=a.md name=x/b", answer.ExitMisuse, "Error: Invalid value for name: \"x/b\". Use move to=<path> for another folder.", ""},
+		{"out of the vault", "move path=a.md to=../b.md", answer.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", ""},
+		{"into the trash", "move path=a.md to=.trash/", answer.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", ""},
+		{"a name that does not travel", "rename path=a.md name=a?", answer.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", ""},
+		{"through a file", "move path=a.md to=taken.md/", answer.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"}
-			if test.status == command.ExitDone {
+			if test.status == answer.ExitDone {
 				want := map[string]string{"a.md": "(missing)"}
 				want[test.at] = "text"
 				changed(t, files, test.want, want, strings.Fields(test.args)...)
@@ -60,9 +60,9 @@ func TestMoveAndRename(t *testing.T) {
 func TestMoveOfOtherFiles(t *testing.T) {
 	h := build(t, map[string]string{"pic.png": "\x89", "LICENSE": "x", "data.json": "{}"})
 	h.steps([]turn{
-		{"an image keeps its extension", "rename path=pic.png name=photo", command.ExitDone, "Renamed: pic.png -> photo.png\n"},
-		{"a kind that the app does not know", "rename path=data.json name=other", command.ExitDone, "Renamed: data.json -> other.json\n"},
-		{"a file without an extension", "rename path=LICENSE name=COPYING", command.ExitDone, "Renamed: LICENSE -> COPYING\n"},
+		{"an image keeps its extension", "rename path=pic.png name=photo", answer.ExitDone, "Renamed: pic.png -> photo.png\n"},
+		{"a kind that the app does not know", "rename path=data.json name=other", answer.ExitDone, "Renamed: data.json -> other.json\n"},
+		{"a file without an extension", "rename path=LICENSE name=COPYING", answer.ExitDone, "Renamed: LICENSE -> COPYING\n"},
 	})
 }
 
@@ -101,31 +101,31 @@ func TestHowLinksAreWritten(t *testing.T) {
 		h := build(t, map[string]string{
 			".obsidian/app.json": `{"alwaysUpdateLinks":true,"newLinkFormat":"` + test.format + `"}`, "a.md": "", "n/b.md": "[[a]] [t](a.md)",
 		})
-		h.expect(command.ExitDone, "Moved: a.md -> x/z.md\n", "move", "path=a.md", "to=x/z.md")
+		h.expect(answer.ExitDone, "Moved: a.md -> x/z.md\n", "move", "path=a.md", "to=x/z.md")
 		assert.Equal(t, h.get("n/b.md"), test.want, "%s", test.format)
 	}
 }
 
 func TestALinkThatCannotBeWrittenIsNamed(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "", "b.md": "\n$c [[a]] [[d]]", "d.md": ""})
-	h.expect(command.ExitDone, "Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n", "rename", "path=a.md", "name=x$y")
+	h.expect(answer.ExitDone, "Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n", "rename", "path=a.md", "name=x$y")
 }
 
 func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "A", "b.md": "[[a]]", "c.md": "[[a]]"})
 	require.NoError(t, os.Chmod(h.file("c.md"), 0o444))
 	before := h.snapshot()
-	h.expect(command.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
+	h.expect(answer.ExitFailed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
 	after := h.snapshot()
 	assert.That(t, after == before, "the vault is\n%s, was\n%s", after, before)
-	h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
+	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }
 
 func TestBrokenSettingsStopAMove(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/app.json": "[]", "a.md": "A"})
 	for _, args := range []string{"rename path=a.md name=z", "delete path=a.md"} {
 		status, out, _ := h.run(strings.Fields(args)...)
-		if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the settings in .obsidian/app.json: ") || h.get("a.md") != "A" {
+		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Cannot use the settings in .obsidian/app.json: ") || h.get("a.md") != "A" {
 			t.Errorf("status %d, %q", status, out)
 		}
 	}
@@ -134,7 +134,7 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 // The texts are those that were recorded from the app, but for what it does not have.
 func TestAMoveWithoutADestination(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "A"})
-	h.expect(command.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep]\n", "move", "path=a.md")
+	h.expect(answer.ExitMisuse, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path> [files=<text>] [query=<text>] [links=update|keep]\n", "move", "path=a.md")
 }
 
 func TestAWorkerSeesWhatItMoved(t *testing.T) {
@@ -149,12 +149,12 @@ func TestAWorkerSeesWhatItMoved(t *testing.T) {
 		{"rename path=x/d.md name=e", "Renamed: x/d.md -> x/e.md\n", "[[e]][[e]]"},
 	} {
 		got := w.ask(nil, strings.Fields(call.args)...)
-		if call.want != "" && got.stdout != call.want || got.end.Status != command.ExitDone || h.get("b.md") != call.b {
+		if call.want != "" && got.stdout != call.want || got.end.Status != answer.ExitDone || h.get("b.md") != call.b {
 			t.Errorf("%s: %+v, b.md is %q, want %q", call.args, got, h.get("b.md"), call.b)
 		}
 	}
 	w.in.Close()
-	w.ends(command.ExitDone)
+	w.ends(answer.ExitDone)
 }
 
 // A vault whose links do not follow a move is told which ones it breaks, and so is who
@@ -169,7 +169,7 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 	} {
 		status, _, stderr := build(t, files).run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
 		_, facts, _ := protocol.CutReport(stderr)
-		assert.That(t, status == command.ExitDone && facts.Notice == want, "%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
+		assert.That(t, status == answer.ExitDone && facts.Notice == want, "%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
 	}
 	h := build(t, map[string]string{"Old.md": "", "a.md": "[[Old]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
 	_, _, stderr := h.run("--facts", "rename", "path=Old.md", "name=New")
@@ -186,7 +186,7 @@ func TestDelete(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"sub/a.md": "text", ".obsidian/app.json": test.settings})
-			h.expect(command.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
+			h.expect(answer.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
 			assert.That(t, h.get("sub/a.md") == "(missing)", "it is still there")
 			assert.That(t, test.trashed == "" || h.get(test.trashed) == "text", "the trash has %q", h.get(test.trashed))
 			assert.That(t, test.trashed != "" || h.get(".trash/a.md") == "(missing)", "it is in the trash")
@@ -196,10 +196,10 @@ func TestDelete(t *testing.T) {
 	}
 	h := build(t, map[string]string{"a.md": "2", ".trash/a.md": "1", "f/x.md": ""})
 	h.steps([]turn{
-		{"what is not there", "delete path=b.md", command.ExitFailed, "Error: File \"b.md\" not found.\n"},
-		{"a folder", "delete path=f", command.ExitFailed, "Error: File \"f\" not found.\n"},
-		{"what lies in the trash", "delete path=.trash/a.md", command.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
-		{"a name that is taken in the trash gets a number", "delete path=a.md", command.ExitDone, "Moved to trash: a.md\n"},
+		{"what is not there", "delete path=b.md", answer.ExitFailed, "Error: File \"b.md\" not found.\n"},
+		{"a folder", "delete path=f", answer.ExitFailed, "Error: File \"f\" not found.\n"},
+		{"what lies in the trash", "delete path=.trash/a.md", answer.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
+		{"a name that is taken in the trash gets a number", "delete path=a.md", answer.ExitDone, "Moved to trash: a.md\n"},
 	})
 	assert.That(t, h.get(".trash/a.md") == "1" && h.get(".trash/a 1.md") == "2", "the trash has %q and %q", h.get(".trash/a.md"), h.get(".trash/a 1.md"))
 	h.run("undo")

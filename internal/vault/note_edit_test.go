@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -49,7 +49,7 @@ func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 	}
 	h := build(t, map[string]string{"A.md": `a \nabla b`})
 	h.stdin = `\nabla`
-	h.expect(command.ExitDone, "Replaced in: A.md\n", "--stdin", "old", "note:replace", "path=A.md", "new=x")
+	h.expect(answer.ExitDone, "Replaced in: A.md\n", "--stdin", "old", "note:replace", "path=A.md", "new=x")
 	assert.Equal(t, h.get("A.md"), "a x b", "the note became")
 }
 
@@ -64,7 +64,7 @@ func TestFactsOfEdits(t *testing.T) {
 	} {
 		h := build(t, map[string]string{"A.md": "# H\n- [ ] b\n"})
 		status, _, facts := h.run(append([]string{"--facts"}, strings.Fields(args)...)...)
-		if status != command.ExitDone || !strings.Contains(facts, `"path":"A.md"`) || strings.Contains(facts, `"change":"`) != changes {
+		if status != answer.ExitDone || !strings.Contains(facts, `"path":"A.md"`) || strings.Contains(facts, `"change":"`) != changes {
 			t.Errorf("%s: status %d, %q", args, status, facts)
 		}
 		assert.Equal(t, h.get("A.md") != "# H\n- [ ] b\n", changes, "%s: changed", args)
@@ -92,38 +92,38 @@ func TestEditsThatAreRefused(t *testing.T) {
 	h := build(t, map[string]string{"A.md": text, "B.md": "x", "C.txt": "x"})
 	const headings = "The note has \"One\" (line 4), \"Log\" (line 5), \"Two\" (line 7), \"Log\" (line 8).\n"
 	h.steps([]turn{
-		{"no heading of this name", "append path=A.md heading=Three content=x", command.ExitFailed, "Error: Heading \"Three\" not found. " + headings},
-		{"no headings", "note:set-section path=B.md heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
-		{"today's note has none, and is not made", "daily:append heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
-		{"two headings of this name", "append path=A.md heading=Log content=x", command.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
-		{"no block", "note:insert path=A.md block=no position=after content=x", command.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
-		{"no line", "note:insert path=A.md lines=99 position=after content=x", command.ExitFailed, "Error: Line \"99\" not found.\n"},
-		{"the properties", "note:insert path=A.md lines=2 position=after content=x", command.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},
-		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", command.ExitFailed,
+		{"no heading of this name", "append path=A.md heading=Three content=x", answer.ExitFailed, "Error: Heading \"Three\" not found. " + headings},
+		{"no headings", "note:set-section path=B.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"today's note has none, and is not made", "daily:append heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
+		{"two headings of this name", "append path=A.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
+		{"no block", "note:insert path=A.md block=no position=after content=x", answer.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
+		{"no line", "note:insert path=A.md lines=99 position=after content=x", answer.ExitFailed, "Error: Line \"99\" not found.\n"},
+		{"the properties", "note:insert path=A.md lines=2 position=after content=x", answer.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},
+		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", answer.ExitFailed,
 			"Error: Line 12: the place is inside a table, and the text is not a part of it. Possible: lines 10, 12.\n"},
-		{"no text", "note:replace path=A.md old=third new=x", command.ExitFailed, "Error: Text \"third\" not found.\n"},
-		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, command.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
-		{"several texts", "note:replace path=A.md old=first new=x", command.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
-		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", command.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
-		{"no part", "note:set-section path=A.md content=x", command.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
-		{"no side", "note:insert path=A.md heading=One content=x", command.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
+		{"no text", "note:replace path=A.md old=third new=x", answer.ExitFailed, "Error: Text \"third\" not found.\n"},
+		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
+		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
+		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", answer.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
+		{"no part", "note:set-section path=A.md content=x", answer.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
+		{"no side", "note:insert path=A.md heading=One content=x", answer.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
 			"Usage: note:insert [file=<name>] [path=<path>] [daily] [heading=<name>] [block=<name>] [lines=<name>] position=before|after content=<text>\n"},
-		{"no note, whatever is focused", "note:replace old=a new=b", command.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
-		{"two notes", "note:replace path=A.md daily old=a new=b", command.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
-		{"another file", "note:replace path=C.txt old=x new=b", command.ExitFailed, "Error: File is not a markdown file.\n"},
-		{"no headings in another file", "append path=C.txt heading=x content=b", command.ExitFailed, "Error: File is not a markdown file.\n"},
-		{"a missing note", "note:replace path=D.md old=x new=b", command.ExitFailed, "Error: File \"D.md\" not found.\n"},
-		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", command.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
-		{"the start has no heading", "prepend path=A.md heading=One content=x", command.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
+		{"no note, whatever is focused", "note:replace old=a new=b", answer.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"two notes", "note:replace path=A.md daily old=a new=b", answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
+		{"another file", "note:replace path=C.txt old=x new=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"no headings in another file", "append path=C.txt heading=x content=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "note:replace path=D.md old=x new=b", answer.ExitFailed, "Error: File \"D.md\" not found.\n"},
+		{"in the last line and below a heading", "append path=A.md heading=One inline content=x", answer.ExitMisuse, "Error: Use heading=<text> or inline, not both.\n"},
+		{"the start has no heading", "prepend path=A.md heading=One content=x", answer.ExitMisuse, "Error: Unknown parameter: heading\nUsage: prepend [file=<name>] [path=<path>] content=<text> [inline]\n"},
 	})
 	got := h.get("A.md")
 	assert.That(t, got == text && h.get("2026-11-21.md") == "(missing)", "the note became %q", got)
 	h.put("M.md", strings.Repeat("## h\n", 40)+strings.Repeat("b\n", 20))
 	status, out, _ := h.run("append", "path=M.md", "heading=x", "content=x")
-	assert.That(t, status == command.ExitFailed && strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
-	h.expect(command.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
+	assert.That(t, status == answer.ExitFailed && strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n"), "many headings: status %d, %q", status, out)
+	h.expect(answer.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
 	long := strings.Repeat("é", 40)
-	h.expect(command.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
+	h.expect(answer.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
 }
 
 // tasksVault has more tasks than fit into a part.
@@ -156,7 +156,7 @@ func TestALongAnswerInParts(t *testing.T) {
 	} {
 		words := append([]string{"--compact", "--facts"}, strings.Fields(tt.command)...)
 		whole := w.ask(nil, words...)
-		require.That(t, whole.end.Status == command.ExitDone && factsOf(t, whole).Whole == nil, "%s: %+v", tt.command, whole.end)
+		require.That(t, whole.end.Status == answer.ExitDone && factsOf(t, whole).Whole == nil, "%s: %+v", tt.command, whole.end)
 		got := w.ask(nil, append([]string{"--part", tt.part}, words...)...)
 		kept := factsOf(t, got).Whole
 		if kept == nil && len(whole.stdout) < 2000 {
@@ -171,7 +171,7 @@ func TestALongAnswerInParts(t *testing.T) {
 		assert.Equal(t, at.stdout, whole.stdout, "%s: all at once has %d bytes, not %d", tt.command, len(at.stdout), len(whole.stdout))
 		for _, wrong := range [][]string{{"other", "0", "1"}, {kept.ID, "1", "1"}, {kept.ID, strconv.Itoa(kept.Bytes), "1"}, {kept.ID, "0"}, {kept.ID, "-1", "1"}, {kept.ID, "0", "x"}, {kept.ID, "0", "1", "files"}, {}} {
 			got := w.ask(nil, append([]string{"--kept"}, wrong...)...)
-			assert.Equal(t, got.end.Status, command.ExitMisuse, "%q is answered with %+v", wrong, got.end)
+			assert.Equal(t, got.end.Status, answer.ExitMisuse, "%q is answered with %+v", wrong, got.end)
 		}
 		if _, stdout, stderr := h.run(append([]string{"--part", tt.part}, words...)...); stdout != whole.stdout || strings.Contains(stderr, "whole") {
 			t.Errorf("%s: a process for one call prints %d bytes of %d: %s", tt.command, len(stdout), len(whole.stdout), stderr)
@@ -179,7 +179,7 @@ func TestALongAnswerInParts(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "0", "-1", "lines:", "x", "4000000000"} {
 		got := w.ask(nil, "--part", wrong, "files")
-		assert.Equal(t, got.end.Status, command.ExitMisuse, "a part of %q bytes: %+v", wrong, got.end)
+		assert.Equal(t, got.end.Status, answer.ExitMisuse, "a part of %q bytes: %+v", wrong, got.end)
 	}
 }
 
@@ -195,7 +195,7 @@ func all(t *testing.T, w *talk, kept *protocol.Whole, first string) string {
 			return text
 		}
 		part := w.ask(nil, "--kept", kept.ID, strconv.Itoa(len(text)), "4000")
-		require.That(t, part.end.Status == command.ExitDone && part.stdout != "", "from %d: %+v", len(text), part.end)
+		require.That(t, part.end.Status == answer.ExitDone && part.stdout != "", "from %d: %+v", len(text), part.end)
 		text += part.stdout
 	}
 }
@@ -234,18 +234,18 @@ func TestTemplatesThatCannotBeInserted(t *testing.T) {
 	h := build(t, map[string]string{
 		"n.md": "text", "bad.md": "---\na: 1\na: 2\n---\n", "x.canvas": "{}", "T/t.md": "---\nb: 1\n---\nx", "T/odd.md": "---\na: [\n---\nx",
 	})
-	h.expect(command.ExitFailed, "Error: No template folder configured.\n", "template:insert", "name=t", "path=n.md")
+	h.expect(answer.ExitFailed, "Error: No template folder configured.\n", "template:insert", "name=t", "path=n.md")
 	h.put(".obsidian/templates.json", `{"folder":"T"}`)
 	h.steps([]turn{
-		{"a template that is not there", "template:insert name=none path=n.md", command.ExitFailed, "Error: Template \"none\" not found.\n"},
-		{"a note that is not there", "template:insert name=t path=none.md", command.ExitFailed, "Error: File \"none.md\" not found.\n"},
-		{"no note", "template:insert name=t", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a canvas", "template:insert name=t path=x.canvas", command.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a template that is not there", "template:insert name=none path=n.md", answer.ExitFailed, "Error: Template \"none\" not found.\n"},
+		{"a note that is not there", "template:insert name=t path=none.md", answer.ExitFailed, "Error: File \"none.md\" not found.\n"},
+		{"no note", "template:insert name=t", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a canvas", "template:insert name=t path=x.canvas", answer.ExitFailed, "Error: File is not a markdown file.\n"},
 	})
 	for args, want := range map[string]string{
 		"name=t path=bad.md": "Error: The properties of \"bad.md\" cannot be changed: line 3: ", "name=odd path=n.md": "Error: The properties of template \"odd\" cannot be read: line ",
 	} {
-		h.expectPrefix(command.ExitFailed, want, append([]string{"template:insert"}, strings.Fields(args)...)...)
+		h.expectPrefix(answer.ExitFailed, want, append([]string{"template:insert"}, strings.Fields(args)...)...)
 	}
 	assert.That(t, h.get("n.md") == "text" && h.get("bad.md") == "---\na: 1\na: 2\n---\n", "a note was changed")
 }
@@ -311,35 +311,35 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 	h := build(t, notes)
 	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>] [folder=<path>] [query=<text>]\n"
 	h.steps([]turn{
-		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", command.ExitMisuse,
+		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", answer.ExitMisuse,
 			"Error: Invalid number: abc. In this vault \"N\" is of the type number; type= sets it to another.\n"},
-		{"no number, where the note has one", "property:set path=Typed.md name=num value=many", command.ExitMisuse,
+		{"no number, where the note has one", "property:set path=Typed.md name=num value=many", answer.ExitMisuse,
 			"Error: Invalid number: many. The property \"num\" of \"Typed.md\" is of the type number; type= sets it to another.\n"},
-		{"no checkbox, where the note has one", "property:set path=Typed.md name=box value=maybe", command.ExitMisuse,
+		{"no checkbox, where the note has one", "property:set path=Typed.md name=box value=maybe", answer.ExitMisuse,
 			"Error: Invalid checkbox: maybe. Use true or false. The property \"box\" of \"Typed.md\" is of the type checkbox; type= sets it to another.\n"},
-		{"no date, where one note of several has one", "property:set folder=/ query=[day] name=day value=soon", command.ExitMisuse,
+		{"no date, where one note of several has one", "property:set folder=/ query=[day] name=day value=soon", answer.ExitMisuse,
 			"Error: Invalid date format. Use YYYY-MM-DD. The property \"day\" of \"Typed.md\" is of the type date; type= sets it to another.\n"},
-		{"properties in a property", "property:set path=Typed.md name=map value=1", command.ExitMisuse,
+		{"properties in a property", "property:set path=Typed.md name=map value=1", answer.ExitMisuse,
 			"Error: The property \"map\" of \"Typed.md\" has properties of its own; type= replaces them.\n"},
-		{"no type", "property:set path=A.md name=x value=1 type=tags", command.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
-		{"no value", "property:set path=A.md name=x", command.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
-		{"an empty value", "property:set path=A.md name=x value=", command.ExitMisuse, "Error: Missing required parameter: value\n"},
-		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", command.ExitFailed,
+		{"no type", "property:set path=A.md name=x value=1 type=tags", answer.ExitMisuse, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
+		{"no value", "property:set path=A.md name=x", answer.ExitMisuse, "Error: Missing required parameter: value=<value>\n" + setUsage},
+		{"an empty value", "property:set path=A.md name=x value=", answer.ExitMisuse, "Error: Missing required parameter: value\n"},
+		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", answer.ExitFailed,
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
-		{"also to remove", "property:remove path=Bad.md name=a", command.ExitFailed,
+		{"also to remove", "property:remove path=Bad.md name=a", answer.ExitFailed,
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
-		{"properties in braces", "property:set path=Braces.md name=b value=1", command.ExitFailed,
+		{"properties in braces", "property:set path=Braces.md name=b value=1", answer.ExitFailed,
 			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties are in braces, not on lines of their own.\n"},
-		{"another file", "property:set path=p.png name=x value=1", command.ExitFailed, "Error: File is not a markdown file.\n"},
-		{"a missing note", "property:remove path=B.md name=x", command.ExitFailed, "Error: File \"B.md\" not found.\n"},
-		{"no note", "property:remove name=x", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"another file", "property:set path=p.png name=x value=1", answer.ExitFailed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "property:remove path=B.md name=x", answer.ExitFailed, "Error: File \"B.md\" not found.\n"},
+		{"no note", "property:remove name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 	})
-	h.expect(command.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
+	h.expect(answer.ExitFailed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
 	for path, text := range notes {
 		assert.Equal(t, h.get(path), text, "%s became", path)
 	}
 	h.put(".obsidian/types.json", "[")
 	status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1")
-	assert.That(t, status == command.ExitFailed && h.get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
-	h.expect(command.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
+	assert.That(t, status == answer.ExitFailed && h.get("A.md") == notes["A.md"], "with types that cannot be read: status %d, %q", status, out)
+	h.expect(answer.ExitDone, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -34,14 +36,14 @@ type ended struct {
 func (h *testVault) byTheAppIn(app func(), args ...string) (id string, said ended) {
 	h.t.Helper()
 	id = journal.NewID(time.Now())
-	how := []string{command.BeginSwitch, command.ChangeSwitch, id}
-	if status, out, _ := h.run(append(how, args...)...); status != command.ExitDone {
+	how := []string{call.BeginSwitch, call.ChangeSwitch, id}
+	if status, out, _ := h.run(append(how, args...)...); status != answer.ExitDone {
 		h.t.Fatalf("begin of %q: %d, %s", args, status, out)
 	}
 	app()
-	how[0] = command.EndSwitch
+	how[0] = call.EndSwitch
 	status, out, _ := h.run(append(how, args...)...)
-	require.That(h.t, status == command.ExitDone && json.Unmarshal([]byte(out), &said) == nil, "end of %q: %d, %s", args, status, out)
+	require.That(h.t, status == answer.ExitDone && json.Unmarshal([]byte(out), &said) == nil, "end of %q: %d, %s", args, status, out)
 	return id, said
 }
 
@@ -195,13 +197,13 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		h := build(t, map[string]string{"A.md": old})
 		hosted := h.host()
 		run := func(args ...string) (said ended) {
-			status, out, _ := called(hosted, append([]string{h.dir, command.WriteSwitch}, args...)...)
-			require.That(t, status == command.ExitDone, "%s: %q: %d, %s", test.name, args, status, out)
+			status, out, _ := called(hosted, append([]string{h.dir, call.WriteSwitch}, args...)...)
+			require.That(t, status == answer.ExitDone, "%s: %q: %d, %s", test.name, args, status, out)
 			_ = json.Unmarshal([]byte(out), &said)
 			return said
 		}
 		id, pauses := journal.NewID(time.Now()), 0
-		run(command.BeginSwitch, command.ChangeSwitch, id, "append", "path=A.md", "content=new")
+		run(call.BeginSwitch, call.ChangeSwitch, id, "append", "path=A.md", "content=new")
 		h.put("A.md", "half")
 		hosted.Pause = func(context.Context, time.Duration) {
 			if pauses < len(test.looks) {
@@ -209,7 +211,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 			}
 			pauses++
 		}
-		said := run(command.EndSwitch, command.ChangeSwitch, id, "append", "path=A.md", "content=new")
+		said := run(call.EndSwitch, call.ChangeSwitch, id, "append", "path=A.md", "content=new")
 		assert.That(t, said.State == test.state && pauses <= 20, "%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 	}
 }
@@ -217,12 +219,12 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 // The app would make a text of a list, and a number of a text, so it does not carry out the change.
 func TestTheAppChangesNoType(t *testing.T) {
 	h := build(t, map[string]string{"A.md": appNote, "B.md": "---\ncode: x\n---\n"})
-	call := []string{command.BeginSwitch, command.ChangeSwitch, journal.NewID(time.Now()), "property:set"}
-	h.expect(command.ExitFailed, "Error: The app would change the type of the property \"code\". With type= it does not.\n", append(call, "path=B.md", "name=code", "value=12")...)
+	call := []string{call.BeginSwitch, call.ChangeSwitch, journal.NewID(time.Now()), "property:set"}
+	h.expect(answer.ExitFailed, "Error: The app would change the type of the property \"code\". With type= it does not.\n", append(call, "path=B.md", "name=code", "value=12")...)
 	begin := append(call, "path=A.md", "name=tags", "value=a, b, c")
-	h.expect(command.ExitFailed, "Error: The app would change the type of the property \"tags\". With type= it does not.\n", begin...)
+	h.expect(answer.ExitFailed, "Error: The app would change the type of the property \"tags\". With type= it does not.\n", begin...)
 	status, _, stderr := h.run(append(begin, "type=list")...)
-	assert.That(t, status == command.ExitDone, "with type=list: status %d, %s", status, stderr)
+	assert.That(t, status == answer.ExitDone, "with type=list: status %d, %s", status, stderr)
 }
 
 // A note with a second name in a hidden folder, or outside the vault, is in no
@@ -231,7 +233,7 @@ func TestTheAppChangesNoType(t *testing.T) {
 func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 	hiders := map[string]func(h *testVault){
 		"rules": func(h *testVault) {
-			h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+			h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 		},
 		"the ignore file": func(h *testVault) { h.put(".vaultwicketignore", "Private/\n") },
 	}
@@ -280,7 +282,7 @@ func hardLinked3(t *testing.T) (h *testVault, paths []string) {
 // callsOn are the calls of a command that concern the note at path: by its path,
 // by its name, and on the whole vault. What else is required gets a value that
 // suits most parameters.
-func callsOn(row command.Command, path string) (calls [][]string) {
+func callsOn(row handlers.Command, path string) (calls [][]string) {
 	values := map[string]string{
 		"content": "added", "query": "zq", "name": "made", "to": "B/moved.md", "template": "t", "property": "x", "value": "1", "old": "zq", "new": "n",
 		"section": "x", "heading": "x", "line": "1", "limit": "9", "task": "1", "status": "x", "ref": path + ":1", "tag": "tag", "type": "text",
@@ -302,7 +304,7 @@ func callsOn(row command.Command, path string) (calls [][]string) {
 	if takes["path"] {
 		with("path=" + path)
 		if row.Plan != nil {
-			calls = append(calls, append([]string{command.PlanSwitch}, append(append([]string(nil), base...), "path="+path)...))
+			calls = append(calls, append([]string{call.PlanSwitch}, append(append([]string(nil), base...), "path="+path)...))
 		}
 		if takes["overwrite"] {
 			with("path="+path, "overwrite")
@@ -329,18 +331,18 @@ func callsOn(row command.Command, path string) (calls [][]string) {
 func TestWhatIsSaidOfAHardLink(t *testing.T) {
 	const denied = "Error: Access denied: \"A/inside.md\" has more than one hard link, and a part of this vault is hidden.\n"
 	h, _ := hardLinked3(t)
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 	for _, args := range []string{
 		"read path=A/inside.md", "append path=A/inside.md content=x", "delete path=A/inside.md", "move path=A/inside.md to=B/x.md", "rename path=A/inside.md name=x",
 		"wordcount path=A/inside.md", "file path=A/inside.md", "outline path=A/inside.md", "create path=A/inside.md content=x overwrite",
 	} {
-		h.expect(command.ExitFailed, denied, strings.Fields(args)...)
+		h.expect(answer.ExitFailed, denied, strings.Fields(args)...)
 	}
-	h.expect(command.ExitFailed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
-	h.expect(command.ExitDone, "A/plain.md\nT/t.md\n", "files")
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
+	h.expect(answer.ExitFailed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
+	h.expect(answer.ExitDone, "A/plain.md\nT/t.md\n", "files")
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
 	status, stdout, _ := h.run("read", "path=A/inside.md")
-	assert.That(t, status == command.ExitDone && strings.Contains(stdout, canary), "where nothing is hidden: %d, %q", status, stdout)
+	assert.That(t, status == answer.ExitDone && strings.Contains(stdout, canary), "where nothing is hidden: %d, %q", status, stdout)
 }
 
 // Whatever a command does with a note, a folder that is exchanged for a link at
@@ -363,9 +365,9 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 			moments := 0
 			for n := 1; n <= moments+1; n++ {
 				h := build(t, files)
-				h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
+				h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
 				if words == "undo" {
-					h.expect(command.ExitDone, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
+					h.expect(answer.ExitDone, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
 				}
 				said, calls := h.exchanging(n, target, strings.Fields(words))
 				moments = max(moments, calls)
@@ -383,11 +385,11 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 // exchanging carries out a command and puts a link to target in the place of the
 // folder A/sub before the n-th call that changes the disk. It returns how many
 // such calls were made.
-func (h *testVault) exchanging(n int, target string, words []string) (said command.Reply, calls int) {
+func (h *testVault) exchanging(n int, target string, words []string) (said answer.Reply, calls int) {
 	h.t.Helper()
 	at := h.host()
 	defer at.Close()
-	v := require.Value(at.Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
+	v := require.Value(at.Open(context.Background(), call.Line{Folder: h.dir}))(h.t)
 	v.Disk.Interpose(func() error {
 		if calls++; calls == n {
 			if err := os.Rename(h.file("A/sub"), h.file("A/away")); err != nil {
@@ -397,5 +399,5 @@ func (h *testVault) exchanging(n int, target string, words []string) (said comma
 		}
 		return nil
 	})
-	return respond(v, command.Line{Command: words[0], Args: words[1:], MayWrite: true}), calls
+	return respond(v, call.Line{Command: words[0], Args: words[1:], MayWrite: true}), calls
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -40,7 +40,7 @@ func TestPathsOfPeriodicNotes(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, test.settings)
-			h.expect(command.ExitDone, test.want+"\n", append([]string{"periodic:path"}, strings.Fields(test.args)...)...)
+			h.expect(answer.ExitDone, test.want+"\n", append([]string{"periodic:path"}, strings.Fields(test.args)...)...)
 			assert.That(t, h.get(test.want) == "(missing)", "asking for the path made the note")
 		})
 	}
@@ -56,42 +56,42 @@ func TestPeriodicNotes(t *testing.T) {
 		"2026-Q4.md":         "quarter",
 		".obsidian/app.json": `{}`,
 	})
-	h.expect(command.ExitFailed, "Error: File \"W/2026-W47.md\" not found.\n", "periodic:read", "period=week")
-	h.expect(command.ExitDone, "Added to: W/2026-W47.md\n", "periodic:append", "period=week", "heading=Log", "content=done")
-	h.expect(command.ExitDone, "# 2026-W47 2026-W47\n2026-11-16 to 11-15, 2026 Week 47, W48\n## Log\ndone\n", "periodic:read", "period=week")
-	h.expect(command.ExitDone, "## Log\ndone\n", "periodic:read", "period=week", "heading=Log")
-	h.expect(command.ExitDone, "Added to: 2026-10.md\n", "periodic:append", "period=month", "date=2026-10", "heading=New", "create-heading", "content=x")
-	h.expect(command.ExitDone, "October Sep\n\n## New\nx\n", "periodic:read", "period=month", "date=2026-10-31")
-	h.expect(command.ExitDone, "quarter\n", "periodic:read", "period=quarter")
+	h.expect(answer.ExitFailed, "Error: File \"W/2026-W47.md\" not found.\n", "periodic:read", "period=week")
+	h.expect(answer.ExitDone, "Added to: W/2026-W47.md\n", "periodic:append", "period=week", "heading=Log", "content=done")
+	h.expect(answer.ExitDone, "# 2026-W47 2026-W47\n2026-11-16 to 11-15, 2026 Week 47, W48\n## Log\ndone\n", "periodic:read", "period=week")
+	h.expect(answer.ExitDone, "## Log\ndone\n", "periodic:read", "period=week", "heading=Log")
+	h.expect(answer.ExitDone, "Added to: 2026-10.md\n", "periodic:append", "period=month", "date=2026-10", "heading=New", "create-heading", "content=x")
+	h.expect(answer.ExitDone, "October Sep\n\n## New\nx\n", "periodic:read", "period=month", "date=2026-10-31")
+	h.expect(answer.ExitDone, "quarter\n", "periodic:read", "period=quarter")
 	h.put(".obsidian/daily-notes.json", `{"format":"[D]/YYYYMMDD","template":"T/day"}`)
 	h.put("T/day.md", "{{date}}\n")
-	h.expect(command.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
-	h.expect(command.ExitDone, "2026-11-21\nx\n", "periodic:read", "period=day")
-	h.expect(command.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
+	h.expect(answer.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
+	h.expect(answer.ExitDone, "2026-11-21\nx\n", "periodic:read", "period=day")
+	h.expect(answer.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
-	h.expect(command.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
+	h.expect(answer.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
 	for range 3 {
 		h.does("undo")
 	}
 	assert.That(t, h.get("W/2026-W47.md") == "(missing)" && h.get("2026-10.md") == "(missing)", "undo left a note")
 	h.steps([]turn{
-		{"no period", "periodic:path", command.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
-		{"another period", "periodic:path period=decade", command.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
-		{"a day and a range", "periodic:read period=week date=today from=today", command.ExitMisuse, "Error: Use date=<date> or from=<date>, not both.\n"},
-		{"a range without a start", "periodic:read period=week to=today", command.ExitMisuse, "Error: to=<date> ends a range: give from=<date> too.\n"},
-		{"a range that is too long", "periodic:read period=day from=2024-01-01", command.ExitMisuse, "Error: Invalid range: more than 367 notes.\n"},
-		{"no day", "periodic:path period=week date=someday", command.ExitMisuse, noDay("someday")},
+		{"no period", "periodic:path", answer.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
+		{"another period", "periodic:path period=decade", answer.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
+		{"a day and a range", "periodic:read period=week date=today from=today", answer.ExitMisuse, "Error: Use date=<date> or from=<date>, not both.\n"},
+		{"a range without a start", "periodic:read period=week to=today", answer.ExitMisuse, "Error: to=<date> ends a range: give from=<date> too.\n"},
+		{"a range that is too long", "periodic:read period=day from=2024-01-01", answer.ExitMisuse, "Error: Invalid range: more than 367 notes.\n"},
+		{"no day", "periodic:path period=week date=someday", answer.ExitMisuse, noDay("someday")},
 	})
 	h.put(periodicFile, `{"weekly":[]}`)
-	h.expect(command.ExitFailed, "Error: Cannot use the settings in "+periodicFile+".\n", "periodic:path", "period=week")
+	h.expect(answer.ExitFailed, "Error: Cannot use the settings in "+periodicFile+".\n", "periodic:path", "period=week")
 	h.put(periodicFile, `{"yearly":{"enabled":true,"folder":"../x"}}`)
-	h.expectPrefix(command.ExitFailed, "Error: The settings of notes for a year lead to no note of the vault: ", "periodic:path", "period=year")
+	h.expectPrefix(answer.ExitFailed, "Error: The settings of notes for a year lead to no note of the vault: ", "periodic:path", "period=year")
 }
 
 func TestDailyEnsure(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
-	h.expect(command.ExitDone, "Created: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
-	h.expect(command.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
+	h.expect(answer.ExitDone, "Created: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
+	h.expect(answer.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
 	assert.Equal(t, h.get("D/2026-11-22.md"), "# 2026-11-22\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n", "the note became")
 	n := len(h.changes())
 	assert.That(t, n == 1, "%d changes in the journal", n)
@@ -107,7 +107,7 @@ func TestDailyEnsure(t *testing.T) {
 
 func TestSectionsOfDailyNotes(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-19.md": "## Log\none\n## Else\n", "2026-11-20.md": "text", "2026-11-21.md": "## Log\n## Log\n"})
-	h.expect(command.ExitDone, "==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
+	h.expect(answer.ExitDone, "==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
 		"daily:range", "from=-3d", "heading=log")
 }
 
@@ -115,11 +115,11 @@ func TestCreateFromATemplateWithText(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"T"}`, "T/Meeting.md": "# {{title}}\n<% tp.file.cursor() %>\n"})
 	status, out, stderr := h.run("--facts", "create", "path=M/Ada.md", "template=Meeting", `content=- agenda\n`)
 	_, facts, _ := protocol.CutReport(stderr)
-	if status != command.ExitDone || out != "Created: M/Ada.md\n" || !strings.HasSuffix(facts.Notice, "Templater commands (<% %>): 1") {
+	if status != answer.ExitDone || out != "Created: M/Ada.md\n" || !strings.HasSuffix(facts.Notice, "Templater commands (<% %>): 1") {
 		t.Errorf("status %d, %q, %q", status, out, stderr)
 	}
 	assert.Equal(t, h.get("M/Ada.md"), "# Ada\n<% tp.file.cursor() %>\n- agenda\n", "the note became")
-	h.expect(command.ExitFailed, "Error: Template \"None\" not found.\n", "create", "path=N.md", "template=None", "content=x")
+	h.expect(answer.ExitFailed, "Error: Template \"None\" not found.\n", "create", "path=N.md", "template=None", "content=x")
 }
 
 func TestBriefing(t *testing.T) {
@@ -140,14 +140,14 @@ func TestBriefing(t *testing.T) {
 		"==> Tasks due today <==\n2026-11-21.md:2: - [ ] now 📅 2026-11-21\n",
 		"==> Recently changed notes <==\n" + changed,
 	}
-	h.expect(command.ExitDone, strings.Join(parts, "\n"), "briefing")
-	h.expect(command.ExitDone, strings.Join(append(parts, "==> Old note: Old.md <==\nold\n"), "\n"), "briefing", "old-note")
+	h.expect(answer.ExitDone, strings.Join(parts, "\n"), "briefing")
+	h.expect(answer.ExitDone, strings.Join(append(parts, "==> Old note: Old.md <==\nold\n"), "\n"), "briefing", "old-note")
 	_, few, _ := h.run("briefing", "limit=1")
 	assert.That(t, strings.Contains(few, "Home.md:1: - [ ] late 📅 2026-11-01\n… and 1 more\n") && !strings.Contains(few, "later"), "got %q", few)
-	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
 
 	empty := build(t, nil)
-	empty.expect(command.ExitDone, "Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
+	empty.expect(answer.ExitDone, "Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
 		"==> Tasks due today: none <==\n\n==> Recently changed notes: none <==\n\n==> Old note: none is unchanged for 90 days <==\n", "briefing", "old-note")
 	empty.put("2026-11-21.md", strings.Repeat("a line of text\n", 1000))
 	if _, out, _ := empty.run("briefing"); len(out) > 9<<10 || !strings.Contains(out, "… 6810 more bytes\n") {
@@ -160,22 +160,22 @@ func TestNotesOfOtherDays(t *testing.T) {
 		".obsidian/daily-notes.json": `{"folder":"D"}`,
 		"D/2026-11-20.md":            "yesterday", "D/2024-02-29.md": "leap",
 	})
-	h.expect(command.ExitDone, "yesterday\n", "daily:read", "offset=-1")
-	h.expect(command.ExitDone, "yesterday\n", "daily:read", "date=2026-11-20")
-	h.expect(command.ExitDone, "leap\n", "daily:read", "date=2024-02-29")
-	h.expect(command.ExitDone, "D/2026-11-22.md\n", "daily:path", "offset=1")
-	h.expect(command.ExitDone, "D/2026-11-21.md\n", "daily:path", "offset=0")
-	h.expect(command.ExitFailed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
-	h.expect(command.ExitMisuse, noDay("2026-02-30"), "daily:read", "date=2026-02-30")
-	h.expect(command.ExitMisuse, noDay("someday"), "daily:read", "date=someday")
+	h.expect(answer.ExitDone, "yesterday\n", "daily:read", "offset=-1")
+	h.expect(answer.ExitDone, "yesterday\n", "daily:read", "date=2026-11-20")
+	h.expect(answer.ExitDone, "leap\n", "daily:read", "date=2024-02-29")
+	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "offset=1")
+	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily:path", "offset=0")
+	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
+	h.expect(answer.ExitMisuse, noDay("2026-02-30"), "daily:read", "date=2026-02-30")
+	h.expect(answer.ExitMisuse, noDay("someday"), "daily:read", "date=someday")
 	for _, words := range []string{"yesterday", "Yesterday", "-1d", "1d", "friday", "2026-W47-5", "1 day ago"} {
-		h.expect(command.ExitDone, "yesterday\n", "daily:read", "date="+words)
+		h.expect(answer.ExitDone, "yesterday\n", "daily:read", "date="+words)
 	}
-	h.expect(command.ExitDone, "D/2026-11-22.md\n", "daily:path", "date=tomorrow")
-	h.expect(command.ExitDone, "D/2026-11-16.md\n", "daily:path", "date=2026-W47")
-	h.expect(command.ExitMisuse, "Error: Invalid number: x\n", "daily:path", "offset=x")
-	h.expect(command.ExitMisuse, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
-	h.expect(command.ExitMisuse, "Error: Use date=<date> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
+	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "date=tomorrow")
+	h.expect(answer.ExitDone, "D/2026-11-16.md\n", "daily:path", "date=2026-W47")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: x\n", "daily:path", "offset=x")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
+	h.expect(answer.ExitMisuse, "Error: Use date=<date> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
 }
 
 // noDay is the answer to what is not a day.
@@ -185,26 +185,26 @@ func noDay(text string) string {
 
 func TestDailyRange(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-19.md": "one\n", "2026-11-21.md": "three", "2026-11-20.md/x.md": "a folder has the name"})
-	h.expect(command.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n==> 2026-11-21.md <==\nthree\n", "daily:range", "from=2026-11-19")
-	h.expect(command.ExitDone, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
-	h.expect(command.ExitMisuse, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
-	h.expect(command.ExitMisuse, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
-	h.expect(command.ExitMisuse, noDay("1st"), "daily:range", "from=1st")
-	h.expect(command.ExitMisuse, noDay("x"), "daily:range", "from=2026-11-19", "to=x")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n==> 2026-11-21.md <==\nthree\n", "daily:range", "from=2026-11-19")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
+	h.expect(answer.ExitMisuse, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
+	h.expect(answer.ExitMisuse, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
+	h.expect(answer.ExitMisuse, noDay("1st"), "daily:range", "from=1st")
+	h.expect(answer.ExitMisuse, noDay("x"), "daily:range", "from=2026-11-19", "to=x")
 
-	h.expect(command.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n", "daily:range", "from=-2d", "to=yesterday")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n", "daily:range", "from=-2d", "to=yesterday")
 	_, week, _ := h.run("daily:range", "from=2026-W47", "to=2026-W47")
 	assert.That(t, strings.Count(week, "==> ") == 7 && strings.HasPrefix(week, "==> 2026-11-16.md"), "the week is %q", week)
 	_, now, _ := h.run("daily:range", "from=this week")
 	assert.That(t, strings.Count(now, "==> ") == 6, "the week until today is %q", now)
 
 	months := build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"YYYY-MM"}`, "2026-11.md": "november"})
-	months.expect(command.ExitDone, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
+	months.expect(answer.ExitDone, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
 }
 
 func TestALongRangeIsBounded(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-20.md": strings.Repeat("x", 4<<20), "2026-11-21.md": "small"})
-	h.expect(command.ExitDone, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
 }
 
 func TestSeveralRandomNotes(t *testing.T) {
@@ -220,13 +220,13 @@ func TestSeveralRandomNotes(t *testing.T) {
 		_, again, _ := h.run("random:read", "count=2", "seed=7")
 		assert.That(t, again == first, "the same seed gave %q and %q", first, again)
 	}
-	h.expect(command.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
-	h.expect(command.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
-	h.expect(command.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
-	h.expect(command.ExitMisuse, "Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n", "random:read", "min-age=-1")
-	h.expect(command.ExitMisuse, "Error: Invalid number: 36526. Use a number of days up to 36525.\n", "random:read", "min-age=36526")
-	h.expect(command.ExitMisuse, "Error: Invalid age \"tomorrow\": 2026-11-22 is in the future.\n", "random:read", "min-age=tomorrow")
-	build(t, nil).expect(command.ExitDone, "No markdown files found.\n", "random:read", "count=2")
+	h.expect(answer.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
+	h.expect(answer.ExitMisuse, "Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n", "random:read", "min-age=-1")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 36526. Use a number of days up to 36525.\n", "random:read", "min-age=36526")
+	h.expect(answer.ExitMisuse, "Error: Invalid age \"tomorrow\": 2026-11-22 is in the future.\n", "random:read", "min-age=tomorrow")
+	build(t, nil).expect(answer.ExitDone, "No markdown files found.\n", "random:read", "count=2")
 }
 
 // touch sets when a file was changed, counted from the clock of the tests.
@@ -244,9 +244,9 @@ func TestRandomNotesOfAnAge(t *testing.T) {
 	h.touch(t, "old.md", 31*24*time.Hour)
 	h.touch(t, "new.md", 29*24*time.Hour)
 	for _, age := range []string{"30", "-30d", "30d", "-1mo", "2026-10-22", "30 days ago"} {
-		h.expect(command.ExitDone, "old.md\nO\n", "random:read", "min-age="+age)
+		h.expect(answer.ExitDone, "old.md\nO\n", "random:read", "min-age="+age)
 	}
-	h.expect(command.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
+	h.expect(answer.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
 }
 
 // The notes of a day are all listed: an answer without some of them would mislead.
@@ -268,15 +268,15 @@ func TestRecent(t *testing.T) {
 	h.touch(t, "f/b.md", 30*time.Hour)
 	h.touch(t, "c.md", 30*time.Hour)
 	const a, b, c = "a.md\t2026-11-21T08:05:00+02:00\n", "f/b.md\t2026-11-20T03:05:00+02:00\n", "c.md\t2026-11-20T03:05:00+02:00\n"
-	h.expect(command.ExitDone, a+c+b, "recent")
-	h.expect(command.ExitDone, a+c, "recent", "limit=2")
-	h.expect(command.ExitDone, a, "recent", "since=2026-11-21")
-	h.expect(command.ExitDone, "", "recent", "since=2026-11-22")
-	h.expect(command.ExitDone, a, "recent", "since=today")
-	h.expect(command.ExitDone, a+c+b, "recent", "since=yesterday")
-	h.expect(command.ExitDone, a+c+b, "recent", "since=-1w")
-	h.expect(command.ExitDone, a, "recent", "since=saturday")
-	h.expect(command.ExitDone, a, "recent", "since=now")
-	h.expect(command.ExitMisuse, noDay("soon"), "recent", "since=soon")
-	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
+	h.expect(answer.ExitDone, a+c+b, "recent")
+	h.expect(answer.ExitDone, a+c, "recent", "limit=2")
+	h.expect(answer.ExitDone, a, "recent", "since=2026-11-21")
+	h.expect(answer.ExitDone, "", "recent", "since=2026-11-22")
+	h.expect(answer.ExitDone, a, "recent", "since=today")
+	h.expect(answer.ExitDone, a+c+b, "recent", "since=yesterday")
+	h.expect(answer.ExitDone, a+c+b, "recent", "since=-1w")
+	h.expect(answer.ExitDone, a, "recent", "since=saturday")
+	h.expect(answer.ExitDone, a, "recent", "since=now")
+	h.expect(answer.ExitMisuse, noDay("soon"), "recent", "since=soon")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
 }

@@ -14,7 +14,10 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
+	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -32,13 +35,13 @@ type world struct {
 	t      testing.TB
 	dir    string
 	env    map[string]string
-	worker *command.Host
+	worker *call.Host
 }
 
 func newWorld(t testing.TB, rules string) *world {
 	root := t.TempDir()
 	w := &world{t: t, dir: filepath.Join(root, "Home"), env: map[string]string{
-		day.NowVariable: saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), command.AccessVariable: rules, command.SessionVariable: "agent",
+		day.NowVariable: saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
 	}}
 	for _, folder := range append([]string{".obsidian", "../state/vaultwicket"}, yardFolders[:8]...) {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.dir, folder), 0o700))
@@ -64,13 +67,13 @@ func (w *world) put(path, text string) {
 }
 
 // on runs a call in the worker, or in a process of its own where h is nil.
-func (w *world) on(h *command.Host, args ...string) string {
+func (w *world) on(h *call.Host, args ...string) string {
 	w.t.Helper()
 	if h == nil {
 		h = hostOf(w.env)
 		defer h.Close()
 	}
-	status, stdout, stderr := called(h, append([]string{w.dir, command.WriteSwitch}, args...)...)
+	status, stdout, stderr := called(h, append([]string{w.dir, call.WriteSwitch}, args...)...)
 	said := closedFact.ReplaceAllString(withoutState(stderr), "") // which the gateway does not pass on
 	return fmt.Sprintf("%d\n%s\n%s", status, stdout, strings.Replace(said, "vaultwicket-facts: {\"path\":\"\",\"hash\":\"\"}\n", "", 1))
 }
@@ -99,7 +102,7 @@ var openOf = []string{
 // parts with the parts.
 func TestWhatNarrowsAccess(t *testing.T) {
 	rules := require.Value(access.Parse(privateRules(t)))(t)
-	level := func(text string) access.Level { return command.LevelIn(rules.Private(), []byte(text)) }
+	level := func(text string) access.Level { return call.LevelIn(rules.Private(), []byte(text)) }
 	for _, text := range marksOf {
 		assert.Equal(t, level(text+"words\n"), access.None, "%q has the level", text)
 	}
@@ -112,7 +115,7 @@ func TestWhatNarrowsAccess(t *testing.T) {
 		assert.Equal(t, level(text), want, "%q has the level", text)
 	}
 	var without access.Private
-	assert.Equal(t, command.LevelIn(without, []byte(marksOf[0])), access.Delete, "without names the level")
+	assert.Equal(t, call.LevelIn(without, []byte(marksOf[0])), access.Delete, "without names the level")
 	r := rand.New(rand.NewPCG(29, 7))
 	body := func(all []string) (some []string) {
 		for _, text := range all {
@@ -238,7 +241,7 @@ func TestPrivateNotesDoNotExist(t *testing.T) {
 			}
 		}
 		for round := range rounds {
-			for i, args := range callsFor(r, each, ids, func(command.Command) bool { return true }) {
+			for i, args := range callsFor(r, each, ids, func(handlers.Command) bool { return true }) {
 				args = shown(args)
 				if isByChance(args[1:]) || args[1] == "status" {
 					continue
@@ -334,7 +337,7 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 		if filepath.Ext(path) != ".md" {
 			return access.Delete
 		}
-		return command.LevelIn(rules.Private(), []byte(text))
+		return call.LevelIn(rules.Private(), []byte(text))
 	}
 	notes := map[string]string{
 		"None.md": "---\nprivate: true\nother: 1\n---\n# None\nsecret zqxword\n", "Tag.md": "# Tag\ntext\n#private\nzqxword\n",
@@ -371,7 +374,7 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 		calls = calls[:300]
 	}
 	h := build(t, notes)
-	h.env[command.AccessVariable] = privateRules(t)
+	h.env[call.AccessVariable] = privateRules(t)
 	allowed, before := 0, h.texts(false)
 	for _, args := range calls {
 		if allowed%20 == 19 { // back to the beginning
@@ -386,8 +389,8 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 		status, out, _ := h.run(args...)
 		require.That(t, !strings.Contains(out, canary), "%q tells %s", args, out)
 		after := h.texts(false)
-		require.That(t, status == command.ExitDone || maps.Equal(before, after), "%q: %q, and changed", args, out)
-		if status == command.ExitDone {
+		require.That(t, status == answer.ExitDone || maps.Equal(before, after), "%q: %q, and changed", args, out)
+		if status == answer.ExitDone {
 			allowed++
 		}
 		moved := map[access.Level]int{} // how many notes of a level came and went

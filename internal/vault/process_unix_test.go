@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -82,8 +82,8 @@ func TestACutLifelineEndsTheProcess(t *testing.T) {
 	require.Value(c.stdin.WriteString("half a sentence"))(t)
 	c.lifeline.Close() // standard input stays open: only this can end it
 	status, out := c.wait(t)
-	assert.That(t, status == command.ExitFailed && out == "", "status %d, %q", status, out)
-	h.expect(command.ExitDone, "0\n", "files", "total")
+	assert.That(t, status == answer.ExitFailed && out == "", "status %d, %q", status, out)
+	h.expect(answer.ExitDone, "0\n", "files", "total")
 }
 
 func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		c.stdin.Close()
 		defer func() {
 			status, out := c.wait(t)
-			assert.That(t, status == command.ExitDone && out == "Added to: 2026-11-21.md\n", "lifeline %q: status %d, %q", number, status, out)
+			assert.That(t, status == answer.ExitDone && out == "Added to: 2026-11-21.md\n", "lifeline %q: status %d, %q", number, status, out)
 			assert.Equal(t, vaults[number].get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
 		}()
 	}
@@ -113,7 +113,7 @@ func TestManyProcessesAppendToOneNote(t *testing.T) {
 	}
 	for _, c := range children {
 		status, out := c.wait(t)
-		assert.That(t, status == command.ExitDone, "status %d, %q", status, out)
+		assert.That(t, status == answer.ExitDone, "status %d, %q", status, out)
 	}
 	assert.Equal(t, len(h.get("2026-11-21.md")), processes*len("line\n")-1, "the note became")
 }

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -26,7 +27,7 @@ func changed(t *testing.T, files map[string]string, said string, want map[string
 	t.Helper()
 	h := build(t, files)
 	before := h.texts(true)
-	h.expect(command.ExitDone, said+"\n", call...)
+	h.expect(answer.ExitDone, said+"\n", call...)
 	after := maps.Clone(before)
 	maps.Copy(after, want)
 	maps.DeleteFunc(after, func(_, text string) bool { return text == "(missing)" })
@@ -51,7 +52,7 @@ func refused(t *testing.T, files map[string]string, said string, call ...string)
 	h := build(t, files)
 	before := h.texts(true)
 	status, out, _ := h.run(call...)
-	assert.That(t, status != command.ExitDone && strings.HasPrefix(out, "Error: "+said), "%q: %d, %q, want %q", call, status, out, said)
+	assert.That(t, status != answer.ExitDone && strings.HasPrefix(out, "Error: "+said), "%q: %d, %q, want %q", call, status, out, said)
 	got := h.texts(true)
 	assert.That(t, maps.Equal(got, before), "%q is refused and made %.500q", call, got)
 	assert.Equal(t, len(h.changes()), 0, "%q is refused and in the journal", call)
@@ -245,11 +246,11 @@ func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
 		assert.Equal(t, h.plan("tag:rename", "name=old", "to=new").Loses, want, "%d notes", n)
 		before := h.texts(true)
 		status, said, _ := h.run("--sparing", "tag:rename", "name=old", "to=new")
-		if (status == command.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
+		if (status == answer.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
 			t.Errorf("%d notes, and no one was asked: %d, %q", n, status, said)
 		}
 		status, said, _ = h.run("tag:rename", "name=text", "to=x")
-		assert.That(t, status != command.ExitDone, "a word is a tag: %q", said)
+		assert.That(t, status != answer.ExitDone, "a word is a tag: %q", said)
 	}
 }
 
@@ -292,7 +293,7 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 			}).Draw(rt, "call")
 			status, out, _ := h.run(call...)
 			after := h.texts(true)
-			if status != command.ExitDone {
+			if status != answer.ExitDone {
 				require.That(rt, maps.Equal(before, after), "%q says %q and made %q of %q", call, out, after, before)
 				continue
 			}
@@ -304,7 +305,7 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 		}
 		for _, before := range slices.Backward(states) {
 			status, out, _ := h.run("undo")
-			require.Equal(rt, status, command.ExitDone, "undo: %q", out)
+			require.Equal(rt, status, answer.ExitDone, "undo: %q", out)
 			got := h.texts(true)
 			require.That(rt, maps.Equal(got, before), "undone, there is %q, was %q", got, before)
 		}
@@ -390,25 +391,25 @@ func TestChangesAcrossTheVaultObeyTheRules(t *testing.T) {
 	rules := map[string]string{"/": "rwd", "R": "r", "Hid": "none"}
 	for name, params := range calls {
 		h := build(t, files)
-		h.env[command.AccessVariable] = mustRules(t, rules).String()
+		h.env[call.AccessVariable] = mustRules(t, rules).String()
 		before := h.texts(true)
-		call := append([]string{name}, strings.Fields(params)...)
-		status, out, _ := h.run(call...)
-		if status == command.ExitDone || out != "Error: Access denied: \"R/r.md\" may not be changed.\n" || !maps.Equal(before, h.texts(true)) {
-			t.Errorf("%q: %d, %q", call, status, out)
+		words := append([]string{name}, strings.Fields(params)...)
+		status, out, _ := h.run(words...)
+		if status == answer.ExitDone || out != "Error: Access denied: \"R/r.md\" may not be changed.\n" || !maps.Equal(before, h.texts(true)) {
+			t.Errorf("%q: %d, %q", words, status, out)
 		}
 		delete(rules, "R")
-		h.env[command.AccessVariable] = mustRules(t, rules).String()
+		h.env[call.AccessVariable] = mustRules(t, rules).String()
 		rules["R"] = "r"
-		status, out, _ = h.run(call...)
-		assert.That(t, status == command.ExitDone && !strings.Contains(out, "4"), "%q: %d, %q", call, status, out)
+		status, out, _ = h.run(words...)
+		assert.That(t, status == answer.ExitDone && !strings.Contains(out, "4"), "%q: %d, %q", words, status, out)
 		after := h.texts(true)
-		assert.That(t, after["Hid/h.md"] == before["Hid/h.md"] && after["R/r.md"] != before["R/r.md"], "%q made %q", call, after)
+		assert.That(t, after["Hid/h.md"] == before["Hid/h.md"] && after["R/r.md"] != before["R/r.md"], "%q made %q", words, after)
 	}
 	h := build(t, files)
-	h.env[command.AccessVariable] = mustRules(t, rules).String()
-	h.expect(command.ExitFailed, "Error: Tag \"#u\" not found.\n", "tag:rename", "name=u", "to=n")
+	h.env[call.AccessVariable] = mustRules(t, rules).String()
+	h.expect(answer.ExitFailed, "Error: Tag \"#u\" not found.\n", "tag:rename", "name=u", "to=n")
 	for _, folder := range []string{"Hid", "Nowhere"} {
-		h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "vault:replace", "old=a", "new=b", "folder="+folder)
+		h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "vault:replace", "old=a", "new=b", "folder="+folder)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -36,33 +36,33 @@ func TestSearch(t *testing.T) {
 		"[rank:>2]":      "Alpha.md\n",
 		"\"low water\"":  "Work/Beta.md\n",
 	} {
-		h.expect(command.ExitDone, want, "search", "query="+query)
+		h.expect(answer.ExitDone, want, "search", "query="+query)
 	}
-	h.expect(command.ExitDone, "No matches found.\n", "search", "query=nowhere")
-	h.expect(command.ExitDone, "No matches found.\n", "search", "query=nowhere", "format=json")
-	h.expect(command.ExitDone, "0\n", "search", "query=nowhere", "total")
-	h.expect(command.ExitDone, "3\n", "search", "query=water", "total")
-	h.expect(command.ExitDone, "a9.md\n", "search", "query=tide", "limit=1")
-	h.expect(command.ExitDone, "[\"a9.md\",\"a10.md\",\"Alpha.md\"]\n", "search", "query=tide", "format=json")
-	h.expect(command.ExitDone, "Work/Deep/Gamma.md\n", "search", "query=WATER", "case")
-	h.expect(command.ExitDone, "Work/Beta.md\nWork/Deep/Gamma.md\n", "search", "query=water", "path=Work")
-	h.expect(command.ExitDone, "Work/Beta.md\nWork/Deep/Gamma.md\n", "search", "query=water", "path=Work/")
+	h.expect(answer.ExitDone, "No matches found.\n", "search", "query=nowhere")
+	h.expect(answer.ExitDone, "No matches found.\n", "search", "query=nowhere", "format=json")
+	h.expect(answer.ExitDone, "0\n", "search", "query=nowhere", "total")
+	h.expect(answer.ExitDone, "3\n", "search", "query=water", "total")
+	h.expect(answer.ExitDone, "a9.md\n", "search", "query=tide", "limit=1")
+	h.expect(answer.ExitDone, "[\"a9.md\",\"a10.md\",\"Alpha.md\"]\n", "search", "query=tide", "format=json")
+	h.expect(answer.ExitDone, "Work/Deep/Gamma.md\n", "search", "query=WATER", "case")
+	h.expect(answer.ExitDone, "Work/Beta.md\nWork/Deep/Gamma.md\n", "search", "query=water", "path=Work")
+	h.expect(answer.ExitDone, "Work/Beta.md\nWork/Deep/Gamma.md\n", "search", "query=water", "path=Work/")
 	if _, err := os.Stat(h.file("work")); err != nil { // else this file system takes it for "Work"
-		h.expect(command.ExitFailed, "Error: Folder \"work\" not found.\n", "search", "query=water", "path=work")
+		h.expect(answer.ExitFailed, "Error: Folder \"work\" not found.\n", "search", "query=water", "path=work")
 	}
-	h.expect(command.ExitFailed, "Error: Folder \"../x\" not found.\n", "search", "query=water", "path=../x")
-	h.expect(command.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100000.\n", "search", "query=x", "limit=0")
-	h.expectPrefix(command.ExitMisuse, "Error: query, character ", "search", "query=\"open")
+	h.expect(answer.ExitFailed, "Error: Folder \"../x\" not found.\n", "search", "query=water", "path=../x")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100000.\n", "search", "query=x", "limit=0")
+	h.expectPrefix(answer.ExitMisuse, "Error: query, character ", "search", "query=\"open")
 }
 
 func TestSearchContext(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "one water\r\ntwo\nwater and water\n", "Water.md": "its name alone"})
-	h.expect(command.ExitDone, "A.md:1: one water\nA.md:3: water and water\n", "search:context", "query=water")
-	h.expect(command.ExitDone, `[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+"\n",
+	h.expect(answer.ExitDone, "A.md:1: one water\nA.md:3: water and water\n", "search:context", "query=water")
+	h.expect(answer.ExitDone, `[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+"\n",
 		"search:context", "query=water", "format=json")
-	h.expect(command.ExitDone, "A.md:2: two\n", "search:context", "query=two", "limit=1")
-	h.expect(command.ExitDone, "No matches found.\n", "search:context", "query=nothing")
-	h.expect(command.ExitDone, "No matches found.\n", "search:context", "query=nothing", "format=json")
+	h.expect(answer.ExitDone, "A.md:2: two\n", "search:context", "query=two", "limit=1")
+	h.expect(answer.ExitDone, "No matches found.\n", "search:context", "query=nothing")
+	h.expect(answer.ExitDone, "No matches found.\n", "search:context", "query=nothing", "format=json")
 }
 
 func TestProperties(t *testing.T) {
@@ -73,17 +73,17 @@ func TestProperties(t *testing.T) {
 		"Broken.md":            "---\na: b\na: c\n---\n",
 		"None.md":              "text",
 	})
-	h.expect(command.ExitDone, "aliases\nCount\ncssclasses\ndue\nempty\ntags\ntitle\n", "properties")
-	h.expect(command.ExitDone, "aliases: 1\nCount: 2\ncssclasses: 0\ndue: 1\nempty: 1\ntags: 1\ntitle: 1\n", "properties", "counts")
-	h.expect(command.ExitDone, "7\n", "properties", "total")
-	h.expect(command.ExitDone, "2\n", "properties", "name=count")
-	h.expect(command.ExitDone, "0\n", "properties", "name=nothing")
-	h.expect(command.ExitDone, "title: Hello\ndue: 2026-01-01\ntags:\n  - a\n  - b\nCount: 3\nempty:\n", "properties", "path=A.md")
-	h.expect(command.ExitDone, "{\n  \"count\": 4,\n  \"aliases\": [\n    \"Bee\",\n    \"Second\"\n  ]\n}\n", "properties", "path=B.md", "format=json")
-	h.expect(command.ExitDone, "5\n", "properties", "path=A.md", "total")
+	h.expect(answer.ExitDone, "aliases\nCount\ncssclasses\ndue\nempty\ntags\ntitle\n", "properties")
+	h.expect(answer.ExitDone, "aliases: 1\nCount: 2\ncssclasses: 0\ndue: 1\nempty: 1\ntags: 1\ntitle: 1\n", "properties", "counts")
+	h.expect(answer.ExitDone, "7\n", "properties", "total")
+	h.expect(answer.ExitDone, "2\n", "properties", "name=count")
+	h.expect(answer.ExitDone, "0\n", "properties", "name=nothing")
+	h.expect(answer.ExitDone, "title: Hello\ndue: 2026-01-01\ntags:\n  - a\n  - b\nCount: 3\nempty:\n", "properties", "path=A.md")
+	h.expect(answer.ExitDone, "{\n  \"count\": 4,\n  \"aliases\": [\n    \"Bee\",\n    \"Second\"\n  ]\n}\n", "properties", "path=B.md", "format=json")
+	h.expect(answer.ExitDone, "5\n", "properties", "path=A.md", "total")
 	for _, path := range []string{"path=Broken.md", "path=None.md"} {
-		h.expect(command.ExitDone, "No frontmatter found.\n", "properties", path)
-		h.expect(command.ExitDone, "No frontmatter found.\n", "properties", path, "format=json")
+		h.expect(answer.ExitDone, "No frontmatter found.\n", "properties", path)
+		h.expect(answer.ExitDone, "No frontmatter found.\n", "properties", path, "format=json")
 	}
 	_, out, _ := h.run("properties", "format=json")
 	for _, want := range []string{"    \"name\": \"Count\",\n    \"type\": \"text\",\n    \"count\": 2\n", "    \"name\": \"cssclasses\",\n    \"type\": \"multitext\",\n    \"count\": 0\n", "\"name\": \"due\",\n    \"type\": \"date\""} {
@@ -103,21 +103,21 @@ func TestProperties(t *testing.T) {
 
 func TestReadingOneProperty(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "---\ntitle: \"two\\nlines\"\nlist: [a, 2, true]\nempty:\nn: 012\n---\n"})
-	h.expect(command.ExitDone, "two\nlines\n", "property:read", "name=title", "path=A.md")
-	h.expect(command.ExitDone, "a\n2\ntrue\n", "property:read", "name=LIST", "path=A.md")
-	h.expect(command.ExitDone, "(empty)\n", "property:read", "name=empty", "path=A.md")
-	h.expect(command.ExitDone, "12\n", "property:read", "name=n", "path=A.md")
-	h.expect(command.ExitFailed, "Error: Property \"x\" not found. The note has \"title\", \"list\", \"empty\", \"n\".\n", "property:read", "name=x", "path=A.md")
-	h.expect(command.ExitFailed, "Error: File \"B.md\" not found.\n", "property:read", "name=x", "path=B.md")
+	h.expect(answer.ExitDone, "two\nlines\n", "property:read", "name=title", "path=A.md")
+	h.expect(answer.ExitDone, "a\n2\ntrue\n", "property:read", "name=LIST", "path=A.md")
+	h.expect(answer.ExitDone, "(empty)\n", "property:read", "name=empty", "path=A.md")
+	h.expect(answer.ExitDone, "12\n", "property:read", "name=n", "path=A.md")
+	h.expect(answer.ExitFailed, "Error: Property \"x\" not found. The note has \"title\", \"list\", \"empty\", \"n\".\n", "property:read", "name=x", "path=A.md")
+	h.expect(answer.ExitFailed, "Error: File \"B.md\" not found.\n", "property:read", "name=x", "path=B.md")
 }
 
 func TestAliasesOfTheVault(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "---\naliases: One\n---\n", "B.md": "---\nAliases: [Two, Three]\nalias: no\n---\n", "C.md": ""})
-	h.expect(command.ExitDone, "One\nTwo\nThree\n", "aliases")
-	h.expect(command.ExitDone, "One\tA.md\nTwo\tB.md\nThree\tB.md\n", "aliases", "verbose")
-	h.expect(command.ExitDone, "3\n", "aliases", "total")
-	h.expect(command.ExitDone, "One\n", "aliases", "file=A")
-	h.expect(command.ExitDone, "", "aliases", "path=C.md")
+	h.expect(answer.ExitDone, "One\nTwo\nThree\n", "aliases")
+	h.expect(answer.ExitDone, "One\tA.md\nTwo\tB.md\nThree\tB.md\n", "aliases", "verbose")
+	h.expect(answer.ExitDone, "3\n", "aliases", "total")
+	h.expect(answer.ExitDone, "One\n", "aliases", "file=A")
+	h.expect(answer.ExitDone, "", "aliases", "path=C.md")
 }
 
 // pieces are what random notes and random queries are made of.
@@ -196,12 +196,12 @@ func TestATruncatedSearchSaysSo(t *testing.T) {
 	h := build(t, map[string]string{"A.md": strings.Repeat(line, maxContextBytes/len(line)+10), "B.md": "water\n"})
 	for _, format := range []string{"text", "json"} {
 		status, out, remark := h.run("search:context", "query=water", "format="+format)
-		if status != command.ExitDone || len(out) > maxContextBytes*5/4 || remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
+		if status != answer.ExitDone || len(out) > maxContextBytes*5/4 || remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
 			t.Errorf("%s: status %d, %d bytes, %q", format, status, len(out), remark)
 		}
 	}
 	status, _, remark := h.run("search:context", "query=water", "path=/")
-	assert.That(t, status == command.ExitDone && remark != "", "status %d, %q", status, remark)
+	assert.That(t, status == answer.ExitDone && remark != "", "status %d, %q", status, remark)
 	status, _, remark = h.run("search", "query=water")
-	assert.That(t, status == command.ExitDone && remark == "", "status %d, %q", status, remark)
+	assert.That(t, status == answer.ExitDone && remark == "", "status %d, %q", status, remark)
 }

@@ -14,7 +14,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -66,11 +67,11 @@ func sameBut(command, a, b string) bool {
 func (w *twins) do(args ...string) string {
 	t := w.secret.t
 	t.Helper()
-	given := append([]string{command.FactsSwitch}, args...)
-	args = slices.DeleteFunc(args, func(a string) bool { return a == command.PlanSwitch })
+	given := append([]string{call.FactsSwitch}, args...)
+	args = slices.DeleteFunc(args, func(a string) bool { return a == call.PlanSwitch })
 	status, out, said := w.secret.run(given...)
 	if strings.Contains(out, "is the mark of a secret of another note") || strings.Contains(out, "a secret would no longer be recognized") {
-		require.That(t, maps.Equal(w.secret.texts(false), w.left) && status != command.ExitDone, "%q: refused with %d, and changed", args, status)
+		require.That(t, maps.Equal(w.secret.texts(false), w.left) && status != answer.ExitDone, "%q: refused with %d, and changed", args, status)
 		return out
 	}
 	plainStatus, plainOut, plainSaid := w.plain.run(given...)
@@ -221,7 +222,7 @@ func TestWritesKeepSecrets(t *testing.T) {
 				{"canvas:set", "path=Board.canvas", "id=a", "text=changed"}, {"canvas:add", "path=Board.canvas", "text=new"}, {"undo"}, {"history:restore", "path=" + note, "version=1"},
 				{"copy", "path=" + note, "to=Copy.md"}, {"note:merge", "path=B.md", "into=A.md"}, {"note:extract", "path=A.md", "heading=Part", "to=Part.md"}, {"note:split", "path=A.md", "level=2"},
 				{"folder:copy", "path=Daily", "to=Days"}, {"folder:rename", "path=Daily", "name=Journal"}, {"folder:rename", "path=Journal", "name=Daily"}, {"property:add", "path=" + note, "name=list", "value=" + mark}, {"property:remove-item", "path=" + note, "name=list", "value=plain"},
-				{command.PlanSwitch, "append", "path=" + note, "content=plan " + mark}, {command.PlanSwitch, "delete", "path=" + note},
+				{call.PlanSwitch, "append", "path=" + note, "content=plan " + mark}, {call.PlanSwitch, "delete", "path=" + note},
 			}[r.IntN(38)]...)
 		}
 		for path, text := range w.left {
@@ -279,12 +280,12 @@ func TestASearchForSecretsIsCharged(t *testing.T) {
 		before := v.texts(false)
 		budget.Default.Steps = 20000
 		status, out, _ := v.run(strings.Fields(test.line)...)
-		if test.slow != "" && (status != command.ExitFailed || !strings.Contains(out, test.slow) || !maps.Equal(v.texts(false), before)) {
+		if test.slow != "" && (status != answer.ExitFailed || !strings.Contains(out, test.slow) || !maps.Equal(v.texts(false), before)) {
 			t.Errorf("%s: %d %.200q", test.line, status, out[max(0, len(out)-200):])
 		}
 		budget.Default.Steps = standard
 		status, out, _ = v.run(strings.Fields(test.line)...)
-		assert.That(t, status == command.ExitDone && strings.Contains(out, test.fast), "%s: %d %.200q", test.line, status, out)
+		assert.That(t, status == answer.ExitDone && strings.Contains(out, test.fast), "%s: %d %.200q", test.line, status, out)
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/folding"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -47,7 +48,7 @@ func (h *testVault) names(folder string) (names []string) {
 // folders keep.
 func TestShortNamesPassNothing(t *testing.T) {
 	for what, hide := range map[string]func(h *testVault){
-		"rules":       func(h *testVault) { h.env[command.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
+		"rules":       func(h *testVault) { h.env[call.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
 		"ignore file": func(h *testVault) { h.put(".vaultwicketignore", "My private/\n") },
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -58,8 +59,8 @@ func TestShortNamesPassNothing(t *testing.T) {
 			for _, path := range []string{private + "/" + secret, private + "/new.md", strings.ToLower(private) + "/Secret note.md", "MY PRIVATE/new.md"} {
 				h.passesNothing(t, path)
 				folder, _, _ := strings.Cut(path, "/")
-				h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "files", "folder="+folder)
-				h.expect(command.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "search", "query=secret", "path="+folder)
+				h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "files", "folder="+folder)
+				h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "search", "query=secret", "path="+folder)
 			}
 			if got := h.names("My private"); !slices.Equal(got, []string{"Secret note.md"}) || h.get("My private/Secret note.md") != "secret" {
 				t.Errorf("the hidden folder has %q, and the note %q", got, h.get("My private/Secret note.md"))
@@ -78,7 +79,7 @@ func (h *testVault) passesNothing(t *testing.T, path string) {
 		{"note:replace", "path=" + path, "old=secret", "new=x"}, {"history", "path=" + path}, {"bookmark", "file=" + path},
 	} {
 		status, out, stderr := h.run(args...)
-		assert.That(t, status != command.ExitDone && !strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret"), "%q: status %d, %q, %q", args, status, out, stderr)
+		assert.That(t, status != answer.ExitDone && !strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret"), "%q: status %d, %q, %q", args, status, out, stderr)
 	}
 }
 
@@ -116,22 +117,22 @@ func TestACallInAnotherSpelling(t *testing.T) {
 						args = []string{"tasks", "path=" + asked}
 					}
 					status, out, facts := h.run(append([]string{"--facts"}, args...)...)
-					if status != command.ExitDone || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
+					if status != answer.ExitDone || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
 						t.Errorf("%q: status %d, %q, %q", args, status, out, facts)
 					}
 					got := h.names("Pub")
 					require.That(t, slices.Equal(got, []string{name}), "%q: the folder has %+q", args, got)
 				}
 			}
-			h.expect(command.ExitDone, stored+"\n", "history:list")
-			h.expect(command.ExitDone, stored+"\n", "files", "folder=PUB")
-			h.expect(command.ExitDone, stored+"\n", "search", "query=task", "path=PUB")
-			h.expect(command.ExitDone, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
-			h.expect(command.ExitDone, "Daily/2026-11-21.md\n", "daily:path")
-			h.expect(command.ExitDone, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
+			h.expect(answer.ExitDone, stored+"\n", "history:list")
+			h.expect(answer.ExitDone, stored+"\n", "files", "folder=PUB")
+			h.expect(answer.ExitDone, stored+"\n", "search", "query=task", "path=PUB")
+			h.expect(answer.ExitDone, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
+			h.expect(answer.ExitDone, "Daily/2026-11-21.md\n", "daily:path")
+			h.expect(answer.ExitDone, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
 			assert.EqualSlices(t, h.names("Daily"), []string{"2026-11-21.md", "x.md"}, "the daily notes are")
-			h.expect(command.ExitDone, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
-			h.expect(command.ExitFailed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
+			h.expect(answer.ExitDone, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
+			h.expect(answer.ExitFailed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
 		})
 	}
 }
@@ -140,19 +141,19 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 	h := buildFolding(t, folding.APFS, map[string]string{
 		"Pub/A.md": "a", "Pub/Links.md": "[[Pub/A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, "Sub/x.md": "", "Sub/y.md": "",
 	})
-	h.expect(command.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
+	h.expect(answer.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
 	assert.Equal(t, h.get("Pub/Links.md"), "[[moved]]", "the link became")
 	status, out, _ := h.run("undo")
-	if status != command.ExitDone || !strings.HasSuffix(out, "move Pub/A.md and 1 more\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
+	if status != answer.ExitDone || !strings.HasSuffix(out, "move Pub/A.md and 1 more\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
-	h.expect(command.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
-	h.expect(command.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
-	h.expect(command.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
+	h.expect(answer.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
+	h.expect(answer.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
+	h.expect(answer.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
 	assert.EqualSlices(t, h.names("."), []string{".obsidian", "Pub", "Sub"}, "the folders are")
-	h.expect(command.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
+	h.expect(answer.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
 	assert.EqualSlices(t, h.names(".trash"), []string{"x.md"}, "the trash has")
-	if status, out, _ = h.run("undo"); status != command.ExitDone || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
+	if status, out, _ = h.run("undo"); status != answer.ExitDone || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
 		t.Errorf("undo of a deletion: %d, %q, %q", status, out, h.names("Sub"))
 	}
 }
@@ -162,9 +163,9 @@ func TestAnotherSpellingIsANewName(t *testing.T) {
 	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "a.md") {
 		t.Skipf("the case of a name does not change here by rename (%v): %q", err, h.names("Pub"))
 	}
-	h.expect(command.ExitDone, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
+	h.expect(answer.ExitDone, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
 	assert.EqualSlices(t, h.names("Pub"), []string{"A.md", "Links.md"}, "renamed")
-	if status, out, _ := h.run("undo"); status != command.ExitDone || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
+	if status, out, _ := h.run("undo"); status != answer.ExitDone || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
 }
@@ -175,11 +176,11 @@ func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
 	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "A.md") {
 		t.Skipf("the case of a name changes here (%v): %q", err, h.names("Pub"))
 	}
-	h.expect(command.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
+	h.expect(answer.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
 	got, links := h.names("Pub"), h.get("Pub/Links.md")
 	assert.That(t, slices.Equal(got, []string{"A.md", "Links.md"}) && links == "[[A]]", "the folder has %q, and the link is %q", got, links)
 	status, out, _ := h.run("undo")
-	assert.That(t, status != command.ExitDone, "undo: %q", out)
+	assert.That(t, status != answer.ExitDone, "undo: %q", out)
 }
 
 // A grant counts for the folder that it means, in whichever form it is written.
@@ -190,22 +191,22 @@ func TestAGrantInAnotherSpelling(t *testing.T) {
 		if !h.leads(rule) || !h.leads(decomposed) {
 			continue // Windows tells normal forms apart
 		}
-		h.env[command.AccessVariable] = `[{"` + rule + `":"rw"}]`
-		h.expect(command.ExitDone, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
-		h.expect(command.ExitFailed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
+		h.env[call.AccessVariable] = `[{"` + rule + `":"rw"}]`
+		h.expect(answer.ExitDone, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
+		h.expect(answer.ExitFailed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
 	}
 }
 
 // Every way to write the vault's folder leads to one journal.
 func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
 	h := buildFolding(t, folding.APFS, map[string]string{"A.md": "one"})
-	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=two")
+	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=two")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "HOME")
-	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")
+	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "home")
 	for _, want := range []string{"one\ntwo", "one"} {
 		status, out, _ := h.run("undo")
-		assert.That(t, status == command.ExitDone && h.get("A.md") == want, "undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
+		assert.That(t, status == answer.ExitDone && h.get("A.md") == want, "undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
 	}
 }
 
@@ -215,7 +216,7 @@ func TestSearchByPathInEveryForm(t *testing.T) {
 		h := build(t, map[string]string{stored + ".md": "x"})
 		for _, asked := range []string{composed, decomposed} {
 			for _, query := range []string{"path:" + asked, "file:" + asked, `path:"` + asked + `"`} {
-				h.expect(command.ExitDone, stored+".md\n", "search", "query="+query)
+				h.expect(answer.ExitDone, stored+".md\n", "search", "query="+query)
 			}
 		}
 	}
@@ -229,19 +230,19 @@ func TestATaskIsFoundByItsWords(t *testing.T) {
 		call, want string
 		status     int
 	}{
-		{"task text=BOB", "status\t \ntext\t- [ ] call Bob\nfile\tA.md\nline\t6\n", command.ExitDone},
-		{"task|text=ann call|done", "status\tx\ntext\t- [x] call Ann about milk\nfile\tWork/B.md\nline\t4\n", command.ExitDone}, // an open one goes before
-		{"task|text=call ann|path=A.md", "status\tx\ntext\t- [x] call Ann\nfile\tA.md\nline\t5\n", command.ExitDone},
-		{"task text=call", "status\t \ntext\t- [ ] call Bob\nfile\tA.md\nline\t6\n", command.ExitDone},
-		{"task text=milk|path=Work/C.md|todo", "status\t \ntext\t- [ ] old milk\nfile\tWork/C.md\nline\t1\n", command.ExitDone},
-		{"task text=milk", "Error: Text \"milk\" is in 2 tasks: A.md:4 \"- [ ] buy milk\", Work/C.md:1 \"- [ ] old milk\".\n", command.ExitFailed},
-		{"task text=nothing", "Error: No task with the text \"nothing\" found.\n", command.ExitFailed},
-		{"task text=x|ref=A.md:4", "Error: Use text=<words>, ref=<path:line> or line=<n>, not several.\n", command.ExitMisuse},
-		{"task:reschedule|text=buy|due=2026-12-01", "Rescheduled: A.md:4\n- [ ] buy milk 📅 2026-12-01\n", command.ExitDone},
-		{"tasks text=ann", "A.md:5: - [x] call Ann\nWork/B.md:4: - [x] call Ann about milk\n", command.ExitDone},
-		{"tasks|text=call|group=folder", "==> / <==\nA.md:5: - [x] call Ann\nA.md:6: - [ ] call Bob\n==> Work <==\nWork/B.md:4: - [x] call Ann about milk\n", command.ExitDone},
-		{"tasks|text=milk|group=property:area", "==> home <==\nA.md:4: - [ ] buy milk 📅 2026-12-01\nWork/B.md:4: - [x] call Ann about milk\n==> work <==\nWork/B.md:4: - [x] call Ann about milk\n==> (no value) <==\nWork/C.md:1: - [ ] old milk\n", command.ExitDone},
-		{"tasks|text=bob|group=file", "==> A.md <==\nA.md:6: - [ ] call Bob\n", command.ExitDone},
+		{"task text=BOB", "status\t \ntext\t- [ ] call Bob\nfile\tA.md\nline\t6\n", answer.ExitDone},
+		{"task|text=ann call|done", "status\tx\ntext\t- [x] call Ann about milk\nfile\tWork/B.md\nline\t4\n", answer.ExitDone}, // an open one goes before
+		{"task|text=call ann|path=A.md", "status\tx\ntext\t- [x] call Ann\nfile\tA.md\nline\t5\n", answer.ExitDone},
+		{"task text=call", "status\t \ntext\t- [ ] call Bob\nfile\tA.md\nline\t6\n", answer.ExitDone},
+		{"task text=milk|path=Work/C.md|todo", "status\t \ntext\t- [ ] old milk\nfile\tWork/C.md\nline\t1\n", answer.ExitDone},
+		{"task text=milk", "Error: Text \"milk\" is in 2 tasks: A.md:4 \"- [ ] buy milk\", Work/C.md:1 \"- [ ] old milk\".\n", answer.ExitFailed},
+		{"task text=nothing", "Error: No task with the text \"nothing\" found.\n", answer.ExitFailed},
+		{"task text=x|ref=A.md:4", "Error: Use text=<words>, ref=<path:line> or line=<n>, not several.\n", answer.ExitMisuse},
+		{"task:reschedule|text=buy|due=2026-12-01", "Rescheduled: A.md:4\n- [ ] buy milk 📅 2026-12-01\n", answer.ExitDone},
+		{"tasks text=ann", "A.md:5: - [x] call Ann\nWork/B.md:4: - [x] call Ann about milk\n", answer.ExitDone},
+		{"tasks|text=call|group=folder", "==> / <==\nA.md:5: - [x] call Ann\nA.md:6: - [ ] call Bob\n==> Work <==\nWork/B.md:4: - [x] call Ann about milk\n", answer.ExitDone},
+		{"tasks|text=milk|group=property:area", "==> home <==\nA.md:4: - [ ] buy milk 📅 2026-12-01\nWork/B.md:4: - [x] call Ann about milk\n==> work <==\nWork/B.md:4: - [x] call Ann about milk\n==> (no value) <==\nWork/C.md:1: - [ ] old milk\n", answer.ExitDone},
+		{"tasks|text=bob|group=file", "==> A.md <==\nA.md:6: - [ ] call Bob\n", answer.ExitDone},
 	} {
 		call := strings.Split(test.call, "|")
 		h.expect(test.status, test.want, append(strings.SplitN(call[0], " ", 2), call[1:]...)...)
@@ -257,16 +258,16 @@ func TestItemsOfAList(t *testing.T) {
 		status     int
 		note, want string
 	}{
-		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, \"Smith, Joe\", Ann\n", command.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - 7\n  - Bob\n  - Smith, Joe\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", command.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags: one\nstatus: open\n---\ntext\n"},
-		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", command.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
-		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", command.ExitFailed, "A.md", ""},
-		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", command.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
-		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", command.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
-		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", command.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
-		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", command.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
-		{`read|path=A.md|frontmatter=false`, "text\n", command.ExitDone, "A.md", ""},
-		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", command.ExitDone, "A.md", ""},
+		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, \"Smith, Joe\", Ann\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - 7\n  - Bob\n  - Smith, Joe\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", answer.ExitFailed, "A.md", ""},
+		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", answer.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
+		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", answer.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
+		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`read|path=A.md|frontmatter=false`, "text\n", answer.ExitDone, "A.md", ""},
+		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", answer.ExitDone, "A.md", ""},
 	} {
 		h.expect(test.status, test.said, strings.Split(test.call, "|")...)
 		got := h.get(test.note)

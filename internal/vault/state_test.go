@@ -13,7 +13,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -22,7 +23,7 @@ import (
 // factsOf are the facts of the answer to a call that succeeded.
 func factsOf(t *testing.T, s said) protocol.Facts {
 	t.Helper()
-	require.That(t, s.end.Status == command.ExitDone, "%+v", s)
+	require.That(t, s.end.Status == answer.ExitDone, "%+v", s)
 	_, facts, _ := protocol.CutReport(s.stderr)
 	return facts
 }
@@ -52,7 +53,7 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 		t.Errorf("a note was made: %+v", changed)
 	}
 	assert.Equal(t, w.ask(nil, "--unless", state, "--facts", "tags", "counts").stdout, changed.stdout, "of an old state")
-	require.Equal(t, w.ask(nil, "append", "path=New.md", "content=#newer").end.Status, command.ExitDone)
+	require.Equal(t, w.ask(nil, "append", "path=New.md", "content=#newer").end.Status, answer.ExitDone)
 	own := w.ask(nil, "--unless", facts.State, "--facts", "tags", "counts")
 	assert.That(t, strings.Contains(own.stdout, "#newer"), "after a change of its own: %+v", own)
 }
@@ -95,7 +96,7 @@ func TestStateIsOfTheIndexAlone(t *testing.T) {
 	_, _, stderr := h.run("--facts", "tags", "total")
 	assert.That(t, !strings.Contains(stderr, "state"), "a process for one call has a state: %s", stderr)
 	for _, wrong := range []string{"", "x", state + "0", strings.Repeat("G", 16)} {
-		assert.Equal(t, w.ask(nil, "--unless", wrong, "tags").end.Status, command.ExitMisuse, "the state %q", wrong)
+		assert.Equal(t, w.ask(nil, "--unless", wrong, "tags").end.Status, answer.ExitMisuse, "the state %q", wrong)
 	}
 }
 
@@ -105,21 +106,21 @@ func TestStatus(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a"})
 	h.env["HOME"] = t.TempDir()
 	h.env["LOCALAPPDATA"] = h.env["HOME"] // which Windows asks for
-	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+ownerfiles.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+ownerfiles.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
 	h.env["HOME"], h.env["LOCALAPPDATA"] = "", ""
-	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
 	h.put(".vaultwicketignore", "secret.md\n")
-	h.expect(command.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
-	h.expect(command.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
+	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(answer.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
 	h.dir += "gone"
-	h.expect(command.ExitFailed, "Vault not found.\n", "--status")
+	h.expect(answer.ExitFailed, "Vault not found.\n", "--status")
 }
 
 // TestACallTellsHowFarItHasCome: a call of the gateway that takes long, and of what is hidden
 // nothing is counted.
 func TestACallTellsHowFarItHasCome(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x #t", "b.md": "x", "c.md": "x", "Private/d.md": "x", "Private/e.md": "x", "Private/f.md": "x"})
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "r", "Private": "none"}).String()
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "r", "Private": "none"}).String()
 	for _, call := range [][]string{{"tags"}, {"search", "query=x"}} {
 		for _, facts := range []bool{true, false} {
 			at, args := h.host(), []string{h.dir}
@@ -137,7 +138,7 @@ func TestACallTellsHowFarItHasCome(t *testing.T) {
 				status = run(at, resident.Call{Ctx: t.Context(), Args: append(args, call...), Stdout: &out, Stderr: &messages})
 			})
 			line, _, _ := strings.Cut(messages.String(), "\n")
-			if told := line == "vaultwicket-progress: read 1 3"; status != command.ExitDone || told != facts {
+			if told := line == "vaultwicket-progress: read 1 3"; status != answer.ExitDone || told != facts {
 				t.Errorf("%q, for the gateway: %v: status %d, told %q", call, facts, status, messages.String())
 			}
 		}
@@ -180,19 +181,19 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
 			status, out, _ := h.run(args...)
 			want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"
-			assert.That(t, status == command.ExitMisuse && out == want, "%q: status %d, %q", args, status, out)
+			assert.That(t, status == answer.ExitMisuse && out == want, "%q: status %d, %q", args, status, out)
 		}
 	}
 	assert.That(t, writers >= 15, "only %d commands write", writers)
-	h.expect(command.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
+	h.expect(answer.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
 	journal := ownerfiles.StateFolder(func(name string) string { return h.env[name] }, h.dir)
 	assert.That(t, !h.exists(journal), "there is a state folder")
-	h.expect(command.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
+	h.expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
 	status, out, _ := h.run("--plan", "append", "path=a.md", "content=x")
-	assert.That(t, status == command.ExitDone && strings.Contains(out, `"sign":"+","new":3,"text":"x"`), "a plan: %d, %q", status, out)
-	h.expect(command.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
+	assert.That(t, status == answer.ExitDone && strings.Contains(out, `"sign":"+","new":3,"text":"x"`), "a plan: %d, %q", status, out)
+	h.expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
 	h.readOnly = false
-	h.expect(command.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
+	h.expect(answer.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
 	assert.That(t, slices.Contains(strings.Split(h.get("a.md"), "\n"), "x"), "with the switch: %q", h.get("a.md"))
 }
 
@@ -208,7 +209,7 @@ func TestEveryChangeIsNamed(t *testing.T) {
 		before := h.tree()
 		status, out, messages := h.run(append([]string{"--facts", name}, strings.Fields(given)...)...)
 		_, facts, _ := protocol.CutReport(messages)
-		if status == command.ExitDone && h.tree() != before {
+		if status == answer.ExitDone && h.tree() != before {
 			done++
 			assert.That(t, facts.Change != "", "%s %s: %q, with the facts %+v", name, given, out, facts)
 		}
@@ -221,12 +222,12 @@ func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 	h := build(t, nil)
 	for _, args := range [][]string{{"--facts", "help"}, {"--facts", "help", "append"}} {
 		status, out, _ := h.run(args...)
-		if status != command.ExitDone || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
+		if status != answer.ExitDone || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
 			t.Errorf("%q: %d, %q", args, status, out)
 		}
 	}
 	_, out, _ := h.run("help")
-	assert.That(t, strings.Contains(out, command.Synopsis) && strings.Contains(out, "--write"), "by hand: %q", out)
+	assert.That(t, strings.Contains(out, call.Synopsis) && strings.Contains(out, "--write"), "by hand: %q", out)
 }
 
 // exists reports whether something is at a path of the machine.

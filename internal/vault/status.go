@@ -15,26 +15,28 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 )
 
 // status says how the program would work on a folder: what it is locked into,
 // and where it keeps what it knows. It opens the vault, so that one that cannot
 // be opened is said.
-func status(h *command.Host, folder string) command.Reply {
+func status(h *call.Host, folder string) answer.Reply {
 	path, err := filepath.Abs(folder)
 	if err != nil {
-		return command.Explain(command.ErrVaultNotFound)
+		return answer.Explain(answer.ErrVaultNotFound)
 	}
 	h.Confine(path, false)
-	if err := h.OpenFolder(path, &command.Vault{}); err != nil {
-		return command.Explain(err)
+	if err := h.OpenFolder(path, &call.Vault{}); err != nil {
+		return answer.Explain(err)
 	}
 	ignored := filepath.Join(path, access.IgnoreFile) // the file that hides notes of a vault
 	if _, err := os.Lstat(ignored); errors.Is(err, fs.ErrNotExist) {
 		ignored = "none"
 	}
-	table := command.Table{}
+	table := answer.Table{}
 	for _, line := range [][2]string{
 		{"folder", path},
 		{"sandbox", h.Sandbox.String()},
@@ -43,13 +45,13 @@ func status(h *command.Host, folder string) command.Reply {
 	} {
 		table.Rows = append(table.Rows, line[:])
 	}
-	return table.Reply(command.FormatTSV)
+	return table.Reply(answer.FormatTSV)
 }
 
 // stateOf names the state from which a call is answered, "" if the answer depends on more
 // than the index and the day, or if that is not known without looking at every file. The same
 // call of the same state has the same answer. No two processes have a state in common.
-func stateOf(v *command.Vault, line command.Line) string {
+func stateOf(v *call.Vault, line call.Line) string {
 	row, err := lookUp(line.Command)
 	ofTheMoment := slices.ContainsFunc(line.Args, func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
 		name, _, _ := strings.Cut(arg, "=")
@@ -67,7 +69,7 @@ func stateOf(v *command.Vault, line command.Line) string {
 		return ""
 	}
 	day := v.Clock().Add(-v.DayStart).Format(time.DateOnly)
-	return command.Digest(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
+	return answer.Digest(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
 }
 
 var processName = sync.OnceValue(rand.Text)
@@ -75,7 +77,7 @@ var processName = sync.OnceValue(rand.Text)
 // help shows of one command its family: "help daily" shows the commands that begin with
 // "daily:" too. To the gateway, whose answers agents read, it does not show how this program is
 // started.
-func help(v *command.Vault, p command.Values) (command.Reply, error) {
+func help(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if name := p["command"]; name != "" {
 		var blocks []string
 		for _, row := range table() {
@@ -85,17 +87,17 @@ func help(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		if len(blocks) == 0 {
 			_, err := lookUp(name)
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
-		return command.Text(strings.Join(blocks, "\n")), nil
+		return answer.Text(strings.Join(blocks, "\n")), nil
 	}
 	var out strings.Builder
 	out.WriteString("vaultwicket embedded vault CLI\n")
 	if !v.ForGateway {
-		out.WriteString("\n" + command.Synopsis + "\n\nOptions:\n")
+		out.WriteString("\n" + call.Synopsis + "\n\nOptions:\n")
 		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
-		fmt.Fprintf(&out, "  %-22s%s\n", command.WriteSwitch, "Let the command change the vault")
-		fmt.Fprintf(&out, "  %-22s%s\n", command.PlanSwitch, "Show what the command would change")
+		fmt.Fprintf(&out, "  %-22s%s\n", call.WriteSwitch, "Let the command change the vault")
+		fmt.Fprintf(&out, "  %-22s%s\n", call.PlanSwitch, "Show what the command would change")
 		fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
 	}
 	out.WriteString(`
@@ -109,11 +111,11 @@ Commands:
 	for _, row := range table() {
 		out.WriteString(block(row))
 	}
-	return command.Text(out.String()), nil
+	return answer.Text(out.String()), nil
 }
 
 // block is a command in the layout of the app's help.
-func block(c command.Command) string {
+func block(c handlers.Command) string {
 	var out strings.Builder
 	syntax, help := c.Syntax()
 	fmt.Fprintf(&out, "  %s%s\n", column(c.Name, 22), help)
@@ -122,7 +124,7 @@ func block(c command.Command) string {
 		if p.Required {
 			note = " (required)"
 		}
-		fmt.Fprintf(&out, "    %s- %s%s\n", column(command.Usage(p), 20), p.Summary, note)
+		fmt.Fprintf(&out, "    %s- %s%s\n", column(call.Usage(p), 20), p.Summary, note)
 	}
 	return out.String()
 }

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -38,7 +39,7 @@ func temporaryFiles(t *testing.T, h *testVault) (names []string) {
 // short steps and stops while the test looks.
 func killWhileWriting(t *testing.T, h *testVault) bool {
 	t.Helper()
-	c := start(t, "3", h.dir, command.WriteSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
+	c := start(t, "3", h.dir, call.WriteSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -80,7 +81,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	expect("a write while it is young", true, "append", "path=n.md", "content=1")
 	h.later = time.Hour
 	expect("a read", true, "read", "path=n.md")
-	expect("a dry run", true, command.PlanSwitch, "append", "path=n.md", "content=2")
+	expect("a dry run", true, call.PlanSwitch, "append", "path=n.md", "content=2")
 	expect("a write", false, "append", "path=n.md", "content=3")
 
 	// A file that no journal knows of is left to a worker.
@@ -88,9 +89,9 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	expect("a write that does not look", true, "append", "path=n.md", "content=4")
 	w := h.worker()
 	got := w.ask(nil, "read", "path=n.md")
-	assert.That(t, got.end.Status == command.ExitDone && len(temporaryFiles(t, h)) == 1, "a worker that reads: %+v, %q", got, temporaryFiles(t, h))
+	assert.That(t, got.end.Status == answer.ExitDone && len(temporaryFiles(t, h)) == 1, "a worker that reads: %+v, %q", got, temporaryFiles(t, h))
 	got = w.ask(nil, "append", "path=n.md", "content=5")
-	assert.That(t, got.end.Status == command.ExitDone && len(temporaryFiles(t, h)) == 0, "a worker that writes: %+v, %q", got, temporaryFiles(t, h))
+	assert.That(t, got.end.Status == answer.ExitDone && len(temporaryFiles(t, h)) == 0, "a worker that writes: %+v, %q", got, temporaryFiles(t, h))
 }
 
 // What cannot be swept yet is not forgotten: a second writer that is killed while
@@ -98,7 +99,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	h.env["XDG_STATE_HOME"] = stateHome(t)
-	v := require.Value(h.host().Open(t.Context(), command.Line{Folder: h.dir}))(t)
+	v := require.Value(h.host().Open(t.Context(), call.Line{Folder: h.dir}))(t)
 	j := require.Value(v.Journal())(t)
 	unlock := require.Value(j.Lock(t.Context()))(t)
 	_ = j.Writing() // and killed
@@ -108,10 +109,10 @@ func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	soon := time.Now().Add(5 * time.Minute) // the file of the second one
 	h.put(filepath.Base(left), "second")
 	require.NoError(t, os.Chtimes(left, soon, soon))
-	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
+	h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
 	assert.That(t, len(temporaryFiles(t, h)) == 1, "a young file is removed")
 	h.later = 20 * time.Minute
-	h.expect(command.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
+	h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
 	got := temporaryFiles(t, h)
 	assert.That(t, len(got) == 0, "%q are left", got)
 	_, killed := j.Interrupted()

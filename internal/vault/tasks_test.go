@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -47,7 +47,7 @@ func TestTasksWithTheirDates(t *testing.T) {
 		if !strings.HasSuffix(want, "\n") {
 			want += "\n"
 		}
-		h.expect(command.ExitDone, want, append([]string{"tasks"}, strings.Fields(test.args)...)...)
+		h.expect(answer.ExitDone, want, append([]string{"tasks"}, strings.Fields(test.args)...)...)
 	}
 }
 
@@ -76,25 +76,25 @@ func TestFiltersOfTasksThatContradict(t *testing.T) {
 	h := build(t, errands)
 	for _, args := range []string{"overdue done", "no-due overdue", "no-due due=2026-11-21", "no-due due-before=2026-11-21", "folder=Work path=Home.md", "folder=Work daily"} {
 		status, out, _ := h.run(append([]string{"tasks"}, strings.Fields(args)...)...)
-		assert.That(t, status == command.ExitMisuse && strings.Contains(out, "not several"), "%s: status %d, %q", args, status, out)
+		assert.That(t, status == answer.ExitMisuse && strings.Contains(out, "not several"), "%s: status %d, %q", args, status, out)
 	}
-	h.expect(command.ExitMisuse, noDay("soon"), "tasks", "due=soon")
-	h.expect(command.ExitMisuse, "Error: Invalid value for priority: urgent. Use highest, high, medium, normal, low, lowest.\n", "tasks", "priority=urgent")
-	h.expect(command.ExitFailed, "Error: Folder \"Wrk\" not found.\n", "tasks", "folder=Wrk")
-	h.expect(command.ExitFailed, "Error: Folder \"../x\" not found.\n", "tasks", "folder=../x")
+	h.expect(answer.ExitMisuse, noDay("soon"), "tasks", "due=soon")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for priority: urgent. Use highest, high, medium, normal, low, lowest.\n", "tasks", "priority=urgent")
+	h.expect(answer.ExitFailed, "Error: Folder \"Wrk\" not found.\n", "tasks", "folder=Wrk")
+	h.expect(answer.ExitFailed, "Error: Folder \"../x\" not found.\n", "tasks", "folder=../x")
 }
 
 // A day that begins later than at midnight is one on which a task of yesterday is not late.
 func TestTheHourAtWhichADayBegins(t *testing.T) {
 	h := build(t, errands)
 	h.env["VAULTWICKET_DAY_START"] = "12" // it is five past nine
-	h.expect(command.ExitDone, "1\n", "tasks", "overdue", "total")
-	h.expect(command.ExitDone, "2026-11-20.md\n", "daily:path")
-	h.expect(command.ExitDone, "2026-11-19.md\n", "daily:path", "offset=-1")
+	h.expect(answer.ExitDone, "1\n", "tasks", "overdue", "total")
+	h.expect(answer.ExitDone, "2026-11-20.md\n", "daily:path")
+	h.expect(answer.ExitDone, "2026-11-19.md\n", "daily:path", "offset=-1")
 	h.env["VAULTWICKET_DAY_START"] = "9"
-	h.expect(command.ExitDone, "2026-11-21.md\n", "daily:path")
+	h.expect(answer.ExitDone, "2026-11-21.md\n", "daily:path")
 	h.env["VAULTWICKET_DAY_START"] = "24"
-	h.expect(command.ExitMisuse, "Error: VAULTWICKET_DAY_START is not an hour from 0 to 12: \"24\"\n", "daily:path")
+	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_DAY_START is not an hour from 0 to 12: \"24\"\n", "daily:path")
 }
 
 func TestTaskIsChanged(t *testing.T) {
@@ -135,18 +135,18 @@ func TestTasksThatCannotBeChanged(t *testing.T) {
 	text := "- [ ] a\n\ntext\n```\n- [ ] code\n```\n- [ ] b\n\n\n\n- [ ] c\n- [ ] d\n- [ ] e"
 	h := build(t, map[string]string{"A.md": text, "B.md": "text", "C.txt": "- [ ] a"})
 	h.steps([]turn{
-		{"the nearest tasks are named", "task path=A.md line=5 done", command.ExitFailed,
+		{"the nearest tasks are named", "task path=A.md line=5 done", answer.ExitFailed,
 			"Error: Task \"A.md:5\" not found. The nearest are line 1 \"- [ ] a\", line 7 \"- [ ] b\", line 11 \"- [ ] c\", line 12 \"- [ ] d\".\n"},
-		{"behind the end", "task ref=A.md:99 toggle", command.ExitFailed,
+		{"behind the end", "task ref=A.md:99 toggle", answer.ExitFailed,
 			"Error: Task \"A.md:99\" not found. The nearest are line 7 \"- [ ] b\", line 11 \"- [ ] c\", line 12 \"- [ ] d\", line 13 \"- [ ] e\".\n"},
-		{"a note without any", "task path=B.md line=1 done", command.ExitFailed, "Error: Task \"B.md:1\" not found. The note has none.\n"},
-		{"a file that is no note", "task path=C.txt line=1 done", command.ExitFailed, "Error: Task \"C.txt:1\" not found. Only Markdown notes have tasks.\n"},
-		{"a missing note", "task path=D.md line=1 done", command.ExitFailed, "Error: File \"D.md\" not found.\n"},
-		{"today's note is not made for it", "task daily line=1 done", command.ExitFailed, "Error: File \"2026-11-21.md\" not found.\n"},
-		{"two changes", "task path=A.md line=1 done todo", command.ExitMisuse, "Error: Use toggle, done, todo or status=<mark>, not several.\n"},
-		{"two characters", "task path=A.md line=1 status=xx", command.ExitMisuse, "Error: Invalid status: xx. Use one character.\n"},
-		{"half a character", "task path=A.md line=1 status=\xc3", command.ExitMisuse, "Error: Invalid status: \xc3. Use one character.\n"},
-		{"a mark that would be none", "task path=A.md line=1 status=\x01", command.ExitFailed, "Error: Line 1: this character cannot be the mark of a task.\n"},
+		{"a note without any", "task path=B.md line=1 done", answer.ExitFailed, "Error: Task \"B.md:1\" not found. The note has none.\n"},
+		{"a file that is no note", "task path=C.txt line=1 done", answer.ExitFailed, "Error: Task \"C.txt:1\" not found. Only Markdown notes have tasks.\n"},
+		{"a missing note", "task path=D.md line=1 done", answer.ExitFailed, "Error: File \"D.md\" not found.\n"},
+		{"today's note is not made for it", "task daily line=1 done", answer.ExitFailed, "Error: File \"2026-11-21.md\" not found.\n"},
+		{"two changes", "task path=A.md line=1 done todo", answer.ExitMisuse, "Error: Use toggle, done, todo or status=<mark>, not several.\n"},
+		{"two characters", "task path=A.md line=1 status=xx", answer.ExitMisuse, "Error: Invalid status: xx. Use one character.\n"},
+		{"half a character", "task path=A.md line=1 status=\xc3", answer.ExitMisuse, "Error: Invalid status: \xc3. Use one character.\n"},
+		{"a mark that would be none", "task path=A.md line=1 status=\x01", answer.ExitFailed, "Error: Line 1: this character cannot be the mark of a task.\n"},
 	})
 	assert.Equal(t, h.get("A.md"), text, "the note became")
 }
@@ -195,11 +195,11 @@ func TestCompletingARecurringTask(t *testing.T) {
 					t.Errorf("the plan is %q and left %q", out, h.get("A.md"))
 				}
 				status, out, _ := h.run(args...)
-				if got := h.get("A.md"); status != command.ExitDone || got != wrap(test.want) || test.said != "" && out != test.said {
+				if got := h.get("A.md"); status != answer.ExitDone || got != wrap(test.want) || test.said != "" && out != test.said {
 					t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, wrap(test.want))
 				}
 				status, out, _ = h.run("undo")
-				assert.That(t, status == command.ExitDone && h.get("A.md") == wrap(test.note), "undo: %q left %q", out, h.get("A.md"))
+				assert.That(t, status == answer.ExitDone && h.get("A.md") == wrap(test.note), "undo: %q left %q", out, h.get("A.md"))
 			})
 		}
 	}
@@ -218,18 +218,18 @@ func TestTasksThatCannotBeCompleted(t *testing.T) {
 	text := "- [ ] a 🔁 every other week 📅 2026-11-20\n- [ ] b 🔁 every day 📅 2026-02-30\n- [ ] c 🏁 delete\n    - below\n"
 	h := withPlugin(t, `{}`, map[string]string{"A.md": text})
 	h.steps([]turn{
-		{"a rule that is none", "task ref=A.md:1 done", command.ExitFailed,
+		{"a rule that is none", "task ref=A.md:1 done", answer.ExitFailed,
 			"Error: Task \"A.md:1\" cannot be completed: the recurrence \"every other week\" is not understood: \"other\" is not understood there. Its mark alone can be changed once the text is mended.\n"},
-		{"a date that does not exist", "task ref=A.md:2 toggle", command.ExitFailed,
+		{"a date that does not exist", "task ref=A.md:2 toggle", answer.ExitFailed,
 			"Error: Task \"A.md:2\" cannot be completed: the date 2026-02-30 does not exist, so the next one cannot be computed. Its mark alone can be changed once the text is mended.\n"},
-		{"one that has others below it", "task ref=A.md:3 done", command.ExitFailed, "Error: Task \"A.md:3\" cannot be completed: it says that it is to be deleted then, and there are items below it.\n"},
-		{"a day without a change", "task ref=A.md:1 date=today", command.ExitMisuse, "Error: date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.\n"},
-		{"a day that is none", "task ref=A.md:1 done date=soon", command.ExitMisuse, noDay("soon")},
+		{"one that has others below it", "task ref=A.md:3 done", answer.ExitFailed, "Error: Task \"A.md:3\" cannot be completed: it says that it is to be deleted then, and there are items below it.\n"},
+		{"a day without a change", "task ref=A.md:1 date=today", answer.ExitMisuse, "Error: date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.\n"},
+		{"a day that is none", "task ref=A.md:1 done date=soon", answer.ExitMisuse, noDay("soon")},
 	})
 	assert.Equal(t, h.get("A.md"), text, "the note became")
 	h.put(pluginData, "{")
 	status, out, _ := h.run("task", "ref=A.md:1", "done")
-	assert.That(t, status == command.ExitFailed && strings.Contains(out, "Cannot use the settings in "+pluginData), "status %d, %q", status, out)
+	assert.That(t, status == answer.ExitFailed && strings.Contains(out, "Cannot use the settings in "+pluginData), "status %d, %q", status, out)
 }
 
 func TestTaskAdd(t *testing.T) {
@@ -252,11 +252,11 @@ func TestTaskAdd(t *testing.T) {
 				args = append(args, strings.ReplaceAll(arg, "_", " "))
 			}
 			status, out, _ := h.run(args...)
-			if got := h.get("A.md"); status != command.ExitDone || strings.TrimRight(got, "\n") != strings.TrimRight(test.want, "\n") || test.said != "" && out != "Task added to: "+test.said+"\n" {
+			if got := h.get("A.md"); status != answer.ExitDone || strings.TrimRight(got, "\n") != strings.TrimRight(test.want, "\n") || test.said != "" && out != "Task added to: "+test.said+"\n" {
 				t.Errorf("status %d, %q\nthe note became %q\nwant            %q", status, out, got, test.want)
 			}
 			status, out, _ = h.run("undo")
-			assert.That(t, status == command.ExitDone && h.get("A.md") == test.note, "undo: %q left %q", out, h.get("A.md"))
+			assert.That(t, status == answer.ExitDone && h.get("A.md") == test.note, "undo: %q left %q", out, h.get("A.md"))
 		})
 	}
 }
@@ -270,19 +270,19 @@ func TestTaskAddToTodaysNote(t *testing.T) {
 func TestTasksThatCannotBeAdded(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "```\ncode\n"})
 	h.steps([]turn{
-		{"nowhere", "task:add content=a", command.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
-		{"twice", "task:add content=a path=A.md daily", command.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
-		{"no text", "task:add path=A.md content=-", command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n"},
-		{"in code", "task:add path=A.md content=a", command.ExitFailed, "Error: The task cannot be added to \"A.md\": at that place the line would not be a task.\n"},
-		{"a heading without a name", "task:add path=A.md content=a create-heading", command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n"},
-		{"a missing heading", "task:add path=A.md content=a heading=B", command.ExitFailed, "Error: Heading \"B\" not found. The note has no headings.\n"},
-		{"a rule that is none", "task:add path=A.md content=a recurs=weekly", command.ExitMisuse,
+		{"nowhere", "task:add content=a", answer.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
+		{"twice", "task:add content=a path=A.md daily", answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
+		{"no text", "task:add path=A.md content=-", answer.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n"},
+		{"in code", "task:add path=A.md content=a", answer.ExitFailed, "Error: The task cannot be added to \"A.md\": at that place the line would not be a task.\n"},
+		{"a heading without a name", "task:add path=A.md content=a create-heading", answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n"},
+		{"a missing heading", "task:add path=A.md content=a heading=B", answer.ExitFailed, "Error: Heading \"B\" not found. The note has no headings.\n"},
+		{"a rule that is none", "task:add path=A.md content=a recurs=weekly", answer.ExitMisuse,
 			"Error: Invalid value for recurs: it does not begin with \"every\". Use a rule such as \"every week on Friday\" or \"every 2 months when done\".\n"},
-		{"a day that is none", "task:add path=A.md content=a due=soon", command.ExitMisuse, noDay("soon")},
-		{"a missing note", "task:add path=B.md content=a", command.ExitFailed, "Error: File \"B.md\" not found.\n"},
+		{"a day that is none", "task:add path=A.md content=a due=soon", answer.ExitMisuse, noDay("soon")},
+		{"a missing note", "task:add path=B.md content=a", answer.ExitFailed, "Error: File \"B.md\" not found.\n"},
 	})
-	h.expect(command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content=a\nb")
-	h.expect(command.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content= - ")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content=a\nb")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for content: a task is one line of text.\n", "task:add", "path=A.md", "content= - ")
 }
 
 func TestTaskReschedule(t *testing.T) {
@@ -299,20 +299,20 @@ func TestTaskReschedule(t *testing.T) {
 	}
 	h := build(t, map[string]string{"A.md": "- [ ] a 📅 2026-11-20\ntext\n"})
 	h.steps([]turn{
-		{"no date", "task:reschedule ref=A.md:1", command.ExitMisuse, "Error: Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>\n"},
-		{"one date twice", "task:reschedule ref=A.md:1 due=today clear=due", command.ExitMisuse, "Error: Use due=<date> or clear=due, not both.\n"},
-		{"no task", "task:reschedule ref=A.md:2 due=today", command.ExitFailed, "Error: Task \"A.md:2\" not found. The nearest are line 1 \"- [ ] a 📅 2026-11-20\".\n"},
-		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", command.ExitDone, "Rescheduled: A.md:1\n- [ ] a 📅 2026-11-20\n"},
+		{"no date", "task:reschedule ref=A.md:1", answer.ExitMisuse, "Error: Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>\n"},
+		{"one date twice", "task:reschedule ref=A.md:1 due=today clear=due", answer.ExitMisuse, "Error: Use due=<date> or clear=due, not both.\n"},
+		{"no task", "task:reschedule ref=A.md:2 due=today", answer.ExitFailed, "Error: Task \"A.md:2\" not found. The nearest are line 1 \"- [ ] a 📅 2026-11-20\".\n"},
+		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", answer.ExitDone, "Rescheduled: A.md:1\n- [ ] a 📅 2026-11-20\n"},
 	})
 }
 
 func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
 	h := build(t, map[string]string{"A.md": "# A\n"})
-	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=x")
-	h.expect(command.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=y")
-	h.expect(command.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
-	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
-	h.expect(command.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
+	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=x")
+	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "heading=Log", "create-heading", "content=y")
+	h.expect(answer.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
+	h.expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
+	h.expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
 	a, today := h.get("A.md"), h.get("2026-11-21.md")
 	assert.That(t, a == "# A\n\n## Log\nx\n\ny\n" && today == "## Log\nx", "the notes became %q and %q", a, today)
 }

@@ -15,7 +15,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -23,7 +24,7 @@ import (
 
 // journal returns the journal of the testVault, as the program finds it.
 func (h *testVault) journal() *journal.Journal {
-	v := require.Value(h.host().Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
+	v := require.Value(h.host().Open(context.Background(), call.Line{Folder: h.dir}))(h.t)
 	defer v.Disk.Close()
 	return require.Value(v.Journal())(h.t)
 }
@@ -66,11 +67,11 @@ func TestUndo(t *testing.T) {
 			after := h.tree()
 			first := h.changes()[0]
 			for range 3 {
-				h.expect(command.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
+				h.expect(answer.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
 				got := h.tree()
 				require.That(t, got == before, "undone, the vault is\n%s, was\n%s", got, before)
-				h.expect(command.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
-				h.expect(command.ExitFailed, "Error: Nothing to undo.\n", "undo")
+				h.expect(answer.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
+				h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
 				ids := h.changes()
 				h.does("undo", ids[len(ids)-1])
 				got = h.tree()
@@ -131,8 +132,8 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 			test.meanwhile(h)
 			before := h.tree()
 			if test.want != "" {
-				h.expect(command.ExitFailed, test.want, "undo")
-			} else if status, out, _ := h.run("undo"); status != command.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
+				h.expect(answer.ExitFailed, test.want, "undo")
+			} else if status, out, _ := h.run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
 			after := h.tree()
@@ -147,21 +148,21 @@ func TestOneConflictStopsTheWholeUndo(t *testing.T) {
 	h.put("b.md", "theirs [[z]]")
 	before := h.tree()
 	status, out, _ := h.run("undo")
-	assert.That(t, status == command.ExitFailed && strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") && h.tree() == before, "status %d, %q", status, out)
+	assert.That(t, status == answer.ExitFailed && strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") && h.tree() == before, "status %d, %q", status, out)
 }
 
 func TestWrongIDs(t *testing.T) {
 	h := build(t, nil)
 	const id = "20260101T000000.000000000Z-abcd"
 	h.steps([]turn{
-		{"nothing was changed yet", "undo", command.ExitFailed, "Error: Nothing to undo.\n"},
-		{"an id that is none", "undo 7", command.ExitMisuse, "Error: Invalid value for id: \"7\"\n"},
-		{"a change that is not kept", "undo " + id, command.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
-		{"two ids", "undo " + id + " id=" + id, command.ExitMisuse, "Error: Parameter given twice: id\n"},
+		{"nothing was changed yet", "undo", answer.ExitFailed, "Error: Nothing to undo.\n"},
+		{"an id that is none", "undo 7", answer.ExitMisuse, "Error: Invalid value for id: \"7\"\n"},
+		{"a change that is not kept", "undo " + id, answer.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
+		{"two ids", "undo " + id + " id=" + id, answer.ExitMisuse, "Error: Parameter given twice: id\n"},
 	})
 	h.put("a.md", "x")
 	h.env["XDG_STATE_HOME"] = ""
-	h.expectPrefix(command.ExitFailed, "Error: Nothing can be changed: the journal needs a folder", "undo")
+	h.expectPrefix(answer.ExitFailed, "Error: Nothing can be changed: the journal needs a folder", "undo")
 }
 
 // broken writes an entry for a change that was broken off.
@@ -200,12 +201,12 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 			}
 			changed := h.get("a.md") != test.want["a.md"] || test.want["b.md"] != "" && h.get("b.md") != test.want["b.md"]
 			status, out, _ := h.run(args...)
-			assert.That(t, (status == command.ExitDone) == (named || changed), "%s: status %d, %q", test.name, status, out)
+			assert.That(t, (status == answer.ExitDone) == (named || changed), "%s: status %d, %q", test.name, status, out)
 			for path, text := range test.want {
 				assert.Equal(t, h.get(path), text, "%s: %s", test.name, path)
 			}
 			status, _, _ = h.run("undo", "id="+h.changes()[0])
-			assert.That(t, !named || status == command.ExitFailed, "%s: it can be undone twice", test.name)
+			assert.That(t, !named || status == answer.ExitFailed, "%s: it can be undone twice", test.name)
 		}
 	}
 }
@@ -214,7 +215,7 @@ func TestAPathOfTheJournalIsJudged(t *testing.T) {
 	for _, path := range []string{"../a.md", ".obsidian/app.json", "/etc/passwd", ".trash/a.md"} {
 		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
 		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
-		h.expectPrefix(command.ExitFailed, "Error: Change "+id+" cannot be undone: path ", "undo", id)
+		h.expectPrefix(answer.ExitFailed, "Error: Change "+id+" cannot be undone: path ", "undo", id)
 	}
 }
 
@@ -223,8 +224,8 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	h.run("delete", "path=a.md")
 	paths := h.plan("undo").paths()
 	assert.That(t, len(paths) == 1 && paths[0] == "a.md" && h.get("a.md") == "(missing)", "the plan lists %q", paths)
-	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
-	h.expect(command.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
+	h.expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
+	h.expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
 	_, _, facts := h.run("--facts", "undo")
 	want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`
 	assert.That(t, entryID.ReplaceAllString(facts, "ID") == "vaultwicket-facts: "+want+"\n", "facts %q", facts)
@@ -235,7 +236,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 	folder := filepath.Join(h.env["XDG_STATE_HOME"], "vaultwicket")
 	require.NoError(t, errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)))
 	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
-	if status != command.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
+	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
 	}
 	_, _, failure := protocol.CutReport(stderr)
@@ -249,9 +250,9 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
-	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, command.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
+	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, call.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
 	want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"
-	assert.That(t, status == command.ExitFailed && out.String() == want, "status %d, %q, want %q", status, out.String(), want)
+	assert.That(t, status == answer.ExitFailed && out.String() == want, "status %d, %q, want %q", status, out.String(), want)
 }
 
 // oldTimes are those of changes, which are made by the machine's clock.
@@ -275,43 +276,43 @@ func TestHistory(t *testing.T) {
 	for _, typed := range []string{"history", "diff", "diff filter=local"} {
 		status, out, _ := h.run(append(strings.Fields(typed), "path=n/a.md")...)
 		out = oldTimes.ReplaceAllString(out, "TIME")
-		assert.That(t, status == command.ExitDone && out == list, "%s: status %d, %q", typed, status, out)
+		assert.That(t, status == answer.ExitDone && out == list, "%s: status %d, %q", typed, status, out)
 	}
 	h.steps([]turn{
-		{"the notes that have versions, by their present names", "history:list", command.ExitDone, "b.md\nn/a.md\n"},
-		{"a version has the bytes of then", "history:read path=n/a.md version=3", command.ExitDone, "one\n"},
-		{"the newest is the default", "history:read path=n/a.md", command.ExitDone, "three\n"},
-		{"a note that was only moved has none", "history path=d.md", command.ExitDone, ""},
-		{"nor has one that was made", "history file=new", command.ExitDone, ""},
-		{"a note that was never there", "history path=none.md", command.ExitFailed, "Error: File \"none.md\" not found.\n"},
-		{"a version that is not there", "history:read path=n/a.md version=4", command.ExitFailed, "Error: Version \"4\" of \"n/a.md\" not found.\n"},
-		{"a version that is no number", "history:read path=n/a.md version=x", command.ExitMisuse, "Error: Invalid number: x\n"},
-		{"no version at all", "history:restore path=n/a.md", command.ExitMisuse, "Error: Missing required parameter: version=<n>\nUsage: history:restore [file=<name>] [path=<path>] version=<n>\n"},
-		{"no note", "history", command.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a version and another", "diff path=n/a.md from=3 to=2", command.ExitDone, "--- n/a.md (version 3)\n+++ n/a.md (version 2)\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"},
-		{"a version and a note that is gone", "diff path=n/a.md from=3", command.ExitDone, "--- n/a.md (version 3)\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"},
-		{"a version and the note", "diff path=b.md from=1", command.ExitDone, "--- b.md (version 1)\n+++ b.md\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"},
-		{"a version and itself", "diff path=n/a.md from=2 to=2", command.ExitDone, ""},
-		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", command.ExitFailed, "Error: Version \"9\" of \"n/a.md\" not found.\n"},
-		{"nothing to start from", "diff path=n/a.md to=9", command.ExitMisuse, "Error: Use to=<n> with from=<n>.\n"},
-		{"what only the app has", "diff path=n/a.md filter=sync", command.ExitFailed, "Error: \"diff filter=sync\" needs the Obsidian app.\n"},
-		{"a note is restored", "history:restore path=b.md version=1", command.ExitDone, "Restored: b.md from version 1\n"},
-		{"one that is gone too", "history:restore path=n/a.md version=2", command.ExitDone, "Restored: n/a.md from version 2\n"},
+		{"the notes that have versions, by their present names", "history:list", answer.ExitDone, "b.md\nn/a.md\n"},
+		{"a version has the bytes of then", "history:read path=n/a.md version=3", answer.ExitDone, "one\n"},
+		{"the newest is the default", "history:read path=n/a.md", answer.ExitDone, "three\n"},
+		{"a note that was only moved has none", "history path=d.md", answer.ExitDone, ""},
+		{"nor has one that was made", "history file=new", answer.ExitDone, ""},
+		{"a note that was never there", "history path=none.md", answer.ExitFailed, "Error: File \"none.md\" not found.\n"},
+		{"a version that is not there", "history:read path=n/a.md version=4", answer.ExitFailed, "Error: Version \"4\" of \"n/a.md\" not found.\n"},
+		{"a version that is no number", "history:read path=n/a.md version=x", answer.ExitMisuse, "Error: Invalid number: x\n"},
+		{"no version at all", "history:restore path=n/a.md", answer.ExitMisuse, "Error: Missing required parameter: version=<n>\nUsage: history:restore [file=<name>] [path=<path>] version=<n>\n"},
+		{"no note", "history", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a version and another", "diff path=n/a.md from=3 to=2", answer.ExitDone, "--- n/a.md (version 3)\n+++ n/a.md (version 2)\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"},
+		{"a version and a note that is gone", "diff path=n/a.md from=3", answer.ExitDone, "--- n/a.md (version 3)\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"},
+		{"a version and the note", "diff path=b.md from=1", answer.ExitDone, "--- b.md (version 1)\n+++ b.md\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"},
+		{"a version and itself", "diff path=n/a.md from=2 to=2", answer.ExitDone, ""},
+		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", answer.ExitFailed, "Error: Version \"9\" of \"n/a.md\" not found.\n"},
+		{"nothing to start from", "diff path=n/a.md to=9", answer.ExitMisuse, "Error: Use to=<n> with from=<n>.\n"},
+		{"what only the app has", "diff path=n/a.md filter=sync", answer.ExitFailed, "Error: \"diff filter=sync\" needs the Obsidian app.\n"},
+		{"a note is restored", "history:restore path=b.md version=1", answer.ExitDone, "Restored: b.md from version 1\n"},
+		{"one that is gone too", "history:restore path=n/a.md version=2", answer.ExitDone, "Restored: n/a.md from version 2\n"},
 	})
 	assert.That(t, h.get("b.md") == "" && h.get("n/a.md") == "one\ntwo", "the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
 	h.run("undo")
 	h.run("undo")
 	assert.That(t, h.get("b.md") == "x" && h.get("n/a.md") == "(missing)", "undone, the notes are %q and %q", h.get("b.md"), h.get("n/a.md"))
 	left, _, _ := h.run("history:restore", "path=b.md", "version=1")
-	assert.Equal(t, left, command.ExitDone, "it cannot be restored again")
+	assert.Equal(t, left, answer.ExitDone, "it cannot be restored again")
 }
 
 func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x"})
 	h.steps([]turn{
-		{"no notes", "history:list", command.ExitDone, ""},
-		{"no versions", "history path=a.md", command.ExitDone, ""},
-		{"nothing to read", "history:read path=a.md", command.ExitFailed, "Error: Version \"1\" of \"a.md\" not found.\n"},
+		{"no notes", "history:list", answer.ExitDone, ""},
+		{"no versions", "history path=a.md", answer.ExitDone, ""},
+		{"nothing to read", "history:read path=a.md", answer.ExitFailed, "Error: Version \"1\" of \"a.md\" not found.\n"},
 	})
 }
 
@@ -319,20 +320,20 @@ func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {
 // not told: it may be hidden now. What was deleted through this program can be brought back.
 func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 	h := build(t, map[string]string{"Secret/x.md": "x", "plan.md": "one", "other.md": "o"})
-	h.env[command.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Secret": "none"}).String()
+	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Secret": "none"}).String()
 	for _, call := range []string{"append path=plan.md content=two", "append path=other.md content=more", "delete path=other.md"} {
 		h.does(strings.Fields(call)...)
 	}
-	h.steps([]turn{{"both are there or were deleted here", "history:list", command.ExitDone, "other.md\nplan.md\n"}})
+	h.steps([]turn{{"both are there or were deleted here", "history:list", answer.ExitDone, "other.md\nplan.md\n"}})
 	require.NoError(t, os.Rename(h.file("plan.md"), h.file("Secret/plan.md")))
 	h.steps([]turn{
-		{"the list", "history:list", command.ExitDone, "other.md\n"},
-		{"the versions", "history path=plan.md", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
-		{"a version", "history:read path=plan.md version=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
-		{"a difference", "diff path=plan.md from=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
-		{"a plan to restore", "--plan history:restore path=plan.md version=1", command.ExitFailed, "Error: File \"plan.md\" not found.\n"},
-		{"one that was deleted here", "history:read path=other.md", command.ExitDone, "o\nmore\n"},
+		{"the list", "history:list", answer.ExitDone, "other.md\n"},
+		{"the versions", "history path=plan.md", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a version", "history:read path=plan.md version=1", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a difference", "diff path=plan.md from=1", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a plan to restore", "--plan history:restore path=plan.md version=1", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"one that was deleted here", "history:read path=other.md", answer.ExitDone, "o\nmore\n"},
 	})
 	status, out, _ := h.run("undo", h.changes()[0])
-	assert.That(t, status != command.ExitDone && !strings.Contains(out, "two"), "undo tells %q", out)
+	assert.That(t, status != answer.ExitDone && !strings.Contains(out, "two"), "undo tells %q", out)
 }

@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -95,7 +97,7 @@ func (w *talk) ends(want int) {
 func (w *talk) request(stdin *string, words ...string) (id uint32) {
 	w.t.Helper()
 	w.last++
-	b, ok := protocol.AppendRequest(nil, w.last, protocol.Request{Input: stdin != nil, Words: append([]string{command.WriteSwitch}, words...)})
+	b, ok := protocol.AppendRequest(nil, w.last, protocol.Request{Input: stdin != nil, Words: append([]string{call.WriteSwitch}, words...)})
 	require.That(w.t, ok, "the request is too long")
 	w.send(b)
 	w.more(w.last) // an answer of any length
@@ -160,7 +162,7 @@ func sample(t testing.TB) *testVault {
 		"One/only.md": "# Only\n", "Long.md": strings.Repeat("a long line of a note\n", 20_000), "pic.png": "\x89PNG",
 		".obsidian/daily-notes.json": `{"folder":"Daily","template":"Tides"}`, ".obsidian/templates.json": `{"folder":"One"}`,
 	})
-	h.env[command.ActiveVariable] = "Moon.md"
+	h.env[call.ActiveVariable] = "Moon.md"
 	for i, name := range []string{"Tides.md", "Moon.md", "empty.md", "bytes.md", "One/only.md", "Long.md", "pic.png"} {
 		then := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC) // two samples are of one age
 		require.NoError(t, os.Chtimes(h.file(name), then, then))
@@ -225,7 +227,7 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 		}
 		assert.Equal(t, alone.snapshot(), shared.snapshot(), "the vaults differ")
 		w.in.Close()
-		w.ends(command.ExitDone)
+		w.ends(answer.ExitDone)
 	}
 }
 
@@ -266,7 +268,7 @@ func TestWorkerNeedsAGreeting(t *testing.T) {
 		go func() { io.WriteString(w.in, sent); w.in.Close() }()
 		_, err := w.hear.Next()
 		assert.That(t, err != nil, "%q was answered with a frame", sent)
-		w.ends(command.ExitMisuse)
+		w.ends(answer.ExitMisuse)
 	}
 }
 
@@ -286,7 +288,7 @@ func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
 			w.t = t
 			w.send(sent)
 			w.in.Close()
-			w.ends(command.ExitMisuse)
+			w.ends(answer.ExitMisuse)
 		})
 	}
 }
@@ -308,13 +310,13 @@ func TestCancel(t *testing.T) {
 func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	rows := table
 	t.Cleanup(func() { table = rows })
-	table = func() []command.Command {
-		return append(slices.Clone(rows()), command.Command{Name: "panic", Run: func(*command.Vault, command.Values) (command.Reply, error) { panic("a bug") }})
+	table = func() []handlers.Command {
+		return append(slices.Clone(rows()), handlers.Command{Name: "panic", Run: func(*call.Vault, call.Values) (answer.Reply, error) { panic("a bug") }})
 	}
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
-	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (protocol.End{Status: command.ExitMisuse, Last: true}), "%+v", got)
-	w.ends(command.ExitMisuse)
+	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (protocol.End{Status: answer.ExitMisuse, Last: true}), "%+v", got)
+	w.ends(answer.ExitMisuse)
 }
 
 func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
@@ -336,7 +338,7 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			require.NoError(t, change(h.dir))
 			got := w.ask(nil, "files", "total")
 			assert.That(t, got.stdout == "" && got.end.Unrun && got.end.Last, "%+v", got)
-			w.ends(command.ExitDone)
+			w.ends(answer.ExitDone)
 		})
 	}
 }
@@ -346,7 +348,7 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 	require.NoError(t, os.Remove(h.dir))
 	w := h.worker()
 	got := w.ask(nil, "files")
-	assert.That(t, got.stdout == "Vault not found.\n" && got.end == (protocol.End{Status: command.ExitFailed}), "%+v", got)
+	assert.That(t, got.stdout == "Vault not found.\n" && got.end == (protocol.End{Status: answer.ExitFailed}), "%+v", got)
 	h.put("a.md", "")
 	assert.Equal(t, w.ask(nil, "files").stdout, "a.md\n")
 }
@@ -360,7 +362,7 @@ func FuzzWorkerInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
 		var out bytes.Buffer
-		at := command.NewHost(func(string) string { return "" }, nil)
+		at := call.NewHost(func(string) string { return "" }, nil)
 		// Calls that are open at the end are not waited for, and open the folder.
 		var calls sync.RWMutex
 		ended := false
@@ -368,7 +370,7 @@ func FuzzWorkerInput(f *testing.F) {
 			calls.RLock()
 			defer calls.RUnlock()
 			if ended {
-				return command.ExitFailed
+				return answer.ExitFailed
 			}
 			return perform(at, c)
 		}, dir, &out)
@@ -379,7 +381,7 @@ func FuzzWorkerInput(f *testing.F) {
 			at.Close()
 		}()
 		status := w.Serve(bytes.NewReader(append(hello, sent...)))
-		assert.That(t, status == command.ExitDone || status == command.ExitMisuse, "status %d", status)
+		assert.That(t, status == answer.ExitDone || status == answer.ExitMisuse, "status %d", status)
 	})
 }
 
@@ -405,7 +407,7 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	w.more(1)
 	w.more(1)  // which does nothing
 	w.more(17) // which there is not
-	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != command.ExitDone {
+	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != answer.ExitDone {
 		t.Errorf("%d bytes, %+v", got+len(rest.stdout), rest.end)
 	}
 	request(3, "read", "path=Long.md")

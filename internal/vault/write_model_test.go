@@ -13,7 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
@@ -154,28 +155,28 @@ func TestWritesAgainstAModel(t *testing.T) {
 		h := build(t, start)
 		at := h.host()
 		defer at.Close()
-		run := func(call []string) (int, string) {
-			status, out, _ := called(at, append([]string{h.dir, command.WriteSwitch}, call...)...)
+		run := func(words []string) (int, string) {
+			status, out, _ := called(at, append([]string{h.dir, call.WriteSwitch}, words...)...)
 			return status, out
 		}
 		m := &model{notes: maps.Clone(start), versions: map[string][]string{}}
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
 			call, fine := m.turn(rt)
 			status, out := run(call)
-			require.That(rt, (status == command.ExitDone) == fine, "%q: status %d, %q", call, status, out)
+			require.That(rt, (status == answer.ExitDone) == fine, "%q: status %d, %q", call, status, out)
 			got := h.texts(false)
 			require.That(rt, maps.Equal(got, m.notes), "%q made %q, the model has %q", call, got, m.notes)
 		}
 		for i, before := range slices.Backward(m.undo) {
 			status, out := run([]string{"undo"})
-			require.That(rt, status == command.ExitDone, "undo %d: status %d, %q", i, status, out)
+			require.That(rt, status == answer.ExitDone, "undo %d: status %d, %q", i, status, out)
 			got := h.texts(false)
 			require.That(rt, maps.Equal(got, before), "undo %d made %q, the model has %q", i, got, before)
 		}
 		got := h.texts(true)
 		require.That(rt, maps.Equal(got, start), "in the end there is %q", got)
 		status, out := run([]string{"undo"})
-		require.That(rt, status == command.ExitFailed && out == "Error: Nothing to undo.\n", "status %d, %q", status, out)
+		require.That(rt, status == answer.ExitFailed && out == "Error: Nothing to undo.\n", "status %d, %q", status, out)
 	})
 }
 
@@ -241,7 +242,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 					h.run(strings.Fields(call)...)
 				}
 				before := h.texts(true)
-				var said command.Reply
+				var said answer.Reply
 				if said, failing = h.runFailing(n, dead, strings.Fields(kind.call)); failing {
 					faults++
 				}
@@ -254,10 +255,10 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 
 // runFailing runs a call of which the n-th change of the disk fails. It reports
 // whether there was one.
-func (h *testVault) runFailing(n int, dead bool, args []string) (said command.Reply, failing bool) {
+func (h *testVault) runFailing(n int, dead bool, args []string) (said answer.Reply, failing bool) {
 	at := h.host()
 	defer at.Close()
-	v := require.Value(at.Open(context.Background(), command.Line{Folder: h.dir}))(h.t)
+	v := require.Value(at.Open(context.Background(), call.Line{Folder: h.dir}))(h.t)
 	calls := 0
 	v.Disk.Interpose(func() error {
 		calls++
@@ -266,31 +267,31 @@ func (h *testVault) runFailing(n int, dead bool, args []string) (said command.Re
 		}
 		return nil
 	})
-	said = respond(v, command.Line{Command: args[0], Args: args[1:], MayWrite: true})
+	said = respond(v, call.Line{Command: args[0], Args: args[1:], MayWrite: true})
 	return said, calls >= n
 }
 
 // judge looks at what a call has left.
-func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said command.Reply) {
+func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said answer.Reply) {
 	t.Helper()
 	left := withoutRemains(h.texts(true), before)
 	same := maps.Equal(left, before)
 	switch {
-	case said.Status == command.ExitDone && same:
+	case said.Status == answer.ExitDone && same:
 		t.Errorf("%s, fault %d: it says %q and did nothing", name, n, said.Text)
-	case said.Status != command.ExitDone && !same && !strings.Contains(said.Text, "stays changed"):
+	case said.Status != answer.ExitDone && !same && !strings.Contains(said.Text, "stays changed"):
 		t.Errorf("%s, fault %d (dead: %v): it says %q and left %q, was %q", name, n, dead, said.Text, left, before)
-	case said.Status != command.ExitDone && !same && !dead:
+	case said.Status != answer.ExitDone && !same && !dead:
 		t.Errorf("%s, fault %d: one fault and it is not taken back: %q", name, n, said.Text)
 	}
 	for path, text := range left {
-		if text != before[path] && said.Status != command.ExitDone && !strings.Contains(said.Text, path) {
+		if text != before[path] && said.Status != answer.ExitDone && !strings.Contains(said.Text, path) {
 			t.Errorf("%s, fault %d: it says %q and changed %s", name, n, said.Text, path)
 		}
 	}
 	ids := h.changes()
 	status, out, _ := h.run("undo", ids[len(ids)-1])
-	assert.That(t, status == command.ExitDone || same, "%s, fault %d: undo says %q", name, n, out)
+	assert.That(t, status == answer.ExitDone || same, "%s, fault %d: undo says %q", name, n, out)
 	got := withoutRemains(h.texts(true), before)
 	assert.That(t, maps.Equal(got, before), "%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.Text, got, before)
 }

@@ -22,7 +22,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/pdftext"
 )
 
@@ -37,21 +39,21 @@ var extensions = map[string]string{
 
 // writeAttachment makes a file of any kind but a note, a canvas or a base. Its bytes have to be
 // what its name promises.
-func writeAttachment(v *command.Vault, p command.Values) (command.Proposal, error) {
+func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 	data, err := base64.StdEncoding.DecodeString(p["data"])
 	switch {
 	case err != nil || len(data) == 0:
-		return command.Proposal{}, command.Misuse("Invalid value for data: it is not base64.")
+		return change.Proposal{}, answer.Misuse("Invalid value for data: it is not base64.")
 	case len(data) > maxWritten:
-		return command.Proposal{}, command.Misuse("Invalid value for data: %d bytes, at most %d are written.", len(data), maxWritten)
+		return change.Proposal{}, answer.Misuse("Invalid value for data: %d bytes, at most %d are written.", len(data), maxWritten)
 	case p.Has("path") == p.Has("name"):
-		return command.Proposal{}, command.Misuse("Use path=<path> or name=<name>.")
+		return change.Proposal{}, answer.Misuse("Use path=<path> or name=<name>.")
 	}
 	text := p["path"]
 	if p.Has("name") {
 		folder, err := attachmentFolder(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		text = path.Join(folder, p["name"])
 	}
@@ -61,50 +63,50 @@ func writeAttachment(v *command.Vault, p command.Values) (command.Proposal, erro
 	}
 	made, err := v.PathOf(text)
 	if err != nil {
-		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(text), err)
+		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(text), err)
 	}
 	wrong := func(why string) error {
-		return command.BadValue.Advise("give it the extension of its type").Failure("File %q cannot be written: %s.", command.Verbatim(made.String()), why)
+		return answer.BadValue.Advise("give it the extension of its type").Failure("File %q cannot be written: %s.", answer.Verbatim(made.String()), why)
 	}
 	shows := strings.HasPrefix(is, "image/") || is == "application/pdf" // of these types the marks are sure
 	switch kind := allowlist.FileKind(made.Ext()); {
 	case made.Ext() == "":
-		return command.Proposal{}, wrong("its name has no extension, and its bytes tell no type")
+		return change.Proposal{}, wrong("its name has no extension, and its bytes tell no type")
 	case kind == "note" || kind == "canvas" || kind == "base":
-		return command.Proposal{}, command.BadValue.Advise("create makes notes, canvases and bases from text").Failure("File %q is not an attachment.", command.Verbatim(made.String()))
+		return change.Proposal{}, answer.BadValue.Advise("create makes notes, canvases and bases from text").Failure("File %q is not an attachment.", answer.Verbatim(made.String()))
 	case strings.EqualFold(made.Ext(), "svg"):
 		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
-			return command.Proposal{}, wrong("its bytes are no SVG")
+			return change.Proposal{}, wrong("its bytes are no SVG")
 		}
 	case shows && !strings.EqualFold(made.Ext(), extensions[is]) && !(is == "image/jpeg" && strings.EqualFold(made.Ext(), "jpeg")):
-		return command.Proposal{}, wrong("its bytes are " + is)
+		return change.Proposal{}, wrong("its bytes are " + is)
 	case !shows && (kind == "image" || kind == "pdf"):
-		return command.Proposal{}, wrong("its bytes are no " + promised(made))
+		return change.Proposal{}, wrong("its bytes are no " + promised(made))
 	}
-	before, err := command.CurrentState(v, made)
+	before, err := change.CurrentState(v, made)
 	if err != nil {
-		return command.Proposal{}, command.WriteError(made.String(), err)
+		return change.Proposal{}, answer.WriteError(made.String(), err)
 	}
 	if before.Exists && !p.Has("overwrite") {
-		return command.Proposal{}, command.AlreadyExists.Advise("choose another name, or give overwrite to replace it").Failure("File %q already exists.", command.Verbatim(made.String()))
+		return change.Proposal{}, answer.AlreadyExists.Advise("choose another name, or give overwrite to replace it").Failure("File %q already exists.", answer.Verbatim(made.String()))
 	}
 	x, err := v.Index()
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	link := path.Base(made.String())
 	if place, ok := x.Resolve(link); ok && x.Files[place].Path != made {
 		link = made.String()
 	}
-	return command.Proposal{
-		Steps: []command.Step{{Path: made, Before: before, After: command.Existing(data)}}, Message: "Written: " + made.String(), Note: made,
+	return change.Proposal{
+		Steps: []change.Step{{Path: made, Before: before, After: change.Existing(data)}}, Message: "Written: " + made.String(), Note: made,
 		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
 	}, nil
 }
 
 // attachmentFolder returns the folder for new attachments, "" for that of the vault. It can be
 // next to a note, which the request then names.
-func attachmentFolder(v *command.Vault, p command.Values) (string, error) {
+func attachmentFolder(v *call.Vault, p call.Values) (string, error) {
 	var app struct {
 		Folder string `json:"attachmentFolderPath"`
 	}
@@ -113,64 +115,64 @@ func attachmentFolder(v *command.Vault, p command.Values) (string, error) {
 	}
 	below, ofNote := strings.CutPrefix(app.Folder, "./")
 	if !ofNote {
-		return command.NormalPath(app.Folder), nil
+		return call.NormalPath(app.Folder), nil
 	}
 	if !p.Has("note") {
-		return "", command.Misuse("In this vault attachments are kept next to their note: give note=<name> too, or path=<path>.")
+		return "", answer.Misuse("In this vault attachments are kept next to their note: give note=<name> too, or path=<path>.")
 	}
 	note, err := v.Resolve(p["note"])
 	if err != nil {
 		return "", err
 	}
-	return path.Join(note.Folder(), command.NormalPath(below)), nil
+	return path.Join(note.Folder(), call.NormalPath(below)), nil
 }
 
 // textOfAttachment prints a text as it is, and of a PDF the text of its pages.
-func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
+func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	info, err := v.Disk.Stat(t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	uses := budget.From(v.Ctx)
 	if err := uses.Hold(info.Size()); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	file, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	switch isPDF := marked(file) == "application/pdf"; {
 	case !isPDF && isText(file):
 		shown := v.Shown(t.Path, file)
-		return command.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
+		return answer.FromNote(t.Path, shown, string(shown)), uses.Put(int64(len(shown)))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
-		return command.Reply{}, command.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", command.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
+		return answer.Reply{}, answer.BadValue.Advise(hint).Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
 	}
 	first, last := 1, math.MaxInt
 	if p.Has("pages") {
 		var ok bool
 		if first, last, ok = parseRange(p["pages"]); !ok {
-			return command.Reply{}, command.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", command.Verbatim(p["pages"]))
+			return answer.Reply{}, answer.Misuse("Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.", answer.Verbatim(p["pages"]))
 		}
 	}
-	said := command.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
+	said := answer.FromNote(t.Path, v.Shown(t.Path, file), "") // before the file is changed in memory
 	pages, total, err := pdftext.Read(file, first, last, uses)
 	var malformed *pdftext.Malformed
 	var over *budget.Overrun
 	switch {
 	case errors.As(err, &malformed):
-		return command.Reply{}, command.OtherFailure.Advise("attachment:read tells its size; the user can open it").Failure("PDF %q cannot be read: %v", command.Verbatim(t.Typed), err)
+		return answer.Reply{}, answer.OtherFailure.Advise("attachment:read tells its size; the user can open it").Failure("PDF %q cannot be read: %v", answer.Verbatim(t.Typed), err)
 	case errors.As(err, &over):
-		return command.Reply{}, command.Kind{Code: over.Code(), Hint: "ask for some of its pages, such as pages=1-20"}.Failure("PDF %q is too large: %v", command.Verbatim(t.Typed), err)
+		return answer.Reply{}, answer.Kind{Code: over.Code(), Hint: "ask for some of its pages, such as pages=1-20"}.Failure("PDF %q is too large: %v", answer.Verbatim(t.Typed), err)
 	case err != nil:
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	case total > 0 && first > total:
-		return command.Reply{}, command.Misuse("Invalid value for pages: %s. The PDF has %s.", command.Verbatim(p["pages"]), command.Count(total, "page"))
+		return answer.Reply{}, answer.Misuse("Invalid value for pages: %s. The PDF has %s.", answer.Verbatim(p["pages"]), answer.Count(total, "page"))
 	}
 	var out strings.Builder
 	var broken []string
@@ -186,7 +188,7 @@ func textOfAttachment(v *command.Vault, p command.Values) (command.Reply, error)
 	}
 	said.Text, said.Notice = string(v.Redact([]byte(out.String()))), strings.Join(broken, "; ")
 	if written == 0 && len(broken) == 0 {
-		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", command.Count(len(pages), "page"))
+		said.Text, said.Notice = "", fmt.Sprintf("no text in it: %s, which may show images of text", answer.Count(len(pages), "page"))
 	}
 	return said, nil
 }

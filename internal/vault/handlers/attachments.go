@@ -14,8 +14,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -23,10 +24,10 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "attachments", Run: listAttachments},
-		command.Command{Name: "attachment:read", Run: readAttachment},
-		command.Command{Name: "attachment:text", Run: textOfAttachment},
-		command.Command{Name: "attachment:write", Plan: writeAttachment},
+		Command{Name: "attachments", Run: listAttachments},
+		Command{Name: "attachment:read", Run: readAttachment},
+		Command{Name: "attachment:text", Run: textOfAttachment},
+		Command{Name: "attachment:write", Plan: writeAttachment},
 	)
 }
 
@@ -37,39 +38,39 @@ type file struct {
 	users      []index.Edge // the notes and canvases that link to it or embed it
 }
 
-func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) {
+func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 	x, err := v.Index()
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	found, err := attachmentsOf(v, x, p)
 	switch {
 	case err != nil:
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(found))), nil
-	case p["format"] != command.FormatJSON && len(found) == 0:
-		return command.Text("No attachments found."), nil
-	case p["format"] != command.FormatJSON:
-		table := command.Table{}
+		return answer.Text(strconv.Itoa(len(found))), nil
+	case p["format"] != answer.FormatJSON && len(found) == 0:
+		return answer.Text("No attachments found."), nil
+	case p["format"] != answer.FormatJSON:
+		table := answer.Table{}
 		for _, f := range found {
-			names := command.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
-			users := command.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
+			names := answer.Map(f.users[:min(len(f.users), maxUsers)], func(user index.Edge) string { return x.Files[user.Place].Path.String() })
+			users := answer.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
 			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
 		}
-		return table.Reply(command.FormatTSV), nil
+		return table.Reply(answer.FormatTSV), nil
 	case len(found) == 0:
-		return command.Text("[]"), nil
+		return answer.Text("[]"), nil
 	}
 	paths := quotedPaths.Of(&v.Host.Memo, x.Files)
-	return command.Rows(len(found), func(b []byte, row int) []byte {
+	return answer.Rows(len(found), func(b []byte, row int) []byte {
 		f := found[row]
 		b = append(b, '[')
 		if row > 0 {
 			b[len(b)-1] = ','
 		}
-		b = command.AppendJSON(append(b, `{"path":`...), f.path)
-		b = command.AppendJSON(append(b, `,"type":`...), f.kind)
+		b = answer.AppendJSON(append(b, `{"path":`...), f.path)
+		b = answer.AppendJSON(append(b, `,"type":`...), f.kind)
 		b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
 		b = append(b, `,"usedIn":[`...)
 		for i, user := range f.users {
@@ -86,7 +87,7 @@ func listAttachments(v *command.Vault, p command.Values) (command.Reply, error) 
 }
 
 // attachmentsOf returns the attachments that a request is about, in the order of listings.
-func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, error) {
+func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error) {
 	var found []file
 	graph := x.Graph()
 	var used map[int32]bool // by the note
@@ -97,14 +98,14 @@ func attachmentsOf(v *command.Vault, x *index.Index, p command.Values) ([]file, 
 		}
 		place, ok := x.Place(note.String())
 		if !ok {
-			return nil, command.FileNotFound(p["note"])
+			return nil, answer.FileNotFound(p["note"])
 		}
 		used = map[int32]bool{}
 		for _, edge := range graph.Out(place) {
 			used[edge.Place] = true
 		}
 	}
-	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
+	sorted, err := v.EachFileBelow(p["folder"], func(l call.Listed) {
 		extension := l.Path.Ext()
 		if !isAttachment(extension) || p.Has("type") && allowlist.FileKind(extension) != p["type"] {
 			return
@@ -147,7 +148,7 @@ var quotedPaths = &search.Derived[quoted]{Name: "paths as JSON", Compute: func(f
 	var text []byte
 	starts := make([]int, len(files)+1)
 	for i, f := range files {
-		text = command.AppendJSON(text, f.Path.String())
+		text = answer.AppendJSON(text, f.Path.String())
 		starts[i+1] = len(text)
 	}
 	return quoted{string(text), starts}
@@ -163,51 +164,51 @@ const (
 // readAttachment prints a text as it is. Of an image it prints a line about it and a line with its
 // bytes, which the gateway hands to the client as an image. Of any other file it tells
 // the type and the size.
-func readAttachment(v *command.Vault, p command.Values) (command.Reply, error) {
+func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	info, err := v.Disk.Stat(t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	size := info.Size()
 	if size > maxAttachmentText {
-		return command.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
+		return answer.Text(fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
 	}
 	text, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	known := v.Shown(t.Path, text)
 	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
 	switch {
 	case isText(text):
-		return command.FromNote(t.Path, known, string(known)), nil
+		return answer.FromNote(t.Path, known, string(known)), nil
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
-		return command.FromNote(t.Path, known, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
+		return answer.FromNote(t.Path, known, fmt.Sprintf("%s, %d bytes: not a text, and not an image that can be shown", kind, len(text))), nil
 	}
 	about, shown := fmt.Sprintf("%s%s, %d bytes", kind, dimensions(text), len(text)), text
 	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if most > 0 {
 		var over *budget.Overrun
 		switch shown, kind, err = scaled(v.Ctx, text, kind, most); {
 		case errors.As(err, &over) || v.Ctx.Err() != nil:
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		case err != nil:
-			return command.Reply{}, command.Failure("Image %q cannot be read: %v", command.Verbatim(t.Typed), err)
+			return answer.Reply{}, answer.Failure("Image %q cannot be read: %v", answer.Verbatim(t.Typed), err)
 		case len(shown) != len(text):
 			about += fmt.Sprintf("; shown as %s%s", kind, dimensions(shown))
 		}
 	}
 	if len(shown) > maxImage {
-		return command.FromNote(t.Path, known, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
+		return answer.FromNote(t.Path, known, fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage)), nil
 	}
-	said := command.FromNote(t.Path, known, about)
+	said := answer.FromNote(t.Path, known, about)
 	if v.ForGateway {
 		said.Text += "\n" + base64.StdEncoding.EncodeToString(shown)
 		said.Image = kind

@@ -10,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -20,12 +22,12 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "base:create", Plan: createInBase, Verify: filledIn("the app has filled in the note by itself")},
-		command.Command{Name: "base:set", Plan: setInBase},
-		command.Command{Name: "base:add-view", Plan: restructuring(addView)},
-		command.Command{Name: "base:set-view", Plan: restructuring(setView)},
-		command.Command{Name: "base:remove-view", Plan: restructuring(removeView)},
-		command.Command{Name: "base:set-formula", Plan: restructuring(setFormula)},
+		Command{Name: "base:create", Plan: createInBase, Verify: filledIn("the app has filled in the note by itself")},
+		Command{Name: "base:set", Plan: setInBase},
+		Command{Name: "base:add-view", Plan: restructuring(addView)},
+		Command{Name: "base:set-view", Plan: restructuring(setView)},
+		Command{Name: "base:remove-view", Plan: restructuring(removeView)},
+		Command{Name: "base:set-formula", Plan: restructuring(setFormula)},
 	)
 }
 
@@ -33,18 +35,18 @@ func init() {
 // plainly what they ask for, with a key for each property that the view shows. Like
 // the app it takes every name of a view, puts a number after a name that is taken,
 // and confirms without the folder.
-func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
+func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	path, err := base(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	base, _, err := readBase(v, path, "")
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
 	if strings.ContainsAny(name, `/\`) {
-		return command.Proposal{}, command.Misuse("Invalid value for name: %s. It is a name without a folder.", command.Verbatim(p["name"]))
+		return change.Proposal{}, answer.Misuse("Invalid value for name: %s. It is a name without a folder.", answer.Verbatim(p["name"]))
 	}
 	shown, err := base.View(p["view"])
 	if err != nil {
@@ -60,10 +62,10 @@ func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) 
 			typed = asked + " " + strconv.Itoa(n) + ".md"
 		}
 		if n == maxNumbered {
-			return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(asked+".md"))
+			return change.Proposal{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(asked+".md"))
 		}
 		if made, err = v.PathOf(typed); err != nil {
-			return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 		}
 		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
 			break
@@ -71,33 +73,33 @@ func createInBase(v *command.Vault, p command.Values) (command.Proposal, error) 
 	}
 	text, err := withImplied([]byte(p["content"]), implied)
 	if err != nil {
-		return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(made.String()), err)
+		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(made.String()), err)
 	}
 	if p.Has("group") {
 		if shown.Group == nil {
-			return command.Proposal{}, command.BadValue.Failure("The view %q has no groups.", command.Verbatim(shown.Name))
+			return change.Proposal{}, answer.BadValue.Failure("The view %q has no groups.", answer.Verbatim(shown.Name))
 		}
 		name := strings.TrimPrefix(shown.Group.Property, "note.")
 		if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
-			return command.Proposal{}, command.BadValue.Failure("The view groups by %q, and no note has that as a property.", command.Verbatim(name))
+			return change.Proposal{}, answer.BadValue.Failure("The view groups by %q, and no note has that as a property.", answer.Verbatim(name))
 		}
-		value, err := newValue(v, command.Values{"name": name, "value": p["group"]})
+		value, err := newValue(v, call.Values{"name": name, "value": p["group"]})
 		if err == nil {
 			text, err = value.Set(made, text)
 		}
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 	}
-	proposal := command.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
+	proposal := change.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
 	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
-	proposal.Steps = []command.Step{{Path: made, After: command.Existing(text)}}
+	proposal.Steps = []change.Step{{Path: made, After: change.Existing(text)}}
 	return proposal, err
 }
 
 // madeToFit adds the links that the filters ask for to the text of a new note, and says which
 // filters it does not pass then.
-func madeToFit(v *command.Vault, base *bases.Base, shown bases.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
+func madeToFit(v *call.Vault, base *bases.Base, shown bases.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
 	files, err := baseFiles(v, path.String())
 	if err != nil || base.Fatal() != nil {
 		return text, "", err
@@ -133,7 +135,7 @@ func madeToFit(v *command.Vault, base *bases.Base, shown bases.View, path, made 
 // withImplied returns a text with the properties that are asked for and that it
 // does not have.
 func withImplied(text []byte, i bases.Implied) ([]byte, error) {
-	found, err := command.PropertiesIn(text)
+	found, err := change.PropertiesIn(text)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +163,7 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 		}
 	}
 	if len(i.Tags) > 0 {
-		err = set("tags", frontmatter.ListOf(command.Map(i.Tags, textValue)))
+		err = set("tags", frontmatter.ListOf(answer.Map(i.Tags, textValue)))
 	}
 	return text, err
 }
@@ -171,11 +173,11 @@ const maxNumbered = 10_000
 
 // filledIn judges a new note, in which the app fills in what the filters of a view or a template ask
 // for.
-func filledIn(style string) command.Verifier {
-	return func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
-		verdict := command.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
-		if !verdict.Done && command.AddsOnce(c.Now.Text, nil, p["content"]) {
-			return command.Verdict{Done: true, Style: style}, nil
+func filledIn(style string) change.Verifier {
+	return func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
+		verdict := change.IsComposedOf(c.Now.Text, false, []byte(p["content"]))
+		if !verdict.Done && change.AddsOnce(c.Now.Text, nil, p["content"]) {
+			return change.Verdict{Done: true, Style: style}, nil
 		}
 		return verdict, nil
 	}
@@ -183,31 +185,31 @@ func filledIn(style string) command.Verifier {
 
 // setInBase changes the notes among the rows of a view, as one change that undo
 // takes back as a whole. Nothing is changed if one of them cannot be.
-func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
+func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	path, err := base(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	base, name, err := readBase(v, path, p["view"])
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	q, err := parseQuery(base, name, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	q.Columns = []bases.Column{}
 	files, err := baseFiles(v, path.String())
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	table, err := base.Run(v.Ctx, files.Source(), q)
 	if err != nil {
-		return command.Proposal{}, queryFailed(err)
+		return change.Proposal{}, queryFailed(err)
 	}
 	value, err := newValue(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	var notes []disk.Path
 	for _, row := range table.Rows {
@@ -216,7 +218,7 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 		path, err := v.PathOf(row.Path)
 		if err != nil {
-			return command.Proposal{}, command.FileNotFound(row.Path)
+			return change.Proposal{}, answer.FileNotFound(row.Path)
 		}
 		notes = append(notes, path)
 	}
@@ -226,48 +228,48 @@ func setInBase(v *command.Vault, p command.Values) (command.Proposal, error) {
 // restructuring returns the command that changes a base in one way. Comments, and keys that the
 // change is not about, keep their bytes. A change that the engine has something against, such as
 // an expression that does not parse, is refused; what was wrong before may stay so.
-func restructuring(change func(text []byte, base *bases.Base, p command.Values) (edited []byte, said string, err error)) func(*command.Vault, command.Values) (command.Proposal, error) {
-	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+func restructuring(restructure func(text []byte, base *bases.Base, p call.Values) (edited []byte, said string, err error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		path, err := base(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		before, err := v.Disk.Read(path)
 		if err != nil {
-			return command.Proposal{}, command.ReadError(path.String(), err)
+			return change.Proposal{}, answer.ReadError(path.String(), err)
 		}
 		old, err := parseBase(before)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		after, said, err := change(before, old, p)
+		after, said, err := restructure(before, old, p)
 		var refusal *frontmatter.Refusal
 		var malformed *frontmatter.Malformed
 		if errors.As(err, &refusal) || errors.As(err, &malformed) {
-			err = command.Failure("Base %q cannot be changed: %v", command.Verbatim(path.String()), err)
+			err = answer.Failure("Base %q cannot be changed: %v", answer.Verbatim(path.String()), err)
 		}
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		now, err := parseBase(after)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		for _, problem := range now.Problems {
 			problem.Line = 0
 			if !slices.ContainsFunc(old.Problems, func(known bases.Problem) bool {
 				return known.Text == problem.Text && known.Expression == problem.Expression
 			}) {
-				return command.Proposal{}, command.BadValue.Advise("base:check lists what is wrong with a base").Failure("The change would break the base: %s", problem)
+				return change.Proposal{}, answer.BadValue.Advise("base:check lists what is wrong with a base").Failure("The change would break the base: %s", problem)
 			}
 		}
-		return command.Proposal{Steps: []command.Step{{Path: path, Before: command.Existing(before), After: command.Existing(after)}}, Message: said + " in " + path.String(), Note: path}, nil
+		return change.Proposal{Steps: []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said + " in " + path.String(), Note: path}, nil
 	}
 }
 
-func addView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+func addView(text []byte, base *bases.Base, p call.Values) ([]byte, string, error) {
 	if slices.ContainsFunc(base.Views, func(v bases.View) bool { return v.Name == p["name"] }) {
-		return nil, "", command.AlreadyExists.Advise("base:set-view changes it").Failure("View %q already exists.", command.Verbatim(p["name"]))
+		return nil, "", answer.AlreadyExists.Advise("base:set-view changes it").Failure("View %q already exists.", answer.Verbatim(p["name"]))
 	}
 	keys, err := viewKeys(p)
 	if err != nil {
@@ -279,10 +281,10 @@ func addView(text []byte, base *bases.Base, p command.Values) ([]byte, string, e
 	view := slices.Insert(keys, 1, frontmatter.Property{Key: "name", Value: textValue(p["name"])}) // type is the first
 	view = slices.DeleteFunc(view, func(k frontmatter.Property) bool { return k.Value.Kind() == frontmatter.Null })
 	edited, err := frontmatter.AddTo(text, "views", frontmatter.Parts{Kind: frontmatter.Map, Fields: view}.Value())
-	return edited, fmt.Sprintf("Added: view %q", command.Verbatim(p["name"])), err
+	return edited, fmt.Sprintf("Added: view %q", answer.Verbatim(p["name"])), err
 }
 
-func setView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+func setView(text []byte, base *bases.Base, p call.Values) ([]byte, string, error) {
 	at, unknown := base.Place(p["view"])
 	if unknown != nil {
 		return nil, "", noView(unknown)
@@ -292,7 +294,7 @@ func setView(text []byte, base *bases.Base, p command.Values) ([]byte, string, e
 		return nil, "", err
 	}
 	if len(keys) == 0 {
-		return nil, "", command.Misuse("Nothing to change: give type, filters, order, sort, group, limit or summaries.")
+		return nil, "", answer.Misuse("Nothing to change: give type, filters, order, sort, group, limit or summaries.")
 	}
 	for _, k := range keys {
 		value := &k.Value
@@ -303,41 +305,41 @@ func setView(text []byte, base *bases.Base, p command.Values) ([]byte, string, e
 			return nil, "", err
 		}
 	}
-	return text, fmt.Sprintf("Changed: view %q", command.Verbatim(base.Views[at].Name)), nil
+	return text, fmt.Sprintf("Changed: view %q", answer.Verbatim(base.Views[at].Name)), nil
 }
 
-func removeView(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+func removeView(text []byte, base *bases.Base, p call.Values) ([]byte, string, error) {
 	at, unknown := base.Place(p["view"])
 	if unknown != nil {
 		return nil, "", noView(unknown)
 	}
 	edited, err := frontmatter.RemoveFrom(text, "views", at)
-	return edited, fmt.Sprintf("Removed: view %q", command.Verbatim(base.Views[at].Name)), err
+	return edited, fmt.Sprintf("Removed: view %q", answer.Verbatim(base.Views[at].Name)), err
 }
 
-func setFormula(text []byte, base *bases.Base, p command.Values) ([]byte, string, error) {
+func setFormula(text []byte, base *bases.Base, p call.Values) ([]byte, string, error) {
 	name := p["name"]
 	_, known := base.Formulas[name]
 	switch {
 	case p.Has("remove") == p.Has("expr"):
-		return nil, "", command.Misuse("Use expr=<expression> or remove.")
+		return nil, "", answer.Misuse("Use expr=<expression> or remove.")
 	case p.Has("remove") && !known:
-		return nil, "", command.NotFoundNearest.Failure("Formula %q not found.", command.Verbatim(name))
+		return nil, "", answer.NotFoundNearest.Failure("Formula %q not found.", answer.Verbatim(name))
 	case p.Has("remove"):
 		edited, err := frontmatter.SetIn(text, []string{"formulas"}, name, nil)
-		return edited, fmt.Sprintf("Removed: formula %q", command.Verbatim(name)), err
+		return edited, fmt.Sprintf("Removed: formula %q", answer.Verbatim(name)), err
 	}
 	for other := range base.Formulas {
 		if !known && strings.EqualFold(other, name) {
-			return nil, "", command.AlreadyExists.Failure("Formula %q already exists, with other capitals.", command.Verbatim(other))
+			return nil, "", answer.AlreadyExists.Failure("Formula %q already exists, with other capitals.", answer.Verbatim(other))
 		}
 	}
 	if _, err := bases.ParseExpression(p["expr"]); err != nil {
-		return nil, "", command.Misuse("Invalid value for expr: %s: %v", command.Verbatim(p["expr"]), err)
+		return nil, "", answer.Misuse("Invalid value for expr: %s: %v", answer.Verbatim(p["expr"]), err)
 	}
 	value := textValue(p["expr"])
 	edited, err := frontmatter.SetIn(text, []string{"formulas"}, name, &value)
-	return edited, fmt.Sprintf("Set: formula %q", command.Verbatim(name)), err
+	return edited, fmt.Sprintf("Set: formula %q", answer.Verbatim(name)), err
 }
 
 func textValue(text string) frontmatter.Value {
@@ -349,7 +351,7 @@ const noKey = "none"
 
 // viewKeys returns the keys of a view that a request gives, as they are in the file; null is for
 // one that it takes out.
-func viewKeys(p command.Values) (keys frontmatter.Properties, err error) {
+func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 	for _, of := range []struct {
 		param, key string
 		read       func(text string) (frontmatter.Value, error)
@@ -410,7 +412,7 @@ func viewKeys(p command.Values) (keys frontmatter.Properties, err error) {
 		var value frontmatter.Value
 		if text := p[of.param]; text != noKey || of.param == "type" {
 			if value, err = of.read(text); err != nil {
-				return nil, command.Misuse("Invalid value for %s: %s: %v", of.param, command.Verbatim(text), err)
+				return nil, answer.Misuse("Invalid value for %s: %s: %v", of.param, answer.Verbatim(text), err)
 			}
 		}
 		keys = append(keys, frontmatter.Property{Key: of.key, Value: value})

@@ -10,9 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -21,15 +22,15 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "bases", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
-			found, err := v.PathsBelow("", func(l command.Listed) bool { return l.Path.Ext() == baseExtension })
-			return listing(p, found, command.Text("No base files found in vault")), err // like the app, without a full stop
+		Command{Name: "bases", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
+			found, err := v.PathsBelow("", func(l call.Listed) bool { return l.Path.Ext() == baseExtension })
+			return listing(p, found, answer.Text("No base files found in vault")), err // like the app, without a full stop
 		}},
-		command.Command{Name: "base:views", Run: listViews},
-		command.Command{Name: "base:check", Run: checkBase},
-		command.Command{Name: "base:eval", Run: evaluate},
-		command.Command{Name: "base:query", Run: queryBase},
-		command.Command{Name: "query", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+		Command{Name: "base:views", Run: listViews},
+		Command{Name: "base:check", Run: checkBase},
+		Command{Name: "base:eval", Run: evaluate},
+		Command{Name: "base:query", Run: queryBase},
+		Command{Name: "query", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
 			return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all")) // a query that is not in any base
 		}},
 	)
@@ -40,75 +41,75 @@ const baseExtension = "base"
 // listViews prints the name and the type of each view, as the app does for the
 // base that is open; file= and path= are ours. A view without a name or type
 // has an empty cell: what the app prints there was never recorded.
-func listViews(v *command.Vault, p command.Values) (command.Reply, error) {
+func listViews(v *call.Vault, p call.Values) (answer.Reply, error) {
 	base, err := base(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	text, err := textOfBase(v, base)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	content, err := frontmatter.Parse(text) // a base is one block of YAML
 	if err != nil {
-		return command.Reply{}, command.Failure("Base file %q cannot be read: %v", command.Verbatim(base.String()), err)
+		return answer.Reply{}, answer.Failure("Base file %q cannot be read: %v", answer.Verbatim(base.String()), err)
 	}
 	views, _ := content.Lookup("views")
-	table := command.Table{}
+	table := answer.Table{}
 	for _, view := range views.Value.List() {
 		name, _ := view.Fields().Lookup("name")
 		kind, _ := view.Fields().Lookup("type")
 		table.Rows = append(table.Rows, []string{name.Value.String(), kind.Value.String()})
 	}
-	return table.Reply(command.FormatTSV), nil
+	return table.Reply(answer.FormatTSV), nil
 }
 
 // base finds out which base a request means. The ending may be left out of a
 // name, as for a note.
-func base(v *command.Vault, p command.Values) (disk.Path, error) {
+func base(v *call.Vault, p call.Values) (disk.Path, error) {
 	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+baseExtension) {
 		p["file"] = name + "." + baseExtension
 	}
 	t, err := v.Target(p)
 	switch {
 	case err != nil && (p.Has("file") || p.Has("path")):
-		return disk.Path{}, command.BaseNotFound(p["file"] + p["path"])
+		return disk.Path{}, answer.BaseNotFound(p["file"] + p["path"])
 	case err != nil:
 		return disk.Path{}, err
 	case t.Path.Ext() == baseExtension:
 		return t.Path, nil
 	case p.Has("path"):
-		return disk.Path{}, command.Failure("Not a base file: %q", command.Verbatim(t.Path.String()))
+		return disk.Path{}, answer.Failure("Not a base file: %q", answer.Verbatim(t.Path.String()))
 	}
-	return disk.Path{}, command.Failure("Active file is not a base file: %s", t.Path)
+	return disk.Path{}, answer.Failure("Active file is not a base file: %s", t.Path)
 }
 
 // textOfBase reads a base, or a note that has one in it.
-func textOfBase(v *command.Vault, path disk.Path) ([]byte, error) {
+func textOfBase(v *call.Vault, path disk.Path) ([]byte, error) {
 	text, err := v.Disk.Read(path)
 	switch {
 	case disk.IsMissing(err):
-		return nil, command.BaseNotFound(path.String())
+		return nil, answer.BaseNotFound(path.String())
 	case err != nil:
-		return nil, command.ReadError(path.String(), err)
+		return nil, answer.ReadError(path.String(), err)
 	}
 	return text, nil
 }
 
 // checkBase lists all that is wrong with a base, also where it is no YAML.
-func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
+func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	path, err := base(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	text, err := textOfBase(v, path)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	read, err := bases.Read(text)
 	malformed, isMalformed := errors.AsType[*frontmatter.Malformed](err)
 	if err != nil && !isMalformed {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	var problems []bases.Problem
 	if isMalformed {
@@ -116,9 +117,9 @@ func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
 	} else {
 		problems = read.Problems
 	}
-	if p["format"] != command.FormatJSON {
-		lines := command.Map(problems, func(problem bases.Problem) string { return problem.String() })
-		return command.FromNote(path, text, cmp.Or(strings.Join(lines, "\n"), "No problems found.")), nil
+	if p["format"] != answer.FormatJSON {
+		lines := answer.Map(problems, func(problem bases.Problem) string { return problem.String() })
+		return answer.FromNote(path, text, cmp.Or(strings.Join(lines, "\n"), "No problems found.")), nil
 	}
 	type row struct {
 		Line       int    `json:"line,omitempty"`
@@ -135,57 +136,57 @@ func checkBase(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		rows = append(rows, r)
 	}
-	answer, err := json.MarshalIndent(rows, "", "  ")
-	return command.FromNote(path, text, string(answer)), err
+	printed, err := json.MarshalIndent(rows, "", "  ")
+	return answer.FromNote(path, text, string(printed)), err
 }
 
 // evaluate prints the value of one expression for a note.
-func evaluate(v *command.Vault, p command.Values) (command.Reply, error) {
+func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	program, err := bases.ParseExpression(p["expr"])
 	if err != nil {
-		return command.Reply{}, command.Misuse("Invalid value for expr: %v", err)
+		return answer.Reply{}, answer.Misuse("Invalid value for expr: %v", err)
 	}
 	files, err := baseFiles(v, t.Path.String())
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	entry := files.Entry(t.Path.String())
 	if entry == nil {
-		return command.Reply{}, command.FileNotFound(t.Typed)
+		return answer.Reply{}, answer.FileNotFound(t.Typed)
 	}
 	src := files.Source()
 	if p.Has("base") {
 		text := p["base"]
 		path, err := v.PathOf(text)
 		if err != nil || path.Ext() != baseExtension {
-			return command.Reply{}, command.BaseNotFound(text)
+			return answer.Reply{}, answer.BaseNotFound(text)
 		}
 		base, _, err := readBase(v, path, "")
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		src.Formulas = base.Formulas
 	}
 	got, err := evaluated(v.Ctx, src.Environment, entry, program)
 	if err != nil {
-		return command.Reply{}, queryFailed(err)
+		return answer.Reply{}, queryFailed(err)
 	}
 	if got.IsError() {
-		return command.Reply{}, command.Failure("%s", got.Message())
+		return answer.Reply{}, answer.Failure("%s", got.Message())
 	}
-	if p["format"] != command.FormatJSON {
-		return command.Text(got.Text()), nil
+	if p["format"] != answer.FormatJSON {
+		return answer.Text(got.Text()), nil
 	}
-	answer, err := json.Marshal(struct {
+	printed, err := json.Marshal(struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
 	}{got.Kind().String(), got.Text(), got.JSON()})
-	return command.Text(string(answer)), err
+	return answer.Text(string(printed)), err
 }
 
 func evaluated(ctx context.Context, env formula.Environment, e formula.Entry, program *formula.Program) (formula.Value, error) {
@@ -201,7 +202,7 @@ type noteBase struct {
 }
 
 // basesIn returns the bases of a note, its code blocks first.
-func basesIn(v *command.Vault, path disk.Path, text []byte) (found []noteBase, err error) {
+func basesIn(v *call.Vault, path disk.Path, text []byte) (found []noteBase, err error) {
 	for _, block := range codeBlocks(string(text), baseExtension) {
 		base, err := parseBase([]byte(block))
 		if err != nil {
@@ -260,25 +261,25 @@ func codeBlocks(text, language string) (blocks []string) {
 }
 
 // queryBase answers a view of a base.
-func queryBase(v *command.Vault, p command.Values) (command.Reply, error) {
+func queryBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	path, err := v.PathOf(p["path"])
 	if !p.Has("path") || err != nil || path.Ext() != "md" { // a note by its path may have a base in it
 		path, err = base(v, p)
 	}
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	base, name, err := readBase(v, path, p["view"])
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	return answerQuery(v, base, name, path.String(), p, true)
 }
 
-func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p command.Values, everyFile bool) (command.Reply, error) {
+func answerQuery(v *call.Vault, base *bases.Base, viewName, this string, p call.Values, everyFile bool) (answer.Reply, error) {
 	q, err := parseQuery(base, viewName, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if p.Has("this") {
 		path, err := v.FindPath(p["this"])
@@ -286,13 +287,13 @@ func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p co
 			_, err = v.Disk.Stat(path)
 		}
 		if err != nil {
-			return command.Reply{}, command.ReadError(p["this"], err)
+			return answer.Reply{}, answer.ReadError(p["this"], err)
 		}
 		this = path.String()
 	}
 	files, err := baseFiles(v, this)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	src := files.Source()
 	if !everyFile {
@@ -300,9 +301,9 @@ func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p co
 	}
 	table, err := base.Run(v.Ctx, src, q)
 	if err != nil {
-		return command.Reply{}, queryFailed(err)
+		return answer.Reply{}, queryFailed(err)
 	}
-	var said command.Reply
+	var said answer.Reply
 	if format := cmp.Or(p["format"], bases.JSON); format != bases.JSON {
 		said.Text = table.Print(format)
 	} else {
@@ -318,7 +319,7 @@ func answerQuery(v *command.Vault, base *bases.Base, viewName, this string, p co
 
 // noRows says why a query has no rows: it asks for a property that no note has, or the
 // filters drop them all.
-func noRows(v *command.Vault, q bases.Query) (string, error) {
+func noRows(v *call.Vault, q bases.Query) (string, error) {
 	known, err := propertyNames(v)
 	if err != nil {
 		return "", err
@@ -327,8 +328,8 @@ func noRows(v *command.Vault, q bases.Query) (string, error) {
 		if slices.ContainsFunc(known, func(other string) bool { return strings.EqualFold(name, other) }) {
 			continue
 		}
-		notice := fmt.Sprintf("no note has the property %q", command.Verbatim(name))
-		switch hint := command.DidYouMean(lookup.NearestNames(name, known)); {
+		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
+		switch hint := answer.DidYouMean(lookup.NearestNames(name, known)); {
 		case formula.IsFunction(name):
 			notice += "; the function is " + name + "()"
 		case hint != "":
@@ -340,14 +341,14 @@ func noRows(v *command.Vault, q bases.Query) (string, error) {
 }
 
 // parseQuery reads what a request lays over a view.
-func parseQuery(base *bases.Base, viewName string, p command.Values) (q bases.Query, err error) {
+func parseQuery(base *bases.Base, viewName string, p call.Values) (q bases.Query, err error) {
 	q = bases.Query{View: viewName, Explain: p.Has("explain")}
 	read := func(name string, parse func(text string) error) {
 		if err != nil || !p.Has(name) {
 			return
 		}
 		if failed := parse(p[name]); failed != nil {
-			err = command.Misuse("Invalid value for %s: %s: %v", name, command.Verbatim(p[name]), failed)
+			err = answer.Misuse("Invalid value for %s: %s: %v", name, answer.Verbatim(p[name]), failed)
 		}
 	}
 	read("where", func(text string) (err error) { q.Where, err = bases.ParseExpression(text); return err })
@@ -380,16 +381,16 @@ func queryFailed(err error) error {
 	case errors.As(err, &unknown):
 		return noView(unknown)
 	case errors.As(err, &broken):
-		return command.Failure("%v", err)
+		return answer.Failure("%v", err)
 	}
 	return err
 }
 
 // noView names the views that a base has instead.
 func noView(unknown *bases.UnknownView) error {
-	kind := command.NotFoundNearest
+	kind := answer.NotFoundNearest
 	if len(unknown.Known) > 0 {
-		kind.Hint = fmt.Sprintf("the views are %s", command.List(unknown.Known, maxViews))
+		kind.Hint = fmt.Sprintf("the views are %s", answer.List(unknown.Known, maxViews))
 	}
 	return kind.DidYouMean(lookup.NearestNames(unknown.Name, unknown.Known), "%v", unknown)
 }
@@ -399,7 +400,7 @@ const maxViews = 12
 
 // baseFiles returns the files of the vault as expressions see them. this is the
 // path that this represents.
-func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
+func baseFiles(v *call.Vault, this string) (*bases.Vault, error) {
 	x, err := v.Index()
 	if err != nil {
 		return nil, err
@@ -417,7 +418,7 @@ func baseFiles(v *command.Vault, this string) (*bases.Vault, error) {
 
 // readBase reads a base, or the one in a note that has a view. It returns the name
 // of the view in the base.
-func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, string, error) {
+func readBase(v *call.Vault, path disk.Path, viewName string) (*bases.Base, string, error) {
 	text, err := textOfBase(v, path)
 	if err != nil {
 		return nil, "", err
@@ -430,7 +431,7 @@ func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, s
 			return nil, "", err
 		}
 		if len(found) == 0 {
-			return nil, "", command.Failure("There is no base in the note: %q", command.Verbatim(path.String()))
+			return nil, "", answer.Failure("There is no base in the note: %q", answer.Verbatim(path.String()))
 		}
 		if viewName == "" {
 			return found[0].base, found[0].view, nil
@@ -440,7 +441,7 @@ func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, s
 		for _, b := range found {
 			views := []string{b.view}
 			if b.view == "" {
-				views = command.Map(b.base.Views, func(view bases.View) string { return view.Name })
+				views = answer.Map(b.base.Views, func(view bases.View) string { return view.Name })
 			}
 			for _, known := range views {
 				number++
@@ -461,7 +462,7 @@ func readBase(v *command.Vault, path disk.Path, viewName string) (*bases.Base, s
 func parseBase(text []byte) (*bases.Base, error) {
 	base, err := bases.Read(text)
 	if malformed, ok := errors.AsType[*frontmatter.Malformed](err); ok {
-		return nil, command.Failure("%v", malformed)
+		return nil, answer.Failure("%v", malformed)
 	}
 	return base, err
 }

@@ -10,14 +10,16 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
 func init() {
 	register(
-		command.Command{Name: "bookmarks", Run: listBookmarks},
-		command.Command{Name: "bookmark", Plan: addBookmark, Verify: meansBookmarked},
+		Command{Name: "bookmarks", Run: listBookmarks},
+		Command{Name: "bookmark", Plan: addBookmark, Verify: meansBookmarked},
 	)
 }
 
@@ -53,26 +55,26 @@ func (b bookmark) target() string {
 // listBookmarks prints what each bookmark leads to. The layout of the app was
 // never recorded: the plain form has one target a line, verbose puts kind and
 // title in front and the groups after it, and JSON names them all.
-func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
+func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	text, err := v.Disk.Config(bookmarksFile)
 	var file bookmarkItem
 	if err == nil {
 		err = json.Unmarshal(text, &file)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return command.Reply{}, command.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
+		return answer.Reply{}, answer.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
 	}
-	all := command.Table{Columns: []string{"type", "title", "target", "group"}}
+	all := answer.Table{Columns: []string{"type", "title", "target", "group"}}
 	addBookmarks(v, &all, file.Items, nil)
 	switch {
 	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(all.Rows))), nil
-	case len(all.Rows) == 0 && p["format"] != command.FormatJSON:
-		return command.Nothing("", "the vault has no bookmarks"), nil
-	case p["format"] == command.FormatJSON || p.Has("verbose"):
+		return answer.Text(strconv.Itoa(len(all.Rows))), nil
+	case len(all.Rows) == 0 && p["format"] != answer.FormatJSON:
+		return answer.Nothing("", "the vault has no bookmarks"), nil
+	case p["format"] == answer.FormatJSON || p.Has("verbose"):
 		return all.Reply(p["format"]), nil
 	}
-	plain := command.Table{Columns: []string{"target"}}
+	plain := answer.Table{Columns: []string{"target"}}
 	for _, cells := range all.Rows {
 		plain.Rows = append(plain.Rows, cells[2:3])
 	}
@@ -81,7 +83,7 @@ func listBookmarks(v *command.Vault, p command.Values) (command.Reply, error) {
 
 // addBookmarks adds entries and what is in groups among them, in their order, without
 // those that lead to a file or folder that is not seen. A group itself is no bookmark.
-func addBookmarks(v *command.Vault, r *command.Table, items []bookmarkItem, group []string) {
+func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []string) {
 	for _, b := range items {
 		isFolder := b.Type == "folder"
 		switch {
@@ -96,36 +98,36 @@ func addBookmarks(v *command.Vault, r *command.Table, items []bookmarkItem, grou
 
 // addBookmark puts an entry after the others. The app reads the file again when
 // it changes; what it prints was never recorded.
-func addBookmark(v *command.Vault, p command.Values) (command.Proposal, error) {
+func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 	added, err := parseBookmark(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	at := disk.Bookmarks()
-	before, err := command.CurrentState(v, at)
+	before, err := change.CurrentState(v, at)
 	if err != nil {
-		return command.Proposal{}, command.ReadError(at.String(), err)
+		return change.Proposal{}, answer.ReadError(at.String(), err)
 	}
 	after, err := withBookmark(before.Text, added)
 	if err != nil {
-		return command.Proposal{}, command.Failure("Cannot use the bookmarks in %s: %v", at, err)
+		return change.Proposal{}, answer.Failure("Cannot use the bookmarks in %s: %v", at, err)
 	}
 	told, err := json.Marshal(added)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	return command.Proposal{Steps: []command.Step{{Path: at, Before: before, After: command.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + added.target(), Note: at}, nil
+	return change.Proposal{Steps: []change.Step{{Path: at, Before: before, After: change.Existing(after), Told: append(told, '\n')}}, Message: "Bookmarked: " + added.target(), Note: at}, nil
 }
 
 // parseBookmark takes exactly one thing to be led to, which has to be there if it
 // is in the vault.
-func parseBookmark(v *command.Vault, p command.Values) (bookmark, error) {
+func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 	kinds := p.Given("file", "folder", "search", "url")
 	if len(kinds) != 1 {
-		return bookmark{}, command.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
+		return bookmark{}, answer.Misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
 	}
 	if p.Has("subpath") && !p.Has("file") {
-		return bookmark{}, command.Misuse("Use subpath=<heading> with file=<path>.")
+		return bookmark{}, answer.Misuse("Use subpath=<heading> with file=<path>.")
 	}
 	b := bookmark{Type: kinds[0], Ctime: int(v.Clock().UnixMilli()), Query: p["search"], URL: p["url"], Title: p["title"]}
 	switch b.Type {
@@ -135,7 +137,7 @@ func parseBookmark(v *command.Vault, p command.Values) (bookmark, error) {
 			_, err = v.Disk.Stat(at)
 		}
 		if err != nil {
-			return bookmark{}, command.FileNotFound(p["file"])
+			return bookmark{}, answer.FileNotFound(p["file"])
 		}
 		b.Path, b.Subpath = at.String(), p["subpath"]
 		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // also in front of the mark of a block
@@ -171,27 +173,27 @@ func withBookmark(text []byte, added bookmark) ([]byte, error) {
 
 // meansBookmarked judges the list of bookmarks: the old ones, and the new one at
 // the end of its level. Times and further fields are for the app to say.
-func meansBookmarked(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+func meansBookmarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 	added, err := parseBookmark(v, p)
 	if err != nil {
-		return command.Verdict{}, err
+		return change.Verdict{}, err
 	}
 	old, ok := bookmarkItems(c.Before.Text)
 	now, alsoOK := bookmarkItems(c.Now.Text)
 	if !ok || !alsoOK || len(now) != len(old)+1 {
-		return command.Verdict{}, nil
+		return change.Verdict{}, nil
 	}
 	for i, item := range old {
 		if !bytes.Equal(item, now[i]) {
-			return command.Verdict{}, nil
+			return change.Verdict{}, nil
 		}
 	}
 	var last bookmark
 	if json.Unmarshal(now[len(old)], &last) != nil {
-		return command.Verdict{}, nil
+		return change.Verdict{}, nil
 	}
 	last.Ctime = added.Ctime
-	return command.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
+	return change.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
 }
 
 // bookmarkItems are the entries of the app's file, each without blanks and with its

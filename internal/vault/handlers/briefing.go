@@ -5,13 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/task"
 )
 
 func init() {
-	register(command.Command{Name: "briefing", Run: brief})
+	register(Command{Name: "briefing", Run: brief})
 }
 
 // The bounds of the parts, so that a briefing is a page and not a vault.
@@ -23,19 +24,19 @@ const (
 )
 
 // brief puts the parts one below the other. A part with nothing in it says so.
-func brief(v *command.Vault, p command.Values) (command.Reply, error) {
+func brief(v *call.Vault, p call.Values) (answer.Reply, error) {
 	limit, err := p.Number("limit", fewRows, 1, maxBriefingRows)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	today := v.Today()
 	now, err := todaysNote(v)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	before, err := noteOnDay(v, today.AddDate(0, 0, -1))
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	b := briefingPage{v: v}
 	fmt.Fprintf(&b.out, "Briefing for %s, %s\n", today.Weekday(), today.Format(time.DateOnly))
@@ -47,35 +48,35 @@ func brief(v *command.Vault, p command.Values) (command.Reply, error) {
 		{title: "Tasks due today", passes: func(_ string, due task.Date) bool { return due == day }},
 	}
 	if err := listOpen(v, limit, lists); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	for _, list := range lists {
 		b.rows(list.title, list.rows, list.total)
 	}
-	changed, err := listChanged(v, command.Values{"limit": fmt.Sprint(limit)})
+	changed, err := listChanged(v, call.Values{"limit": fmt.Sprint(limit)})
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	rows := strings.SplitAfter(strings.TrimSuffix(changed.Text, "\n"), "\n")
 	b.rows("Recently changed notes", rows, len(rows))
 	if p.Has("old-note") {
 		seed := today.Unix() / (24 * 60 * 60)
-		picked, err := pickNotes(v, command.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
+		picked, err := pickNotes(v, call.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
 		switch {
 		case err != nil:
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		case len(picked) == 0:
 			b.part(fmt.Sprintf("Old note: none is unchanged for %d days", oldDays))
 		default:
 			b.note("Old note", picked[0])
 		}
 	}
-	return command.Text(b.out.String()), nil
+	return answer.Text(b.out.String()), nil
 }
 
 // briefingPage is a briefing on the way.
 type briefingPage struct {
-	v   *command.Vault
+	v   *call.Vault
 	out strings.Builder
 }
 

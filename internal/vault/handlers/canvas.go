@@ -10,17 +10,18 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 )
 
 func init() {
 	register(
-		command.Command{Name: "canvas:read", Run: readCanvas},
-		command.Command{Name: "canvas:create", Plan: createCanvas},
-		command.Command{Name: "canvas:add", Plan: drawing((*canvas).add)},
-		command.Command{Name: "canvas:set", Plan: drawing((*canvas).set)},
-		command.Command{Name: "canvas:connect", Plan: drawing((*canvas).connect)},
-		command.Command{Name: "canvas:remove", Plan: drawing((*canvas).remove)},
+		Command{Name: "canvas:read", Run: readCanvas},
+		Command{Name: "canvas:create", Plan: createCanvas},
+		Command{Name: "canvas:add", Plan: drawing((*canvas).add)},
+		Command{Name: "canvas:set", Plan: drawing((*canvas).set)},
+		Command{Name: "canvas:connect", Plan: drawing((*canvas).connect)},
+		Command{Name: "canvas:remove", Plan: drawing((*canvas).remove)},
 	)
 }
 
@@ -28,7 +29,7 @@ const canvasExtension = "canvas"
 
 // openCanvas reads the canvas that a request means. The ending may be left out of a name, as
 // for a note.
-func openCanvas(v *command.Vault, p command.Values) (t command.Target, text []byte, b *board, err error) {
+func openCanvas(v *call.Vault, p call.Values) (t call.Target, text []byte, b *board, err error) {
 	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+canvasExtension) {
 		p["file"] = name + "." + canvasExtension
 	}
@@ -38,9 +39,9 @@ func openCanvas(v *command.Vault, p command.Values) (t command.Target, text []by
 	text, err = v.Disk.Read(t.Path)
 	switch {
 	case err != nil:
-		return t, nil, nil, command.ReadError(t.Typed, err)
+		return t, nil, nil, answer.ReadError(t.Typed, err)
 	case t.Path.Ext() != canvasExtension:
-		return t, nil, nil, command.Failure("File is not a canvas: %q", command.Verbatim(t.Path.String()))
+		return t, nil, nil, answer.Failure("File is not a canvas: %q", answer.Verbatim(t.Path.String()))
 	}
 	// A value is a comma, a bracket or the only one; a hundred bytes hold it in memory.
 	values := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{"))
@@ -48,20 +49,20 @@ func openCanvas(v *command.Vault, p command.Values) (t command.Target, text []by
 		return t, nil, nil, err
 	}
 	if b, err = parse(text); err != nil {
-		err = command.Failure("Canvas %q cannot be read: %v", command.Verbatim(t.Path.String()), err)
+		err = answer.Failure("Canvas %q cannot be read: %v", answer.Verbatim(t.Path.String()), err)
 	}
 	return t, text, b, err
 }
 
-func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
+func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, board, err := openCanvas(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	uses := budget.From(v.Ctx)
-	if p["format"] != command.FormatJSON {
+	if p["format"] != answer.FormatJSON {
 		outline := board.outline()
-		return command.FromNote(t.Path, text, outline), uses.Put(int64(len(outline)))
+		return answer.FromNote(t.Path, text, outline), uses.Put(int64(len(outline)))
 	}
 	rows := make([]canvasItem, 0, len(board.cards)+len(board.groups)+len(board.edges))
 	for _, n := range board.cards {
@@ -81,18 +82,18 @@ func readCanvas(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	for _, r := range rows {
 		if err := uses.Put(int64(len(r.Text) + len(r.Group) + len(r.ID))); err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 	}
 	list, err := json.Marshal(rows)
-	return command.FromNote(t.Path, text, string(list)), err
+	return answer.FromNote(t.Path, text, string(list)), err
 }
 
 // outline prints a canvas: the cards without a group, then each group with its cards,
 // then the edges, which name cards by their numbers.
 func (b *board) outline() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, %s, %s\n", command.Count(len(b.cards), "card"), command.Count(len(b.groups), "group"), command.Count(len(b.edges), "edge"))
+	fmt.Fprintf(&out, "%s, %s, %s\n", answer.Count(len(b.cards), "card"), answer.Count(len(b.groups), "group"), answer.Count(len(b.edges), "edge"))
 	cards := map[*node][]*node{}
 	for _, n := range b.cards {
 		cards[n.within] = append(cards[n.within], n)

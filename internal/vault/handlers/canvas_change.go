@@ -12,48 +12,50 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
 // emptyCanvas is a new canvas as the app writes it: an element a line.
 const emptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}"
 
-func createCanvas(v *command.Vault, p command.Values) (command.Proposal, error) {
+func createCanvas(v *call.Vault, p call.Values) (change.Proposal, error) {
 	path := strings.TrimSuffix(p["path"], "."+canvasExtension) + "." + canvasExtension
-	return create(v, command.Values{"path": path, "content": emptyCanvas})
+	return create(v, call.Values{"path": path, "content": emptyCanvas})
 }
 
 // canvas is a canvas that a call changes.
 type canvas struct {
 	*board
-	v    *command.Vault
+	v    *call.Vault
 	path disk.Path
 	text []byte
 }
 
 // drawing returns the command that changes a canvas in one way. Only the elements that the
 // change is about get other bytes.
-func drawing(change func(*canvas, command.Values) (text []byte, said string, err error)) func(*command.Vault, command.Values) (command.Proposal, error) {
-	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+func drawing(draw func(*canvas, call.Values) (text []byte, said string, err error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		t, before, b, err := openCanvas(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		c := &canvas{b, v, t.Path, before}
 		if bare := bytes.TrimSpace(before); len(bare) == 0 || string(bare) == "{}" {
 			c.text = []byte(emptyCanvas)
 		}
-		after, said, err := change(c, p)
+		after, said, err := draw(c, p)
 		var malformed *textedit.Malformed
 		var unsupported *textedit.Unsupported
 		if errors.As(err, &malformed) || errors.As(err, &unsupported) {
-			err = command.Failure("Canvas %q cannot be changed: %v", command.Verbatim(t.Path.String()), err)
+			err = answer.Failure("Canvas %q cannot be changed: %v", answer.Verbatim(t.Path.String()), err)
 		}
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		return command.Proposal{Steps: []command.Step{{Path: t.Path, Before: command.Existing(before), After: command.Existing(after)}}, Message: said, Note: t.Path}, nil
+		return change.Proposal{Steps: []change.Step{{Path: t.Path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said, Note: t.Path}, nil
 	}
 }
 
@@ -66,7 +68,7 @@ const (
 	farthest                                         = 1_000_000 // from the middle
 )
 
-func (c *canvas) add(p command.Values) ([]byte, string, error) {
+func (c *canvas) add(p call.Values) ([]byte, string, error) {
 	members, kind, err := c.content(p, "")
 	if err != nil {
 		return nil, "", err
@@ -105,16 +107,16 @@ func (c *canvas) add(p command.Values) ([]byte, string, error) {
 
 // content returns the members that say what a node shows, and the type of node that shows it.
 // Of a node with a type it is only what that type can show.
-func (c *canvas) content(p command.Values, kind string) (textedit.Object, string, error) {
+func (c *canvas) content(p call.Values, kind string) (textedit.Object, string, error) {
 	var members textedit.Object
 	for _, of := range []struct{ param, kind, key string }{{"text", "text", "text"}, {"note", "file", "file"}, {"url", "link", "url"}, {"label", "group", "label"}} {
 		switch {
 		case !p.Has(of.param):
 			continue
 		case len(members) > 0:
-			return nil, "", command.Misuse("Use one of text, note, url and label.")
+			return nil, "", answer.Misuse("Use one of text, note, url and label.")
 		case kind != "" && of.kind != kind:
-			return nil, "", command.BadValue.Failure("The node is of the type %q: %s is for the type %s.", command.Verbatim(kind), of.param, of.kind)
+			return nil, "", answer.BadValue.Failure("The node is of the type %q: %s is for the type %s.", answer.Verbatim(kind), of.param, of.kind)
 		}
 		value := p[of.param]
 		if of.kind == "file" {
@@ -133,13 +135,13 @@ func (c *canvas) content(p command.Values, kind string) (textedit.Object, string
 		kind = of.kind
 	}
 	if kind == "" {
-		return nil, "", command.Misuse("Missing required parameter: text=<text>, note=<name>, url=<url> or label=<text>")
+		return nil, "", answer.Misuse("Missing required parameter: text=<text>, note=<name>, url=<url> or label=<text>")
 	}
 	return members, kind, nil
 }
 
 // numbers returns the places and sizes that a request gives, and sets them in a node.
-func (c *canvas) numbers(p command.Values, n *node) (given textedit.Object, err error) {
+func (c *canvas) numbers(p call.Values, n *node) (given textedit.Object, err error) {
 	for _, of := range []struct {
 		key   string
 		of    *float64
@@ -160,14 +162,14 @@ func (c *canvas) numbers(p command.Values, n *node) (given textedit.Object, err 
 var isColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([1-6]|#[0-9a-fA-F]{6})$`) })
 
 // colored returns the color that a request gives. With none a color is removed.
-func colored(p command.Values) (textedit.Object, error) {
+func colored(p call.Values) (textedit.Object, error) {
 	switch color := p["color"]; {
 	case color == "":
 		return nil, nil
 	case color == "none":
 		return textedit.Object{{Key: "color"}}, nil
 	case !isColor().MatchString(color):
-		return nil, command.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", command.Verbatim(color))
+		return nil, answer.Misuse("Invalid value for color: %s. Use 1 to 6, #rrggbb or none.", answer.Verbatim(color))
 	default:
 		return textedit.Object{{Key: "color", Value: color}}, nil
 	}
@@ -201,7 +203,7 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 		}
 	}
 	if at.X > farthest || at.Y > farthest || at.Y < -farthest {
-		return 0, 0, command.Misuse("There is no place next to the last node: give x=<n> and y=<n>.")
+		return 0, 0, answer.Misuse("There is no place next to the last node: give x=<n> and y=<n>.")
 	}
 	return int(at.X), int(at.Y), nil
 }
@@ -210,7 +212,7 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 // the one that was shown before it was approved.
 func (c *canvas) unusedID(what string) string {
 	for n := 0; ; n++ {
-		id := command.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
+		id := answer.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
 		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) && !slices.ContainsFunc(c.drawn, func(e edge) bool { return e.ID == id }) {
 			return id
 		}
@@ -236,10 +238,10 @@ func (c *canvas) node(named string) (*node, error) {
 	case len(byID) == 1 || len(byID) == 0 && len(byText) == 1:
 		return found[0], nil
 	case len(found) > 0:
-		ids := command.Map(found, func(n *node) string { return n.ID })
-		return nil, command.Ambiguous.Advise("canvas:read format=json has the ids").Failure("%d nodes of the canvas are %q: %s", len(found), command.Verbatim(named), command.List(ids, maxViews))
+		ids := answer.Map(found, func(n *node) string { return n.ID })
+		return nil, answer.Ambiguous.Advise("canvas:read format=json has the ids").Failure("%d nodes of the canvas are %q: %s", len(found), answer.Verbatim(named), answer.List(ids, maxViews))
 	}
-	return nil, command.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", command.Verbatim(named))
+	return nil, answer.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", answer.Verbatim(named))
 }
 
 // edge returns the place of an edge among the edges, -1 if no one has the id.
@@ -247,7 +249,7 @@ func (c *canvas) edge(id string) int {
 	return slices.IndexFunc(c.drawn, func(e edge) bool { return e.ID == id && id != "" })
 }
 
-func (c *canvas) set(p command.Values) ([]byte, string, error) {
+func (c *canvas) set(p call.Values) ([]byte, string, error) {
 	members, err := colored(p)
 	if err != nil {
 		return nil, "", err
@@ -257,7 +259,7 @@ func (c *canvas) set(p command.Values) ([]byte, string, error) {
 		at = c.drawn[i].at
 		for _, name := range []string{"text", "note", "url", "x", "y", "width", "height"} {
 			if p.Has(name) {
-				return nil, "", command.BadValue.Failure("An edge has a label and a color, and no %s.", name)
+				return nil, "", answer.BadValue.Failure("An edge has a label and a color, and no %s.", name)
 			}
 		}
 		if p.Has("label") {
@@ -282,13 +284,13 @@ func (c *canvas) set(p command.Values) ([]byte, string, error) {
 		}
 	}
 	if len(members) == 0 {
-		return nil, "", command.Misuse("Nothing to change: give text, note, url, label, color, x, y, width or height.")
+		return nil, "", answer.Misuse("Nothing to change: give text, note, url, label, color, x, y, width or height.")
 	}
 	text, err := textedit.JSON{}.SetIn(c.text, list, at, members)
 	return text, fmt.Sprintf("Changed: %s in %s", p["id"], c.path), err
 }
 
-func (c *canvas) connect(p command.Values) ([]byte, string, error) {
+func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	from, err := c.node(p["from"])
 	if err != nil {
 		return nil, "", err
@@ -298,7 +300,7 @@ func (c *canvas) connect(p command.Values) ([]byte, string, error) {
 		return nil, "", err
 	}
 	if slices.ContainsFunc(c.drawn, func(e edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] }) {
-		return nil, "", command.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").Failure("The two nodes are connected already.")
+		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").Failure("The two nodes are connected already.")
 	}
 	// The sides that face each other, as the app chooses them for an arrow that is drawn.
 	dx, dy := to.X+to.Width/2-from.X-from.Width/2, to.Y+to.Height/2-from.Y-from.Height/2
@@ -334,7 +336,7 @@ func (c *canvas) connect(p command.Values) ([]byte, string, error) {
 }
 
 // remove takes out an edge, or a node with the edges that lead from it and to it.
-func (c *canvas) remove(p command.Values) ([]byte, string, error) {
+func (c *canvas) remove(p call.Values) ([]byte, string, error) {
 	if i := c.edge(p["id"]); i >= 0 {
 		text, err := textedit.JSON{}.RemoveFrom(c.text, "edges", func(at int) bool { return at == c.drawn[i].at })
 		return text, fmt.Sprintf("Removed: edge %s from %s", p["id"], c.path), err
@@ -356,5 +358,5 @@ func (c *canvas) remove(p command.Values) ([]byte, string, error) {
 	if text, err = (textedit.JSON{}).RemoveFrom(text, "edges", func(at int) bool { return gone[at] }); err != nil {
 		return nil, "", err
 	}
-	return text, fmt.Sprintf("Removed: %s %s with %s from %s", cmp.Or(n.Type, "node"), n.ID, command.Count(len(gone), "edge"), c.path), nil
+	return text, fmt.Sprintf("Removed: %s %s with %s from %s", cmp.Or(n.Type, "node"), n.ID, answer.Count(len(gone), "edge"), c.path), nil
 }

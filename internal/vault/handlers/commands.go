@@ -15,8 +15,10 @@ import (
 	"sync"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/query"
@@ -24,26 +26,26 @@ import (
 )
 
 // table is filled by the init functions of the files, and only read afterwards.
-var table = make([]command.Command, 0, 128)
+var table = make([]Command, 0, 128)
 
-func register(rows ...command.Command) { table = append(table, rows...) }
+func register(rows ...Command) { table = append(table, rows...) }
 
 // All returns the rows of all commands of this package, in no particular order.
-func All() []command.Command { return slices.Clone(table) }
+func All() []Command { return slices.Clone(table) }
 
 // listing answers with a list, an item a line, with their number, or with none if there is none.
-func listing(p command.Values, list []string, none command.Reply) command.Reply {
+func listing(p call.Values, list []string, none answer.Reply) answer.Reply {
 	switch {
 	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(list)))
+		return answer.Text(strconv.Itoa(len(list)))
 	case len(list) == 0:
 		return none
 	}
-	return command.Text(strings.Join(list, "\n"))
+	return answer.Text(strings.Join(list, "\n"))
 }
 
 // tabled is [listing] for a table in a form.
-func tabled(p command.Values, t command.Table, form string, none command.Reply) command.Reply {
+func tabled(p call.Values, t answer.Table, form string, none answer.Reply) answer.Reply {
 	if p.Has("total") || len(t.Rows) == 0 {
 		return listing(p, make([]string, len(t.Rows)), none)
 	}
@@ -52,22 +54,22 @@ func tabled(p command.Values, t command.Table, form string, none command.Reply) 
 
 // limited returns an answer with some of the things that there are, and says so to the gateway. The
 // app says nothing of what its limit leaves out.
-func limited(said command.Reply, shown, total int, thing string) command.Reply {
+func limited(said answer.Reply, shown, total int, thing string) answer.Reply {
 	if shown >= total {
 		return said
 	}
-	return noted(said, fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, command.Count(total, thing)))
+	return noted(said, fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, answer.Count(total, thing)))
 }
 
 // noted adds a remark to an answer, unless it is "".
-func noted(said command.Reply, remark string) command.Reply {
+func noted(said answer.Reply, remark string) answer.Reply {
 	said.Notice = strings.Trim(said.Notice+"; "+remark, "; ")
 	return said
 }
 
 // folderOf returns the folder of a request, the vault's own without one. One that
 // cannot be seen is an error: a slip in its name must not mean "no notes".
-func folderOf(v *command.Vault, p command.Values) (disk.Path, error) {
+func folderOf(v *call.Vault, p call.Values) (disk.Path, error) {
 	if !p.Has("folder") || p["folder"] == "/" {
 		return disk.Path{}, nil
 	}
@@ -77,7 +79,7 @@ func folderOf(v *command.Vault, p command.Values) (disk.Path, error) {
 // notesFor returns the notes that a request is about and that wanted takes, in the order
 // of listings. wanted is called from several goroutines; texts says that it asks for
 // the texts of notes.
-func notesFor(v *command.Vault, p command.Values, texts bool, wanted func(*search.Note) bool) ([]disk.Path, error) {
+func notesFor(v *call.Vault, p call.Values, texts bool, wanted func(*search.Note) bool) ([]disk.Path, error) {
 	under, err := folderOf(v, p)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func notesFor(v *command.Vault, p command.Values, texts bool, wanted func(*searc
 	for _, name := range names {
 		path, err := v.PathOf(name)
 		if err != nil {
-			return nil, command.FileNotFound(name)
+			return nil, answer.FileNotFound(name)
 		}
 		all = append(all, path)
 	}
@@ -127,7 +129,7 @@ func notesFor(v *command.Vault, p command.Values, texts bool, wanted func(*searc
 
 // indexedNotes returns the notes that a request is about and of which the index says what
 // wanted asks, in the order of listings.
-func indexedNotes(v *command.Vault, p command.Values, wanted func(*index.File) bool) ([]disk.Path, error) {
+func indexedNotes(v *call.Vault, p call.Values, wanted func(*index.File) bool) ([]disk.Path, error) {
 	if p.Has("query") {
 		x, err := v.Index()
 		if err != nil {
@@ -163,9 +165,9 @@ func invalidQuery(err error) error {
 		Hint() string
 	}
 	if errors.As(err, &advised) && advised.Hint() != "" {
-		return command.Misuse("%v; %s", err, advised.Hint())
+		return answer.Misuse("%v; %s", err, advised.Hint())
 	}
-	return command.Misuse("%v", err)
+	return answer.Misuse("%v", err)
 }
 
 // Limits of one change. No one looks through more than that before it is made,
@@ -179,8 +181,8 @@ const (
 // note that is gone by now is left out. The error of edit is returned as it is; others say that a
 // note cannot be read, or that the change is too large. said is what is printed once it is made,
 // in front of the number of notes.
-func editAll(v *command.Vault, notes []disk.Path, said string, edit func(at disk.Path, text []byte) ([]byte, error)) (command.Proposal, error) {
-	var all command.Proposal
+func editAll(v *call.Vault, notes []disk.Path, said string, edit func(at disk.Path, text []byte) ([]byte, error)) (change.Proposal, error) {
+	var all change.Proposal
 	size := 0
 	for _, path := range notes {
 		if err := v.Ctx.Err(); err != nil {
@@ -191,13 +193,13 @@ func editAll(v *command.Vault, notes []disk.Path, said string, edit func(at disk
 			continue
 		}
 		if err != nil {
-			return all, command.ReadError(path.String(), err)
+			return all, answer.ReadError(path.String(), err)
 		}
 		after, err := edit(path, before)
 		if err != nil {
 			return all, err
 		}
-		s := command.Step{Path: path, Before: command.Existing(before), After: command.Existing(after)}
+		s := change.Step{Path: path, Before: change.Existing(before), After: change.Existing(after)}
 		if s.IsNoop() {
 			continue
 		}
@@ -208,12 +210,12 @@ func editAll(v *command.Vault, notes []disk.Path, said string, edit func(at disk
 		}
 		switch {
 		case len(all.Steps) > maxNotes:
-			return all, command.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxNotes)
+			return all, answer.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxNotes)
 		case size > maxBytes:
-			return all, command.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxBytes>>20)
+			return all, answer.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.", maxBytes>>20)
 		}
 	}
-	all.Message = said + " in " + command.Count(len(all.Steps), "note")
+	all.Message = said + " in " + answer.Count(len(all.Steps), "note")
 	if len(all.Steps) > 0 {
 		all.Note = all.Steps[0].Path
 	}

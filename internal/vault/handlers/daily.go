@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
@@ -18,57 +20,57 @@ import (
 func init() {
 	register(
 		// The app shows the note then; nothing can be shown here, so the path is the answer.
-		command.Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: changing(namedDay, "", unchanged), Verify: meansAdded(appended)},
-		command.Command{Name: "daily:ensure", Plan: dailyEnsure},
-		command.Command{Name: "daily:path", Run: pathOf(namedDay)},
+		Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: changing(namedDay, "", unchanged), Verify: meansAdded(appended)},
+		Command{Name: "daily:ensure", Plan: dailyEnsure},
+		Command{Name: "daily:path", Run: pathOf(namedDay)},
 		// It never makes the note, although the app does: a command that reads must not write.
-		command.Command{Name: "daily:read", Run: func(v *command.Vault, p command.Values) (command.Reply, error) {
+		Command{Name: "daily:read", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
 			today, err := namedDay(v, p)
 			if err != nil {
-				return command.Reply{}, err
+				return answer.Reply{}, err
 			}
-			return v.Show(command.Target{Path: today.Path, Typed: today.Path.String()})
+			return v.Show(call.Target{Path: today.Path, Typed: today.Path.String()})
 		}},
-		command.Command{Name: "daily:range", Run: dailyRange},
-		command.Command{Name: "daily:append", Plan: changing(namedDay, "Added to: ", adding(edit.Append).of), Verify: meansAdded(appended)},
-		command.Command{Name: "daily:prepend", Plan: changing(namedDay, "Added to: ", adding(edit.Prepend).of), Verify: meansAdded(prepended)},
-		command.Command{Name: "periodic:path", Run: pathOf(periodicNote)},
-		command.Command{Name: "periodic:read", Run: periodicRead},
-		command.Command{Name: "periodic:append", Plan: changing(periodicNote, "Added to: ", adding(edit.Append).of)},
-		command.Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
+		Command{Name: "daily:range", Run: dailyRange},
+		Command{Name: "daily:append", Plan: changing(namedDay, "Added to: ", adding(edit.Append).of), Verify: meansAdded(appended)},
+		Command{Name: "daily:prepend", Plan: changing(namedDay, "Added to: ", adding(edit.Prepend).of), Verify: meansAdded(prepended)},
+		Command{Name: "periodic:path", Run: pathOf(periodicNote)},
+		Command{Name: "periodic:read", Run: periodicRead},
+		Command{Name: "periodic:append", Plan: changing(periodicNote, "Added to: ", adding(edit.Append).of)},
+		Command{Name: "unique", Plan: unique, Verify: filledIn(templateStyle)},
 	)
 }
 
 // noteOf finds the note of a day or another period that a request means.
-type noteOf func(*command.Vault, command.Values) (datedNote, error)
+type noteOf func(*call.Vault, call.Values) (datedNote, error)
 
 // pathOf returns the command that prints the path of such a note, made or not.
-func pathOf(find noteOf) func(*command.Vault, command.Values) (command.Reply, error) {
-	return func(v *command.Vault, p command.Values) (command.Reply, error) {
+func pathOf(find noteOf) func(*call.Vault, call.Values) (answer.Reply, error) {
+	return func(v *call.Vault, p call.Values) (answer.Reply, error) {
 		note, err := find(v, p)
-		return command.Reply{Text: note.Path.String(), Note: note.Path}, err
+		return answer.Reply{Text: note.Path.String(), Note: note.Path}, err
 	}
 }
 
 // changing returns the command that changes such a note in one way.
-func changing(find noteOf, said string, change func(command.Values) func([]byte) ([]byte, error)) func(*command.Vault, command.Values) (command.Proposal, error) {
-	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+func changing(find noteOf, said string, rewrite func(call.Values) func([]byte) ([]byte, error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		note, err := find(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		return dailyNote(v, note, said+note.Path.String(), change(p))
+		return dailyNote(v, note, said+note.Path.String(), rewrite(p))
 	}
 }
 
 // unchanged leaves the note as it is, once it is made.
-func unchanged(command.Values) func([]byte) ([]byte, error) {
+func unchanged(call.Values) func([]byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) { return text, nil }
 }
 
 // dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
 // ask again changes nothing.
-func dailyEnsure(v *command.Vault, p command.Values) (command.Proposal, error) {
+func dailyEnsure(v *call.Vault, p call.Values) (change.Proposal, error) {
 	proposal, err := changing(namedDay, "Created: ", unchanged)(v, p)
 	if err == nil && proposal.Steps[0].Before.Exists {
 		proposal.Message = "Exists: " + proposal.Note.String()
@@ -79,26 +81,26 @@ func dailyEnsure(v *command.Vault, p command.Values) (command.Proposal, error) {
 // dailyNote returns the proposal to change today's note. If it is missing it is
 // made from its template, already changed, so that no half of the work can be
 // seen.
-func dailyNote(v *command.Vault, today datedNote, said string, edit func([]byte) ([]byte, error)) (command.Proposal, error) {
-	before, err := command.ShownState(v, today.Path)
+func dailyNote(v *call.Vault, today datedNote, said string, edit func([]byte) ([]byte, error)) (change.Proposal, error) {
+	before, err := change.ShownState(v, today.Path)
 	if err != nil {
-		return command.Proposal{}, command.WriteError(today.Path.String(), err)
+		return change.Proposal{}, answer.WriteError(today.Path.String(), err)
 	}
 	if before.Exists {
 		after, err := edit(before.Text)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		return command.ProposeChange(today.Path, before.Text, after, said), nil
+		return change.ProposeChange(today.Path, before.Text, after, said), nil
 	}
 	text, err := today.fresh(v)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if text, err = edit(text); err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	return command.Proposal{Steps: []command.Step{{Path: today.Path, After: command.Existing(text)}}, Message: said, Note: today.Path}, nil
+	return change.Proposal{Steps: []change.Step{{Path: today.Path, After: change.Existing(text)}}, Message: said, Note: today.Path}, nil
 }
 
 // maxRange is how many days one answer covers: a year and a day.
@@ -106,70 +108,70 @@ const maxRange = 367
 
 // dailyRange reads the notes of several days, oldest first. Days without a
 // note are listed as missing.
-func dailyRange(v *command.Vault, p command.Values) (command.Reply, error) {
+func dailyRange(v *call.Vault, p call.Values) (answer.Reply, error) {
 	first, last, err := daysOfRange(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	return notesOf(v, p, first, last, period{days: 1}, "days", func(day time.Time) (datedNote, error) { return noteOnDay(v, day) })
 }
 
 // notesOf reads the notes of the periods that begin from a moment on until another.
-func notesOf(v *command.Vault, p command.Values, begin, last time.Time, of period, things string, noteAt func(time.Time) (datedNote, error)) (command.Reply, error) {
+func notesOf(v *call.Vault, p call.Values, begin, last time.Time, of period, things string, noteAt func(time.Time) (datedNote, error)) (answer.Reply, error) {
 	var notes []disk.Path
 	for ; !begin.After(last); begin = begin.AddDate(0, of.months, of.days) {
 		if len(notes) == maxRange {
-			return command.Reply{}, command.Misuse("Invalid range: more than %d %s.", maxRange, things)
+			return answer.Reply{}, answer.Misuse("Invalid range: more than %d %s.", maxRange, things)
 		}
 		note, err := noteAt(begin)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		notes = append(notes, note.Path)
 	}
-	return command.Text(several(v, slices.Compact(notes), p["heading"])), nil
+	return answer.Text(several(v, slices.Compact(notes), p["heading"])), nil
 }
 
 // daysOfRange returns a moment of the first and one of the last day. What is a week
 // or a month counts from its first day to its last.
-func daysOfRange(v *command.Vault, p command.Values) (first, last time.Time, err error) {
+func daysOfRange(v *call.Vault, p call.Values) (first, last time.Time, err error) {
 	now := v.Today()
-	from, err := command.Days(p["from"], now)
+	from, err := call.Days(p["from"], now)
 	if err != nil {
 		return first, last, err
 	}
-	first, last = command.OnDay(now, from.First), now
+	first, last = call.OnDay(now, from.First), now
 	if p.Has("to") {
-		to, err := command.Days(p["to"], now)
+		to, err := call.Days(p["to"], now)
 		if err != nil {
 			return first, last, err
 		}
-		last = command.OnDay(now, to.Last)
+		last = call.OnDay(now, to.Last)
 	}
 	if last.Before(first) {
-		err = command.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))
+		err = answer.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))
 	}
 	return first, last, err
 }
 
 // meansAdded judges text that was added to a note: to today's, too, which the app makes from its
 // template if it is missing.
-func meansAdded(add func(before, now []byte, p command.Values) command.Verdict) command.Verifier {
-	return func(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) change.Verifier {
+	return func(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 		if c.Before.Exists {
 			return add(c.Before.Text, c.Now.Text, p), nil
 		}
 		today, err := todaysNote(v)
 		if err != nil {
-			return command.Verdict{}, err
+			return change.Verdict{}, err
 		}
 		fresh, err := today.fresh(v)
 		if err != nil {
-			return command.Verdict{}, err
+			return change.Verdict{}, err
 		}
 		verdict := add(fresh, c.Now.Text, p)
-		if !verdict.Done && len(fresh) > 0 && command.AddsOnce(c.Now.Text, fresh, p["content"]) {
-			return command.Verdict{Done: true, Style: "the app has made the note from the daily template"}, nil
+		if !verdict.Done && len(fresh) > 0 && change.AddsOnce(c.Now.Text, fresh, p["content"]) {
+			return change.Verdict{Done: true, Style: "the app has made the note from the daily template"}, nil
 		}
 		return verdict, nil
 	}
@@ -213,21 +215,21 @@ const maxDays = 36525
 
 // namedDay finds out which note belongs to the day that p names, today's if it
 // names none. The time of day is that of now, for templates that ask for it.
-func namedDay(v *command.Vault, p command.Values) (datedNote, error) {
+func namedDay(v *call.Vault, p call.Values) (datedNote, error) {
 	now := v.Today()
 	switch {
 	case p.Has("date") && p.Has("offset"):
-		return datedNote{}, command.Misuse("Use date=<date> or offset=<days>, not both.")
+		return datedNote{}, answer.Misuse("Use date=<date> or offset=<days>, not both.")
 	case p.Has("date"):
-		span, err := command.Days(p["date"], now)
+		span, err := call.Days(p["date"], now)
 		if err != nil {
 			return datedNote{}, err
 		}
-		now = command.OnDay(now, span.First)
+		now = call.OnDay(now, span.First)
 	case p.Has("offset"):
 		days, err := strconv.Atoi(p["offset"])
 		if err != nil || days < -maxDays || days > maxDays {
-			return datedNote{}, command.Misuse("Invalid number: %s", p["offset"])
+			return datedNote{}, answer.Misuse("Invalid number: %s", p["offset"])
 		}
 		now = now.AddDate(0, 0, days)
 	}
@@ -235,17 +237,17 @@ func namedDay(v *command.Vault, p command.Values) (datedNote, error) {
 }
 
 // todaysNote finds out which note is today's.
-func todaysNote(v *command.Vault) (datedNote, error) { return noteOnDay(v, v.Today()) }
+func todaysNote(v *call.Vault) (datedNote, error) { return noteOnDay(v, v.Today()) }
 
 // noteIn returns the path of a note by its name, with or without its extension, in a folder as it is
 // set.
-func noteIn(v *command.Vault, folder, name string) (disk.Path, error) {
-	text := command.NormalPath(strings.TrimSpace(folder) + "/" + name)
+func noteIn(v *call.Vault, folder, name string) (disk.Path, error) {
+	text := call.NormalPath(strings.TrimSpace(folder) + "/" + name)
 	return v.PathOf(strings.TrimSuffix(text, ".md") + ".md")
 }
 
 // noteOnDay finds out which daily note belongs to the day of a moment.
-func noteOnDay(v *command.Vault, now time.Time) (datedNote, error) {
+func noteOnDay(v *call.Vault, now time.Time) (datedNote, error) {
 	var settings dailySettings
 	if err := v.ReadConfig(dailyConfig, &settings); err != nil {
 		return datedNote{}, err
@@ -255,7 +257,7 @@ func noteOnDay(v *command.Vault, now time.Time) (datedNote, error) {
 	}
 	path, err := noteIn(v, settings.Folder, momentformat.Format(now, settings.Format))
 	if err != nil {
-		return datedNote{}, command.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
+		return datedNote{}, answer.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}
 	return datedNote{Path: path, template: settings.Template, date: momentformat.Format(now, defaultDate), now: now}, nil
 }
@@ -273,20 +275,20 @@ const maxMinutes = 24*60 + 1
 // unique makes the first note from the present minute on whose path is free. In a name, a blank
 // separates the time from what is added. Text that is given follows the template's, so that
 // neither is lost; as for daily notes, a template that is set but does not exist is none.
-func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
+func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
 	var settings dailySettings
 	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	folder := command.NormalPath(strings.TrimSpace(settings.Folder))
+	folder := call.NormalPath(strings.TrimSpace(settings.Folder))
 	if folder == "" {
 		var err error
 		if folder, err = newFolder(v); err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 	}
 	if strings.ContainsAny(p["name"], `/\`) {
-		return command.Proposal{}, command.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", command.Verbatim(p["name"]))
+		return change.Proposal{}, answer.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", answer.Verbatim(p["name"]))
 	}
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultUnique
@@ -294,7 +296,7 @@ func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
 	var made disk.Path
 	for n := 0; ; n++ {
 		if n == maxMinutes {
-			return command.Proposal{}, command.Failure("The names of all unique notes of a day are taken.")
+			return change.Proposal{}, answer.Failure("The names of all unique notes of a day are taken.")
 		}
 		at := v.Clock().Add(time.Duration(n) * time.Minute)
 		name := path.Join(folder, strings.TrimSpace(momentformat.Format(at, settings.Format)+" "+p["name"]))
@@ -303,7 +305,7 @@ func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
 		}
 		var err error
 		if made, err = v.PathOf(name); err != nil {
-			return command.Proposal{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(name), err)
+			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(name), err)
 		}
 		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
 			break
@@ -311,20 +313,20 @@ func unique(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	at, name, err := chosenTemplate(v, settings.Template)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	var text []byte
 	if at != (disk.Path{}) {
 		var settings templateSettings
 		if err := v.ReadConfig(templateConfig, &settings); err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		if text, err = fill(v, at, name, settings, made.Stem()); err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 	}
 	if p.Has("content") {
 		text = edit.Append(text, p["content"], false)
 	}
-	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: "Created: " + made.String(), Note: made}, nil
+	return change.Proposal{Steps: []change.Step{{Path: made, After: change.Existing(text)}}, Message: "Created: " + made.String(), Note: made}, nil
 }

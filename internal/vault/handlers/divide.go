@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -72,10 +74,10 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 }
 
 // checked refuses a proposal after which a link would lead to another heading.
-func (d *division) checked(planned command.Proposal, err error) (command.Proposal, error) {
+func (d *division) checked(planned change.Proposal, err error) (change.Proposal, error) {
 	if err == nil && d.alike != "" {
-		kind := command.AlreadyExists.Advise("rename one of the headings with heading:rename first")
-		err = kind.Failure("A link leads to the heading %q, which it could not tell from another one. Nothing was changed.", command.Verbatim(d.alike))
+		kind := answer.AlreadyExists.Advise("rename one of the headings with heading:rename first")
+		err = kind.Failure("A link leads to the heading %q, which it could not tell from another one. Nothing was changed.", answer.Verbatim(d.alike))
 	}
 	return planned, err
 }
@@ -83,22 +85,22 @@ func (d *division) checked(planned command.Proposal, err error) (command.Proposa
 // mergeNotes adds the text of a note to another one, at its end or at that of a section, and
 // moves the first to the trash. Of the properties, those that the second does not have are added,
 // the items of lists are united, and of others the value of the second stays.
-func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
+func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	from, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	into, other, err := v.MarkdownNote(command.Values{"path": p["into"]})
+	into, other, err := v.MarkdownNote(call.Values{"path": p["into"]})
 	switch {
 	case err != nil:
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	case into.Path == from.Path:
-		return command.Proposal{}, command.Misuse("A note cannot be merged into itself.")
+		return change.Proposal{}, answer.Misuse("A note cannot be merged into itself.")
 	}
 	a, b := markdown.Scan(text), markdown.Scan(other)
 	for _, block := range a.Blocks {
 		if _, both := b.Block(block.ID); both {
-			return command.Proposal{}, command.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
+			return change.Proposal{}, answer.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
 		}
 	}
 	combine := func(text, other []byte) ([]byte, error) {
@@ -119,7 +121,7 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	merged, err := combine(text, other)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	source, target := from.Path.String(), into.Path.String()
 	d := &division{
@@ -144,26 +146,26 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	x, m, err := dividing(v, d, map[string]string{source: target}, nil)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	ours, _, lost := m.Rewrite(text, source)
 	theirs, _, more := m.Rewrite(other, target)
 	if merged, err = combine(ours, theirs); err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	properties, err := command.PropertiesIn(ours)
+	properties, err := change.PropertiesIn(ours)
 	if err != nil {
-		return command.Proposal{}, propertyError(into.Path, ours, err)
+		return change.Proposal{}, propertyError(into.Path, ours, err)
 	}
 	merged, kept, err := withProperties(merged, properties)
 	if err != nil {
-		return command.Proposal{}, propertyError(into.Path, merged, err)
+		return change.Proposal{}, propertyError(into.Path, merged, err)
 	}
-	planned, err := removing(v, []command.Target{from}, false)
+	planned, err := removing(v, []call.Target{from}, false)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	changed := command.ProposeChange(into.Path, other, merged, "Merged: "+source+" -> "+target)
+	changed := change.ProposeChange(into.Path, other, merged, "Merged: "+source+" -> "+target)
 	changed.Steps = append(changed.Steps, planned.Steps...)
 	if len(kept) > 0 {
 		changed.Message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
@@ -174,19 +176,19 @@ func mergeNotes(v *command.Vault, p command.Values) (command.Proposal, error) {
 }
 
 // extractSection moves a section of a note to a note of its own, and leaves a link there.
-func extractSection(v *command.Vault, p command.Values) (command.Proposal, error) {
+func extractSection(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return divide(v, p, "Extracted", func(found markdown.Note, _ string) ([]section, error) {
 		i, err := edit.FindHeading(found, p["heading"])
 		if err != nil {
 			return nil, explainEditError(found, err)
 		}
-		to, err := newPath(v, command.Values{"path": p["to"]})
+		to, err := newPath(v, call.Values{"path": p["to"]})
 		return []section{{heading: i, to: to}}, err
 	})
 }
 
 // splitNote makes notes of all sections of a level.
-func splitNote(v *command.Vault, p command.Values) (command.Proposal, error) {
+func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 	level := 2
 	if p.Has("level") {
 		level, _ = strconv.Atoi(p["level"]) // the table admits digits only
@@ -205,7 +207,7 @@ func splitNote(v *command.Vault, p command.Values) (command.Proposal, error) {
 				if n > 1 {
 					typed += " " + strconv.Itoa(n)
 				}
-				to, err := newPath(v, command.Values{"path": typed + ".md"})
+				to, err := newPath(v, call.Values{"path": typed + ".md"})
 				if err != nil {
 					return nil, err
 				}
@@ -220,7 +222,7 @@ func splitNote(v *command.Vault, p command.Values) (command.Proposal, error) {
 			}
 		}
 		if len(sections) == 0 {
-			return nil, command.NotFoundHeading.Failure("The note has no heading of level %d.", level)
+			return nil, answer.NotFoundHeading.Failure("The note has no heading of level %d.", level)
 		}
 		return sections, nil
 	})
@@ -254,29 +256,29 @@ type section struct {
 
 // divide moves sections of a note to notes of their own. In the place of each a link stays, or
 // an embed; links to what moved follow.
-func divide(v *command.Vault, p command.Values, said string, choose func(found markdown.Note, folder string) ([]section, error)) (command.Proposal, error) {
+func divide(v *call.Vault, p call.Values, said string, choose func(found markdown.Note, folder string) ([]section, error)) (change.Proposal, error) {
 	from, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	found := markdown.Scan(text)
 	sections, err := choose(found, from.Path.Folder())
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	note := from.Path.String()
 	d, made, err := divisionOf(v, note, text, found, sections)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	x, m, err := dividing(v, d, nil, made)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	edited, _, lost := m.Rewrite(text, note)
 	now := markdown.Scan(edited)
 	var out []byte
-	var steps []command.Step
+	var steps []change.Step
 	unwritten := ""
 	partOf := func(l relink.Left) string {
 		at, _ := lineStart(text, 0, l.Line-1)
@@ -291,9 +293,9 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
 		}
 		if err := budget.From(v.Ctx).Hold(int64(len(moved))); err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		steps = append(steps, command.Step{Path: s.to, After: command.Existing([]byte(content))})
+		steps = append(steps, change.Step{Path: s.to, After: change.Existing([]byte(content))})
 		link := m.Wikilink(note, s.to.String())
 		if p.Has("embed") {
 			link = "!" + link
@@ -310,7 +312,7 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 		unwritten += remarks(s.to, slices.DeleteFunc(more, func(l relink.Left) bool { return partOf(l) != s.to.String() }))
 	}
 	unwritten += remarks(from.Path, slices.DeleteFunc(lost, func(l relink.Left) bool { return partOf(l) != note }))
-	planned := command.ProposeChange(from.Path, text, append(out, edited[at:]...), fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
+	planned := change.ProposeChange(from.Path, text, append(out, edited[at:]...), fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
 	planned.Keeps = true
 	planned.Steps = append(steps, planned.Steps...)
 	planned.Message += unwritten
@@ -320,7 +322,7 @@ func divide(v *command.Vault, p command.Values, said string, choose func(found m
 
 // divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
 // paths of these. The error is that one of them exists.
-func divisionOf(v *command.Vault, note string, text []byte, found markdown.Note, sections []section) (d *division, made []string, err error) {
+func divisionOf(v *call.Vault, note string, text []byte, found markdown.Note, sections []section) (d *division, made []string, err error) {
 	d = &division{was: map[string]markdown.Note{note: found}, now: map[string]markdown.Note{}, to: map[headingAt]headingAt{}}
 	d.part = func(_ string, at int) string {
 		for _, s := range sections {
@@ -334,7 +336,7 @@ func divisionOf(v *command.Vault, note string, text []byte, found markdown.Note,
 	rest, at := []byte(nil), 0
 	for _, s := range sections {
 		if _, err := v.Disk.Stat(s.to); !disk.IsMissing(err) {
-			return nil, nil, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(s.to.String()))
+			return nil, nil, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(s.to.String()))
 		}
 		made = append(made, s.to.String())
 		span := found.Section(s.heading)
@@ -361,7 +363,7 @@ func divisionOf(v *command.Vault, note string, text []byte, found markdown.Note,
 
 // dividing returns the index, and the move of a division: files that go as a whole, and those that
 // are made.
-func dividing(v *command.Vault, d *division, to map[string]string, made []string) (*index.Index, *relink.Move, error) {
+func dividing(v *call.Vault, d *division, to map[string]string, made []string) (*index.Index, *relink.Move, error) {
 	x, err := v.Index()
 	if err != nil {
 		return nil, nil, err

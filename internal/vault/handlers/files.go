@@ -18,8 +18,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -28,25 +30,25 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "read", Run: readFile},
-		command.Command{Name: "file", Run: fileInfo},
-		command.Command{Name: "files", OfFiles: true, Run: listFiles},
-		command.Command{Name: "folders", Run: listFolders},
-		command.Command{Name: "vault", Run: vaultInfo},
-		command.Command{Name: "folder", Run: folderInfo},
-		command.Command{Name: "delete", Plan: remove},
-		command.Command{Name: "vaults", Run: listVaults},
-		command.Command{Name: "random", Help: "Pick a random note and print its path", Run: randomPath},
-		command.Command{Name: "random:read", Run: randomRead},
-		command.Command{Name: "recent", Run: listChanged},
-		command.Command{Name: "recents", Run: listRecents},
+		Command{Name: "read", Run: readFile},
+		Command{Name: "file", Run: fileInfo},
+		Command{Name: "files", OfFiles: true, Run: listFiles},
+		Command{Name: "folders", Run: listFolders},
+		Command{Name: "vault", Run: vaultInfo},
+		Command{Name: "folder", Run: folderInfo},
+		Command{Name: "delete", Plan: remove},
+		Command{Name: "vaults", Run: listVaults},
+		Command{Name: "random", Help: "Pick a random note and print its path", Run: randomPath},
+		Command{Name: "random:read", Run: randomRead},
+		Command{Name: "recent", Run: listChanged},
+		Command{Name: "recents", Run: listRecents},
 	)
 }
 
-func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
+func readFile(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if extension := strings.ToLower(t.Path.Ext()); v.ForGateway && isAttachment(extension) && extension != "svg" {
 		// An agent would get thousands of escapes of an image, a PDF or the like. Where the name says nothing,
@@ -61,8 +63,8 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 			}
 		}
 		if binary {
-			kind := command.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
-			return command.Reply{}, kind.Failure("File %q is not a text: %s", command.Verbatim(t.Typed), promised(t.Path))
+			kind := answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
+			return answer.Reply{}, kind.Failure("File %q is not a text: %s", answer.Verbatim(t.Typed), promised(t.Path))
 		}
 	}
 	if p["frontmatter"] != "false" {
@@ -70,54 +72,54 @@ func readFile(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	text, err := v.Disk.Read(t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
-	return command.FromNote(t.Path, text, string(text[markdown.Scan(text).Body:])), nil
+	return answer.FromNote(t.Path, text, string(text[markdown.Scan(text).Body:])), nil
 }
 
-func fileInfo(v *command.Vault, p command.Values) (command.Reply, error) {
+func fileInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	file, err := v.Disk.Open(t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	defer file.Close()
 	text := fmt.Sprintf("path\t%s\nname\t%s\nextension\t%s\nsize\t%d\ncreated\t%d\nmodified\t%d\n",
 		t.Path, t.Path.Stem(), t.Path.Ext(), file.Info.Size(), file.Born().UnixMilli(), file.Info.ModTime().UnixMilli())
-	return command.Reply{Text: text, Note: t.Path}, nil
+	return answer.Reply{Text: text, Note: t.Path}, nil
 }
 
-func listFiles(v *command.Vault, p command.Values) (command.Reply, error) {
+func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 	wanted := strings.TrimPrefix(p["ext"], ".")
-	found, err := v.PathsBelow(p["folder"], func(l command.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
+	found, err := v.PathsBelow(p["folder"], func(l call.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
 	if err == nil && len(found) == 0 && !p.Has("total") {
-		place := command.Place(p["folder"])
+		place := answer.Place(p["folder"])
 		if !p.Has("ext") {
-			return command.Nothing("", "%s has no files", place), nil
+			return answer.Nothing("", "%s has no files", place), nil
 		}
 		counts := map[string]int{}
 		files := 0
-		_, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
+		_, err := v.EachFileBelow(p["folder"], func(l call.Listed) {
 			counts[l.Path.Ext()]++
 			files++
 		})
 		if err != nil || files == 0 {
-			return command.Nothing("", "%s has no files", place), err
+			return answer.Nothing("", "%s has no files", place), err
 		}
 		exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
-		return command.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
-			command.Verbatim(wanted), place, command.Count(files, "file"), command.List(exts, maxExts)), nil
+		return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
+			answer.Verbatim(wanted), place, answer.Count(files, "file"), answer.List(exts, maxExts)), nil
 	}
-	return listing(p, found, command.Reply{}), err
+	return listing(p, found, answer.Reply{}), err
 }
 
-func listFolders(v *command.Vault, p command.Values) (command.Reply, error) {
+func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
 	under, err := v.FolderOf(p["folder"])
 	if err != nil {
-		return command.Reply{}, command.FolderNotFound(p["folder"])
+		return answer.Reply{}, answer.FolderNotFound(p["folder"])
 	}
 	var found []string
 	if p.Has("folder") {
@@ -126,42 +128,42 @@ func listFolders(v *command.Vault, p command.Values) (command.Reply, error) {
 		found, err = v.Host.Knowledge.Folders(v.View())
 	}
 	if disk.IsMissing(err) {
-		err = command.FolderNotFound(p["folder"])
+		err = answer.FolderNotFound(p["folder"])
 	}
-	return listing(p, found, command.Nothing("", "%s has no folders", command.Place(p["folder"]))), err
+	return listing(p, found, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
 }
 
 // maxExts bounds how many extensions a notice lists.
 const maxExts = 8
 
-func vaultInfo(v *command.Vault, p command.Values) (command.Reply, error) {
+func vaultInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch p["info"] {
 	case "name":
-		return command.Text(v.Name), nil
+		return answer.Text(v.Name), nil
 	case "path":
-		return command.Text(v.Path), nil
+		return answer.Text(v.Path), nil
 	}
 	return counted(v, disk.Path{}, p["info"], fmt.Sprintf("name\t%s\npath\t%s\n", v.Name, v.Path))
 }
 
 // folderInfo answers the command folder, which counts as vault does: all that
 // is below, at any depth.
-func folderInfo(v *command.Vault, p command.Values) (command.Reply, error) {
+func folderInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
-		return command.Reply{}, command.FolderNotFound(p["path"])
+		return answer.Reply{}, answer.FolderNotFound(p["path"])
 	}
 	said, err := counted(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // the app's name of the root
 	if disk.IsMissing(err) {
-		err = command.FolderNotFound(p["path"])
+		err = answer.FolderNotFound(p["path"])
 	}
 	return said, err
 }
 
 // counted replies with one of the counts of what is below a folder, or with all after lines about it.
-func counted(v *command.Vault, under disk.Path, info, about string) (command.Reply, error) {
+func counted(v *call.Vault, under disk.Path, info, about string) (answer.Reply, error) {
 	var files, folders, size int64
-	_, err := v.EachEntry(under, func(l command.Listed) {
+	_, err := v.EachEntry(under, func(l call.Listed) {
 		files++
 		if stamp, err := l.Stamp(); err == nil { // it may be gone by now
 			size += stamp.Size
@@ -169,31 +171,31 @@ func counted(v *command.Vault, under disk.Path, info, about string) (command.Rep
 	}, func(string) { folders++ })
 	switch info {
 	case "files":
-		return command.Text(strconv.FormatInt(files, 10)), err
+		return answer.Text(strconv.FormatInt(files, 10)), err
 	case "folders":
-		return command.Text(strconv.FormatInt(folders, 10)), err
+		return answer.Text(strconv.FormatInt(folders, 10)), err
 	case "size":
-		return command.Text(strconv.FormatInt(size, 10)), err
+		return answer.Text(strconv.FormatInt(size, 10)), err
 	}
-	return command.Text(fmt.Sprintf("%sfiles\t%d\nfolders\t%d\nsize\t%d\n", about, files, folders, size)), err
+	return answer.Text(fmt.Sprintf("%sfiles\t%d\nfolders\t%d\nsize\t%d\n", about, files, folders, size)), err
 }
 
 // remove knows one trash, that of the vault. The system's is outside, where
 // this process is locked out, and the app falls back to the vault's too where it
 // cannot use that.
-func remove(v *command.Vault, p command.Values) (command.Proposal, error) {
+func remove(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	planned, err := removing(v, []command.Target{t}, p.Has("permanent"))
+	planned, err := removing(v, []call.Target{t}, p.Has("permanent"))
 	planned.Message, planned.Note = planned.Message+t.Path.String(), t.Path
 	return planned, err
 }
 
 // removing returns the proposal to move files to the trash, or to delete them. What is said of
 // it lacks their names.
-func removing(v *command.Vault, files []command.Target, permanent bool) (planned command.Proposal, err error) {
+func removing(v *call.Vault, files []call.Target, permanent bool) (planned change.Proposal, err error) {
 	var app struct {
 		Trash string `json:"trashOption"`
 	}
@@ -212,7 +214,7 @@ func removing(v *command.Vault, files []command.Target, permanent bool) (planned
 			return planned, err
 		}
 		gone[file.Path] = true
-		planned.Steps = append(planned.Steps, command.Step{Path: file.Path, Before: before, Trash: trash})
+		planned.Steps = append(planned.Steps, change.Step{Path: file.Path, Before: before, Trash: trash})
 	}
 	x, err := v.Index()
 	if err != nil {
@@ -238,46 +240,46 @@ func removing(v *command.Vault, files []command.Target, permanent bool) (planned
 
 // listVaults answers from the app's own list. On a machine without one this
 // vault is all there is.
-func listVaults(v *command.Vault, p command.Values) (command.Reply, error) {
+func listVaults(v *call.Vault, p call.Values) (answer.Reply, error) {
 	known := v.Host.AppVaults()
 	if len(known) == 0 {
 		known = []appvaults.Vault{{Folder: v.Path}}
 	}
 	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(known))), nil
+		return answer.Text(strconv.Itoa(len(known))), nil
 	}
-	table := command.Table{}
+	table := answer.Table{}
 	for _, r := range known {
 		table.Add(p.Has("verbose"), r.Name(), r.Folder)
 	}
-	return table.Reply(command.FormatTSV), nil
+	return table.Reply(answer.FormatTSV), nil
 }
 
 // randomPath answers the command random. The app opens the note and says so;
 // nothing can be opened here, so the path alone is the answer.
-func randomPath(v *command.Vault, p command.Values) (command.Reply, error) {
+func randomPath(v *call.Vault, p call.Values) (answer.Reply, error) {
 	notes, err := pickNotes(v, p, 1)
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
-	return command.Reply{Text: notes[0].String(), Note: notes[0]}, nil
+	return answer.Reply{Text: notes[0].String(), Note: notes[0]}, nil
 }
 
 // randomRead answers with the path of the note and then its text, or with
 // several notes under headings.
-func randomRead(v *command.Vault, p command.Values) (command.Reply, error) {
+func randomRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 	count, err := p.Number("count", 1, 1, maxRandom)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	notes, err := pickNotes(v, p, count)
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
 	if p.Has("count") {
-		return command.Text(several(v, notes, "")), nil
+		return answer.Text(several(v, notes, "")), nil
 	}
-	said, err := v.Show(command.Target{Path: notes[0], Typed: notes[0].String()})
+	said, err := v.Show(call.Target{Path: notes[0], Typed: notes[0].String()})
 	said.Text = notes[0].String()
 	return said, err
 }
@@ -289,8 +291,8 @@ const (
 
 // pickNotes picks different notes that p allows, at most count and fewer if
 // there are not so many.
-func pickNotes(v *command.Vault, p command.Values, count int) ([]disk.Path, error) {
-	days, err := command.Age(cmp.Or(p["min-age"], "0"), v.Clock())
+func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
+	days, err := call.Age(cmp.Or(p["min-age"], "0"), v.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +302,7 @@ func pickNotes(v *command.Vault, p command.Values, count int) ([]disk.Path, erro
 	}
 	newest := v.Clock().AddDate(0, 0, -days)
 	var paths []disk.Path
-	sorted, err := v.EachFileBelow(p["folder"], func(l command.Listed) {
+	sorted, err := v.EachFileBelow(p["folder"], func(l call.Listed) {
 		if !l.IsNote() {
 			return
 		}
@@ -335,23 +337,23 @@ func pickNotes(v *command.Vault, p command.Values, count int) ([]disk.Path, erro
 }
 
 // nothingPicked says why there is no note to pick, unless err does.
-func nothingPicked(v *command.Vault, p command.Values, err error) (command.Reply, error) {
+func nothingPicked(v *call.Vault, p call.Values, err error) (answer.Reply, error) {
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	all := 0
 	if p.Has("min-age") { // without it no note is left out but one that has just gone
-		_, err = v.EachFileBelow(p["folder"], func(l command.Listed) {
+		_, err = v.EachFileBelow(p["folder"], func(l call.Listed) {
 			if l.IsNote() {
 				all++
 			}
 		})
 	}
 	if err != nil || all == 0 {
-		return command.Nothing(noNotes, "%s has no notes", command.Place(p["folder"])), err
+		return answer.Nothing(noNotes, "%s has no notes", answer.Place(p["folder"])), err
 	}
-	days, err := command.Age(p["min-age"], v.Clock())
-	return command.Nothing(noNotes, "no note older than %s in %s (%s)", command.Count(days, "day"), command.Place(p["folder"]), command.Count(all, "note")), err
+	days, err := call.Age(p["min-age"], v.Clock())
+	return answer.Nothing(noNotes, "no note older than %s in %s (%s)", answer.Count(days, "day"), answer.Place(p["folder"]), answer.Count(all, "note")), err
 }
 
 const (
@@ -361,21 +363,21 @@ const (
 
 // listChanged prints the path of each note and, after a tab, when it was
 // changed, and after another who did it, where that is known.
-func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
+func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 	few := fewRecent
 	if p.Has("since") {
 		few = math.MaxInt / 2
 	}
 	limit, err := p.Number("limit", few, 1, maxRecent)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	now := v.Clock()
 	var since time.Time
 	if p.Has("since") {
-		days, err := command.Days(p["since"], now)
+		days, err := call.Days(p["since"], now)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		since = days.First
 	}
@@ -395,14 +397,14 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 		first.Add(n)
 	})
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	notes := first.Sorted()
 	switch {
 	case len(notes) == 0 && (!p.Has("since") || total == 0):
-		return command.Nothing("", "the vault has no notes"), nil
+		return answer.Nothing("", "the vault has no notes"), nil
 	case len(notes) == 0:
-		return command.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), command.Count(total, "note")), nil
+		return answer.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), answer.Count(total, "note")), nil
 	}
 	makers := madeBy(v, notes)
 	var out strings.Builder
@@ -413,12 +415,12 @@ func listChanged(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		out.WriteByte('\n')
 	}
-	return limited(command.Text(out.String()), len(notes), found, "note"), nil
+	return limited(answer.Text(out.String()), len(notes), found, "note"), nil
 }
 
 // madeBy says of notes who made the last change, where it was made through this program and the
 // note is still as the change left it. A journal that cannot be read says nothing of any.
-func madeBy(v *command.Vault, notes []changed) map[string]string {
+func madeBy(v *call.Vault, notes []changed) map[string]string {
 	j, err := v.Journal()
 	if err != nil {
 		return nil
@@ -439,7 +441,7 @@ func madeBy(v *command.Vault, notes []changed) map[string]string {
 			if err != nil || !v.Sees(s.Source()) {
 				continue
 			}
-			if now, err := command.CurrentState(v, at); err == nil && command.ImageOf(now) == s.After {
+			if now, err := change.CurrentState(v, at); err == nil && change.ImageOf(now) == s.After {
 				makers[s.Path] = e.By()
 			}
 		}
@@ -456,7 +458,7 @@ type changed struct {
 
 // changedNotes visits the notes that were changed since a time, in any order, and returns
 // how many notes there are.
-func changedNotes(v *command.Vault, since time.Time, visit func(changed)) (total int, err error) {
+func changedNotes(v *call.Vault, since time.Time, visit func(changed)) (total int, err error) {
 	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
 		for i, f := range x.Files {
 			if !f.IsNote() {
@@ -495,7 +497,7 @@ func changedNotes(v *command.Vault, since time.Time, visit func(changed)) (total
 
 // listRecents answers from the app's own record, which it writes when it
 // saves its workspace. Files that are gone by now are left out.
-func listRecents(v *command.Vault, p command.Values) (command.Reply, error) {
+func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 	var record struct{ LastOpenFiles []string }
 	if text, err := v.Disk.Config("workspace.json"); err == nil {
 		_ = json.Unmarshal(text, &record) // a scratch file that cannot be understood records nothing
@@ -510,5 +512,5 @@ func listRecents(v *command.Vault, p command.Values) (command.Reply, error) {
 			open = append(open, path.String())
 		}
 	}
-	return listing(p, open, command.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last")), nil
+	return listing(p, open, answer.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last")), nil
 }

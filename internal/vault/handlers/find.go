@@ -14,7 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/internal/vault/find"
@@ -27,31 +28,31 @@ import (
 
 // An answer depends on more than the index: settings say which note is that of a day.
 func init() {
-	register(command.Command{Name: "find", Run: findNotes}, command.Command{Name: "find:send", Run: sendSections})
+	register(Command{Name: "find", Run: findNotes}, Command{Name: "find:send", Run: sendSections})
 }
 
 // sendSections lets find use the server of vectors on another machine until this process ends. The user was asked: the call
 // has the machine, the model and the number of sections.
-func sendSections(v *command.Vault, p command.Values) (command.Reply, error) {
+func sendSections(v *call.Vault, p call.Values) (answer.Reply, error) {
 	m := v.Host.Meaning
 	if m == nil || !v.Host.Knowledge.Resident {
-		return command.Reply{}, command.NotConfigured.Failure("No server for vectors is set, or no worker stays that could use it.")
+		return answer.Reply{}, answer.NotConfigured.Failure("No server for vectors is set, or no worker stays that could use it.")
 	}
 	sections, err := p.Number("sections", 0, 1, math.MaxInt32)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if err := m.Allow(p["host"], p["model"], sections); err != nil {
-		return command.Reply{}, command.Misuse("Invalid server: %v.", err)
+		return answer.Reply{}, answer.Misuse("Invalid server: %v.", err)
 	}
-	return command.Text("Sections are sent to: " + p["host"]), nil
+	return answer.Text("Sections are sent to: " + p["host"]), nil
 }
 
 // meaning returns what has the vectors of the notes, nil for nothing. It has read those of earlier processes, for each set
 // of access rules from another file: none has the paths of notes that are hidden from its callers.
 func (f *finding) meaning() *embeddings.Store {
 	if f.Host.Meaning != nil {
-		of := command.Digest([]byte(f.Host.Env(command.AccessVariable)))
+		of := answer.Digest([]byte(f.Host.Env(call.AccessVariable)))
 		f.Host.Meaning.Load(cache.NewExtra(ownerfiles.CacheFolder(f.Host.Env, f.Path), f.Path, "."+of+".vectors"))
 	}
 	return f.Host.Meaning
@@ -59,7 +60,7 @@ func (f *finding) meaning() *embeddings.Store {
 
 // learned ends a call that ranked by meaning: notes that changed are sent in the background, and the answer says why it
 // was made by other things alone, and how another machine can be sent the sections of notes.
-func (f *finding) learned(said command.Reply, by string, without error) command.Reply {
+func (f *finding) learned(said answer.Reply, by string, without error) answer.Reply {
 	m := f.Host.Meaning
 	if m == nil {
 		return said
@@ -74,7 +75,7 @@ func (f *finding) learned(said command.Reply, by string, without error) command.
 		return slices.DeleteFunc(slices.Clone(f.x.Files), func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) })
 	}
 	m.Learn(f.x, func() []embeddings.Note {
-		return command.Map(notes(), func(file *index.File) embeddings.Note {
+		return answer.Map(notes(), func(file *index.File) embeddings.Note {
 			return embeddings.Note{Path: file.Path.String(), Stamp: search.StampOf(file)}
 		})
 	}, f.sectionsToSend)
@@ -86,7 +87,7 @@ func (f *finding) learned(said command.Reply, by string, without error) command.
 		sections += n
 	}
 	host, model := m.Elsewhere()
-	return noted(said, fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user", host, command.Count(sections, "section"), host, model, sections))
+	return noted(said, fmt.Sprintf("to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user", host, answer.Count(sections, "section"), host, model, sections))
 }
 
 const (
@@ -107,8 +108,8 @@ const (
 
 // finding is one call of find.
 type finding struct {
-	*command.Vault
-	p         command.Values
+	*call.Vault
+	p         call.Values
 	x         *index.Index
 	excluded  func(string) bool
 	filters   string // that exclude
@@ -120,11 +121,11 @@ type finding struct {
 }
 
 // findNotes answers with the notes that a question means, best first.
-func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
+func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx)}
 	err := f.readRequest()
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	v.Host.Knowledge.Sparse = !v.Host.Knowledge.Resident && !p.Has("tag") && !p.Has("property")
 	if !v.Host.Knowledge.Resident {
@@ -133,22 +134,22 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		defer opened.Wait()
 	}
 	if f.x, err = v.Index(); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	go f.x.Place("") // the names of files are made while the words are read
 	if f.excluded, f.filters, err = v.Excluded(); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	wanted, err := f.wanted()
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	files := int64(len(f.x.Files))
 	if err := f.budget.Hold(costOfFile * files); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if err := f.budget.Step(files); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	today := v.Today()
 	asked := find.Vault{
@@ -168,9 +169,9 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	})
 	f.budget.Release(costOfFile * files)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	asJSON := p["format"] == command.FormatJSON
+	asJSON := p["format"] == answer.FormatJSON
 	rows := []foundRow{}
 	if f.tokens > 0 {
 		rows = whole(found.Results, f.tokens*bytesOfToken, asJSON)
@@ -184,7 +185,7 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 	text := ""
 	if asJSON {
 		if text, err = excerpt.JSON(rows); err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 	} else {
 		for _, row := range rows {
@@ -193,9 +194,9 @@ func findNotes(v *command.Vault, p command.Values) (command.Reply, error) {
 		text = strings.TrimRight(text, "\n")
 	}
 	if err := f.budget.Put(int64(len(text))); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	return f.learned(noted(command.Text(text), tried(found)), "words", found.WithoutMeaning), nil
+	return f.learned(noted(answer.Text(text), tried(found)), "words", found.WithoutMeaning), nil
 }
 
 // words has ask use the index of the words that this caller may see.
@@ -208,10 +209,10 @@ func (f *finding) words(ask func(*find.View) error) error {
 func (f *finding) readRequest() (err error) {
 	text := f.p["query"]
 	if len(text) > maxQuestion {
-		return command.Misuse("The query has %d bytes. Use at most %d: a few words, or a question.", len(text), maxQuestion)
+		return answer.Misuse("The query has %d bytes. Use at most %d: a few words, or a question.", len(text), maxQuestion)
 	}
 	if phrases := strings.Count(text, `"`) / 2; phrases > find.MaxPhrases {
-		return command.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, find.MaxPhrases)
+		return answer.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, find.MaxPhrases)
 	}
 	pieces := regexp.MustCompile(`-?(?:[a-z-]+:)?(?:"[^"]*"|\[[^\]]*\])|\S+`)
 	operator := regexp.MustCompile(`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`)
@@ -225,7 +226,7 @@ func (f *finding) readRequest() (err error) {
 	}
 	f.question, f.operators = strings.Join(words, " "), strings.Join(special, " ")
 	if f.question == "" {
-		return command.MisuseWithHint("The command search lists what operators alone match.", "The query has no words that a note could be about.")
+		return answer.MisuseWithHint("The command search lists what operators alone match.", "The query has no words that a note could be about.")
 	}
 	if f.limit, err = f.p.Number("limit", fewFound, 1, maxFound); err != nil {
 		return err
@@ -311,7 +312,7 @@ func contentOf(text []byte, facts index.Facts) find.Content {
 
 // sectionsToSend returns the sections of a note as it may be seen now, which may be long after the call.
 func (f *finding) sectionsToSend(p string) ([]string, error) {
-	now := command.Vault{Ctx: context.Background(), Host: f.Host} // of no call: this one may be over
+	now := call.Vault{Ctx: context.Background(), Host: f.Host} // of no call: this one may be over
 	if err := f.Host.OpenFolder(f.Path, &now); err != nil {
 		return nil, err
 	}
@@ -336,7 +337,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 	if f.p.Has("folder") {
 		under, err := f.FolderOf(f.p["folder"])
 		if err != nil || f.IsThere(under) != nil {
-			return nil, command.FolderNotFound(f.p["folder"])
+			return nil, answer.FolderNotFound(f.p["folder"])
 		}
 		if under != (disk.Path{}) {
 			below := under.String() + "/"
@@ -346,7 +347,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 	if f.p.Has("path-glob") {
 		pattern := f.p["path-glob"]
 		if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
-			return nil, command.Misuse("Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.", command.Verbatim(excerpt.Short(pattern)), maxGlob)
+			return nil, answer.Misuse("Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.", answer.Verbatim(excerpt.Short(pattern)), maxGlob)
 		}
 		glob := regexp.MustCompile("(?i)^" + inGlob.Replace(regexp.QuoteMeta(pattern)) + "$")
 		all = append(all, func(p string, _ *index.File) bool { return glob.MatchString(p) })
@@ -355,7 +356,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 		all = append(all, func(p string, _ *index.File) bool { return search.KindOf(p) == fileKinds[kind] })
 	}
 	if f.p.Has("since") {
-		days, err := command.Days(f.p["since"], f.Today())
+		days, err := call.Days(f.p["since"], f.Today())
 		if err != nil {
 			return nil, err
 		}
@@ -380,7 +381,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 		})
 	}
 	if f.operators != "" {
-		found, err := searchNotes(f.Vault, command.Values{"query": f.operators}, false)
+		found, err := searchNotes(f.Vault, call.Values{"query": f.operators}, false)
 		if err != nil {
 			return nil, err
 		}
@@ -414,7 +415,7 @@ func (f *finding) daily() string {
 		if len(word) < 5 || strings.HasPrefix(word, "-") {
 			continue
 		}
-		days, err := command.Days(word, f.Today())
+		days, err := call.Days(word, f.Today())
 		if err != nil || days.Last.Sub(days.First) > 36*time.Hour {
 			continue
 		}
@@ -488,7 +489,7 @@ const maxSaid = 8
 func tried(a find.Answer) string {
 	var list []string
 	for _, t := range a.Tried {
-		word, files := excerpt.Quoted(t.Word), ": "+command.Count(t.Files, "file")
+		word, files := excerpt.Quoted(t.Word), ": "+answer.Count(t.Files, "file")
 		if t.Changed {
 			word += fmt.Sprintf(" as %q", t.Found[0])
 		}

@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-func moveFolders(v *command.Vault, p command.Values) (command.Proposal, error) {
+func moveFolders(v *call.Vault, p call.Values) (change.Proposal, error) {
 	list := p["path"]
 	if p.Has("files") {
 		list = p["files"]
 		if !strings.HasSuffix(p["to"], "/") {
-			return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
+			return change.Proposal{}, answer.Misuse("Invalid value for to: %s. Several folders go to a folder, with a slash at its end.", answer.Verbatim(p["to"]))
 		}
 	}
 	return relocateFolders(v, list, "Moved", false, into(p["to"]))
@@ -33,66 +35,66 @@ func into(to string) func(from disk.Path) string {
 }
 
 // relocateFolders moves or copies the folders of a list with all that is in them, as one change.
-func relocateFolders(v *command.Vault, list, said string, copies bool, destination func(from disk.Path) string) (command.Proposal, error) {
+func relocateFolders(v *call.Vault, list, said string, copies bool, destination func(from disk.Path) string) (change.Proposal, error) {
 	folders, err := pathLines(list, func(typed string) (disk.Path, error) { return existingFolder(v, typed) })
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	r := relocation{v: v, follow: true, copies: copies, to: map[string]string{}, folders: map[string]string{}}
-	var made, gone []command.Step
+	var made, gone []change.Step
 	var where []string
 	files := 0
 	for _, t := range folders {
 		from := t.Path
 		for other := range r.folders {
 			if from.String() == other || strings.HasPrefix(from.String(), other+"/") || strings.HasPrefix(other, from.String()+"/") {
-				return command.Proposal{}, command.Misuse("%q and %q are in one another.", command.Verbatim(from.String()), command.Verbatim(other))
+				return change.Proposal{}, answer.Misuse("%q and %q are in one another.", answer.Verbatim(from.String()), answer.Verbatim(other))
 			}
 		}
 		in, err := contentsOf(v, t, !copies)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		typed := destination(from)
 		to, err := newFolderPath(v, typed)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		if to.Below(from) {
-			return command.Proposal{}, command.Misuse("Invalid value for to: %s. It is in the folder itself.", command.Verbatim(typed))
+			return change.Proposal{}, answer.Misuse("Invalid value for to: %s. It is in the folder itself.", answer.Verbatim(typed))
 		}
 		below := func(p disk.Path) string { return to.String() + strings.TrimPrefix(p.String(), from.String()) }
 		for _, folder := range in.Folders {
 			at, err := disk.ParseFolder(below(folder))
 			if err != nil {
-				return command.Proposal{}, command.Failure("Folder %q cannot be created: %v.", command.Verbatim(below(folder)), err)
+				return change.Proposal{}, answer.Failure("Folder %q cannot be created: %v.", answer.Verbatim(below(folder)), err)
 			}
 			for _, s := range makeFolders(v, at) {
-				if !slices.ContainsFunc(made, func(other command.Step) bool { return other.Path == s.Path }) {
+				if !slices.ContainsFunc(made, func(other change.Step) bool { return other.Path == s.Path }) {
 					made = append(made, s)
 				}
 			}
 			if !in.Stay[folder] && !copies {
-				gone = append(gone, command.Step{Path: folder, Before: command.ExistingFolder})
+				gone = append(gone, change.Step{Path: folder, Before: change.ExistingFolder})
 			}
 		}
 		for _, file := range in.Files {
-			if _, err := r.move(command.Target{Path: file, Typed: file.String()}, below(file)); err != nil {
-				return command.Proposal{}, err
+			if _, err := r.move(call.Target{Path: file, Typed: file.String()}, below(file)); err != nil {
+				return change.Proposal{}, err
 			}
 		}
 		files += len(in.Files)
 		r.folders[from.String()] = to.String()
 		if where = append(where, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !copies {
-			r.planned.Notice = fmt.Sprintf("the folder %q stays, because it contains something that is not a file of the vault", command.Verbatim(from.String()))
+			r.planned.Notice = fmt.Sprintf("the folder %q stays, because it contains something that is not a file of the vault", answer.Verbatim(from.String()))
 		}
 		if r.planned.Note == (disk.Path{}) {
 			r.planned.Note = to
 		}
 	}
-	r.planned.Message = fmt.Sprintf("%s: %s (%s)", said, strings.Join(where, ", "), command.Count(files, "file"))
+	r.planned.Message = fmt.Sprintf("%s: %s (%s)", said, strings.Join(where, ", "), answer.Count(files, "file"))
 	if err := r.relink(); err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	slices.Reverse(gone)
 	r.planned.Steps = slices.Concat(made, r.planned.Steps, gone)
@@ -100,35 +102,35 @@ func relocateFolders(v *command.Vault, list, said string, copies bool, destinati
 }
 
 // removeFolder moves all files of a folder to the trash, as remove does with one.
-func removeFolder(v *command.Vault, p command.Values) (command.Proposal, error) {
+func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 	at, err := existingFolder(v, p["path"])
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	in, err := contentsOf(v, command.Target{Path: at, Typed: p["path"]}, true)
+	in, err := contentsOf(v, call.Target{Path: at, Typed: p["path"]}, true)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	files := command.Map(in.Files, func(file disk.Path) command.Target { return command.Target{Path: file, Typed: file.String()} })
+	files := answer.Map(in.Files, func(file disk.Path) call.Target { return call.Target{Path: file, Typed: file.String()} })
 	planned, err := removing(v, files, false)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	planned.Note = at
-	planned.Message += at.String() + " (" + command.Count(len(in.Files), "file") + ")"
+	planned.Message += at.String() + " (" + answer.Count(len(in.Files), "file") + ")"
 	for _, folder := range slices.Backward(in.Folders) {
 		if !in.Stay[folder] {
-			planned.Steps = append(planned.Steps, command.Step{Path: folder, Before: command.ExistingFolder})
+			planned.Steps = append(planned.Steps, change.Step{Path: folder, Before: change.ExistingFolder})
 		}
 	}
 	return planned, nil
 }
 
 // existingFolder returns the path of a folder as it was typed.
-func existingFolder(v *command.Vault, typed string) (disk.Path, error) {
+func existingFolder(v *call.Vault, typed string) (disk.Path, error) {
 	at, err := v.FolderThere(typed)
 	if err == nil && at == (disk.Path{}) {
-		err = command.Misuse("Invalid value for path: %s. That is the whole vault.", command.Verbatim(typed))
+		err = answer.Misuse("Invalid value for path: %s. That is the whole vault.", answer.Verbatim(typed))
 	}
 	return at, err
 }
@@ -137,38 +139,38 @@ func existingFolder(v *command.Vault, typed string) (disk.Path, error) {
 // same words, if the rules let the caller do less than delete somewhere below it, whether or not
 // there is a file, and if a pattern of the ignore file hides something in it. Only the second
 // depends on hidden files.
-func contentsOf(v *command.Vault, t command.Target, whole bool) (disk.Contents, error) {
+func contentsOf(v *call.Vault, t call.Target, whole bool) (disk.Contents, error) {
 	in, err := v.Disk.Contents(t.Path)
 	switch {
 	case disk.IsMissing(err):
-		return in, command.FolderNotFound(t.Typed)
+		return in, answer.FolderNotFound(t.Typed)
 	case err != nil:
-		return in, command.ReadError(t.Typed, err)
+		return in, answer.ReadError(t.Typed, err)
 	case whole && (in.Hidden || v.Rules.Restrict() && v.Rules.Lowest(t.Path.String()) < access.Delete):
-		return in, command.AccessDenied.Failure("Access denied: the folder %q may not be changed as a whole.", command.Verbatim(t.Path.String()))
+		return in, answer.AccessDenied.Failure("Access denied: the folder %q may not be changed as a whole.", answer.Verbatim(t.Path.String()))
 	}
 	return in, nil
 }
 
 // newFolderPath returns the path of a folder that is to be made.
-func newFolderPath(v *command.Vault, typed string) (disk.Path, error) {
+func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 	at, err := v.FolderOf(strings.TrimPrefix(typed, "/"))
 	if err == nil && at == (disk.Path{}) {
 		err = fmt.Errorf("that is the whole vault")
 	}
 	if err != nil {
-		return at, command.Failure("Folder %q cannot be created: %v.", command.Verbatim(typed), err)
+		return at, answer.Failure("Folder %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
 	if _, err := v.Disk.Stat(at); disk.IsMissing(err) && !v.Disk.IsFolder(at) {
 		return at, nil
 	}
-	return at, command.AlreadyExists.Failure("Destination %q already exists!", command.Verbatim(at.String()))
+	return at, answer.AlreadyExists.Failure("Destination %q already exists!", answer.Verbatim(at.String()))
 }
 
 // makeFolders returns the steps that make a folder with those above it that are missing.
-func makeFolders(v *command.Vault, at disk.Path) (steps []command.Step) {
+func makeFolders(v *call.Vault, at disk.Path) (steps []change.Step) {
 	for at != (disk.Path{}) && !v.Disk.IsFolder(at) {
-		steps = append(steps, command.Step{Path: at, After: command.ExistingFolder})
+		steps = append(steps, change.Step{Path: at, After: change.ExistingFolder})
 		at, _ = disk.ParseFolder(at.Folder()) // a part of a path is one
 	}
 	slices.Reverse(steps)

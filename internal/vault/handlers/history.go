@@ -11,24 +11,26 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
 func init() {
 	register(
-		command.Command{Name: "changes", Run: listJournal},
-		command.Command{Name: "history", Run: listVersions},
-		command.Command{Name: "history:list", Run: listHistories},
-		command.Command{Name: "history:read", Run: readVersion},
+		Command{Name: "changes", Run: listJournal},
+		Command{Name: "history", Run: listVersions},
+		Command{Name: "history:list", Run: listHistories},
+		Command{Name: "history:read", Run: readVersion},
 		// The app takes the text from its own history, of which nothing is known here but that the note changed.
-		command.Command{Name: "history:restore", Plan: restoreVersion, Verify: func(_ *command.Vault, _ command.Values, c command.AppChange) (command.Verdict, error) {
-			return command.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
+		Command{Name: "history:restore", Plan: restoreVersion, Verify: func(_ *call.Vault, _ call.Values, c change.AppChange) (change.Verdict, error) {
+			return change.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
 		}},
-		command.Command{Name: "diff", Run: diffVersions},
-		command.Command{Name: "undo", Positional: "id", Plan: undo},
+		Command{Name: "diff", Run: diffVersions},
+		Command{Name: "undo", Positional: "id", Plan: undo},
 	)
 }
 
@@ -39,7 +41,7 @@ const (
 
 // versions are those of the note that a request means, which need not be there
 // any more.
-func versions(v *command.Vault, p command.Values) (command.Target, []journal.Version, error) {
+func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, error) {
 	t, err := v.Target(p)
 	if err != nil {
 		return t, nil, err
@@ -50,14 +52,14 @@ func versions(v *command.Vault, p command.Values) (command.Target, []journal.Ver
 	}
 	kept, err := j.Versions(t.Path.String(), maxVersions)
 	if err != nil {
-		return t, nil, command.Failure("Cannot use the journal: %v", err)
+		return t, nil, answer.Failure("Cannot use the journal: %v", err)
 	}
 	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) })
 	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(j, t.Path.String()) }) {
 		kept = nil
 	}
 	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
-		return t, nil, command.FileNotFound(t.Typed)
+		return t, nil, answer.FileNotFound(t.Typed)
 	}
 	return t, kept, nil
 }
@@ -65,7 +67,7 @@ func versions(v *command.Vault, p command.Values) (command.Target, []journal.Ver
 // keptBack reports whether what was known of a path is not told: while something is hidden, a
 // note that has gone without this program may be in a hidden folder. gone reports whether the
 // last change through this program took it away.
-func keptBack(v *command.Vault, at disk.Path, gone func() bool) bool {
+func keptBack(v *call.Vault, at disk.Path, gone func() bool) bool {
 	if !v.Hides() {
 		return false
 	}
@@ -93,12 +95,12 @@ func takesAway(s journal.Step, path string) bool { return s.Path != path || !s.A
 
 // listVersions prints for each version its number, its time, how many bytes it
 // has, the command that replaced it, who gave that, and its path if that was another.
-func listVersions(v *command.Vault, p command.Values) (command.Reply, error) {
+func listVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, kept, err := versions(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	table := command.Table{}
+	table := answer.Table{}
 	for i, was := range kept {
 		cells := []string{strconv.Itoa(i + 1), when(v, was.Time), strconv.FormatInt(was.Image.Size, 10), was.Command, was.By}
 		if was.Path != t.Path.String() {
@@ -106,7 +108,7 @@ func listVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	said := table.Reply(command.FormatTSV)
+	said := table.Reply(answer.FormatTSV)
 	said.Note = t.Path
 	if len(kept) == 0 {
 		said.Notice = "no version is kept: no change of this note was made through vaultwicket"
@@ -114,13 +116,13 @@ func listVersions(v *command.Vault, p command.Values) (command.Reply, error) {
 	return said, nil
 }
 
-func when(v *command.Vault, t time.Time) string {
+func when(v *call.Vault, t time.Time) string {
 	return t.In(v.Clock().Location()).Format(time.DateTime)
 }
 
 // listHistories names the notes by the path that they have now, or had when they
 // were removed.
-func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
+func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
 	err := eachStep(v, journal.Filter{}, gone, func(_ *journal.Journal, e journal.Entry, s journal.Step) error {
 		now := cmp.Or(names[s.Path], s.Path)
@@ -136,7 +138,7 @@ func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
 		return nil
 	})
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	for path := range found {
 		if at, err := v.PathOf(path); err == nil && keptBack(v, at, func() bool { return gone[path] }) {
@@ -145,12 +147,12 @@ func listHistories(v *command.Vault, _ command.Values) (command.Reply, error) {
 	}
 	paths := slices.Collect(maps.Keys(found))
 	collation.Sort(paths)
-	return command.Text(strings.Join(paths, "\n")), nil
+	return answer.Text(strings.Join(paths, "\n")), nil
 }
 
 // eachStep visits the steps of the journal, the newest first, and notes in gone of which paths the
 // last change took the file away.
-func eachStep(v *command.Vault, which journal.Filter, gone map[string]bool, visit func(*journal.Journal, journal.Entry, journal.Step) error) error {
+func eachStep(v *call.Vault, which journal.Filter, gone map[string]bool, visit func(*journal.Journal, journal.Entry, journal.Step) error) error {
 	j, err := v.Journal()
 	if err != nil {
 		return err
@@ -158,7 +160,7 @@ func eachStep(v *command.Vault, which journal.Filter, gone map[string]bool, visi
 	which.Limit = maxEntries
 	entries, _, err := j.Entries(which)
 	if err != nil {
-		return command.Failure("Cannot use the journal: %v", err)
+		return answer.Failure("Cannot use the journal: %v", err)
 	}
 	for _, e := range entries {
 		for _, s := range slices.Backward(e.Steps) {
@@ -177,16 +179,16 @@ func eachStep(v *command.Vault, which journal.Filter, gone map[string]bool, visi
 
 // listJournal prints a row for each note that a change concerns and that may be seen, at both of
 // its paths: what is hidden is as if it had not been changed.
-func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
+func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	limit, err := p.Number("limit", manyChanges, 1, maxRecent)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	days, err := command.Days(cmp.Or(p["since"], "today"), v.Clock())
+	days, err := call.Days(cmp.Or(p["since"], "today"), v.Clock())
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	table := command.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from"}, Sparse: true}
+	table := answer.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from"}, Sparse: true}
 	found, gone, kept := 0, map[string]bool{}, map[string]bool{}
 	err = eachStep(v, journal.Filter{Since: days.First, Agent: p["agent"]}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step) error {
 		at, err := v.PathOf(s.Path)
@@ -224,9 +226,9 @@ func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
 		return nil
 	})
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	said := table.Reply(cmp.Or(p["format"], command.FormatTSV))
+	said := table.Reply(cmp.Or(p["format"], answer.FormatTSV))
 	if found == 0 {
 		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
 	}
@@ -236,26 +238,26 @@ func listJournal(v *command.Vault, p command.Values) (command.Reply, error) {
 // manyChanges is how many changed notes are listed without limit=.
 const manyChanges = 100
 
-func readVersion(v *command.Vault, p command.Values) (command.Reply, error) {
+func readVersion(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, kept, err := versions(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	text, err := version(v, t, kept, cmp.Or(p["version"], "1"))
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	return command.Reply{Text: string(v.Redact(text)), Note: t.Path}, nil
+	return answer.Reply{Text: string(v.Redact(text)), Note: t.Path}, nil
 }
 
 // version returns the text of a version by its number.
-func version(v *command.Vault, t command.Target, kept []journal.Version, number string) ([]byte, error) {
+func version(v *call.Vault, t call.Target, kept []journal.Version, number string) ([]byte, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 {
-		return nil, command.Misuse("Invalid number: %s", number)
+		return nil, answer.Misuse("Invalid number: %s", number)
 	}
 	if n > len(kept) {
-		return nil, command.NotFound.Failure("Version %q of %q not found.", command.Verbatim(number), command.Verbatim(t.Path.String()))
+		return nil, answer.NotFound.Failure("Version %q of %q not found.", answer.Verbatim(number), answer.Verbatim(t.Path.String()))
 	}
 	j, err := v.Journal()
 	if err != nil {
@@ -263,61 +265,61 @@ func version(v *command.Vault, t command.Target, kept []journal.Version, number 
 	}
 	text, err := j.Object(kept[n-1].Image.Hash)
 	if err != nil {
-		return nil, command.Failure("Version %q of %q cannot be read: %v", command.Verbatim(number), command.Verbatim(t.Path.String()), err)
+		return nil, answer.Failure("Version %q of %q cannot be read: %v", answer.Verbatim(number), answer.Verbatim(t.Path.String()), err)
 	}
 	return text, nil
 }
 
 // restoreVersion brings a note back that was removed, too.
-func restoreVersion(v *command.Vault, p command.Values) (command.Proposal, error) {
+func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, kept, err := versions(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	text, err := version(v, t, kept, p["version"])
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	before, err := command.CurrentState(v, t.Path)
+	before, err := change.CurrentState(v, t.Path)
 	if err != nil {
-		return command.Proposal{}, command.WriteError(t.Path.String(), err)
+		return change.Proposal{}, answer.WriteError(t.Path.String(), err)
 	}
-	return command.Proposal{
-		Steps:   []command.Step{{Path: t.Path, Before: before, After: command.Existing(text)}},
+	return change.Proposal{
+		Steps:   []change.Step{{Path: t.Path, Before: before, After: change.Existing(text)}},
 		Message: "Restored: " + t.Path.String() + " from version " + p["version"],
 		Note:    t.Path, Replaces: before.Exists,
 	}, nil
 }
 
-func diffVersions(v *command.Vault, p command.Values) (command.Reply, error) {
+func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch {
 	case p["filter"] == "sync":
-		return command.Reply{}, command.NeedsApp.Failure("%q needs the Obsidian app.", command.Verbatim("diff filter=sync"))
+		return answer.Reply{}, answer.NeedsApp.Failure("%q needs the Obsidian app.", answer.Verbatim("diff filter=sync"))
 	case p.Has("to") && !p.Has("from"):
-		return command.Reply{}, command.Misuse("Use to=<n> with from=<n>.")
+		return answer.Reply{}, answer.Misuse("Use to=<n> with from=<n>.")
 	case !p.Has("from"):
 		return listVersions(v, p)
 	}
 	t, kept, err := versions(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	from, err := version(v, t, kept, p["from"])
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	first := fmt.Sprintf("%s (version %s)", t.Path, p["from"])
 	if p.Has("to") {
 		to, err := version(v, t, kept, p["to"])
-		return command.Reply{Text: command.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), v.Redact(from), v.Redact(to)), Note: t.Path}, err
+		return answer.Reply{Text: change.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), v.Redact(from), v.Redact(to)), Note: t.Path}, err
 	}
-	now, err := command.CurrentState(v, t.Path)
+	now, err := change.CurrentState(v, t.Path)
 	if err != nil {
-		return command.Reply{}, command.ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	second := t.Path.String()
 	if !now.Exists {
 		second = "/dev/null"
 	}
-	return command.Reply{Text: command.UnifiedDiff(first, second, v.Redact(from), v.Redact(now.Text)), Note: t.Path}, nil
+	return answer.Reply{Text: change.UnifiedDiff(first, second, v.Redact(from), v.Redact(now.Text)), Note: t.Path}, nil
 }

@@ -7,75 +7,76 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
 func init() {
 	register(
-		command.Command{Name: "backlinks", Run: backlinks},
-		command.Command{Name: "links", Run: links},
-		command.Command{Name: "unresolved", OfIndex: true, Run: unresolved},
-		command.Command{Name: "orphans", OfIndex: true, Run: without("No orphan files found.", (*index.Graph).In)},
-		command.Command{Name: "deadends", OfIndex: true, Run: without("No dead-end files found.", (*index.Graph).Out)},
-		command.Command{Name: "related", Run: related},
+		Command{Name: "backlinks", Run: backlinks},
+		Command{Name: "links", Run: links},
+		Command{Name: "unresolved", OfIndex: true, Run: unresolved},
+		Command{Name: "orphans", OfIndex: true, Run: without("No orphan files found.", (*index.Graph).In)},
+		Command{Name: "deadends", OfIndex: true, Run: without("No dead-end files found.", (*index.Graph).Out)},
+		Command{Name: "related", Run: related},
 	)
 }
 
 // backlinks counts a link of a note to itself, and links in properties and
 // canvases, like the app.
-func backlinks(v *command.Vault, p command.Values) (command.Reply, error) {
+func backlinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	x, place, err := v.IndexedTarget(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
-	table := command.Table{Columns: []string{"file", "count"}}
+	table := answer.Table{Columns: []string{"file", "count"}}
 	for _, source := range x.Graph().In(place) {
 		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
-	none := command.Nothing("No backlinks found.", "no file links to %s", command.Place(x.Files[place].Path.String()))
+	none := answer.Nothing("No backlinks found.", "no file links to %s", answer.Place(x.Files[place].Path.String()))
 	return tabled(p, table, p["format"], none), nil
 }
 
 // links has one line for each target, in the order of listings; those that are
 // not there are marked. Only notes have links here: the app says so of canvases
 // too, although their links count elsewhere.
-func links(v *command.Vault, p command.Values) (command.Reply, error) {
+func links(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
 		// The files that can be reached from a file along its links, the links to it, or both, in up to a
 		// number of steps: the nearest first, in the order of listings, each once. Each row has the steps
 		// and the file before it on the way.
 		depth, err := p.Number("depth", 1, 1, maxDepth)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		limit, err := p.Number("limit", defaultLinks, 1, maxLinks)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		x, place, err := v.IndexedTarget(p)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		found := around(x.Graph(), place, depth, p["direction"])
 		switch {
 		case p.Has("total"):
-			return command.Text(strconv.Itoa(len(found))), nil
+			return answer.Text(strconv.Itoa(len(found))), nil
 		case len(found) == 0:
-			return command.Text("No links found."), nil
+			return answer.Text("No links found."), nil
 		}
-		table := command.Table{}
+		table := answer.Table{}
 		for _, f := range found[:min(limit, len(found))] {
 			table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
 		}
-		said := limited(table.Reply(command.FormatTSV), len(table.Rows), len(found), "file")
+		said := limited(table.Reply(answer.FormatTSV), len(table.Rows), len(found), "file")
 		said.Truncated = said.Notice != ""
 		return said, nil
 	}
 	x, place, err := v.IndexedTarget(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	var targets []string
 	if x.Files[place].IsNote() {
@@ -87,13 +88,13 @@ func links(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 	}
 	collation.Sort(targets)
-	return listing(p, targets, command.Nothing("No links found.", "%s links to nothing", command.Place(x.Files[place].Path.String()))), nil
+	return listing(p, targets, answer.Nothing("No links found.", "%s links to nothing", answer.Place(x.Files[place].Path.String()))), nil
 }
 
-func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
+func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
 	x, err := v.Index()
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	counts, sources := map[string]int{}, map[string][]string{}
 	graph := x.Graph()
@@ -105,7 +106,7 @@ func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
 	}
 	keys := slices.Collect(maps.Keys(counts))
 	collation.Sort(keys)
-	table := command.Table{Columns: []string{"link"}}
+	table := answer.Table{Columns: []string{"link"}}
 	if p.Has("counts") {
 		table.Columns = append(table.Columns, "count")
 	}
@@ -122,16 +123,16 @@ func unresolved(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	return tabled(p, table, p["format"], command.Text("No unresolved links found.")), nil
+	return tabled(p, table, p["format"], answer.Text("No unresolved links found.")), nil
 }
 
 // without lists the files of every kind that have no edge of one direction. It takes the index
 // literally: a link of a note to itself counts, one that leads nowhere does not.
-func without(none string, edges func(g *index.Graph, place int) []index.Edge) func(*command.Vault, command.Values) (command.Reply, error) {
-	return func(v *command.Vault, p command.Values) (command.Reply, error) {
+func without(none string, edges func(g *index.Graph, place int) []index.Edge) func(*call.Vault, call.Values) (answer.Reply, error) {
+	return func(v *call.Vault, p call.Values) (answer.Reply, error) {
 		x, err := v.Index()
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		var alone []string
 		graph := x.Graph()
@@ -140,7 +141,7 @@ func without(none string, edges func(g *index.Graph, place int) []index.Edge) fu
 				alone = append(alone, f.Path.String())
 			}
 		}
-		return listing(p, alone, command.Text(none)), nil
+		return listing(p, alone, answer.Text(none)), nil
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
@@ -24,70 +26,70 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "move", Plan: move},
-		command.Command{Name: "rename", Plan: rename},
+		Command{Name: "move", Plan: move},
+		Command{Name: "rename", Plan: rename},
 		// The links of the copy lead where those of the other file lead, and no link leads to the copy.
-		command.Command{Name: "copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		Command{Name: "copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			r := &relocation{v: v, follow: true, copies: true, to: map[string]string{}}
 			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
 		}},
-		command.Command{Name: "folder:create", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		Command{Name: "folder:create", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			made, err := newFolderPath(v, p["path"])
 			if err != nil {
-				return command.Proposal{}, err
+				return change.Proposal{}, err
 			}
-			return command.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
+			return change.Proposal{Steps: makeFolders(v, made), Message: "Created: " + made.String(), Note: made}, nil
 		}},
-		command.Command{Name: "folder:move", Plan: moveFolders},
-		command.Command{Name: "folder:rename", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		Command{Name: "folder:move", Plan: moveFolders},
+		Command{Name: "folder:rename", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			if err := oneName(p["name"]); err != nil {
-				return command.Proposal{}, err
+				return change.Proposal{}, err
 			}
 			return relocateFolders(v, p["path"], "Renamed", false, func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) })
 		}},
-		command.Command{Name: "folder:copy", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		Command{Name: "folder:copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return relocateFolders(v, p["path"], "Copied", true, into(p["to"]))
 		}},
-		command.Command{Name: "folder:delete", Plan: removeFolder},
+		Command{Name: "folder:delete", Plan: removeFolder},
 	)
 }
 
-func move(v *command.Vault, p command.Values) (command.Proposal, error) {
+func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 	several := p.Has("files") || p.Has("query")
-	if several && (command.NamesOneFile(p) || p.Has("files") && p.Has("query")) {
-		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
+	if several && (call.NamesOneFile(p) || p.Has("files") && p.Has("query")) {
+		return change.Proposal{}, answer.Misuse("Use file=<name>, path=<path>, files=<paths> or query=<text>, not several.")
 	}
 	if several && !strings.HasSuffix(p["to"], "/") {
-		return command.Proposal{}, command.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", command.Verbatim(p["to"]))
+		return change.Proposal{}, answer.Misuse("Invalid value for to: %s. Several files go to a folder, with a slash at its end.", answer.Verbatim(p["to"]))
 	}
 	r, err := relocating(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if !several {
 		return r.moving(p, "Moved", func(from disk.Path) string { return destinationOf(p["to"], from) })
 	}
-	var targets []command.Target
+	var targets []call.Target
 	if p.Has("files") {
 		targets, err = pathLines(p["files"], v.FindPath)
 	} else {
 		var notes []disk.Path
 		notes, err = notesFor(v, p, false, func(*search.Note) bool { return true })
-		targets = command.Map(notes, func(note disk.Path) command.Target { return command.Target{Path: note, Typed: note.String()} })
+		targets = answer.Map(notes, func(note disk.Path) call.Target { return call.Target{Path: note, Typed: note.String()} })
 	}
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	for _, t := range targets {
 		to, err := r.move(t, destinationOf(p["to"], t.Path))
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		if r.planned.Note == (disk.Path{}) {
 			r.planned.Note = to
 		}
 	}
-	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", command.Count(len(r.planned.Steps), "file"), p["to"])
+	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", answer.Count(len(r.planned.Steps), "file"), p["to"])
 	err = r.relink()
 	return r.planned, err
 }
@@ -100,13 +102,13 @@ func destinationOf(to string, from disk.Path) string {
 	return withExtension(to, from)
 }
 
-func rename(v *command.Vault, p command.Values) (command.Proposal, error) {
+func rename(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err := oneName(p["name"]); err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	r, err := relocating(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	return r.moving(p, "Renamed", func(from disk.Path) string {
 		return path.Join(path.Dir(from.String()), withExtension(p["name"], from))
@@ -115,7 +117,7 @@ func rename(v *command.Vault, p command.Values) (command.Proposal, error) {
 
 func oneName(name string) error {
 	if strings.ContainsAny(name, `/\`) {
-		return command.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", command.Verbatim(name))
+		return answer.Misuse("Invalid value for name: %s. Use move to=<path> for another folder.", answer.Verbatim(name))
 	}
 	return nil
 }
@@ -137,14 +139,14 @@ var supported = strings.Fields("md base canvas avif bmp gif jpeg jpg png svg web
 
 // moving returns the proposal to give a file another path, or to copy it there. The file itself
 // comes first: it is the one that the change is about.
-func (r *relocation) moving(p command.Values, said string, destination func(from disk.Path) string) (command.Proposal, error) {
+func (r *relocation) moving(p call.Values, said string, destination func(from disk.Path) string) (change.Proposal, error) {
 	t, err := r.v.Target(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	to, err := r.move(t, destination(t.Path))
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
 	err = r.relink()
@@ -152,7 +154,7 @@ func (r *relocation) moving(p command.Values, said string, destination func(from
 }
 
 // pathLines returns the paths of a list, one a line.
-func pathLines(list string, find func(typed string) (disk.Path, error)) (all []command.Target, err error) {
+func pathLines(list string, find func(typed string) (disk.Path, error)) (all []call.Target, err error) {
 	for typed := range strings.Lines(list) {
 		if typed = strings.TrimSpace(typed); typed == "" {
 			continue
@@ -161,8 +163,8 @@ func pathLines(list string, find func(typed string) (disk.Path, error)) (all []c
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(all, func(t command.Target) bool { return t.Path == at }) {
-			all = append(all, command.Target{Path: at, Typed: typed})
+		if !slices.ContainsFunc(all, func(t call.Target) bool { return t.Path == at }) {
+			all = append(all, call.Target{Path: at, Typed: typed})
 		}
 	}
 	return all, nil
@@ -171,8 +173,8 @@ func pathLines(list string, find func(typed string) (disk.Path, error)) (all []c
 // relocation gives files other paths, or copies them, and changes the links that would lead
 // elsewhere then.
 type relocation struct {
-	v       *command.Vault
-	planned command.Proposal
+	v       *call.Vault
+	planned change.Proposal
 	to      map[string]string // new paths of files, by old ones
 	folders map[string]string // those of folders
 	follow  bool              // links are changed, and not only counted
@@ -182,7 +184,7 @@ type relocation struct {
 // relocating returns an empty relocation. Links follow through the gateway, unless it is asked
 // otherwise. By itself this program does as the vault is set, which is not to change them by
 // default, in the app too.
-func relocating(v *command.Vault, p command.Values) (*relocation, error) {
+func relocating(v *call.Vault, p call.Values) (*relocation, error) {
 	var app struct {
 		Update bool `json:"alwaysUpdateLinks"`
 	}
@@ -196,23 +198,23 @@ func relocating(v *command.Vault, p command.Values) (*relocation, error) {
 
 // move adds a file to those that move, and returns its new path. One that is there already
 // stays.
-func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
+func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 	before, err := stateOf(r.v, t)
 	if err != nil {
 		return disk.Path{}, err
 	}
 	asked, err := disk.ParsePath(typed)
 	if err != nil {
-		return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+		return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
 	// Where the disk takes spellings for one another, the name of the file is the only one that a
 	// move can respell.
 	to, err := r.v.Disk.Renamed(t.Path, asked)
 	switch {
 	case err != nil:
-		return disk.Path{}, command.WriteError(typed, err)
+		return disk.Path{}, answer.WriteError(typed, err)
 	case to == t.Path && asked != t.Path:
-		return disk.Path{}, command.AlreadyExists.Failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", command.Verbatim(typed), command.Verbatim(t.Path.String()))
+		return disk.Path{}, answer.AlreadyExists.Failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", answer.Verbatim(typed), answer.Verbatim(t.Path.String()))
 	case to == t.Path && !r.copies:
 		return to, nil
 	}
@@ -225,13 +227,13 @@ func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
 		old, err := r.v.Disk.Stat(t.Path)
 		taken = err != nil || !strings.EqualFold(to.String(), t.Path.String()) || !os.SameFile(there, old)
 	}
-	planned := func(s command.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) }
+	planned := func(s change.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) }
 	if taken || slices.ContainsFunc(r.planned.Steps, planned) {
-		return disk.Path{}, command.AlreadyExists.Failure("Destination file already exists!")
+		return disk.Path{}, answer.AlreadyExists.Failure("Destination file already exists!")
 	}
-	s := command.Step{Path: to, From: t.Path, Before: before, After: before}
+	s := change.Step{Path: to, From: t.Path, Before: before, After: before}
 	if r.copies {
-		s = command.Step{Path: to, After: before, CopyOf: t.Path}
+		s = change.Step{Path: to, After: before, CopyOf: t.Path}
 	}
 	r.to[t.Path.String()] = to.String()
 	r.planned.Steps = append(r.planned.Steps, s)
@@ -239,13 +241,13 @@ func (r *relocation) move(t command.Target, typed string) (disk.Path, error) {
 }
 
 // stateOf returns the content of a file that is to be moved, copied or removed.
-func stateOf(v *command.Vault, t command.Target) (command.FileState, error) {
-	before, err := command.CurrentState(v, t.Path)
+func stateOf(v *call.Vault, t call.Target) (change.FileState, error) {
+	before, err := change.CurrentState(v, t.Path)
 	switch {
 	case err != nil:
-		return before, command.ReadError(t.Typed, err)
+		return before, answer.ReadError(t.Typed, err)
 	case !before.Exists:
-		return before, command.FileNotFound(t.Typed)
+		return before, answer.FileNotFound(t.Typed)
 	}
 	return before, budget.From(v.Ctx).Hold(int64(len(before.Text)))
 }
@@ -280,7 +282,7 @@ func (r *relocation) relink() error {
 		for i, s := range r.planned.Steps {
 			text, _, lost := m.Rewrite(s.After.Text, s.CopyOf.String())
 			if !s.After.Folder && !s.After.Image.Exists {
-				r.planned.Steps[i].After = command.Existing(text)
+				r.planned.Steps[i].After = change.Existing(text)
 			}
 			r.planned.Message += remarks(s.Path, lost)
 		}
@@ -301,7 +303,7 @@ func (r *relocation) relink() error {
 }
 
 // newMove returns a move as the vault writes links.
-func newMove(v *command.Vault, to, folders map[string]string, appears, before, after []string) (*relink.Move, error) {
+func newMove(v *call.Vault, to, folders map[string]string, appears, before, after []string) (*relink.Move, error) {
 	var app struct {
 		Format string `json:"newLinkFormat"`
 	}
@@ -311,7 +313,7 @@ func newMove(v *command.Vault, to, folders map[string]string, appears, before, a
 
 // changeLinks adds to a proposal the changes of links in the files sources, or counts them if
 // they are not to follow. What a step of the proposal moves is changed in that step.
-func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, sources []disk.Path, follow bool) error {
+func changeLinks(v *call.Vault, planned *change.Proposal, m *relink.Move, sources []disk.Path, follow bool) error {
 	moved := map[disk.Path]int{}
 	for i, s := range planned.Steps {
 		if s.IsMove() {
@@ -321,7 +323,7 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 	var left strings.Builder
 	for _, source := range sources {
 		at, moves := moved[source]
-		s := command.Step{Path: source}
+		s := change.Step{Path: source}
 		if moves {
 			s = planned.Steps[at]
 		} else {
@@ -333,9 +335,9 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 				err = budget.From(v.Ctx).Hold(int64(len(before)))
 			}
 			if err != nil {
-				return command.ReadError(source.String(), err)
+				return answer.ReadError(source.String(), err)
 			}
-			s.Before = command.Existing(before)
+			s.Before = change.Existing(before)
 		}
 		after, changed, lost := m.Rewrite(s.Before.Text, source.String())
 		if !follow {
@@ -347,7 +349,7 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 			continue
 		}
 		planned.Followed.Add(s.Path, changed)
-		if s.After = command.Existing(after); moves {
+		if s.After = change.Existing(after); moves {
 			planned.Steps[at] = s
 		} else {
 			planned.Steps = append(planned.Steps, s)
@@ -362,7 +364,7 @@ func changeLinks(v *command.Vault, planned *command.Proposal, m *relink.Move, so
 
 // mentions says how often the old names of notes are left in the texts of notes, outside of
 // links, "" for never.
-func mentions(v *command.Vault, to map[string]string) (string, error) {
+func mentions(v *call.Vault, to map[string]string) (string, error) {
 	var names []string
 	for from, to := range to {
 		if old := stemOf(from); strings.HasSuffix(from, ".md") && old != stemOf(to) && !slices.Contains(names, old) {
@@ -388,9 +390,9 @@ func mentions(v *command.Vault, to map[string]string) (string, error) {
 	}
 	of := "the old names"
 	if len(names) == 1 {
-		of = fmt.Sprintf("%q", command.Verbatim(names[0]))
+		of = fmt.Sprintf("%q", answer.Verbatim(names[0]))
 	}
-	return fmt.Sprintf("%s of %s in the text of %s", command.Count(int(count.Load()), "mention"), of, command.Count(int(notes.Load()), "note")), v.Ctx.Err()
+	return fmt.Sprintf("%s of %s in the text of %s", answer.Count(int(count.Load()), "mention"), of, answer.Count(int(notes.Load()), "note")), v.Ctx.Err()
 }
 
 // mentionsIn counts names in a text that are words of their own, and no parts of links.
@@ -433,7 +435,7 @@ func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), pat
 func remarks(source disk.Path, left []relink.Left) string {
 	var lines strings.Builder
 	for _, l := range left {
-		fmt.Fprintf(&lines, "\nLink %q in %s, line %d, is left as it is: %s", command.Verbatim(l.Target), source, l.Line, l.Reason)
+		fmt.Fprintf(&lines, "\nLink %q in %s, line %d, is left as it is: %s", answer.Verbatim(l.Target), source, l.Line, l.Reason)
 	}
 	return lines.String()
 }

@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
@@ -20,37 +22,37 @@ func init() {
 	register(
 		// These work on no note that is not named: the focused note is the user's choice
 		// not the caller's.
-		command.Command{Name: "note:replace", Plan: replaceOnce},
-		command.Command{Name: "note:insert", Plan: insertText},
+		Command{Name: "note:replace", Plan: replaceOnce},
+		Command{Name: "note:insert", Plan: insertText},
 		// Content of nothing but a line break empties a section: an empty value is more often a slip.
-		command.Command{Name: "note:set-section", Plan: func(v *command.Vault, p command.Values) (command.Proposal, error) {
+		Command{Name: "note:set-section", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			part, err := partOf(p)
 			if err != nil {
-				return command.Proposal{}, err
+				return change.Proposal{}, err
 			}
 			return editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
 		}},
 		// What a template gives is for the app to say: it may hold the time, or code of a plugin.
-		command.Command{Name: "create", Plan: create, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+		Command{Name: "create", Plan: create, Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 			if p.Has("template") {
-				return command.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
+				return change.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
 			}
-			return command.IsComposedOf(c.Now.Text, false, []byte(p["content"])), nil
+			return change.IsComposedOf(c.Now.Text, false, []byte(p["content"])), nil
 		}},
-		command.Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
-		command.Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
-		command.Command{Name: "note:section", Run: readSection},
-		command.Command{Name: "outline", Run: outline},
-		command.Command{Name: "wordcount", Run: wordCount},
+		Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
+		Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
+		Command{Name: "note:section", Run: readSection},
+		Command{Name: "outline", Run: outline},
+		Command{Name: "wordcount", Run: wordCount},
 	)
 }
 
 // insertText puts content on lines of its own. After a heading means after its
 // whole section; append heading= puts text right below the heading's own.
-func insertText(v *command.Vault, p command.Values) (command.Proposal, error) {
+func insertText(v *call.Vault, p call.Values) (change.Proposal, error) {
 	part, err := partOf(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	where := edit.Before
 	if p["position"] == "after" {
@@ -60,7 +62,7 @@ func insertText(v *command.Vault, p command.Values) (command.Proposal, error) {
 }
 
 // partOf reads which part of a note a request means.
-func partOf(p command.Values) (edit.Target, error) {
+func partOf(p call.Values) (edit.Target, error) {
 	if err := onePart(p); err != nil {
 		return edit.Target{}, err
 	}
@@ -75,22 +77,22 @@ func partOf(p command.Values) (edit.Target, error) {
 }
 
 // editNamed returns the proposal to change the note that a request names.
-func editNamed(v *command.Vault, p command.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+func editNamed(v *call.Vault, p call.Values, said string, edit func(text []byte) ([]byte, error)) (change.Proposal, error) {
 	edit = explained(edit)
 	named := p.Has("file") || p.Has("path")
 	switch {
 	case p.Has("daily") && named:
-		return command.Proposal{}, command.Misuse("Use file=<name>, path=<path> or daily, not several.")
+		return change.Proposal{}, answer.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	case p.Has("daily"):
 		today, err := todaysNote(v)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		return dailyNote(v, today, said+today.Path.String(), edit)
 	case !named:
-		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
+		return change.Proposal{}, answer.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
 	}
-	return command.ProposeEdit(v, p, said, edit)
+	return change.ProposeEdit(v, p, said, edit)
 }
 
 // explained returns an edit whose error names the places in the text that may have been meant: a
@@ -113,46 +115,46 @@ func explainEditError(found markdown.Note, err error) error {
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		kind, instead := command.NotFound, ""
+		kind, instead := answer.NotFound, ""
 		var near []string
 		switch missing.What {
 		case "line":
-			kind = command.NotFoundLine
+			kind = answer.NotFoundLine
 		case "text":
-			kind = command.NotFoundText
+			kind = answer.NotFoundText
 			if len(missing.Near) > 0 {
 				instead = " Its first line is on " + edit.OnLines(missing.Near, len(missing.Near)) + "."
 			}
 		case "block":
-			kind, instead = command.NotFoundNearest, " The note has no blocks with an id."
-			ids := command.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
+			kind, instead = answer.NotFoundNearest, " The note has no blocks with an id."
+			ids := answer.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
 			near = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
 			if len(ids) > 0 {
-				instead = " The note has " + command.AndMore(command.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
+				instead = " The note has " + answer.AndMore(answer.List(ids, maxListedHeadings), len(ids)-maxListedHeadings) + "."
 			}
 		case "heading":
-			kind, instead = command.NotFoundHeading, " The note has no headings."
-			names := command.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
+			kind, instead = answer.NotFoundHeading, " The note has no headings."
+			names := answer.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
 			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
 			if len(names) > 0 {
-				listed := command.Map(found.Headings[:min(len(names), maxListedHeadings)], func(h markdown.Heading) string {
-					return fmt.Sprintf("%q (line %d)", command.Verbatim(beginning(h.Text)), h.Line)
+				listed := answer.Map(found.Headings[:min(len(names), maxListedHeadings)], func(h markdown.Heading) string {
+					return fmt.Sprintf("%q (line %d)", answer.Verbatim(beginning(h.Text)), h.Line)
 				})
-				instead = " The note has " + command.AndMore(strings.Join(listed, ", "), len(names)-maxListedHeadings) + "."
+				instead = " The note has " + answer.AndMore(strings.Join(listed, ", "), len(names)-maxListedHeadings) + "."
 			}
 		}
-		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), command.Verbatim(beginning(missing.Wanted)), instead)
+		return kind.DidYouMean(near, "%s %q not found.%s", capital(missing.What), answer.Verbatim(beginning(missing.Wanted)), instead)
 	case errors.As(err, &several) && several.What == "text":
-		return command.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
-			command.Verbatim(beginning(several.Wanted)), several.Count, edit.OnLines(several.Lines, several.Count))
+		return answer.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
+			answer.Verbatim(beginning(several.Wanted)), several.Count, edit.OnLines(several.Lines, several.Count))
 	case errors.As(err, &several):
-		return command.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), command.Verbatim(several.Wanted), edit.OnLines(several.Lines, several.Count))
+		return answer.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), answer.Verbatim(several.Wanted), edit.OnLines(several.Lines, several.Count))
 	case errors.As(err, &refusal):
 		text := fmt.Sprintf("Line %d: %s.", refusal.Line, refusal.Reason)
 		if len(refusal.Instead) > 0 {
 			text += " Possible: " + edit.OnLines(refusal.Instead, len(refusal.Instead)) + "."
 		}
-		return command.Failure("%s", text)
+		return answer.Failure("%s", text)
 	}
 	return err
 }
@@ -187,9 +189,9 @@ func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 var kept = []string{".md", ".canvas", ".base"}
 
 // addTo returns the command that adds text to a note in one way.
-func addTo(said string, add adding) func(*command.Vault, command.Values) (command.Proposal, error) {
-	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
-		return command.ProposeEdit(v, p, said, add.of(p))
+func addTo(said string, add adding) func(*call.Vault, call.Values) (change.Proposal, error) {
+	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
+		return change.ProposeEdit(v, p, said, add.of(p))
 	}
 }
 
@@ -198,13 +200,13 @@ type adding func(text []byte, content string, inline bool) []byte
 
 // of returns the edit that adds what a request gives: below a heading, if it
 // names one. There inline means nothing, because lines of their own are added.
-func (add adding) of(p command.Values) func(text []byte) ([]byte, error) {
+func (add adding) of(p call.Values) func(text []byte) ([]byte, error) {
 	return explained(func(text []byte) ([]byte, error) {
 		switch {
 		case p.Has("heading") && p.Has("inline"):
-			return nil, command.Misuse("Use heading=<text> or inline, not both.")
+			return nil, answer.Misuse("Use heading=<text> or inline, not both.")
 		case p.Has("create-heading") && !p.Has("heading"):
-			return nil, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
+			return nil, answer.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
 		case p.Has("create-heading"):
 			return edit.AppendUnderMade(text, p["heading"], p["content"])
 		case p.Has("heading"):
@@ -217,13 +219,13 @@ func (add adding) of(p command.Values) func(text []byte) ([]byte, error) {
 // templateStyle is what is said of a note that the app filled from a template.
 const templateStyle = "the text is what the app made of the template"
 
-func appended(before, now []byte, p command.Values) command.Verdict {
-	return command.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
+func appended(before, now []byte, p call.Values) change.Verdict {
+	return change.IsComposedOf(now, p.Has("inline"), before, []byte(p["content"]))
 }
 
-func prepended(before, now []byte, p command.Values) command.Verdict {
+func prepended(before, now []byte, p call.Values) change.Verdict {
 	body := markdown.BodyStart(before)
-	return command.IsComposedOf(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
+	return change.IsComposedOf(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
 }
 
 // maxSeveral bounds the text of an answer with several notes: what is more
@@ -239,22 +241,22 @@ func pick[T any](first bool, a, b T) T {
 
 // create refuses a taken path, where the app makes a numbered copy: a caller that
 // named a path means that note. Text that is given follows that of a template.
-func create(v *command.Vault, p command.Values) (command.Proposal, error) {
+func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 	made, err := newPath(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	before, err := command.ShownState(v, made)
+	before, err := change.ShownState(v, made)
 	if err != nil {
-		return command.Proposal{}, command.WriteError(made.String(), err)
+		return change.Proposal{}, answer.WriteError(made.String(), err)
 	}
 	if before.Exists && !p.Has("overwrite") {
-		return command.Proposal{}, command.AlreadyExists.Failure("File %q already exists.", command.Verbatim(made.String()))
+		return change.Proposal{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(made.String()))
 	}
 	text := []byte(p["content"])
 	if p.Has("template") {
 		if text, err = fromTemplate(v, p["template"], made.Stem()); err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		if p.Has("content") {
 			text = edit.Append(text, p["content"], false)
@@ -264,16 +266,16 @@ func create(v *command.Vault, p command.Values) (command.Proposal, error) {
 	if before.Exists {
 		said = "Overwrote: "
 	}
-	return command.Proposal{Steps: []command.Step{{Path: made, Before: before, After: command.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
+	return change.Proposal{Steps: []change.Step{{Path: made, Before: before, After: change.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
 }
 
 // newPath returns where a new file goes: path= as it is, name= into the folder
 // for new notes.
-func newPath(v *command.Vault, p command.Values) (disk.Path, error) {
+func newPath(v *call.Vault, p call.Values) (disk.Path, error) {
 	text, typed := p["path"], p["path"]
 	switch {
 	case p.Has("path") && p.Has("name"):
-		return disk.Path{}, command.Misuse("Use name=<name> or path=<path>, not both.")
+		return disk.Path{}, answer.Misuse("Use name=<name> or path=<path>, not both.")
 	case p.Has("name"):
 		folder, err := newFolder(v)
 		if err != nil {
@@ -282,11 +284,11 @@ func newPath(v *command.Vault, p command.Values) (disk.Path, error) {
 		typed = p["name"]
 		text = path.Join(folder, p["name"])
 	case !p.Has("path"):
-		return disk.Path{}, command.Misuse("Missing required parameter: path=<path> or name=<name>")
+		return disk.Path{}, answer.Misuse("Missing required parameter: path=<path> or name=<name>")
 	}
 	switch kind := allowlist.FileKind(strings.TrimPrefix(path.Ext(text), ".")); kind {
 	case "image", "audio", "video", "pdf": // the name means a file, and not a note such as "v1.2 notes"
-		return disk.Path{}, command.BadValue.Advise(allowlist.ServesKind(kind)).Failure("File %q is not a note: no text is written into it.", command.Verbatim(typed))
+		return disk.Path{}, answer.BadValue.Advise(allowlist.ServesKind(kind)).Failure("File %q is not a note: no text is written into it.", answer.Verbatim(typed))
 	}
 	if !slices.Contains(kept, path.Ext(text)) {
 		if at, err := v.PathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {
@@ -296,14 +298,14 @@ func newPath(v *command.Vault, p command.Values) (disk.Path, error) {
 	}
 	made, err := v.PathOf(text)
 	if err != nil {
-		return disk.Path{}, command.Failure("File %q cannot be created: %v.", command.Verbatim(typed), err)
+		return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
 	return made, nil
 }
 
 // newFolder returns the folder for new notes, "" for that of the vault. The one
 // of the focused note, which can be set too, takes a note that is focused.
-func newFolder(v *command.Vault) (string, error) {
+func newFolder(v *call.Vault) (string, error) {
 	var app struct {
 		Location string `json:"newFileLocation"`
 		Folder   string `json:"newFileFolderPath"`
@@ -313,7 +315,7 @@ func newFolder(v *command.Vault) (string, error) {
 	}
 	switch app.Location {
 	case "folder":
-		return command.NormalPath(app.Folder), nil
+		return call.NormalPath(app.Folder), nil
 	case "current":
 		if active, err := v.ActiveNote(); err == nil && strings.Contains(active, "/") {
 			return path.Dir(active), nil

@@ -8,32 +8,33 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
 // onePart refuses a request that names no part of a note, or several.
-func onePart(p command.Values) error {
+func onePart(p call.Values) error {
 	switch len(p.Given("heading", "block", "lines")) {
 	case 0:
-		return command.Misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
+		return answer.Misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
 	case 1:
 		return nil
 	}
-	return command.Misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
+	return answer.Misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
 }
 
 // readSection prints the bytes of one part of a note as they are. Its facts are
 // those of the whole note, so that a change of the part can be tied to them.
-func readSection(v *command.Vault, p command.Values) (command.Reply, error) {
+func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if err := onePart(p); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	found := markdown.Scan(text)
 	var part markdown.Span
@@ -54,13 +55,13 @@ func readSection(v *command.Vault, p command.Values) (command.Reply, error) {
 		end, _ := lineStart(text, start, last-first+1) // the last line may be after the end of the note
 		part = markdown.Span{Start: start, End: end}
 		if err = malformed; err == nil && !ok {
-			err = command.NotFoundLine.Failure("Line %q not found. The note has %d lines.", command.Verbatim(strconv.Itoa(first)), edit.NumberOfLines(text))
+			err = answer.NotFoundLine.Failure("Line %q not found. The note has %d lines.", answer.Verbatim(strconv.Itoa(first)), edit.NumberOfLines(text))
 		}
 	}
 	if err != nil {
-		return command.Reply{}, explainEditError(found, err)
+		return answer.Reply{}, explainEditError(found, err)
 	}
-	return command.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
+	return answer.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
 }
 
 // parseRange reads numbers that are given as "12" or "12-20", counted from 1.
@@ -77,7 +78,7 @@ func parseRange(text string) (first, last int, ok bool) {
 func parseLines(wanted string) (first, last int, err error) {
 	first, last, ok := parseRange(wanted)
 	if !ok {
-		return 0, 0, command.Misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
+		return 0, 0, answer.Misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
 	}
 	return first, last, nil
 }
@@ -99,7 +100,7 @@ func lineStart(text []byte, from, n int) (at int, ok bool) {
 // path. One that is not there, cannot be read, or would make the answer too
 // long keeps its heading, which says so. Of each note only the section of a heading is
 // printed, if one is given.
-func several(v *command.Vault, notes []disk.Path, section string) string {
+func several(v *call.Vault, notes []disk.Path, section string) string {
 	var out strings.Builder
 	for _, note := range notes {
 		var text []byte
@@ -143,10 +144,10 @@ func several(v *command.Vault, notes []disk.Path, section string) string {
 }
 
 // outline has the same sentence for nothing in every form, the total too.
-func outline(v *command.Vault, p command.Values) (command.Reply, error) {
+func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	headings := markdown.Scan(text).Headings
 	var out strings.Builder
@@ -155,13 +156,13 @@ func outline(v *command.Vault, p command.Values) (command.Reply, error) {
 		out.WriteString("No headings found.")
 	case p.Has("total"):
 		out.WriteString(strconv.Itoa(len(headings)))
-	case p["format"] == command.FormatJSON:
+	case p["format"] == answer.FormatJSON:
 		type row struct { // numbers for level and line, unlike most commands
 			Level   int    `json:"level"`
 			Heading string `json:"heading"`
 			Line    int    `json:"line"`
 		}
-		out.WriteString(indented(command.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })))
+		out.WriteString(indented(answer.Map(headings, func(h markdown.Heading) row { return row{h.Level, h.Text, h.Line} })))
 	case p["format"] == "md":
 		for _, h := range headings {
 			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
@@ -169,7 +170,7 @@ func outline(v *command.Vault, p command.Values) (command.Reply, error) {
 	default:
 		out.WriteString(tree(headings))
 	}
-	return command.FromNote(t.Path, text, out.String()), nil
+	return answer.FromNote(t.Path, text, out.String()), nil
 }
 
 // tree draws headings as the branches of a tree. A heading is below the last one before it with a
@@ -194,17 +195,17 @@ func tree(headings []markdown.Heading) string {
 	return out.String()
 }
 
-func wordCount(v *command.Vault, p command.Values) (command.Reply, error) {
+func wordCount(v *call.Vault, p call.Values) (answer.Reply, error) {
 	_, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	words, characters := markdown.WordCount(text[markdown.Scan(text).Body:])
 	switch {
 	case p.Has("words") == p.Has("characters"):
-		return command.Text("words: " + strconv.Itoa(words) + "\ncharacters: " + strconv.Itoa(characters)), nil
+		return answer.Text("words: " + strconv.Itoa(words) + "\ncharacters: " + strconv.Itoa(characters)), nil
 	case p.Has("words"):
-		return command.Text(strconv.Itoa(words)), nil
+		return answer.Text(strconv.Itoa(words)), nil
 	}
-	return command.Text(strconv.Itoa(characters)), nil
+	return answer.Text(strconv.Itoa(characters)), nil
 }

@@ -10,20 +10,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/momentformat"
 )
 
 // periodicNote finds out which note a request is about.
-func periodicNote(v *command.Vault, p command.Values) (datedNote, error) {
+func periodicNote(v *call.Vault, p call.Values) (datedNote, error) {
 	at := v.Today()
 	if p.Has("date") {
-		days, err := command.Days(p["date"], at)
+		days, err := call.Days(p["date"], at)
 		if err != nil {
 			return datedNote{}, err
 		}
-		at = command.OnDay(at, days.First)
+		at = call.OnDay(at, days.First)
 	}
 	which := periodOf(p["period"])
 	chosen, err := which.settings(v)
@@ -34,41 +35,41 @@ func periodicNote(v *command.Vault, p command.Values) (datedNote, error) {
 }
 
 // periodicRead prints one note, or with from= the notes of all periods until to=.
-func periodicRead(v *command.Vault, p command.Values) (command.Reply, error) {
+func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch {
 	case p.Has("from") && p.Has("date"):
-		return command.Reply{}, command.Misuse("Use date=<date> or from=<date>, not both.")
+		return answer.Reply{}, answer.Misuse("Use date=<date> or from=<date>, not both.")
 	case p.Has("to") && !p.Has("from"):
-		return command.Reply{}, command.Misuse("to=<date> ends a range: give from=<date> too.")
+		return answer.Reply{}, answer.Misuse("to=<date> ends a range: give from=<date> too.")
 	case p.Has("from"):
 		first, last, err := daysOfRange(v, p)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		which := periodOf(p["period"])
 		chosen, err := which.settings(v)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		return notesOf(v, p, which.begin(first, chosen.Format), last, which, "notes", func(begin time.Time) (datedNote, error) { return which.noteAt(v, chosen, begin) })
 	}
 	note, err := periodicNote(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if _, err := v.Disk.Stat(note.Path); disk.IsMissing(err) {
-		return command.Reply{}, noPeriodicNote.Failure("File %q not found.", command.Verbatim(note.Path.String()))
+		return answer.Reply{}, noPeriodicNote.Failure("File %q not found.", answer.Verbatim(note.Path.String()))
 	}
-	target := command.Values{"path": note.Path.String()}
+	target := call.Values{"path": note.Path.String()}
 	if p.Has("heading") {
 		target["heading"] = p["heading"]
 		return readSection(v, target)
 	}
-	return v.Show(command.Target{Path: note.Path, Typed: note.Path.String()})
+	return v.Show(call.Target{Path: note.Path, Typed: note.Path.String()})
 }
 
 // noPeriodicNote has another hint than a file that the caller has named.
-var noPeriodicNote = command.NotFound.Advise("periodic:append makes it, where changes are allowed; from= prints the notes of several periods")
+var noPeriodicNote = answer.NotFound.Advise("periodic:append makes it, where changes are allowed; from= prints the notes of several periods")
 
 // period is what one periodic note is about.
 type period struct {
@@ -106,14 +107,14 @@ type noteSettings struct {
 
 // settings returns what the user chose for the notes of a period: in the Periodic Notes plugin
 // if it is enabled there, for days in the app otherwise, and for weeks in the Calendar plugin.
-func (p period) settings(v *command.Vault) (chosen noteSettings, err error) {
+func (p period) settings(v *call.Vault) (chosen noteSettings, err error) {
 	var file map[string]json.RawMessage
 	if err := v.ReadConfig(periodicConfig, &file); err != nil {
 		return chosen, err
 	}
 	read := func(text json.RawMessage, into any) {
 		if err == nil && len(text) > 0 && json.Unmarshal(text, into) != nil {
-			err = command.Failure("Cannot use the settings in %s.", disk.ConfigPath(periodicConfig))
+			err = answer.Failure("Cannot use the settings in %s.", disk.ConfigPath(periodicConfig))
 		}
 	}
 	read(file[p.plural], &chosen)
@@ -166,18 +167,18 @@ func (p period) begin(at time.Time, format string) time.Time {
 		return at.AddDate(0, 0, -int(at.Weekday()))
 	case p.months > 0:
 		month := (int(at.Month())-1)/p.months*p.months + 1
-		return command.OnDay(at, time.Date(at.Year(), time.Month(month), 1, 0, 0, 0, 0, at.Location()))
+		return call.OnDay(at, time.Date(at.Year(), time.Month(month), 1, 0, 0, 0, 0, at.Location()))
 	}
 	return at
 }
 
 // noteAt finds out which note belongs to the period of a moment.
-func (p period) noteAt(v *command.Vault, chosen noteSettings, at time.Time) (datedNote, error) {
+func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedNote, error) {
 	begin := p.begin(at, chosen.Format)
 	date := momentformat.Format(begin, chosen.Format)
 	path, err := noteIn(v, chosen.Folder, date)
 	if err != nil {
-		return datedNote{}, command.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
+		return datedNote{}, answer.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
 	}
 	if p.name == "day" && !chosen.Enabled {
 		date = momentformat.Format(begin, defaultDate)

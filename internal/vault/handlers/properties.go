@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -24,58 +26,58 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "properties", OfIndex: true, Run: properties},
-		command.Command{Name: "property:read", Run: readProperty},
-		command.Command{Name: "aliases", OfIndex: true, Run: aliases},
-		command.Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
-		command.Command{Name: "property:add", Plan: changeList("Added to ", true)},
-		command.Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
-		command.Command{Name: "property:remove", Plan: removeProperty, Verify: func(_ *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+		Command{Name: "properties", OfIndex: true, Run: properties},
+		Command{Name: "property:read", Run: readProperty},
+		Command{Name: "aliases", OfIndex: true, Run: aliases},
+		Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
+		Command{Name: "property:add", Plan: changeList("Added to ", true)},
+		Command{Name: "property:remove-item", Plan: changeList("Removed from ", false)},
+		Command{Name: "property:remove", Plan: removeProperty, Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 			wanted, err := frontmatter.Remove(c.Before.Text, p["name"])
 			if err != nil {
-				return command.Verdict{}, nil
+				return change.Verdict{}, nil
 			}
-			return command.Properties(wanted, c.Now.Text), nil
+			return change.Properties(wanted, c.Now.Text), nil
 		}},
 	)
 }
 
 const noFrontmatter = "No frontmatter found."
 
-func properties(v *command.Vault, p command.Values) (command.Reply, error) {
-	if command.NamesOneFile(p) {
+func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
+	if call.NamesOneFile(p) {
 		// A block that is not YAML is none.
 		found, err := propertiesOfNote(v, p)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
 		if p.Has("name") {
 			_, ok := found.Lookup(p["name"])
-			return command.Text(pick(ok, "1", "0")), nil
+			return answer.Text(pick(ok, "1", "0")), nil
 		}
 		switch {
 		case p.Has("total") && len(found) > 0:
-			return command.Text(strconv.Itoa(len(found))), nil
+			return answer.Text(strconv.Itoa(len(found))), nil
 		case len(found) == 0:
-			return command.Text(noFrontmatter), nil
-		case p["format"] == command.FormatJSON:
-			return command.Text(found.JSON()), nil
-		case p["format"] == command.FormatTSV:
-			table := command.Table{}
+			return answer.Text(noFrontmatter), nil
+		case p["format"] == answer.FormatJSON:
+			return answer.Text(found.JSON()), nil
+		case p["format"] == answer.FormatTSV:
+			table := answer.Table{}
 			for _, property := range found {
 				table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
 			}
-			return table.Reply(command.FormatTSV), nil
+			return table.Reply(answer.FormatTSV), nil
 		}
-		return command.Text(found.YAML()), nil
+		return answer.Text(found.YAML()), nil
 	}
 	files, err := v.ScopedFiles(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	types, err := propertyTypes(v)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	uses := typed(allProperties.Of(&v.Host.Memo, files), types)
 	switch {
@@ -84,21 +86,21 @@ func properties(v *command.Vault, p command.Values) (command.Reply, error) {
 		if place := slices.IndexFunc(uses, func(use *propertyUse) bool { return strings.EqualFold(use.Name, p["name"]) }); place >= 0 {
 			count = uses[place].Count
 		}
-		return command.Text(strconv.Itoa(count)), nil
+		return answer.Text(strconv.Itoa(count)), nil
 	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(uses))), nil
+		return answer.Text(strconv.Itoa(len(uses))), nil
 	case p["sort"] == "count":
 		slices.SortStableFunc(uses, func(a, b *propertyUse) int { return cmp.Compare(b.Count, a.Count) })
 	}
 	switch p["format"] {
-	case command.FormatJSON:
-		return command.Text(indented(uses)), nil
-	case command.FormatTSV:
-		table := command.Table{}
+	case answer.FormatJSON:
+		return answer.Text(indented(uses)), nil
+	case answer.FormatTSV:
+		table := answer.Table{}
 		for _, use := range uses {
 			table.Rows = append(table.Rows, []string{use.Name, use.Type, strconv.Itoa(use.Count)})
 		}
-		return command.Text(table.Print(command.FormatTSV)), nil
+		return answer.Text(table.Print(answer.FormatTSV)), nil
 	}
 	var out strings.Builder
 	for _, use := range uses {
@@ -108,7 +110,7 @@ func properties(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		out.WriteByte('\n')
 	}
-	return command.Text(out.String()), nil
+	return answer.Text(out.String()), nil
 }
 
 // propertyUse is one property of the vault. Names that differ in case alone
@@ -143,18 +145,18 @@ var allProperties = search.Derived[[]propertyUse]{Name: "properties", Compute: f
 }}
 
 // propertyNames returns the names of the properties of the notes that the caller may see.
-func propertyNames(v *command.Vault) ([]string, error) {
+func propertyNames(v *call.Vault) ([]string, error) {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
 		return nil, err
 	}
-	return command.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name }), nil
+	return answer.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name }), nil
 }
 
 // typed returns a copy of uses in the order of listings, with the types that the
 // user set, and with what is always listed.
 func typed(uses []propertyUse, types map[string]string) []*propertyUse {
-	all := command.Map(uses, func(use propertyUse) *propertyUse { return &use })
+	all := answer.Map(uses, func(use propertyUse) *propertyUse { return &use })
 	for name := range ownTypes {
 		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
 			all = append(all, &propertyUse{Name: name})
@@ -181,7 +183,7 @@ func indented(value any) string {
 }
 
 // propertyTypes returns the types that the user set, by lower-case name.
-func propertyTypes(v *command.Vault) (map[string]string, error) {
+func propertyTypes(v *call.Vault) (map[string]string, error) {
 	var file struct {
 		Types map[string]string `json:"types"`
 	}
@@ -196,12 +198,12 @@ func propertyTypes(v *command.Vault) (map[string]string, error) {
 }
 
 // propertiesOfNote reads those of the note that a request means.
-func propertiesOfNote(v *command.Vault, p command.Values) (frontmatter.Properties, error) {
+func propertiesOfNote(v *call.Vault, p call.Values) (frontmatter.Properties, error) {
 	_, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return nil, err
 	}
-	read, err := command.PropertiesIn(text)
+	read, err := change.PropertiesIn(text)
 	if err != nil {
 		return nil, nil // for the app a block it cannot read is no block
 	}
@@ -211,25 +213,25 @@ func propertiesOfNote(v *command.Vault, p command.Values) (frontmatter.Propertie
 // readProperty prints a value: a list one item a line. The sentence for a
 // property that is not there was never recorded. The error names the properties that
 // the note has instead.
-func readProperty(v *command.Vault, p command.Values) (command.Reply, error) {
+func readProperty(v *call.Vault, p call.Values) (answer.Reply, error) {
 	found, err := propertiesOfNote(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	property, ok := found.Lookup(p["name"])
-	wanted := command.Verbatim(p["name"])
+	wanted := answer.Verbatim(p["name"])
 	switch {
 	case !ok && len(found) == 0:
-		return command.Reply{}, command.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", wanted)
+		return answer.Reply{}, answer.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", wanted)
 	case !ok:
-		names := command.Map(found, func(property frontmatter.Property) string { return property.Key })
-		return command.Reply{}, command.NotFoundNearest.DidYouMean(lookup.NearestNames(p["name"], names), "Property %q not found. The note has %s.", wanted, command.List(names, maxListedNames))
+		names := answer.Map(found, func(property frontmatter.Property) string { return property.Key })
+		return answer.Reply{}, answer.NotFoundNearest.DidYouMean(lookup.NearestNames(p["name"], names), "Property %q not found. The note has %s.", wanted, answer.List(names, maxListedNames))
 	}
-	text := strings.Join(command.Map(property.Value.Elements(), frontmatter.Value.String), "\n")
+	text := strings.Join(answer.Map(property.Value.Elements(), frontmatter.Value.String), "\n")
 	if text == "" {
-		return command.Text("(empty)"), nil
+		return answer.Text("(empty)"), nil
 	}
-	return command.Text(text), nil
+	return answer.Text(text), nil
 }
 
 // maxListedNames bounds how many properties an error lists.
@@ -250,71 +252,71 @@ var allAliases = search.Derived[[]aliasUse]{Name: "aliases", Compute: func(files
 	return uses
 }}
 
-func aliases(v *command.Vault, p command.Values) (command.Reply, error) {
+func aliases(v *call.Vault, p call.Values) (answer.Reply, error) {
 	files, err := v.ScopedFiles(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	var uses []aliasUse
-	if command.NamesOneFile(p) {
+	if call.NamesOneFile(p) {
 		uses = allAliases.Compute(files)
 	} else {
 		uses = allAliases.Of(&v.Host.Memo, files)
 	}
-	table := command.Table{}
+	table := answer.Table{}
 	for _, use := range uses {
 		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
 	}
-	none := command.Nothing("", "%s has no aliases", command.Place(p["file"]+p["path"]))
-	return tabled(p, table, command.FormatTSV, none), nil
+	none := answer.Nothing("", "%s has no aliases", answer.Place(p["file"]+p["path"]))
+	return tabled(p, table, answer.FormatTSV, none), nil
 }
 
 // setProperty changes the lines of one property. The app writes the whole block
 // anew, which loses comments and every other form.
-func setProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if p.Has("folder") || p.Has("query") {
 		notes, err := severalNotes(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		value, err := newValue(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		return editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
 	}
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	value, err := newValue(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	becomes, err := value.in(t.Path, text)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	edited, err := value.Set(t.Path, text)
-	proposal := command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
+	proposal := change.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
 	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
-		proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", command.Verbatim(p["name"]))
+		proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", answer.Verbatim(p["name"]))
 	}
 	return proposal, err
 }
 
 // removeProperty says the same of a property that is not there: like the app, and
 // because a note without it is what was asked for.
-func removeProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+func removeProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	edited, err := frontmatter.Remove(text, p["name"])
 	if err != nil {
-		return command.Proposal{}, propertyError(t.Path, text, err)
+		return change.Proposal{}, propertyError(t.Path, text, err)
 	}
-	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
+	return change.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
 }
 
 // propertyValue is what a request sets a property to.
@@ -328,7 +330,7 @@ type propertyValue struct {
 // the note, else the one that the user assigned to the name in this vault, else that of the value
 // in the note, else that of the shape of the value. A value that does not fit the type is refused.
 // The app goes by the shape alone, with which a number replaces a text.
-func newValue(v *command.Vault, p command.Values) (propertyValue, error) {
+func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	as, assigned := frontmatter.Type(p["type"]), false
 	if !p.Has("type") {
 		types, err := propertyTypes(v)
@@ -342,16 +344,16 @@ func newValue(v *command.Vault, p command.Values) (propertyValue, error) {
 	case err == nil:
 		return propertyValue{p["name"], p["value"], p.Has("type"), assigned, value}, nil
 	case assigned:
-		return propertyValue{}, command.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, command.Verbatim(p["name"]), as)
+		return propertyValue{}, answer.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
 	}
 	hint := ""
 	if as == frontmatter.TypeDate {
 		// A word for a day is no value of a date: no one has seen the date that it would become.
-		if days, err := command.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
-			hint = fmt.Sprintf("%q is value=%s", command.Verbatim(excerpt.Short(p["value"])), days.First.Format(time.DateOnly))
+		if days, err := call.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
+			hint = fmt.Sprintf("%q is value=%s", answer.Verbatim(excerpt.Short(p["value"])), days.First.Format(time.DateOnly))
 		}
 	}
-	return propertyValue{}, command.MisuseWithHint(hint, "%v", err)
+	return propertyValue{}, answer.MisuseWithHint(hint, "%v", err)
 }
 
 // in returns the value for the note at a path.
@@ -362,13 +364,13 @@ func (x propertyValue) in(at disk.Path, text []byte) (frontmatter.Value, error) 
 	case x.given, kind == frontmatter.Null, kind != frontmatter.List && x.assigned:
 		return x.value, nil
 	case kind == frontmatter.Map:
-		return x.value, command.Misuse("The property %q of %q has properties of its own; type= replaces them.", command.Verbatim(x.name), command.Verbatim(at.String()))
+		return x.value, answer.Misuse("The property %q of %q has properties of its own; type= replaces them.", answer.Verbatim(x.name), answer.Verbatim(at.String()))
 	case kind == frontmatter.List:
 		as = frontmatter.TypeMultitext
 	}
 	value, err := frontmatter.ParseValue(x.typed, as)
 	if err != nil {
-		err = command.Misuse("%v. The property %q of %q is of the type %s; type= sets it to another.", err, command.Verbatim(x.name), command.Verbatim(at.String()), as)
+		err = answer.Misuse("%v. The property %q of %q is of the type %s; type= sets it to another.", err, answer.Verbatim(x.name), answer.Verbatim(at.String()), as)
 	}
 	return value, err
 }
@@ -415,23 +417,23 @@ func propertyError(at disk.Path, text []byte, err error) error {
 		line, reason = refusal.Line, refusal.Reason
 	}
 	if line == 0 {
-		return command.Failure("The properties of %q cannot be changed: %s.", command.Verbatim(at.String()), reason)
+		return answer.Failure("The properties of %q cannot be changed: %s.", answer.Verbatim(at.String()), reason)
 	}
 	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
-	return command.Failure("The properties of %q cannot be changed: line %d: %s.", command.Verbatim(at.String()), line, reason)
+	return answer.Failure("The properties of %q cannot be changed: line %d: %s.", answer.Verbatim(at.String()), line, reason)
 }
 
 // meansSet judges a property that was set. Without type= the app goes by what the
 // value looks like, where this program goes by the type that the vault gives the
 // name.
-func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 	asked, err := newValue(v, p)
 	if err != nil {
-		return command.Verdict{}, err
+		return change.Verdict{}, err
 	}
 	value, err := asked.in(disk.Path{}, c.Before.Text)
 	if err != nil {
-		return command.Verdict{}, err
+		return change.Verdict{}, err
 	}
 	// The app may have made of the request what its shape says where no type was named, a list with its
 	// blanks, or null of an empty value.
@@ -454,32 +456,32 @@ func meansSet(v *command.Vault, p command.Values, c command.AppChange) (command.
 		if err != nil {
 			continue
 		}
-		if verdict := command.Properties(wanted, c.Now.Text); verdict.Done {
+		if verdict := change.Properties(wanted, c.Now.Text); verdict.Done {
 			if i > 0 && !candidate.Equal(value) {
 				verdict.Style = "the app has given the property another type than vaultwicket would have"
 			}
 			return verdict, nil
 		}
 	}
-	return command.Verdict{}, nil
+	return change.Verdict{}, nil
 }
 
 // changeList returns the command that adds items to a list property or removes them, of one note or of several. A list is made
 // if it is missing, and stays without any item. What is not a list is refused, unless the vault has the name as that of a list:
 // then it is one of a single item.
-func changeList(said string, adds bool) func(*command.Vault, command.Values) (command.Proposal, error) {
-	return func(v *command.Vault, p command.Values) (command.Proposal, error) {
+func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.Proposal, error) {
+	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		types, err := propertyTypes(v)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		as, _ := assignedType(types, p["name"])
 		edit := func(at disk.Path, text []byte) ([]byte, error) {
-			all, err := command.PropertiesIn(text)
+			all, err := change.PropertiesIn(text)
 			if err != nil {
 				return nil, propertyError(at, text, err)
 			}
@@ -490,8 +492,8 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
 				items = []frontmatter.Value{old.Value}
 			default:
-				kind := command.BadValue.Advise("property:set with type=list makes it a list")
-				return nil, kind.Failure("The property %q of %q is not a list.", command.Verbatim(p["name"]), command.Verbatim(at.String()))
+				kind := answer.BadValue.Advise("property:set with type=list makes it a list")
+				return nil, kind.Failure("The property %q of %q is not a list.", answer.Verbatim(p["name"]), answer.Verbatim(at.String()))
 			}
 			now := slices.Clone(items)
 			for _, item := range asked.List() {
@@ -512,23 +514,23 @@ func changeList(said string, adds bool) func(*command.Vault, command.Values) (co
 		if !p.Has("folder") && !p.Has("query") {
 			t, text, err := v.MarkdownNote(p)
 			if err != nil {
-				return command.Proposal{}, err
+				return change.Proposal{}, err
 			}
 			edited, err := edit(t.Path, text)
-			return command.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
+			return change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
 		}
 		notes, err := severalNotes(v, p)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		return editAll(v, notes, said+p["name"]+": "+p["value"], edit)
 	}
 }
 
 // severalNotes are those of a folder or a search.
-func severalNotes(v *command.Vault, p command.Values) ([]disk.Path, error) {
-	if command.NamesOneFile(p) {
-		return nil, command.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
+func severalNotes(v *call.Vault, p call.Values) ([]disk.Path, error) {
+	if call.NamesOneFile(p) {
+		return nil, answer.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
 	}
 	return notesFor(v, p, false, func(*search.Note) bool { return true })
 }

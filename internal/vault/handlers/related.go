@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
 	"github.com/vaultwicket/vaultwicket/internal/vault/find"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -28,18 +29,18 @@ type row struct {
 	Reasons []string `json:"reasons"`
 }
 
-func related(v *command.Vault, p command.Values) (command.Reply, error) {
+func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 	limit, err := p.Number("limit", defaultRows, 1, maxRelatedRows)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	x, place, err := v.IndexedTarget(p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	excluded, filters, err := v.Excluded()
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	s := &scores{x: x, from: place, isNote: make([]bool, len(x.Files)), evidence: map[int]*evidence{}}
 	for i, f := range x.Files {
@@ -52,7 +53,7 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 	s.links()
 	s.tags()
 	if err := s.words(f); err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	var near []embeddings.Near
 	var without error
@@ -63,19 +64,19 @@ func related(v *command.Vault, p command.Values) (command.Reply, error) {
 		}, maxNear)
 	}
 	rows := s.best(limit, near)
-	said := command.Text("No related notes found.")
-	if p["format"] == command.FormatJSON {
+	said := answer.Text("No related notes found.")
+	if p["format"] == answer.FormatJSON {
 		text, err := json.Marshal(rows)
 		if err != nil {
-			return command.Reply{}, err
+			return answer.Reply{}, err
 		}
-		said = command.Text(string(text))
+		said = answer.Text(string(text))
 	} else if len(rows) > 0 {
-		table := command.Table{}
+		table := answer.Table{}
 		for _, r := range rows {
 			table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
 		}
-		said = table.Reply(command.FormatTSV)
+		said = table.Reply(answer.FormatTSV)
 	}
 	return f.learned(limited(said, len(rows), len(s.evidence), "note"), "links, tags and words", without), nil
 }
@@ -263,7 +264,7 @@ func (s *scores) names(places []int) string {
 }
 
 func listed(names []string) string {
-	return command.AndMore(strings.Join(names[:min(len(names), maxNames)], ", "), len(names)-maxNames)
+	return answer.AndMore(strings.Join(names[:min(len(names), maxNames)], ", "), len(names)-maxNames)
 }
 
 // Limits of the words that are compared.

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -18,48 +20,48 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "heading:rename", Plan: renameHeading},
-		command.Command{Name: "property:rename", Plan: renameProperty},
-		command.Command{Name: "tag:rename", Plan: renameTag},
-		command.Command{Name: "note:merge", Plan: mergeNotes},
-		command.Command{Name: "note:extract", Plan: extractSection},
-		command.Command{Name: "note:split", Plan: splitNote},
+		Command{Name: "heading:rename", Plan: renameHeading},
+		Command{Name: "property:rename", Plan: renameProperty},
+		Command{Name: "tag:rename", Plan: renameTag},
+		Command{Name: "note:merge", Plan: mergeNotes},
+		Command{Name: "note:extract", Plan: extractSection},
+		Command{Name: "note:split", Plan: splitNote},
 	)
 }
 
 // renameHeading changes the text of a heading, and the links of all notes and canvases
 // that lead to it. It changes nothing if one of them cannot be changed. The new text must be
 // that of no other heading, for links could not tell them apart.
-func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error) {
+func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if !p.Has("file") && !p.Has("path") {
-		return command.Proposal{}, command.Misuse("Missing required parameter: path=<path> or file=<name>")
+		return change.Proposal{}, answer.Misuse("Missing required parameter: path=<path> or file=<name>")
 	}
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	found := markdown.Scan(text)
 	place, err := edit.FindHeading(found, p["heading"])
 	if err != nil {
-		return command.Proposal{}, explainEditError(found, err)
+		return change.Proposal{}, explainEditError(found, err)
 	}
 	for i, other := range found.Headings {
 		if i != place && edit.SameHeading(other.Text, p["to"]) {
-			return command.Proposal{}, command.AlreadyExists.Failure("The note has a heading %q already (line %d).", command.Verbatim(other.Text), other.Line)
+			return change.Proposal{}, answer.AlreadyExists.Failure("The note has a heading %q already (line %d).", answer.Verbatim(other.Text), other.Line)
 		}
 	}
 	if _, err := edit.RenameHeading(text, place, p["to"]); err != nil {
-		return command.Proposal{}, badHeading(p["to"], err)
+		return change.Proposal{}, badHeading(p["to"], err)
 	}
 	x, err := v.Index()
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	at, ok := x.Place(t.Path.String())
 	if !ok {
-		return command.Proposal{}, command.FileNotFound(t.Typed)
+		return change.Proposal{}, answer.FileNotFound(t.Typed)
 	}
-	paths := command.Map(x.Files, func(f *index.File) string { return f.Path.String() })
+	paths := answer.Map(x.Files, func(f *index.File) string { return f.Path.String() })
 	sources := []disk.Path{t.Path}
 	for _, source := range x.Graph().In(at) {
 		if path := x.Files[source.Place].Path; path != t.Path {
@@ -78,7 +80,7 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 	all, err := editAll(v, sources, "", func(source disk.Path, text []byte) ([]byte, error) {
 		edited, changed, left := links.Rewrite(text, source.String())
 		if len(left) > 0 {
-			return nil, command.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", command.Verbatim(left[0].Target), command.Verbatim(source.String()), left[0].Line, left[0].Reason)
+			return nil, answer.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", answer.Verbatim(left[0].Target), answer.Verbatim(source.String()), left[0].Line, left[0].Reason)
 		}
 		places += changed
 		if source != t.Path {
@@ -87,7 +89,7 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 		edited, err := edit.RenameHeading(edited, place, to)
 		return edited, badHeading(to, err)
 	})
-	all.Message = fmt.Sprintf("Renamed heading to %q: %s", command.Verbatim(to), command.Count(places, "link")) + all.Message
+	all.Message = fmt.Sprintf("Renamed heading to %q: %s", answer.Verbatim(to), answer.Count(places, "link")) + all.Message
 	all.Note = t.Path
 	return all, err
 }
@@ -95,7 +97,7 @@ func renameHeading(v *command.Vault, p command.Values) (command.Proposal, error)
 // badHeading explains why a text cannot be that of a heading.
 func badHeading(to string, err error) error {
 	if _, ok := errors.AsType[*edit.Refusal](err); ok {
-		return command.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", command.Verbatim(to))
+		return answer.BadValue.Failure("Invalid value for to: %s. It must be one line that is a heading.", answer.Verbatim(to))
 	}
 	return err
 }
@@ -103,34 +105,34 @@ func badHeading(to string, err error) error {
 // renameProperty changes the name of a property and leaves its values as they are
 // written. A note that has the new name, too, is a reason to change nothing: one of
 // the two values would be lost.
-func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error) {
+func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	name, to := p["name"], strings.TrimSpace(p["to"])
 	notes, err := indexedNotes(v, p, func(f *index.File) bool {
 		_, ok := f.Facts().Properties().Lookup(name)
 		return ok
 	})
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if len(notes) == 0 {
 		known, err := propertyNames(v)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		return command.Proposal{}, command.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", command.Verbatim(name))
+		return change.Proposal{}, answer.NotFound.DidYouMean(lookup.NearestNames(name, known), "Property %q not found.", answer.Verbatim(name))
 	}
 	all, err := editAll(v, notes, "Renamed property "+name+" to "+to, func(path disk.Path, text []byte) ([]byte, error) {
 		edited, err := frontmatter.Rename(text, name, to)
 		return edited, propertyError(path, text, err)
 	})
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	// The type that the user gave stays with the old name: the app keeps it in a settings file, which
 	// is the user's.
 	types, err := propertyTypes(v)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	kind, given := types[strings.ToLower(name)]
 	if _, already := types[strings.ToLower(to)]; given && !already {
@@ -142,12 +144,12 @@ func renameProperty(v *command.Vault, p command.Values) (command.Proposal, error
 // renameTag changes a tag in texts and properties, in whatever case it is written,
 // and the tags below it. What only looks like a tag, in code or in a link, stays. Like the app
 // it takes tags that differ in case for one.
-func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
+func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 	names := map[string]string{} // without "#"
 	for _, param := range []string{"name", "to"} {
 		bare, ok := markdown.TagName(p[param])
 		if !ok {
-			return command.Proposal{}, command.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, command.Verbatim(p[param]))
+			return change.Proposal{}, answer.Misuse("Invalid value for %s: %s. A tag is letters, digits, _, - and /, with something else than digits.", param, answer.Verbatim(p[param]))
 		}
 		names[param] = bare
 	}
@@ -166,15 +168,15 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return renamed(tag[1:]) != "" })
 	})
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		all, err := scopedTags(v, command.Values{})
+		all, err := scopedTags(v, call.Values{})
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
-		known := command.Map(all.uses, func(use tagUse) string { return use.name })
-		return command.Proposal{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(from, known), "Tag %q not found.", command.Verbatim("#"+from))
+		known := answer.Map(all.uses, func(use tagUse) string { return use.name })
+		return change.Proposal{}, answer.NotFoundTag.DidYouMean(lookup.NearestNames(from, known), "Tag %q not found.", answer.Verbatim("#"+from))
 	}
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
@@ -201,10 +203,10 @@ func renameTag(v *command.Vault, p command.Values) (command.Proposal, error) {
 			return b.Text[1:] == a.Text[1:] || b.Text[1:] == renamed(a.Text[1:])
 		})
 		if !same || len(found.Links) != len(now.Links) || len(found.Headings) != len(now.Headings) {
-			return nil, command.Failure("%q cannot be changed: with the new tag other parts of the note would be read differently.", command.Verbatim(path.String()))
+			return nil, answer.Failure("%q cannot be changed: with the new tag other parts of the note would be read differently.", answer.Verbatim(path.String()))
 		}
 		return out, nil
 	})
-	all.Message = "Renamed tag #" + from + " to #" + to + ": " + command.Count(places, "place") + all.Message
+	all.Message = "Renamed tag #" + from + " to #" + to + ": " + answer.Count(places, "place") + all.Message
 	return all, err
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -23,12 +25,12 @@ import (
 // replaceInVault replaces a text wherever it is in the notes of a folder or a query: in
 // texts, properties and code alike. A note whose properties could not be read any more
 // is a reason to change nothing.
-func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error) {
+func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 	switch {
 	case p.Has("new") == p.Has("remove"):
-		return command.Proposal{}, command.Misuse("Use new=<text> or remove, one of them.")
+		return change.Proposal{}, answer.Misuse("Use new=<text> or remove, one of them.")
 	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
-		return command.Proposal{}, command.Misuse("old and new must be valid UTF-8.")
+		return change.Proposal{}, answer.Misuse("old and new must be valid UTF-8.")
 	}
 	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
 	uses := budget.From(v.Ctx)
@@ -41,14 +43,14 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 		find, err = newPattern(uses, regexp.QuoteMeta(old), strings.ReplaceAll(put, "$", "$$"), true)
 	}
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	notes, err := notesFor(v, p, true, func(n *search.Note) bool { return find.mayBeIn(n.Text()) })
 	if err == nil {
 		err = uses.Err()
 	}
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	places := 0
 	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
@@ -61,11 +63,11 @@ func replaceInVault(v *command.Vault, p command.Values) (command.Proposal, error
 		old, now := markdown.Scan(text), markdown.Scan(edited)
 		_, wasWrong := frontmatter.Parse(text[old.Frontmatter.Start:old.Frontmatter.End])
 		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil && old.Body > 0 && (wrong != nil || now.Body == 0) {
-			return nil, command.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", command.Verbatim(path.String()))
+			return nil, answer.Failure("The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.", answer.Verbatim(path.String()))
 		}
 		return edited, nil
 	})
-	all.Message = "Replaced " + command.Count(places, "place") + all.Message
+	all.Message = "Replaced " + answer.Count(places, "place") + all.Message
 	return all, err
 }
 
@@ -108,7 +110,7 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 }
 
 // marksOf returns the start and the end of each mark in a text that has the places of secrets.
-func marksOf(v *command.Vault, text []byte) [][]int {
+func marksOf(v *call.Vault, text []byte) [][]int {
 	if !v.Disk.IsRedacted() {
 		return nil
 	}
@@ -116,12 +118,12 @@ func marksOf(v *command.Vault, text []byte) [][]int {
 }
 
 // replaceOnce replaces a text that occurs once in a note, and is no part of the mark of a secret.
-func replaceOnce(v *command.Vault, p command.Values) (command.Proposal, error) {
+func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
 		edited, err := edit.Replace(text, p["old"], p["new"])
 		start := bytes.Index(text, []byte(p["old"]))
 		if err == nil && slices.ContainsFunc(marksOf(v, text), func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) }) {
-			return nil, command.MarkCut
+			return nil, change.MarkCut
 		}
 		return edited, err
 	})
@@ -130,7 +132,7 @@ func replaceOnce(v *command.Vault, p command.Values) (command.Proposal, error) {
 // maxNoteSize bounds what becomes of a note.
 const maxNoteSize = 32 << 20
 
-var errNoteTooLong = command.TooLong.Failure("With the new text a note would have more than %d MiB. Nothing was changed.", maxNoteSize>>20)
+var errNoteTooLong = answer.TooLong.Failure("With the new text a note would have more than %d MiB. Nothing was changed.", maxNoteSize>>20)
 
 // flat is the text of a note with LF for each line end, and where its bytes are in the
 // note.
@@ -218,15 +220,15 @@ type pattern struct {
 
 func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
 	if len(source) > maxSource {
-		return nil, command.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
+		return nil, answer.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
 	}
 	compiled, err := regex.Compile(source, regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true}, budget.Default.Match)
 	if err != nil {
-		return nil, command.Misuse("Invalid value for old: no regular expression: %v", err)
+		return nil, answer.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
 	template, unknown := regex.NewTemplate(compiled, put, false)
 	if unknown != "" {
-		return nil, command.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", unknown)
+		return nil, answer.Misuse("Invalid value for new: the expression has no group %s. Write $$ for a dollar sign.", unknown)
 	}
 	return &pattern{b, source, compiled, template}, nil
 }
@@ -257,7 +259,7 @@ func (p *pattern) each(text string, visit func(start, end int, put string) error
 		n := 0
 		return regex.Each(re, text, 0, left, func(m *regex.Match) bool {
 			if n++; n > maxMatches {
-				failed = command.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
+				failed = answer.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
 				return false
 			}
 			var put strings.Builder

@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/query"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -20,20 +21,20 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "search", Escaped: "query", OfIndex: true, Run: searchPaths},
-		command.Command{Name: "search:context", Escaped: "query", OfIndex: true, Run: searchLines},
-		command.Command{Name: "vault:replace", Plan: replaceInVault},
+		Command{Name: "search", Escaped: "query", OfIndex: true, Run: searchPaths},
+		Command{Name: "search:context", Escaped: "query", OfIndex: true, Run: searchLines},
+		Command{Name: "vault:replace", Plan: replaceInVault},
 	)
 }
 
 const noMatches = "No matches found."
 
 // searchPaths and searchLines have the same sentence for nothing in every form.
-func searchPaths(v *command.Vault, p command.Values) (command.Reply, error) {
+func searchPaths(v *call.Vault, p call.Values) (answer.Reply, error) {
 	found, err := searchNotes(v, p, false)
 	switch {
 	case err != nil:
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	case p.Has("total"):
 		return found.reply(strconv.Itoa(len(found.hits))), nil
 	case len(found.hits) == 0:
@@ -42,11 +43,11 @@ func searchPaths(v *command.Vault, p command.Values) (command.Reply, error) {
 	paths := make([]string, len(found.hits))
 	for i, h := range found.hits {
 		paths[i] = h.path
-		if p["format"] == command.FormatJSON {
-			paths[i] = command.QuoteJSON(h.path)
+		if p["format"] == answer.FormatJSON {
+			paths[i] = answer.QuoteJSON(h.path)
 		}
 	}
-	if p["format"] == command.FormatJSON {
+	if p["format"] == answer.FormatJSON {
 		return found.reply("[" + strings.Join(paths, ",") + "]"), nil
 	}
 	return found.reply(strings.Join(paths, "\n")), nil
@@ -61,8 +62,8 @@ type result struct {
 }
 
 // reply returns an answer with how the query was read.
-func (r result) reply(text string) command.Reply {
-	said := command.Text(text)
+func (r result) reply(text string) answer.Reply {
+	said := answer.Text(text)
 	if r.reading != "" {
 		said.Notice = "query read as: " + r.reading
 	}
@@ -70,10 +71,10 @@ func (r result) reply(text string) command.Reply {
 }
 
 // nothing says what was searched in vain.
-func (r result) nothing(p command.Values) command.Reply {
-	said := command.Nothing(noMatches, "none of the %s in %s matches", command.Count(r.notes, "note"), command.Place(p["path"]))
+func (r result) nothing(p call.Values) answer.Reply {
+	said := answer.Nothing(noMatches, "none of the %s in %s matches", answer.Count(r.notes, "note"), answer.Place(p["path"]))
 	if r.notes == 0 {
-		said.Notice = command.Place(p["path"]) + " has no notes"
+		said.Notice = answer.Place(p["path"]) + " has no notes"
 	}
 	if r.reading != "" {
 		said.Notice += "; query read as: " + r.reading
@@ -81,16 +82,16 @@ func (r result) nothing(p command.Values) command.Reply {
 	return said
 }
 
-func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
+func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 	found, err := searchNotes(v, p, true)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if len(found.hits) == 0 {
 		return found.nothing(p), nil
 	}
 	var out strings.Builder
-	if p["format"] != command.FormatJSON {
+	if p["format"] != answer.FormatJSON {
 		for _, h := range found.hits {
 			for _, line := range h.lines {
 				out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
@@ -104,12 +105,12 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 			if i > 0 {
 				out.WriteByte(',')
 			}
-			out.WriteString(`{"file":` + command.QuoteJSON(h.path) + `,"matches":[`)
+			out.WriteString(`{"file":` + answer.QuoteJSON(h.path) + `,"matches":[`)
 			for j, line := range h.lines {
 				if j > 0 {
 					out.WriteByte(',')
 				}
-				out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + command.QuoteJSON(line.Text) + `}`)
+				out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + answer.QuoteJSON(line.Text) + `}`)
 			}
 			out.WriteString("]}")
 		}
@@ -118,7 +119,7 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 	said := found.reply(out.String())
 	if out.Len() == 0 {
 		// Only names were found, and that form has no lines for them.
-		return command.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", command.Count(len(found.hits), "note")), nil
+		return answer.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", answer.Count(len(found.hits), "note")), nil
 	}
 	if slices.ContainsFunc(found.hits, func(h hit) bool { return h.cut }) {
 		said.Truncated = true
@@ -130,7 +131,7 @@ func searchLines(v *command.Vault, p command.Values) (command.Reply, error) {
 // searchNotes returns the notes that a query finds, in the order of listings, and
 // if they are wanted the lines in them. Only notes are found, and none that is
 // excluded.
-func searchNotes(v *command.Vault, p command.Values, lines bool) (result, error) {
+func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
 	if err != nil {
 		return result{}, badQuery(err)
@@ -141,7 +142,7 @@ func searchNotes(v *command.Vault, p command.Values, lines bool) (result, error)
 	}
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
-		return result{}, command.FolderNotFound(p["path"])
+		return result{}, answer.FolderNotFound(p["path"])
 	}
 	excluded, _, err := v.Excluded()
 	if err != nil {
@@ -172,7 +173,7 @@ func searchNotes(v *command.Vault, p command.Values, lines bool) (result, error)
 	})
 	switch {
 	case disk.IsMissing(err):
-		return result{}, command.FolderNotFound(p["path"])
+		return result{}, answer.FolderNotFound(p["path"])
 	case err != nil:
 		return result{}, err
 	case v.Ctx.Err() != nil:
@@ -183,7 +184,7 @@ func searchNotes(v *command.Vault, p command.Values, lines bool) (result, error)
 		return result{}, badQuery(q.Err())
 	}
 	if notes.Load() == 0 { // what is remembered does not tell a missing folder from an empty one
-		if _, err := v.EachFileBelow(p["path"], func(command.Listed) {}); err != nil {
+		if _, err := v.EachFileBelow(p["path"], func(call.Listed) {}); err != nil {
 			return result{}, err
 		}
 	}
@@ -200,7 +201,7 @@ const maxHits = 100_000
 // badQuery is [invalidQuery] that gives the advice about an unknown operator a line of its own.
 func badQuery(err error) error {
 	if wrong, ok := errors.AsType[*query.ParseError](err); ok && wrong.Code() == query.CodeNoOperator {
-		return command.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
+		return answer.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
 	}
 	return invalidQuery(err)
 }

@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
@@ -15,19 +16,19 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "tags", OfIndex: true, Run: tags},
-		command.Command{Name: "tag", Run: tag},
+		Command{Name: "tags", OfIndex: true, Run: tags},
+		Command{Name: "tag", Run: tag},
 	)
 }
 
 // scopedTags returns the tags of the files that a listing is about. Those of the
 // whole vault are remembered for the next call; what is returned is not changed.
-func scopedTags(v *command.Vault, p command.Values) (*tagTable, error) {
+func scopedTags(v *call.Vault, p call.Values) (*tagTable, error) {
 	files, err := v.ScopedFiles(p)
 	if err != nil {
 		return nil, err
 	}
-	if command.NamesOneFile(p) {
+	if call.NamesOneFile(p) {
 		return newTagTable(files), nil
 	}
 	return allTags.Of(&v.Host.Memo, files), nil
@@ -36,26 +37,26 @@ func scopedTags(v *command.Vault, p command.Values) (*tagTable, error) {
 var allTags = search.Derived[*tagTable]{Name: "tags", Compute: newTagTable, Follow: (*tagTable).follow}
 
 // tags lists those of the vault, or of one note if one is named.
-func tags(v *command.Vault, p command.Values) (command.Reply, error) {
+func tags(v *call.Vault, p call.Values) (answer.Reply, error) {
 	table, err := scopedTags(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	uses := table.uses
 	switch {
 	case p.Has("total"):
-		return command.Text(strconv.Itoa(len(uses))), nil
+		return answer.Text(strconv.Itoa(len(uses))), nil
 	case len(uses) == 0:
-		place := command.Place(p["file"] + p["path"])
+		place := answer.Place(p["file"] + p["path"])
 		if p.Has("active") {
 			place = "the open note"
 		}
-		return command.Nothing("No tags found.", "%s has no tags", place), nil
+		return answer.Nothing("No tags found.", "%s has no tags", place), nil
 	case p["sort"] == "count":
 		uses = slices.Clone(uses)
 		slices.SortStableFunc(uses, func(a, b tagUse) int { return cmp.Compare(b.count, a.count) })
 	}
-	rows := command.Table{Columns: []string{"tag", "count"}}
+	rows := answer.Table{Columns: []string{"tag", "count"}}
 	for _, use := range uses {
 		rows.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
 	}
@@ -63,10 +64,10 @@ func tags(v *command.Vault, p command.Values) (command.Reply, error) {
 }
 
 // tag takes the casing literally, as the app does: the one that tags lists.
-func tag(v *command.Vault, p command.Values) (command.Reply, error) {
-	all, err := scopedTags(v, command.Values{})
+func tag(v *call.Vault, p call.Values) (answer.Reply, error) {
+	all, err := scopedTags(v, call.Values{})
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	name := "#" + strings.TrimPrefix(p["name"], "#")
 	for _, use := range all.uses {
@@ -74,16 +75,16 @@ func tag(v *command.Vault, p command.Values) (command.Reply, error) {
 			continue
 		}
 		if p.Has("total") {
-			return command.Text(strconv.Itoa(use.count)), nil
+			return answer.Text(strconv.Itoa(use.count)), nil
 		}
 		lines := all.filesWith(use)
 		if p.Has("verbose") {
 			lines = append([]string{use.name + "\t" + strconv.Itoa(use.count)}, lines...)
 		}
-		return command.Text(strings.Join(lines, "\n")), nil
+		return answer.Text(strings.Join(lines, "\n")), nil
 	}
-	names := command.Map(all.uses, func(use tagUse) string { return use.name })
-	return command.Reply{}, command.NotFoundTag.DidYouMean(lookup.NearestNames(p["name"], names), "Tag %q not found.", command.Verbatim(name))
+	names := answer.Map(all.uses, func(use tagUse) string { return use.name })
+	return answer.Reply{}, answer.NotFoundTag.DidYouMean(lookup.NearestNames(p["name"], names), "Tag %q not found.", answer.Verbatim(name))
 }
 
 // tagTable has the tags of some files. It follows a change of few files with little work:

@@ -8,7 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/internal/vault/task"
@@ -16,9 +18,9 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "task", Plan: markTasks, Verify: meansMarked, OnlyReads: func(p command.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) }},
-		command.Command{Name: "task:add", Plan: add},
-		command.Command{Name: "task:reschedule", Plan: reschedule},
+		Command{Name: "task", Plan: markTasks, Verify: meansMarked, OnlyReads: func(p call.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) }},
+		Command{Name: "task:add", Plan: add},
+		Command{Name: "task:reschedule", Plan: reschedule},
 	)
 }
 
@@ -27,14 +29,14 @@ var taskChanges = [...]string{"toggle", "done", "todo", "status"}
 
 // newMark returns the mark that a task shall have, ok is false if the request
 // asks to see it only.
-func newMark(p command.Values, now rune) (mark rune, ok bool, err error) {
+func newMark(p call.Values, now rune) (mark rune, ok bool, err error) {
 	switch given := len(p.Given(taskChanges[:]...)); {
 	case given == 0 && p.Has("date"):
-		return 0, false, command.Misuse("date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.")
+		return 0, false, answer.Misuse("date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.")
 	case given == 0:
 		return now, false, nil
 	case given > 1:
-		return 0, false, command.Misuse("Use toggle, done, todo or status=<mark>, not several.")
+		return 0, false, answer.Misuse("Use toggle, done, todo or status=<mark>, not several.")
 	case p.Has("toggle"): // as a click does: an open task is done, every other is open
 		return pick(now == ' ', 'x', ' '), true, nil
 	case p.Has("done"):
@@ -44,7 +46,7 @@ func newMark(p command.Values, now rune) (mark rune, ok bool, err error) {
 	}
 	mark, size := utf8.DecodeRuneInString(p["status"])
 	if size != len(p["status"]) || mark == utf8.RuneError {
-		return 0, false, command.Misuse("Invalid status: %s. Use one character.", p["status"])
+		return 0, false, answer.Misuse("Invalid status: %s. Use one character.", p["status"])
 	}
 	return mark, true, nil
 }
@@ -53,117 +55,117 @@ func newMark(p command.Values, now rune) (mark rune, ok bool, err error) {
 // app prints after a change was never recorded: the answer is the task as it is
 // then, in the form in which it is shown, so that a caller sees which one it
 // was. A task that has the mark already is shown all the same.
-func markTasks(v *command.Vault, p command.Values) (command.Proposal, error) {
+func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	one, err := namedTask(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	mark, changes, err := newMark(p, one.Mark)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if !changes {
-		return command.Proposal{ReadAnswer: &command.Reply{Text: showTask(one.Target, one.Task), Note: one.Path}}, nil
+		return change.Proposal{ReadAnswer: &answer.Reply{Text: showTask(one.Target, one.Task), Note: one.Path}}, nil
 	}
 	settings, err := pluginSettings(v)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	day := v.Today()
 	if p.Has("date") {
-		days, err := command.Days(p["date"], day)
+		days, err := call.Days(p["date"], day)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		day, settings.Managed, settings.GlobalFilter = days.First, true, "" // who names the day wants to have it written
 	}
-	change, err := task.Mark(one.text, one.Mark, mark, day, settings)
+	marked, err := task.Mark(one.text, one.Mark, mark, day, settings)
 	if err != nil {
-		return command.Proposal{}, command.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
+		return change.Proposal{}, answer.Failure("Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.", one.name(), err)
 	}
 	edited, err := edit.SetTask(one.note, one.Line, mark)
 	if err != nil {
-		return command.Proposal{}, explainEditError(markdown.Scan(one.note), err)
+		return change.Proposal{}, explainEditError(markdown.Scan(one.note), err)
 	}
-	if !change.Extra {
+	if !marked.Extra {
 		after, err := taskAt(one.Target, edited, one.Line)
-		return command.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after)), err
+		return change.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after)), err
 	}
-	return completed(one, mark, change)
+	return completed(one, mark, marked)
 }
 
 // completed returns the proposal for a task of which more than the mark changes: its line
 // gets the dates of the plugin, and the next task a line of its own. The answer has both.
-func completed(one namedOne, mark rune, change task.Change) (command.Proposal, error) {
+func completed(one namedOne, mark rune, marked task.Change) (change.Proposal, error) {
 	// A line after the task that is indented more belongs to it.
 	_, rest, _ := bytes.Cut(one.note[one.MarkAt.Start:], []byte("\n"))
 	below, _, _ := bytes.Cut(rest, []byte("\n"))
-	if change.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
-		return command.Proposal{}, command.Failure("Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.", one.name())
+	if marked.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
+		return change.Proposal{}, answer.Failure("Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.", one.name())
 	}
 	var lines []string
-	if !change.Removed {
-		lines = append(lines, one.lineWith(string(mark), change.Text))
+	if !marked.Removed {
+		lines = append(lines, one.lineWith(string(mark), marked.Text))
 	}
-	if change.HasNext {
+	if marked.HasNext {
 		at := len(lines)
-		if !change.Below {
+		if !marked.Below {
 			at = 0
 		}
-		lines = slices.Insert(lines, at, one.lineWith(change.NextMark, change.Next))
+		lines = slices.Insert(lines, at, one.lineWith(marked.NextMark, marked.Next))
 	}
 	edited := one.with(lines...)
 	place, next := one.Line, one.Line
 	switch {
-	case change.HasNext && change.Below && !change.Removed:
+	case marked.HasNext && marked.Below && !marked.Removed:
 		next++
-	case change.HasNext:
+	case marked.HasNext:
 		place++
 	}
 	said := "removed\t" + one.Text + "\n"
-	if !change.Removed {
+	if !marked.Removed {
 		after, err := taskAt(one.Target, edited, place)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		said = showTask(one.Target, after)
 	}
-	if change.HasNext {
+	if marked.HasNext {
 		after, err := taskAt(one.Target, edited, next)
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		said += "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n"
 	}
-	proposal := command.ProposeChange(one.Path, one.note, edited, said)
-	proposal.AppDoesLess = command.AppDoesLess.Failure("The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.", one.name())
+	proposal := change.ProposeChange(one.Path, one.note, edited, said)
+	proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.", one.name())
 	return proposal, nil
 }
 
 // meansMarked judges a task whose mark was changed.
-func meansMarked(v *command.Vault, p command.Values, c command.AppChange) (command.Verdict, error) {
+func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 	t, line, err := taskPlace(v, p)
 	if err != nil {
-		return command.Verdict{}, err
+		return change.Verdict{}, err
 	}
 	was, err := taskAt(t, c.Before.Text, line)
 	if err != nil {
-		return command.Verdict{}, err
+		return change.Verdict{}, err
 	}
 	mark, _, err := newMark(p, was.Mark)
 	if err != nil {
-		return command.Verdict{}, err
+		return change.Verdict{}, err
 	}
 	wanted, err := edit.SetTask(c.Before.Text, line, mark)
 	if err != nil {
-		return command.Verdict{}, nil
+		return change.Verdict{}, nil
 	}
-	return command.Ending(wanted, c.Now.Text), nil
+	return change.Ending(wanted, c.Now.Text), nil
 }
 
 // namedOne is the task that a request names, in the text of its note.
 type namedOne struct {
-	command.Target
+	call.Target
 	markdown.Task
 	note []byte
 	at   markdown.Span // of its line, without the break
@@ -173,14 +175,14 @@ type namedOne struct {
 }
 
 // namedTask finds the task that a request names.
-func namedTask(v *command.Vault, p command.Values) (namedOne, error) {
+func namedTask(v *call.Vault, p call.Values) (namedOne, error) {
 	t, line, err := taskPlace(v, p)
 	if err != nil {
 		return namedOne{}, err
 	}
 	text, err := v.Disk.Read(t.Path)
 	if err != nil {
-		return namedOne{}, command.ReadError(t.Typed, err)
+		return namedOne{}, answer.ReadError(t.Typed, err)
 	}
 	found, err := taskAt(t, text, line)
 	if err != nil {
@@ -198,8 +200,8 @@ func namedTask(v *command.Vault, p command.Values) (namedOne, error) {
 }
 
 // name is the place of the task, for messages.
-func (n namedOne) name() command.Verbatim {
-	return command.Verbatim(n.Path.String() + ":" + strconv.Itoa(n.Line))
+func (n namedOne) name() answer.Verbatim {
+	return answer.Verbatim(n.Path.String() + ":" + strconv.Itoa(n.Line))
 }
 
 // lineWith returns the line of the task with another mark and text.
@@ -236,21 +238,21 @@ var (
 )
 
 // add adds a task at the end of a note, or below a heading.
-func add(v *command.Vault, p command.Values) (command.Proposal, error) {
+func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	text := strings.TrimSpace(p["content"])
 	for _, mark := range []string{"- ", "* ", "+ ", "[ ] "} { // it may come as a task already
 		text = strings.TrimLeft(strings.TrimPrefix(text, mark), " \t")
 	}
 	if strings.Trim(text, "-*+") == "" || strings.ContainsAny(text, "\r\n") {
-		return command.Proposal{}, command.Misuse("Invalid value for content: a task is one line of text.")
+		return change.Proposal{}, answer.Misuse("Invalid value for content: a task is one line of text.")
 	}
 	fields, err := datesOf(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if p.Has("recurs") {
 		if _, err := task.Parse(p["recurs"]); err != nil {
-			return command.Proposal{}, command.Misuse("Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".", err)
+			return change.Proposal{}, answer.Misuse("Invalid value for recurs: %v. Use a rule such as \"every week on Friday\" or \"every 2 months when done\".", err)
 		}
 	}
 	if level := p["priority"]; level != task.Normal {
@@ -259,11 +261,11 @@ func add(v *command.Vault, p command.Values) (command.Proposal, error) {
 	fields[task.Recurs] = p["recurs"]
 	settings, err := pluginSettings(v)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	line := "- [ ] " + task.New(text, fields, v.Today(), settings)
 	if p.Has("create-heading") && !p.Has("heading") {
-		return command.Proposal{}, command.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
+		return change.Proposal{}, answer.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
 	}
 	proposal, err := editNamed(v, p, addedTo, func(text []byte) ([]byte, error) {
 		switch {
@@ -286,7 +288,7 @@ func add(v *command.Vault, p command.Values) (command.Proposal, error) {
 			return proposal, nil
 		}
 	}
-	return command.Proposal{}, command.Failure("The task cannot be added to %q: at that place the line would not be a task.", command.Verbatim(proposal.Note.String()))
+	return change.Proposal{}, answer.Failure("The task cannot be added to %q: at that place the line would not be a task.", answer.Verbatim(proposal.Note.String()))
 }
 
 // addedTo begins the answer to a task that was added, with its place after it.
@@ -294,13 +296,13 @@ const addedTo = "Task added to: "
 
 // datesOf reads the dates that a request gives. A week or a month is its last day for what is
 // due, and its first one otherwise.
-func datesOf(v *command.Vault, p command.Values) (map[task.Field]string, error) {
+func datesOf(v *call.Vault, p call.Values) (map[task.Field]string, error) {
 	fields := map[task.Field]string{}
 	for _, name := range dateNames {
 		if !p.Has(name) {
 			continue
 		}
-		days, err := command.DaysAhead(p[name], v.Today())
+		days, err := call.DaysAhead(p[name], v.Today())
 		if err != nil {
 			return nil, err
 		}
@@ -314,24 +316,24 @@ func datesOf(v *command.Vault, p command.Values) (map[task.Field]string, error) 
 }
 
 // reschedule changes dates of a task, and nothing else of its note.
-func reschedule(v *command.Vault, p command.Values) (command.Proposal, error) {
+func reschedule(v *call.Vault, p call.Values) (change.Proposal, error) {
 	fields, err := datesOf(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	if len(fields) == 0 && !p.Has("clear") {
-		return command.Proposal{}, command.Misuse("Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>")
+		return change.Proposal{}, answer.Misuse("Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>")
 	}
 	if p.Has("clear") && p.Has(p["clear"]) {
-		return command.Proposal{}, command.Misuse("Use %s=<date> or clear=%s, not both.", p["clear"], p["clear"])
+		return change.Proposal{}, answer.Misuse("Use %s=<date> or clear=%s, not both.", p["clear"], p["clear"])
 	}
 	one, err := namedTask(v, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	settings, err := pluginSettings(v)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	text := one.text
 	for field, date := range fields {
@@ -343,7 +345,7 @@ func reschedule(v *command.Vault, p command.Values) (command.Proposal, error) {
 	edited := one.with(one.lineWith(string(one.Mark), text))
 	after, err := taskAt(one.Target, edited, one.Line)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	return command.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text), nil
+	return change.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text), nil
 }

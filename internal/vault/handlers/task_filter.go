@@ -9,8 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/task"
 )
 
@@ -30,11 +31,11 @@ func (f filter) of(all []taskItem) []*taskItem {
 }
 
 // filterOf reads the filters of a request.
-func filterOf(v *command.Vault, p command.Values) (filter, error) {
+func filterOf(v *call.Vault, p call.Values) (filter, error) {
 	// No task can fit these together.
 	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
 		if given := p.Given(group...); len(given) > 1 {
-			return nil, command.Misuse("Use %s, not several.", strings.Join(given, " or "))
+			return nil, answer.Misuse("Use %s, not several.", strings.Join(given, " or "))
 		}
 	}
 
@@ -69,7 +70,7 @@ func filterOf(v *command.Vault, p command.Values) (filter, error) {
 		if !p.Has(by.param) {
 			continue
 		}
-		days, err := command.DaysAhead(p[by.param], v.Today())
+		days, err := call.DaysAhead(p[by.param], v.Today())
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +123,7 @@ func hasWords(text string) func(*taskItem) bool {
 }
 
 // pluginSettings reads the settings of the Tasks plugin, the defaults if there are none.
-func pluginSettings(v *command.Vault) (task.Settings, error) {
+func pluginSettings(v *call.Vault) (task.Settings, error) {
 	var settings task.Settings
 	if err := v.ReadConfig("plugins/"+pluginID+"/data.json", &settings); err != nil {
 		return settings, err
@@ -152,7 +153,7 @@ const (
 
 // arranged returns tasks in the order and the groups that a request asks for. They come in
 // the order of listings.
-func arranged(items []*taskItem, p command.Values, values map[string][]string) []*taskItem {
+func arranged(items []*taskItem, p call.Values, values map[string][]string) []*taskItem {
 	switch p["sort"] {
 	case byDue:
 		items = sorted(items, keyByDue)

@@ -9,8 +9,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -20,7 +21,7 @@ import (
 )
 
 func init() {
-	register(command.Command{Name: "tasks", OfIndex: true, Run: listTasks})
+	register(Command{Name: "tasks", OfIndex: true, Run: listTasks})
 }
 
 // filters are the parameters that the app does not have. With any of them each row names
@@ -29,24 +30,24 @@ var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "n
 
 // listTasks prints the tasks of the vault, or of one note. Whatever is in the box, only a
 // blank means open; whether a task is overdue is decided by the statuses of the plugin.
-func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
+func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	files, err := scope(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	wanted, err := filterOf(v, p)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	all := itemsOf(v, p, files)
 	found := wanted.of(all)
 	if p.Has("total") {
-		return command.Text(strconv.Itoa(len(found))), nil
+		return answer.Text(strconv.Itoa(len(found))), nil
 	}
 	if len(found) == 0 {
 		// The notice says how many tasks there are that the request leaves out.
 		const sentence = "No tasks found."
-		where := command.Place(p["file"] + p["path"] + p["folder"])
+		where := answer.Place(p["file"] + p["path"] + p["folder"])
 		switch {
 		case p.Has("daily"):
 			where = "today's daily note"
@@ -55,15 +56,15 @@ func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 		}
 		switch {
 		case len(all) == 0:
-			return command.Nothing(sentence, "%s has no tasks", where), nil
+			return answer.Nothing(sentence, "%s has no tasks", where), nil
 		case isDetailed(p):
-			return command.Nothing(sentence, "none of the %s in %s is wanted by all filters together", command.Count(len(all), "task"), where), nil
+			return answer.Nothing(sentence, "none of the %s in %s is wanted by all filters together", answer.Count(len(all), "task"), where), nil
 		case p.Has("status"):
-			return command.Nothing(sentence, "no task with the status %q in %s (%s of other status)", command.Verbatim(p["status"]), where, command.Count(len(all), "task")), nil
+			return answer.Nothing(sentence, "no task with the status %q in %s (%s of other status)", answer.Verbatim(p["status"]), where, answer.Count(len(all), "task")), nil
 		case p.Has("done"):
-			return command.Nothing(sentence, "no finished task in %s (%s of another kind)", where, command.Count(len(all), "task")), nil
+			return answer.Nothing(sentence, "no finished task in %s (%s of another kind)", where, answer.Count(len(all), "task")), nil
 		}
-		return command.Nothing(sentence, "no open task in %s (%s of another kind)", where, command.Count(len(all), "task")), nil
+		return answer.Nothing(sentence, "no open task in %s (%s of another kind)", where, answer.Count(len(all), "task")), nil
 	}
 	values := map[string][]string{} // of the property by which the tasks are grouped, by the paths of the files
 	if name, ok := strings.CutPrefix(p["group"], byProperty); ok {
@@ -80,18 +81,18 @@ func listTasks(v *command.Vault, p command.Values) (command.Reply, error) {
 }
 
 // isDetailed reports whether a request asks for more than the app knows of tasks.
-func isDetailed(p command.Values) bool {
+func isDetailed(p call.Values) bool {
 	return slices.ContainsFunc(filters, p.Has)
 }
 
 // itemsOf returns the tasks of files, with what the request needs to know of them. Those of
 // the whole vault are kept for the next call.
-func itemsOf(v *command.Vault, p command.Values, files []*index.File) []taskItem {
+func itemsOf(v *call.Vault, p call.Values, files []*index.File) []taskItem {
 	known := &plainTasks
 	if isDetailed(p) {
 		known = &detailedTasks
 	}
-	if command.NamesOneFile(p) || p.Has("daily") || p.Has("folder") {
+	if call.NamesOneFile(p) || p.Has("daily") || p.Has("folder") {
 		return known.Compute(files)
 	}
 	return known.Of(&v.Host.Memo, files)
@@ -104,9 +105,9 @@ var (
 	detailedTasks = search.Derived[[]taskItem]{Name: "tasks in detail", Compute: detailedItems}
 )
 
-// scope returns the files that a request is about: those of [command.Vault.ScopedFiles],
+// scope returns the files that a request is about: those of [call.Vault.ScopedFiles],
 // today's note or those of a folder.
-func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
+func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 	if p.Has("daily") {
 		note, err := todaysNote(v)
 		if err != nil {
@@ -127,16 +128,16 @@ func scope(v *command.Vault, p command.Values) ([]*index.File, error) {
 	}
 	folder, err := v.FolderOf(strings.Trim(p["folder"], "/"))
 	if err != nil {
-		return nil, command.FolderNotFound(p["folder"])
+		return nil, answer.FolderNotFound(p["folder"])
 	}
 	if err = v.IsThere(folder); disk.IsMissing(err) {
-		err = command.FolderNotFound(p["folder"])
+		err = answer.FolderNotFound(p["folder"])
 	}
 	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool { return !f.Path.Below(folder) }), err
 }
 
 // printedTasks returns a list of tasks in the form that a request asks for.
-func printedTasks(items []*taskItem, p command.Values) command.Reply {
+func printedTasks(items []*taskItem, p call.Values) answer.Reply {
 	verbose, detailed, grouped := p.Has("verbose"), isDetailed(p), p.Has("group")
 	if p.Has("format") {
 		shown := columns
@@ -144,7 +145,7 @@ func printedTasks(items []*taskItem, p command.Values) command.Reply {
 			shown = columns[:plainColumns]
 		}
 		// In JSON, what a detailed task does not have is left out.
-		listing := command.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
+		listing := answer.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
 			return shown[column].append(b, items[row])
 		}}
 		for _, c := range shown {
@@ -155,7 +156,7 @@ func printedTasks(items []*taskItem, p command.Values) command.Reply {
 	// A task a line, and the groups as headings: the line alone, under the name of its file with its
 	// number, or with the place by which it can be named again. The app's own layout of the second form
 	// was never recorded.
-	return command.Rows(len(items), func(b []byte, n int) []byte {
+	return answer.Rows(len(items), func(b []byte, n int) []byte {
 		i, first := items[n], n == 0
 		if grouped && (first || i.group != items[n-1].group) {
 			b, first = append(append(append(b, "==> "...), i.group...), " <==\n"...), true
@@ -165,7 +166,7 @@ func printedTasks(items []*taskItem, p command.Values) command.Reply {
 			if first || i.file != items[n-1].file {
 				b = append(append(b, i.file...), '\n')
 			}
-			b = append(command.AppendNumber(b, int(i.at)), ": "...)
+			b = append(answer.AppendNumber(b, int(i.at)), ": "...)
 		case detailed:
 			return i.appendRow(b)
 		}
@@ -182,7 +183,7 @@ var columns = []struct {
 	{"status", func(b []byte, i *taskItem) []byte { return utf8.AppendRune(b, i.mark) }},
 	{"text", func(b []byte, i *taskItem) []byte { return append(b, i.text...) }},
 	{"file", func(b []byte, i *taskItem) []byte { return append(b, i.file...) }},
-	{"line", func(b []byte, i *taskItem) []byte { return command.AppendNumber(b, int(i.at)) }},
+	{"line", func(b []byte, i *taskItem) []byte { return answer.AppendNumber(b, int(i.at)) }},
 	{"group", func(b []byte, i *taskItem) []byte { return append(b, i.group...) }},
 	{"heading", func(b []byte, i *taskItem) []byte { return append(b, i.heading...) }},
 	{"description", func(b []byte, i *taskItem) []byte { return i.line.AppendDescription(b) }},
@@ -209,22 +210,22 @@ func field(f task.Field) func([]byte, *taskItem) []byte {
 
 func (i *taskItem) appendRow(b []byte) []byte {
 	b = append(append(b, i.file...), ':')
-	b = append(command.AppendNumber(b, int(i.at)), ": "...)
+	b = append(answer.AppendNumber(b, int(i.at)), ": "...)
 	return append(append(b, i.text...), '\n')
 }
 
 // showTask prints what is known of one task. The app's own layout was never
 // recorded; this is that of the command file.
-func showTask(t command.Target, task markdown.Task) string {
+func showTask(t call.Target, task markdown.Task) string {
 	return fmt.Sprintf("status\t%c\ntext\t%s\nfile\t%s\nline\t%d\n", task.Mark, task.Text, t.Path, task.Line)
 }
 
 // taskAt finds the task on a line. Where none is, the nearest ones are named:
 // lines go stale between a listing and a change.
-func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
-	where := command.Verbatim(t.Path.String() + ":" + strconv.Itoa(line))
+func taskAt(t call.Target, text []byte, line int) (markdown.Task, error) {
+	where := answer.Verbatim(t.Path.String() + ":" + strconv.Itoa(line))
 	if t.Path.Ext() != "md" {
-		return markdown.Task{}, command.NotFoundNearest.Failure("Task %q not found. Only Markdown notes have tasks.", where)
+		return markdown.Task{}, answer.NotFoundNearest.Failure("Task %q not found. Only Markdown notes have tasks.", where)
 	}
 	found := markdown.Scan(text)
 	for _, task := range found.Tasks {
@@ -233,7 +234,7 @@ func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
 		}
 	}
 	if len(found.Tasks) == 0 {
-		return markdown.Task{}, command.NotFoundNearest.Failure("Task %q not found. The note has none.", where)
+		return markdown.Task{}, answer.NotFoundNearest.Failure("Task %q not found. The note has none.", where)
 	}
 	near := slices.Clone(found.Tasks)
 	distance := func(task markdown.Task) int { return max(task.Line-line, line-task.Line) }
@@ -243,25 +244,25 @@ func taskAt(t command.Target, text []byte, line int) (markdown.Task, error) {
 	var lines, refs []string
 	for _, task := range near {
 		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
-		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, command.Verbatim(beginning(task.Text))))
+		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, answer.Verbatim(beginning(task.Text))))
 	}
-	return markdown.Task{}, command.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
+	return markdown.Task{}, answer.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
 }
 
 // maxNearest is how many tasks near a missing one are named: a wrong line is off by little.
 const maxNearest = 4
 
 // taskPlace finds out in which file and on which line the task is.
-func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, err error) {
+func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error) {
 	number := p["line"]
 	named := p.Has("file") || p.Has("path")
 	switch {
 	case p.Has("text") && (p.Has("ref") || p.Has("line")):
-		return t, 0, command.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
+		return t, 0, answer.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
 	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
-		return t, 0, command.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
+		return t, 0, answer.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
 	case p.Has("daily") && named:
-		return t, 0, command.Misuse("Use file=<name>, path=<path> or daily, not several.")
+		return t, 0, answer.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	}
 
 	switch {
@@ -278,20 +279,20 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 		}
 		switch len(found) {
 		case 0:
-			return t, 0, command.NotFoundNearest.Failure("No task with the text %q found.", command.Verbatim(beginning(p["text"])))
+			return t, 0, answer.NotFoundNearest.Failure("No task with the text %q found.", answer.Verbatim(beginning(p["text"])))
 		case 1:
 			at, err := v.PathOf(found[0].file)
-			return command.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
+			return call.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
 		}
-		rows := command.Map(found[:min(len(found), maxCandidates)], func(i *taskItem) string {
-			return fmt.Sprintf("%s:%d %q", i.file, i.at, command.Verbatim(beginning(i.text)))
+		rows := answer.Map(found[:min(len(found), maxCandidates)], func(i *taskItem) string {
+			return fmt.Sprintf("%s:%d %q", i.file, i.at, answer.Verbatim(beginning(i.text)))
 		})
-		kind := command.Ambiguous.Advise("name the task with ref=, or give more of its words")
-		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", command.Verbatim(beginning(p["text"])), len(found), strings.Join(rows, ", "))
+		kind := answer.Ambiguous.Advise("name the task with ref=, or give more of its words")
+		return t, 0, kind.Failure("Text %q is in %d tasks: %s.", answer.Verbatim(beginning(p["text"])), len(found), strings.Join(rows, ", "))
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
 		if colon < 0 {
-			return t, 0, command.Misuse("Invalid ref: %s. Use <path>:<line>.", p["ref"])
+			return t, 0, answer.Misuse("Invalid ref: %s. Use <path>:<line>.", p["ref"])
 		}
 		number = p["ref"][colon+1:]
 		t.Typed = p["ref"][:colon]
@@ -303,17 +304,17 @@ func taskPlace(v *command.Vault, p command.Values) (t command.Target, line int, 
 		if err != nil {
 			return t, 0, err
 		}
-		t = command.Target{Path: today.Path, Typed: today.Path.String()}
+		t = call.Target{Path: today.Path, Typed: today.Path.String()}
 	default:
 		if t, err = v.Target(p); err != nil {
 			return t, 0, err
 		}
 	}
 	if number == "" {
-		return t, 0, command.Misuse("Missing required parameter: line=<n>")
+		return t, 0, answer.Misuse("Missing required parameter: line=<n>")
 	}
 	if line, err = strconv.Atoi(number); err != nil || line < 1 {
-		return t, 0, command.Misuse("Invalid number: %s", number)
+		return t, 0, answer.Misuse("Invalid number: %s", number)
 	}
 	return t, line, nil
 }
@@ -331,7 +332,7 @@ type openTasks struct {
 }
 
 // listOpen goes through the tasks of the vault once for all lists, and fills each with at most limit rows.
-func listOpen(v *command.Vault, limit int, lists []openTasks) error {
+func listOpen(v *call.Vault, limit int, lists []openTasks) error {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
 		return err
@@ -435,7 +436,7 @@ func detailedItems(files []*index.File) []taskItem {
 }
 
 func itemsOfTasks(tasks []markdown.Task) []taskItem {
-	return command.Map(tasks, func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} })
+	return answer.Map(tasks, func(t markdown.Task) taskItem { return taskItem{mark: t.Mark, at: int32(t.Line), text: t.Text} })
 }
 
 // itemsWith collects what ask returns for each file, in the order of the files. The paths and texts

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -21,45 +23,45 @@ import (
 
 func init() {
 	register(
-		command.Command{Name: "templates", Run: listTemplates},
-		command.Command{Name: "template:read", Run: readTemplate},
-		command.Command{Name: "template:insert", Plan: insertTemplate},
+		Command{Name: "templates", Run: listTemplates},
+		Command{Name: "template:read", Run: readTemplate},
+		Command{Name: "template:insert", Plan: insertTemplate},
 	)
 }
 
 // templateFolder returns the folder of the templates.
-func templateFolder(v *command.Vault) (disk.Path, templateSettings, error) {
+func templateFolder(v *call.Vault) (disk.Path, templateSettings, error) {
 	var settings templateSettings
 	if err := v.ReadConfig(templateConfig, &settings); err != nil {
 		return disk.Path{}, settings, err
 	}
-	name := command.NormalPath(strings.TrimSpace(settings.Folder))
+	name := call.NormalPath(strings.TrimSpace(settings.Folder))
 	if name == "" && strings.TrimSpace(settings.Folder) != "/" {
-		return disk.Path{}, settings, command.NotConfigured.Failure("No template folder configured.")
+		return disk.Path{}, settings, answer.NotConfigured.Failure("No template folder configured.")
 	}
 	folder, err := v.FolderOf(name)
 	if err != nil {
-		return disk.Path{}, settings, command.Failure("%s leads to no folder of the vault: %v", disk.ConfigPath(templateConfig), err)
+		return disk.Path{}, settings, answer.Failure("%s leads to no folder of the vault: %v", disk.ConfigPath(templateConfig), err)
 	}
 	return folder, settings, nil
 }
 
 // listTemplates names the notes of the template folder, by their path in it
 // and without the ending that all of them share.
-func listTemplates(v *command.Vault, p command.Values) (command.Reply, error) {
+func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 	folder, _, err := templateFolder(v)
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	names, err := templateNames(v, folder)
-	return listing(p, names, command.Nothing("", "the template folder %q has no notes", command.Verbatim(folder.String()))), err
+	return listing(p, names, answer.Nothing("", "the template folder %q has no notes", answer.Verbatim(folder.String()))), err
 }
 
 // templateNames returns the names of the templates that the caller may see. A template
 // folder that does not exist has none.
-func templateNames(v *command.Vault, folder disk.Path) ([]string, error) {
+func templateNames(v *call.Vault, folder disk.Path) ([]string, error) {
 	var names []string
-	_, err := v.EachEntry(folder, func(l command.Listed) {
+	_, err := v.EachEntry(folder, func(l call.Listed) {
 		if l.IsNote() {
 			name := strings.TrimPrefix(strings.TrimPrefix(l.Path.String(), folder.String()), "/")
 			names = append(names, strings.TrimSuffix(name, ".md"))
@@ -74,26 +76,26 @@ func templateNames(v *command.Vault, folder disk.Path) ([]string, error) {
 
 // readTemplate prints a template, as it is or filled in. Without a title the
 // place for one is filled with nothing: no note is made here that has one.
-func readTemplate(v *command.Vault, p command.Values) (command.Reply, error) {
+func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	path, settings, err := templateNamed(v, p["name"])
 	if err != nil {
-		return command.Reply{}, err
+		return answer.Reply{}, err
 	}
 	if !p.Has("resolve") {
-		return v.Show(command.Target{Path: path, Typed: p["name"]})
+		return v.Show(call.Target{Path: path, Typed: p["name"]})
 	}
 	filled, err := fill(v, path, p["name"], settings, p["title"])
-	return command.Text(string(v.Redact(filled))), err
+	return answer.Text(string(v.Redact(filled))), err
 }
 
 // fill returns the text of a template with its blanks filled in.
-func fill(v *command.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
+func fill(v *call.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
 	now := v.Clock()
 	return blanks{now: now, date: momentformat.Format(now, cmp.Or(settings.DateFormat, defaultDate)), title: title}.in(v, path, typed)
 }
 
 // fromTemplate returns what a template makes of a note with this title.
-func fromTemplate(v *command.Vault, name, title string) ([]byte, error) {
+func fromTemplate(v *call.Vault, name, title string) ([]byte, error) {
 	path, settings, err := templateNamed(v, name)
 	if err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func fromTemplate(v *command.Vault, name, title string) ([]byte, error) {
 
 // templateNamed finds a template by its name: its path in the template folder, with
 // or without .md.
-func templateNamed(v *command.Vault, name string) (disk.Path, templateSettings, error) {
+func templateNamed(v *call.Vault, name string) (disk.Path, templateSettings, error) {
 	folder, settings, err := templateFolder(v)
 	if err != nil {
 		return disk.Path{}, settings, err
@@ -121,7 +123,7 @@ func templateNamed(v *command.Vault, name string) (disk.Path, templateSettings, 
 	if err != nil {
 		return disk.Path{}, settings, err
 	}
-	return disk.Path{}, settings, command.NotFound.DidYouMean(lookup.NearestPaths(name, names), "Template %q not found.", command.Verbatim(name))
+	return disk.Path{}, settings, answer.NotFound.DidYouMean(lookup.NearestPaths(name, names), "Template %q not found.", answer.Verbatim(name))
 }
 
 // maxVariable bounds what may stand between the braces of a variable, so that
@@ -131,7 +133,7 @@ const maxVariable = 1000
 // fresh returns the text of a new daily note: its template with the variables
 // filled in. Without a template, or with one that is set but not there, the
 // note is empty, as in the app.
-func (d datedNote) fresh(v *command.Vault) ([]byte, error) {
+func (d datedNote) fresh(v *call.Vault) ([]byte, error) {
 	path, name, err := chosenTemplate(v, d.template)
 	if err != nil || path == (disk.Path{}) {
 		return nil, err
@@ -141,12 +143,12 @@ func (d datedNote) fresh(v *command.Vault) ([]byte, error) {
 
 // chosenTemplate returns the template that a setting names, and its name. The path is the zero one
 // where none is set, or one that does not exist.
-func chosenTemplate(v *command.Vault, setting string) (at disk.Path, name string, err error) {
-	if name = command.NormalPath(strings.TrimSpace(setting)); name == "" {
+func chosenTemplate(v *call.Vault, setting string) (at disk.Path, name string, err error) {
+	if name = call.NormalPath(strings.TrimSpace(setting)); name == "" {
 		return at, "", nil
 	}
 	at, err = v.Resolve(name)
-	if _, ok := errors.AsType[*command.Fault](err); ok {
+	if _, ok := errors.AsType[*answer.Fault](err); ok {
 		return disk.Path{}, "", nil
 	}
 	return at, name, err
@@ -164,10 +166,10 @@ type blanks struct {
 // in replaces the variables of a template: date, time and title, in any case,
 // the first two with a format after a colon if wanted. Braces that have
 // nothing known stay.
-func (b blanks) in(v *command.Vault, path disk.Path, typed string) ([]byte, error) {
+func (b blanks) in(v *call.Vault, path disk.Path, typed string) ([]byte, error) {
 	source, err := v.ReadSource(path)
 	if err != nil {
-		return nil, command.ReadError(typed, err)
+		return nil, answer.ReadError(typed, err)
 	}
 	text := string(source)
 	v.Origin.Text = text
@@ -197,7 +199,7 @@ func (b blanks) in(v *command.Vault, path disk.Path, typed string) ([]byte, erro
 }
 
 // variable returns the value of the text between the braces.
-func (b blanks) variable(v *command.Vault, inner string) (value string, known bool, err error) {
+func (b blanks) variable(v *call.Vault, inner string) (value string, known bool, err error) {
 	name, format, _ := strings.Cut(inner, ":")
 	if at, ok := b.dayOf(strings.TrimSpace(name)); ok {
 		v.Origin.Timed = true
@@ -231,16 +233,16 @@ func (b blanks) variable(v *command.Vault, inner string) (value string, known bo
 // insertTemplate merges the properties of a template into those of the note and
 // adds its text at the end of the note: the app does so at the cursor, and there
 // is none here.
-func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error) {
+func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, err := v.Target(p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	filled, err := fromTemplate(v, p["name"], t.Path.Stem())
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
-	return command.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) {
+	return change.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) {
 		// An empty note becomes what the template is, byte by byte.
 		at := t.Path
 		name := p["name"]
@@ -250,10 +252,10 @@ func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error
 		found := markdown.Scan(filled)
 		properties, err := frontmatter.Parse(filled[found.Frontmatter.Start:found.Frontmatter.End])
 		if err != nil {
-			return nil, command.Failure("The properties of template %q cannot be read: %v", command.Verbatim(name), inNote(err))
+			return nil, answer.Failure("The properties of template %q cannot be read: %v", answer.Verbatim(name), inNote(err))
 		}
 		if text, _, err = withProperties(text, properties); err != nil {
-			return nil, command.Failure("The properties of %q cannot be changed: %v", command.Verbatim(at.String()), inNote(err))
+			return nil, answer.Failure("The properties of %q cannot be changed: %v", answer.Verbatim(at.String()), inNote(err))
 		}
 		body := filled[found.Body:]
 		if len(bytes.TrimSpace(body)) == 0 {
@@ -267,7 +269,7 @@ func insertTemplate(v *command.Vault, p command.Values) (command.Proposal, error
 // Lists are united, and what has no value gets one.
 func withProperties(text []byte, more frontmatter.Properties) (united []byte, kept []string, err error) {
 	for _, property := range more {
-		there, err := command.PropertiesIn(text)
+		there, err := change.PropertiesIn(text)
 		if err != nil {
 			return text, nil, err
 		}

@@ -12,20 +12,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
 // undo takes a change back as a whole or not at all. It is a change itself, so
 // to undo it does the first one again.
-func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
+func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	j, err := v.Journal()
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	entries, err := named(v, j, p)
 	if err != nil {
-		return command.Proposal{}, err
+		return change.Proposal{}, err
 	}
 	own := func(e journal.Entry) bool { return e.Caller == v.Caller }
 	if entries != nil { // named, so another session of the agent may have made them
@@ -33,12 +35,12 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	// The last change that is the caller's own and undoable, but one that failed and left nothing. A batch is one change.
 	var latest []journal.Entry // the newest first
-	var undone command.Proposal
+	var undone change.Proposal
 	var refused error // why it cannot be undone
 	passed := map[string]bool{}
 	for e, err := range newestFirst(j) {
 		if err != nil {
-			return command.Proposal{}, err
+			return change.Proposal{}, err
 		}
 		if !own(e) || !e.Undoable() || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
 			continue
@@ -59,7 +61,7 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 	}
 	switch {
 	case entries == nil && latest == nil:
-		return command.Proposal{}, command.Failure("Nothing to undo.")
+		return change.Proposal{}, answer.Failure("Nothing to undo.")
 	case entries == nil:
 		undone.Latest = true
 		return undone, refused
@@ -73,26 +75,26 @@ func undo(v *command.Vault, p command.Values) (command.Proposal, error) {
 
 // named returns the entries that a request names, the newest first, nil if it names
 // none.
-func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.Entry, error) {
+func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, error) {
 	given := p.Given("id", "batch", "session")
 	switch {
 	case len(given) == 0:
 		return nil, nil
 	case len(given) > 1:
-		return nil, command.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
+		return nil, answer.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
 	}
 	name := given[0]
 	if name == "id" {
 		ids := strings.Split(p[name], ",")
 		if len(ids) > maxTogether {
-			return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
+			return nil, answer.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 		}
 		slices.Sort(ids) // by time
 		var entries []journal.Entry
 		for _, id := range slices.Backward(slices.Compact(ids)) {
 			e, err := entryOf(v, j, id)
 			if err == nil && e.State == journal.Undone {
-				err = command.Failure("Change %s is already undone.", e.ID)
+				err = answer.Failure("Change %s is already undone.", e.ID)
 			}
 			if err != nil {
 				return nil, err
@@ -106,7 +108,7 @@ func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.En
 	case err != nil:
 		return nil, err
 	case name == "batch" && e.Batch == "":
-		return nil, command.Failure("Change %s belongs to no batch.", e.ID)
+		return nil, answer.Failure("Change %s belongs to no batch.", e.ID)
 	}
 	same := func(other journal.Entry) bool { return other.Session == e.Session && other.Caller == e.Caller }
 	if name == "batch" {
@@ -116,24 +118,24 @@ func named(v *command.Vault, j *journal.Journal, p command.Values) ([]journal.En
 }
 
 // entryOf returns the entry with an id, if all that it concerns may be seen.
-func entryOf(v *command.Vault, j *journal.Journal, id string) (journal.Entry, error) {
+func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error) {
 	if _, err := journal.ParseID(id); err != nil {
-		return journal.Entry{}, command.MisuseWithHint(command.NotFoundID.Hint, "Invalid value for id: %s", command.Verbatim(id))
+		return journal.Entry{}, answer.MisuseWithHint(answer.NotFoundID.Hint, "Invalid value for id: %s", answer.Verbatim(id))
 	}
 	e, err := j.Entry(id)
 	_, unknown := errors.AsType[*journal.Unknown](err)
 	switch {
 	case err != nil && !unknown:
-		return e, command.Failure("Cannot use the journal: %v", err)
+		return e, answer.Failure("Cannot use the journal: %v", err)
 	case unknown, !e.SeenBy(v.SeesPlace), ofOtherAgent(v, e):
-		return e, command.NotFoundID.Failure("Change %q not found.", command.Verbatim(id))
+		return e, answer.NotFoundID.Failure("Change %q not found.", answer.Verbatim(id))
 	}
 	return e, nil
 }
 
 // ofOtherAgent reports whether the caller is an agent, and the change is not one of that agent:
 // then it does not exist for the caller.
-func ofOtherAgent(v *command.Vault, e journal.Entry) bool {
+func ofOtherAgent(v *call.Vault, e journal.Entry) bool {
 	agent := ownerfiles.AgentOf(v.Caller)
 	return agent != "" && ownerfiles.AgentOf(e.Caller) != agent
 }
@@ -144,7 +146,7 @@ const maxTogether = 1000
 // undoable returns the changes of a kind that can be taken back: those that are not
 // undone, and are no undo themselves. If one of them concerns what is hidden, all of
 // them are unknown.
-func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
+func undoable(v *call.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
 	for e, err := range newestFirst(j) {
 		switch {
 		case err != nil:
@@ -152,14 +154,14 @@ func undoable(v *command.Vault, j *journal.Journal, same func(journal.Entry) boo
 		case !same(e) || !e.Undoable():
 			continue
 		case !e.SeenBy(v.SeesPlace) || ofOtherAgent(v, e):
-			return nil, command.Failure("Nothing to undo.")
+			return nil, answer.Failure("Nothing to undo.")
 		case len(entries) == maxTogether:
-			return nil, command.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
+			return nil, answer.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 		}
 		entries = append(entries, e)
 	}
 	if len(entries) == 0 {
-		return nil, command.Failure("Nothing to undo.")
+		return nil, answer.Failure("Nothing to undo.")
 	}
 	return entries, nil
 }
@@ -173,7 +175,7 @@ func newestFirst(j *journal.Journal) iter.Seq2[journal.Entry, error] {
 		for behind := ""; ; {
 			entries, _, err := j.Entries(journal.Filter{Limit: historyPage, OlderThan: behind})
 			if err != nil {
-				yield(journal.Entry{}, command.Failure("Cannot use the journal: %v", err))
+				yield(journal.Entry{}, answer.Failure("Cannot use the journal: %v", err))
 				return
 			}
 			for _, e := range entries {
@@ -189,23 +191,23 @@ func newestFirst(j *journal.Journal) iter.Seq2[journal.Entry, error] {
 }
 
 // isOwn reports whether the caller made a change, or another session of its agent.
-func isOwn(v *command.Vault, e journal.Entry) bool {
+func isOwn(v *call.Vault, e journal.Entry) bool {
 	agent := ownerfiles.AgentOf(v.Caller)
 	return e.Caller != "" && (e.Caller == v.Caller || agent != "" && ownerfiles.AgentOf(e.Caller) == agent)
 }
 
 // undoing returns the proposal to take entries back, the newest first. With skips, an entry whose
 // notes were changed since is left as it is, and named, unless none is left.
-func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skips bool) (command.Proposal, error) {
-	p := command.Proposal{OwnChange: true}
-	ahead := outlook{v, map[disk.Path]command.FileState{}}
+func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips bool) (change.Proposal, error) {
+	p := change.Proposal{OwnChange: true}
+	ahead := outlook{v, map[disk.Path]change.FileState{}}
 	var said []string
 	var conflicting error
 	for _, e := range entries {
 		var note disk.Path
 		if len(e.Steps) > 0 {
 			// What cannot be a path was refused with its step.
-			note, _ = command.StepPath(v, e.Steps[0].Source())
+			note, _ = change.StepPath(v, e.Steps[0].Source())
 		}
 		line := fmt.Sprintf("%s %s %s", e.ID, e.Command, note)
 		if more := len(e.Steps) - 1; more > 0 {
@@ -213,8 +215,8 @@ func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skip
 		}
 		steps, known := p.Steps, maps.Clone(ahead.ahead)
 		if err := ahead.takeBack(j, e, &p); err != nil {
-			if !skips || command.Explain(err).Kind != command.UndoConflict {
-				return command.Proposal{}, err
+			if !skips || answer.Explain(err).Kind != answer.UndoConflict {
+				return change.Proposal{}, err
 			}
 			conflicting = cmp.Or(conflicting, err)
 			p.Steps, ahead.ahead = steps, known
@@ -233,7 +235,7 @@ func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skip
 		said = append(said, "Undone: "+line)
 	}
 	if p.Undoes == "" {
-		return command.Proposal{}, conflicting
+		return change.Proposal{}, conflicting
 	}
 	slices.SortStableFunc(said, func(a, b string) int { // what was done first: it confirms the command
 		return cmp.Compare(b[:1], a[:1])
@@ -244,23 +246,23 @@ func undoing(v *command.Vault, j *journal.Journal, entries []journal.Entry, skip
 
 // outlook is the vault as it will be when the steps so far are done.
 type outlook struct {
-	v     *command.Vault
-	ahead map[disk.Path]command.FileState
+	v     *call.Vault
+	ahead map[disk.Path]change.FileState
 }
 
-func (o outlook) current(path disk.Path, kept string) (command.FileState, error) {
+func (o outlook) current(path disk.Path, kept string) (change.FileState, error) {
 	if h, known := o.ahead[path]; known {
 		return h, nil
 	}
-	return command.StateAt(o.v, path, kept)
+	return change.StateAt(o.v, path, kept)
 }
 
 // takeBack adds to a proposal what takes an entry back.
-func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Proposal) error {
+func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposal) error {
 	// Where e brought back what had been put into the trash, what it takes away goes there again.
 	trash := slices.ContainsFunc(e.TakesBack(), func(id string) bool {
 		first, err := j.Entry(id)
-		return err == nil && strings.HasPrefix(first.Note, command.TrashRemark)
+		return err == nil && strings.HasPrefix(first.Note, change.TrashRemark)
 	})
 	for _, kept := range slices.Backward(e.Steps) {
 		back, err := o.back(j, e, kept)
@@ -270,7 +272,7 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Propos
 		for _, s := range back {
 			s.Trash = trash && !s.After.Exists
 			if s.IsMove() {
-				o.ahead[s.From] = command.FileState{}
+				o.ahead[s.From] = change.FileState{}
 			}
 			o.ahead[s.Path] = s.After
 			p.Steps = append(p.Steps, s)
@@ -281,38 +283,38 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *command.Propos
 
 // back returns what takes back one step of an entry: mostly one step, none where
 // nothing is to be done.
-func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]command.Step, error) {
+func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]change.Step, error) {
 	var was disk.Path // where the file was before, and is where it was left; mostly the same
-	is, err := command.StepPath(o.v, kept.Path)
+	is, err := change.StepPath(o.v, kept.Path)
 	if err == nil {
-		if was, err = command.ParseStepPath(kept.Source()); err == nil {
+		if was, err = change.ParseStepPath(kept.Source()); err == nil {
 			was, err = o.v.Disk.Renamed(is, was)
 		}
 	}
 	if err != nil {
-		return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+		return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
 	}
 	now, err := o.current(is, kept.Path)
 	if err != nil {
-		return nil, command.ReadError(is.String(), err)
+		return nil, answer.ReadError(is.String(), err)
 	}
 	then, isMove := now, was != is
 	if isMove {
 		if then, err = o.current(was, ""); err != nil {
-			return nil, command.ReadError(was.String(), err)
+			return nil, answer.ReadError(was.String(), err)
 		}
 	}
 
 	if e.State != journal.Done { // only a part of the step may have been done
-		untouched, unchanged := command.ImageOf(then) == kept.Before, command.ImageOf(now) == kept.Before
-		isEmpty := now.Exists && !now.Folder && command.ImageOf(now).Size == 0
+		untouched, unchanged := change.ImageOf(then) == kept.Before, change.ImageOf(now) == kept.Before
+		isEmpty := now.Exists && !now.Folder && change.ImageOf(now).Size == 0
 		switch {
 		case !isMove && unchanged, isMove && untouched && !now.Exists:
 			return nil, nil
 		case isMove && untouched && (unchanged || isEmpty): // the file had both names, or took the second with an empty file
-			return []command.Step{{Path: is, Before: now}}, nil
+			return []change.Step{{Path: is, Before: now}}, nil
 		case isMove && unchanged && !then.Exists:
-			return []command.Step{{Path: was, From: is, Before: now, After: now}}, nil
+			return []change.Step{{Path: was, From: is, Before: now, After: now}}, nil
 		}
 	}
 	folder := strings.HasSuffix(kept.Path, "/")
@@ -320,18 +322,18 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case folder && now.Exists == kept.Before.Exists: // others may have made it, or removed it
 		return nil, nil
 	case folder && !now.Exists:
-		return []command.Step{{Path: is, After: command.ExistingFolder, Modified: kept.Modified}}, nil
-	case command.ImageOf(now) != kept.After:
+		return []change.Step{{Path: is, After: change.ExistingFolder, Modified: kept.Modified}}, nil
+	case change.ImageOf(now) != kept.After:
 		return nil, conflict(o.v, j, is, kept, now)
 	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // else it may be the file itself
-		return nil, command.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", command.Verbatim(was.String()))
+		return nil, answer.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", answer.Verbatim(was.String()))
 	}
-	s := command.Step{Path: was, Before: now, Modified: kept.Modified}
+	s := change.Step{Path: was, Before: now, Modified: kept.Modified}
 	if isMove {
 		s.From = is
 	}
-	name, trashed := strings.CutPrefix(e.Note, command.TrashRemark)
-	if s.Back = trashed && name == command.TrashMany; trashed && !s.Back {
+	name, trashed := strings.CutPrefix(e.Note, change.TrashRemark)
+	if s.Back = trashed && name == change.TrashMany; trashed && !s.Back {
 		s.TrashName = name
 	}
 	switch {
@@ -341,11 +343,11 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	default:
 		text, err := j.Object(kept.Before.Hash)
 		if err != nil {
-			return nil, command.Failure("Change %s cannot be undone: %v", e.ID, err)
+			return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
 		}
-		s.After = command.Existing(text)
+		s.After = change.Existing(text)
 	}
-	return []command.Step{s}, nil
+	return []change.Step{s}, nil
 }
 
 // How much of the difference in a conflict is shown.
@@ -356,16 +358,16 @@ const (
 
 // conflict refuses to undo what was overwritten since, and shows
 // that.
-func conflict(v *command.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now command.FileState) error {
+func conflict(v *call.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now change.FileState) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
 	if keptBack(v, at, func() bool { return goneByUs(j, at.String()) }) {
-		return command.UndoConflict.Failure(refused, command.Verbatim(at.String()), "It is not where it was.")
+		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
 	var left []byte
 	if kept.After.Exists {
 		text, err := j.Object(kept.After.Hash)
 		if err != nil {
-			return command.UndoConflict.Failure(refused, command.Verbatim(at.String()), "The text that the change wrote is not kept.")
+			return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
 		}
 		left = text
 	}
@@ -378,5 +380,5 @@ func conflict(v *command.Vault, j *journal.Journal, at disk.Path, kept journal.S
 		to = "/dev/null"
 	}
 	shown := changes[0].Unified(from, to)
-	return command.UndoConflict.Failure(refused, command.Verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
+	return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
 }

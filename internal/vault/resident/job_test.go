@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -57,14 +58,14 @@ func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	stdin, in := io.Pipe()
 	defer in.Close()
-	at := command.NewHost(func(string) string { return "" }, nil)
-	w := New(at, func(Call) int { return command.ExitDone }, t.TempDir(), closedPipe{})
+	at := call.NewHost(func(string) string { return "" }, nil)
+	w := New(at, func(Call) int { return answer.ExitDone }, t.TempDir(), closedPipe{})
 	go w.listen(protocol.NewReader(stdin))
 	b, _ := protocol.AppendRequest(nil, 1, protocol.Request{Words: []string{"files"}})
 	require.Value(in.Write(b))(t)
 	select {
 	case status := <-w.exitStatus:
-		assert.Equal(t, status, command.ExitFailed, "status")
+		assert.Equal(t, status, answer.ExitFailed, "status")
 	case <-time.After(20 * time.Second):
 		t.Fatal("the worker goes on")
 	}

@@ -17,7 +17,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
-	"github.com/vaultwicket/vaultwicket/internal/vault/command"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
@@ -32,7 +33,7 @@ type Call struct {
 
 // Worker answers the calls of one gateway on one vault, several at once.
 type Worker struct {
-	host       *command.Host
+	host       *call.Host
 	perform    func(Call) int // answers one command line and returns the exit status
 	folder     string
 	out        *outlet
@@ -45,8 +46,8 @@ type Worker struct {
 
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
-func New(h *command.Host, perform func(Call) int, folder string, stdout io.Writer) *Worker {
-	h.Knowledge.Resident, h.Kept = true, &command.Store{}
+func New(h *call.Host, perform func(Call) int, folder string, stdout io.Writer) *Worker {
+	h.Knowledge.Resident, h.Kept = true, &answer.Store{}
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
 		w.mu.Lock()
@@ -75,7 +76,7 @@ func (w *Worker) Serve(stdin io.Reader) int {
 	}
 	in := protocol.NewReader(pollable(stdin))
 	if err := w.handshake(in); err != nil {
-		said := command.Explain(err)
+		said := answer.Explain(err)
 		return said.Print(w.out.to)
 	}
 	go func() { w.end(w.listen(in)) }()
@@ -85,7 +86,7 @@ func (w *Worker) Serve(stdin io.Reader) int {
 // handshake waits for the greeting of the gateway and returns it. A gateway of
 // another version is told ours, and will not send anything else.
 func (w *Worker) handshake(in *protocol.Reader) error {
-	refusal := command.Misuse("%s is for the gateway to use, which must send a greeting first.", command.WorkerSwitch)
+	refusal := answer.Misuse("%s is for the gateway to use, which must send a greeting first.", call.WorkerSwitch)
 	first, err := in.Next()
 	if err != nil {
 		return refusal
@@ -95,11 +96,11 @@ func (w *Worker) handshake(in *protocol.Reader) error {
 	}
 	folder, err := filepath.Abs(w.folder)
 	if err != nil {
-		return command.ErrVaultNotFound
+		return answer.ErrVaultNotFound
 	}
 	hello, ok := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder})
 	if !ok {
-		return command.ErrVaultNotFound
+		return answer.ErrVaultNotFound
 	}
 	return w.out.write(hello)
 }
@@ -118,13 +119,13 @@ func (w *Worker) listen(in *protocol.Reader) int {
 	for {
 		f, err := in.Next()
 		if err == io.EOF {
-			return command.ExitDone
+			return answer.ExitDone
 		}
 		if err == nil {
 			err = w.take(f)
 		}
 		if err != nil {
-			return command.ExitMisuse // what the gateway sent is no protocol of ours
+			return answer.ExitMisuse // what the gateway sent is no protocol of ours
 		}
 	}
 }
@@ -163,7 +164,7 @@ func (w *Worker) take(f protocol.Frame) error {
 		}
 		if j != nil && j.waiting {
 			j.waiting = false
-			go w.answer(j, protocol.End{Status: command.ExitFailed, Unrun: true})
+			go w.answer(j, protocol.End{Status: answer.ExitFailed, Unrun: true})
 		}
 	case protocol.KindMore:
 		if j != nil {
@@ -182,14 +183,14 @@ func (w *Worker) run(j *job) {
 		if reason := recover(); reason != nil {
 			text := fmt.Sprintf("panic: %v\n\n%s", reason, debug.Stack())
 			_ = j.out.piece(protocol.KindStderr, j.id, []byte(text)) // the end after it fails in the same way
-			w.answer(j, protocol.End{Status: command.ExitMisuse, Last: true})
-			w.end(command.ExitMisuse)
+			w.answer(j, protocol.End{Status: answer.ExitMisuse, Last: true})
+			w.end(answer.ExitMisuse)
 		}
 	}()
 	if w.host.FolderMoved() {
 		// The path leads to another folder: another worker has to open it.
-		w.answer(j, protocol.End{Status: command.ExitFailed, Unrun: true, Last: true})
-		w.end(command.ExitDone)
+		w.answer(j, protocol.End{Status: answer.ExitFailed, Unrun: true, Last: true})
+		w.end(answer.ExitDone)
 		return
 	}
 	stdout := printers.Get().(*bufio.Writer)
@@ -201,7 +202,7 @@ func (w *Worker) run(j *job) {
 	printers.Put(stdout)
 	w.answer(j, protocol.End{Status: uint8(status), Last: w.host.VaultMissing})
 	if w.host.VaultMissing {
-		w.end(command.ExitDone)
+		w.end(answer.ExitDone)
 	}
 }
 
@@ -216,7 +217,7 @@ func (w *Worker) answer(j *job, end protocol.End) {
 	w.mu.Unlock()
 	j.cancel()
 	if err := w.out.end(j.id, end); err != nil {
-		w.end(command.ExitFailed) // the reader has gone
+		w.end(answer.ExitFailed) // the reader has gone
 	}
 }
 
@@ -320,7 +321,7 @@ func (j *job) window(size int) (int, error) {
 
 // printers are the buffers of answers. A reply uses one because of its size instead of making
 // its own.
-var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, command.PrintBuffer) }}
+var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
 
 func (j *job) stderr() io.Writer { return jobStream{j, protocol.KindStderr} }
 

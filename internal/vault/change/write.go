@@ -1,4 +1,4 @@
-package command
+package change
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
@@ -24,42 +26,50 @@ import (
 // the journal.
 const SessionVariable = "VAULTWICKET_SESSION"
 
+// Command is a command that may change the vault.
+type Command struct {
+	Name string
+	// Plan works out what a request would do. It changes nothing itself.
+	Plan      func(*call.Vault, call.Values) (Proposal, error)
+	OnlyReads func(call.Values) bool // whether a request only shows something; nil for never
+	Verify    Verifier               // of a file that differs from the plan after the app has changed it; nil refuses it
+}
+
 // Write carries out a command that writes: alone in the vault among all
 // programs of this kind, kept in the journal before anything is touched, and
 // read back afterwards.
-func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
-	v.addresses = how.Addresses
+func Write(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (answer.Reply, error) {
 	switch {
 	case row.OnlyReads != nil && row.OnlyReads(values):
-		p, err := propose(v, row, values)
+		p, err := propose(v, row, values, how)
 		return p.answer(), err
-	case how.Mode != "" && how.Mode != PlanSwitch && how.ID == "":
-		return Reply{}, Misuse("%s needs %s.", how.Mode, ChangeSwitch)
-	case how.Mode == BeginSwitch:
+	case how.Mode != "" && how.Mode != call.PlanSwitch && how.ID == "":
+		return answer.Reply{}, answer.Misuse("%s needs %s.", how.Mode, call.ChangeSwitch)
+	case how.Mode == call.BeginSwitch:
 		return begin(v, row, values, how)
-	case how.Mode == EndSwitch:
+	case how.Mode == call.EndSwitch:
 		return end(v, row, values, how)
-	case how.Mode == PlanSwitch:
-		p, err := propose(v, row, values)
+	case how.Mode == call.PlanSwitch:
+		p, err := propose(v, row, values, how)
 		if err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
 		if err := p.expects(v, how.Expect); err != nil {
-			return Reply{}, err
+			return answer.Reply{}, err
 		}
 		return showPlan(v, p)
 	}
 	j, err := v.Journal()
 	if err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
-	p, unlock, err := proposeAlone(v, j, row, values)
+	p, unlock, err := proposeAlone(v, j, row, values, how)
 	defer unlock()
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
 	if err := fits(v, p, how); err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
 	notices := []string{v.Origin.Left, p.Notice}
@@ -67,7 +77,7 @@ func Write(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 		notices = append(notices, "the change "+broken)
 	}
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
-	said := Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
+	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
 		if p.Undoes != "" { // of what is to be undone nothing is there
 			for _, id := range p.takesBack() {
@@ -92,10 +102,10 @@ const (
 // proposeAlone works out what a call would do, and takes the lock of the journal, under
 // which it is still that. What takes long is worked out without the lock, so that no other
 // writer waits for it.
-func proposeAlone(v *Vault, j *journal.Journal, row Command, values Values) (p Proposal, unlock func(), err error) {
+func proposeAlone(v *call.Vault, j *journal.Journal, row Command, values call.Values, how call.WriteOptions) (p Proposal, unlock func(), err error) {
 	for range maxPlans {
 		before, begun := j.Extent(), time.Now()
-		if p, err = propose(v, row, values); err != nil || p.ReadAnswer != nil {
+		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p, func() {}, err
 		}
 		took := time.Since(begun)
@@ -107,19 +117,19 @@ func proposeAlone(v *Vault, j *journal.Journal, row Command, values Values) (p P
 			return p, unlock, nil
 		}
 		if took < quickPlan {
-			p, err = propose(v, row, values)
+			p, err = propose(v, row, values, how)
 			return p, unlock, err
 		}
 		unlock()
 	}
-	return Proposal{}, func() {}, Conflict.Failure("Conflict: notes were changed again and again while the change was worked out. Nothing was changed.")
+	return Proposal{}, func() {}, answer.Conflict.Failure("Conflict: notes were changed again and again while the change was worked out. Nothing was changed.")
 }
 
 // propose works out what a call would do, and refuses what the rules do not allow.
-func propose(v *Vault, row Command, values Values) (Proposal, error) {
+func propose(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
-		err = cmp.Or(p.restore(v), p.findCarried(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
+		err = cmp.Or(p.restore(v), p.findCarried(v, how.Addresses), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
 	}
 	if err != nil {
 		return Proposal{}, err
@@ -128,15 +138,15 @@ func propose(v *Vault, row Command, values Values) (Proposal, error) {
 }
 
 // MarkCut is the failure of a change that would leave a part of the mark of a secret.
-var MarkCut = BadValue.Advise("leave the mark whole, or replace all of it").Failure("By this change a part of the mark of a secret would be left, and the secret lost.")
+var MarkCut = answer.BadValue.Advise("leave the mark whole, or replace all of it").Failure("By this change a part of the mark of a secret would be left, and the secret lost.")
 
 // restore puts the secrets of the notes back into what was worked out from texts with marks.
 // What takes back a change has the texts of the journal, which have none.
-func (p *Proposal) restore(v *Vault) error {
-	if v.Host.marker == nil || p.Undoes != "" {
+func (p *Proposal) restore(v *call.Vault) error {
+	if !v.Disk.IsRedacted() || p.Undoes != "" {
 		return nil
 	}
-	texts := slices.Clone(v.sources)
+	var texts [][]byte
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if guard.HasMark(s.Before.Text) {
@@ -145,13 +155,13 @@ func (p *Proposal) restore(v *Vault) error {
 			}
 			now, err := CurrentState(v, s.source())
 			if err != nil || !bytes.Equal(v.Redact(now.Text), s.Before.Text) && !now.Equal(s.Before) {
-				return cmp.Or(err, Conflict.Failure("Conflict: %q was changed while the change was worked out.", named(s.source().String())))
+				return cmp.Or(err, answer.Conflict.Failure("Conflict: %q was changed while the change was worked out.", named(s.source().String())))
 			}
 			s.Before = now
 		}
 		texts = append(texts, s.Before.Text)
 	}
-	restored := v.Host.marker.Restore(budget.From(v.Ctx).Step, texts...)
+	restored := v.Restorer(texts...)
 	for i := 0; i <= len(p.Steps); i++ {
 		text := &p.asGiven
 		if i < len(p.Steps) {
@@ -161,9 +171,9 @@ func (p *Proposal) restore(v *Vault) error {
 		if *text, err = restored(*text); budget.From(v.Ctx).Exceeded() != nil {
 			return err
 		} else if errors.Is(err, guard.ErrExposed) {
-			return BadValue.Advise("keep the mark where it is, with the name in front of it").Failure("Secret not recognized: by this change %v.", err)
+			return answer.BadValue.Advise("keep the mark where it is, with the name in front of it").Failure("Secret not recognized: by this change %v.", err)
 		} else if err != nil {
-			return BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)
+			return answer.BadValue.Advise("the mark of a secret can be written only into the note that has the secret").Failure("%v.", err)
 		}
 	}
 	return nil
@@ -174,16 +184,16 @@ func (p Proposal) takesBack() []string {
 	return journal.Entry{Undoes: p.Undoes, Also: p.Also}.TakesBack()
 }
 
-func (p Proposal) answer() Reply {
+func (p Proposal) answer() answer.Reply {
 	if p.ReadAnswer != nil {
 		return *p.ReadAnswer
 	}
-	return Reply{}
+	return answer.Reply{}
 }
 
 // carryOut keeps, does, checks and closes. The change was made also if it was overtaken: another
 // program has changed a note since.
-func carryOut(v *Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
+func carryOut(v *call.Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
 	if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
 		return "", false, unjournaled(err)
 	}
@@ -250,7 +260,7 @@ const TrashMany = "/"
 
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
-func entry(v *Vault, row Command, values Values, how WriteOptions, p Proposal) journal.Entry {
+func entry(v *call.Vault, row Command, values call.Values, how call.WriteOptions, p Proposal) journal.Entry {
 	now, id := v.Host.Now(), how.ID
 	if id == "" {
 		id = journal.NewID(now)
@@ -298,8 +308,26 @@ func (s Step) kept() string {
 	return s.Path.String()
 }
 
+// StepPath returns a path in an entry as the disk has it.
+func StepPath(v *call.Vault, text string) (disk.Path, error) {
+	at, err := ParseStepPath(text)
+	if err != nil {
+		return at, err
+	}
+	return v.NameOnDisk(at)
+}
+
+// ParseStepPath returns the path in an entry, which is judged as if it came from
+// anywhere.
+func ParseStepPath(text string) (disk.Path, error) {
+	if text == disk.Bookmarks().String() {
+		return disk.Bookmarks(), nil
+	}
+	return disk.ParsePath(strings.TrimSuffix(text, "/")) // with the slash it is a folder
+}
+
 // content gives the journal the bytes that a step is going to change.
-func (p Proposal) content(v *Vault, step journal.Step) (io.ReadCloser, error) {
+func (p Proposal) content(v *call.Vault, step journal.Step) (io.ReadCloser, error) {
 	for _, s := range p.Steps {
 		if s.kept() == step.Path && s.From.String() == step.From && ImageOf(s.Before) == step.Before {
 			if s.Before.Image.Exists {
@@ -312,8 +340,8 @@ func (p Proposal) content(v *Vault, step journal.Step) (io.ReadCloser, error) {
 }
 
 // change is what the answer says of the note that it is about.
-func (p Proposal) change(v *Vault) *Change {
-	var made *Change
+func (p Proposal) change(v *call.Vault) *answer.Change {
+	var made *answer.Change
 	for _, s := range p.Steps {
 		if s.Path != p.Note {
 			continue
@@ -325,30 +353,30 @@ func (p Proposal) change(v *Vault) *Change {
 				total.Added += one.Added
 				total.Removed += one.Removed
 			}
-			made = &Change{Before: v.hashAt(s.source(), s.Before), Lines: total, Destructive: p.loss() != ""}
+			made = &answer.Change{Before: hashAt(v, s.source(), s.Before), Lines: total, Destructive: p.loss() != ""}
 		}
-		made.After = v.hashAt(s.Path, s.After)
+		made.After = hashAt(v, s.Path, s.After)
 	}
 	return made
 }
 
 // fits refuses a proposal that is not the one that the caller knows. One that is destructive and was not
 // approved is refused if it is to be, and always if it adds an address with text of another note.
-func fits(v *Vault, p Proposal, how WriteOptions) error {
+func fits(v *call.Vault, p Proposal, how call.WriteOptions) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
-		return Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
+		return answer.Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
 	}
 	if err := p.expects(v, how.Expect); err != nil {
 		return err
 	}
 	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
-		return Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
+		return answer.Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
 	}
 	return nil
 }
 
 // expects refuses a proposal if its note is not the one that the caller knows.
-func (p Proposal) expects(v *Vault, hash string) error {
+func (p Proposal) expects(v *call.Vault, hash string) error {
 	if hash == "" {
 		return nil
 	}
@@ -356,12 +384,12 @@ func (p Proposal) expects(v *Vault, hash string) error {
 		if s.Path != p.Note && s.From != p.Note {
 			continue
 		}
-		if now := cmp.Or(v.hashAt(s.source(), s.Before), "none"); now != hash {
-			return Conflict.Failure("Conflict: %q has the hash %s, not %s.", Verbatim(p.Note.String()), now, hash)
+		if now := cmp.Or(hashAt(v, s.source(), s.Before), "none"); now != hash {
+			return answer.Conflict.Failure("Conflict: %q has the hash %s, not %s.", answer.Verbatim(p.Note.String()), now, hash)
 		}
 		return nil
 	}
-	return Conflict.Failure("Conflict: the call concerns no note that has a hash.")
+	return answer.Conflict.Failure("Conflict: the call concerns no note that has a hash.")
 }
 
 const maxRemark = 500
@@ -372,7 +400,7 @@ const maxRemark = 500
 //
 // The text that a template makes at another minute is another text, so there the
 // template counts in its place.
-func digestOf(v *Vault, p Proposal) string {
+func digestOf(v *call.Vault, p Proposal) string {
 	hash := sha256.New()
 	item := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
 	item(v.Origin.Text)
@@ -402,7 +430,7 @@ const sweepAge = 10 * time.Minute
 // to write: a process that only reads removes nothing. The vault is searched if
 // the journal tells of such a writer, and once by each worker, for those of which
 // no journal tells.
-func sweep(v *Vault, j *journal.Journal) {
+func sweep(v *call.Vault, j *journal.Journal) {
 	since, killed := j.Interrupted()
 	due := killed && v.Host.Now().Sub(since) >= sweepAge
 	first := v.Host.Knowledge.Resident && !v.Host.Swept.Swap(true)

@@ -1,49 +1,18 @@
-// Package command is what a command of the embedded vault CLI is, and how one that
-// writes is carried out.
+// Package call is what a command of the embedded vault CLI is given: a command line taken apart,
+// the values of its parameters, and the vault as it is for this one call.
 //
-// A command that writes returns a [Proposal] and changes nothing itself. [Write]
-// judges the proposal by the access rules, keeps the old texts in the journal, does
-// the steps, reads the result back and closes the journal entry. The same proposal
-// can be shown as a plan, or be carried out by the app and verified afterwards.
-package command
+// A [Host] has what outlives a call, such as the open folder and the index of the vault. It opens
+// a [Vault] for each call, which sees what the access rules show and no more.
+package call
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 )
-
-// Command is one row of the table of what this program can do. What it can carry and
-// what it is for is declared by the row of the same name in package allowlist.
-type Command struct {
-	Name       string
-	Help       string // "" for that of allowlist; for a command that differs from that of the app
-	Positional string // the parameter of a bare word, "" if none is taken
-	Escaped    string // a parameter in which escapes are expanded as in the text of a note
-	// Run answers a command that reads. One that may change the vault has Plan instead, which
-	// changes nothing.
-	Run  func(*Vault, Values) (Reply, error)
-	Plan func(*Vault, Values) (Proposal, error)
-	// OfIndex says that an answer depends only on the index, the day and the request, unless the
-	// request is about the active note or today's. OfFiles says the same of an answer for which
-	// no index is made if none is current.
-	OfIndex, OfFiles bool
-	OnlyReads        func(Values) bool // whether a request of a command with a plan only shows something; nil for never
-	Verify           Verifier          // of a file that differs from the plan after the app has changed it; nil refuses it
-}
-
-// Writes reports whether the command changes the vault.
-func (c Command) Writes() bool { return c.Plan != nil }
-
-// Syntax returns what a command line of the command can carry, and what it is for. A
-// command without a row in allowlist can carry nothing.
-func (c Command) Syntax() (s Syntax, help string) {
-	row, _ := allowlist.Describe(c.Name)
-	return Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
-}
 
 // Values are the values of a request that its command knows, every one of them
 // checked. A flag that is set has a value, one that is not has none.
@@ -131,11 +100,11 @@ func (s Syntax) Parse(l Line) (Values, error) {
 		if isFlag(row) {
 			// The app takes any value of a flag for yes, "false" included.
 			if hasValue && value != "true" {
-				return nil, Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
+				return nil, answer.Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
 			}
 			value = "true"
 		} else if !hasValue {
-			return nil, Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+			return nil, answer.Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
 		}
 		if row.Kind == contentKind || name == s.Escaped {
 			// There is no way to escape the backslash: text with such pairs has to come by standard input.
@@ -156,11 +125,11 @@ func (s Syntax) Parse(l Line) (Values, error) {
 	}
 	for _, row := range s.Params {
 		if row.Required && !values.Has(row.Name) {
-			return values, Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
+			return values, answer.Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
 		}
 	}
 	if values.Has("file") && values.Has("path") {
-		return values, Misuse("Use file=<name> or path=<path>, not both.")
+		return values, answer.Misuse("Use file=<name> or path=<path>, not both.")
 	}
 	return values, nil
 }
@@ -169,20 +138,20 @@ func (s Syntax) Parse(l Line) (Values, error) {
 func (s Syntax) set(values Values, row allowlist.Param, value string) error {
 	switch {
 	case values.Has(row.Name):
-		return Misuse("Parameter given twice: %s", row.Name)
+		return answer.Misuse("Parameter given twice: %s", row.Name)
 	case value == "" && row.Required:
-		return Misuse("Missing required parameter: %s", row.Name)
+		return answer.Misuse("Missing required parameter: %s", row.Name)
 	case value == "":
-		return Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+		return answer.Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
 	case len(row.Choices) > 0 && !slices.ContainsFunc(row.Choices, func(choice string) bool { return allowlist.IsChoice(value, choice) }):
-		return Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
+		return answer.Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
 	}
 	values[row.Name] = value
 	return nil
 }
 
 func (s Syntax) unknown(name string) error {
-	return Misuse("Unknown parameter: %s\n%s", name, s.usage())
+	return answer.Misuse("Unknown parameter: %s\n%s", name, s.usage())
 }
 
 // PartSwitch is followed by the minimum bytes of a long listing that a worker prints, in whole
@@ -224,7 +193,7 @@ func (p Values) Number(name string, fallback, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(p[name])
 	if err != nil || n < least || n > most {
-		return 0, Misuse("Invalid number: %s. Use %s from %d to %d.", p[name], name, least, most)
+		return 0, answer.Misuse("Invalid number: %s. Use %s from %d to %d.", p[name], name, least, most)
 	}
 	return n, nil
 }

@@ -1,4 +1,4 @@
-package command
+package call
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/collation"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
@@ -94,10 +95,10 @@ func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []str
 func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, err error) {
 	under, err := v.FolderOf(folder)
 	if err != nil {
-		return false, FolderNotFound(folder)
+		return false, answer.FolderNotFound(folder)
 	}
 	if sorted, err = v.EachEntry(under, visit, nil); disk.IsMissing(err) {
-		err = FolderNotFound(folder)
+		err = answer.FolderNotFound(folder)
 	}
 	return sorted, err
 }
@@ -107,10 +108,10 @@ func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, e
 func (v *Vault) FolderThere(typed string) (disk.Path, error) {
 	at, err := v.FolderOf(typed)
 	if err != nil {
-		return at, FolderNotFound(typed)
+		return at, answer.FolderNotFound(typed)
 	}
 	if err = v.IsThere(at); disk.IsMissing(err) {
-		err = FolderNotFound(typed)
+		err = answer.FolderNotFound(typed)
 	}
 	return at, err
 }
@@ -221,11 +222,11 @@ func (v *Vault) NameOnDisk(asked disk.Path) (disk.Path, error) {
 func (v *Vault) FindPath(typed string) (disk.Path, error) {
 	asked, err := disk.ParsePath(typed)
 	if err != nil {
-		return disk.Path{}, FileNotFound(typed)
+		return disk.Path{}, answer.FileNotFound(typed)
 	}
 	path, err := v.Disk.Named(asked)
 	if err != nil {
-		return disk.Path{}, ReadError(typed, err)
+		return disk.Path{}, answer.ReadError(typed, err)
 	}
 	return path, nil
 }
@@ -283,7 +284,7 @@ func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
 	}
 	place, ok := x.Place(t.Path.String())
 	if !ok {
-		return nil, 0, FileNotFound(t.Typed)
+		return nil, 0, answer.FileNotFound(t.Typed)
 	}
 	return x, place, nil
 }
@@ -331,7 +332,7 @@ func DaysAhead(text string, now time.Time) (day.Span, error) { return read(text,
 func read(text string, now time.Time, toward day.Direction) (day.Span, error) {
 	span, err := day.Read(text, now, toward)
 	if err != nil {
-		return span, Misuse("Invalid date %q: %v", Verbatim(excerpt.Short(text)), err)
+		return span, answer.Misuse("Invalid date %q: %v", answer.Verbatim(excerpt.Short(text)), err)
 	}
 	return span, nil
 }
@@ -342,7 +343,7 @@ func Age(text string, now time.Time) (days int, err error) {
 	if strings.Trim(text, "0123456789") == "" {
 		days, err = strconv.Atoi(text)
 		if err != nil || days > day.MaxDays {
-			return 0, Misuse("Invalid number: %s. Use a number of days up to %d.", excerpt.Short(text), day.MaxDays)
+			return 0, answer.Misuse("Invalid number: %s. Use a number of days up to %d.", excerpt.Short(text), day.MaxDays)
 		}
 		return days, nil
 	}
@@ -351,7 +352,7 @@ func Age(text string, now time.Time) (days int, err error) {
 		return 0, err
 	}
 	if days = span.Ago(now); days < 0 {
-		return 0, Misuse("Invalid age %q: %s is in the future.", Verbatim(text), span.First.Format(time.DateOnly))
+		return 0, answer.Misuse("Invalid age %q: %s is in the future.", answer.Verbatim(text), span.First.Format(time.DateOnly))
 	}
 	return days, nil
 }

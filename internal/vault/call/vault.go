@@ -1,10 +1,11 @@
-package command
+package call
 
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -19,10 +20,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
-	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
@@ -44,7 +45,6 @@ type Vault struct {
 
 	Clock       func() time.Time
 	DayStart    time.Duration   // after midnight
-	addresses   string          // [WriteOptions.Addresses]
 	Caller      string          // that writes, "" if unknown
 	settled     *atomic.Bool    // see [search.View]
 	active      string          // the focused note, "" for that of the app's own record
@@ -86,7 +86,7 @@ func (v *Vault) ActiveNote() (string, error) {
 		}
 		text, err := v.Disk.Config("workspace.json")
 		if err != nil || json.Unmarshal(text, &space) != nil || space.Active == "" {
-			return "", NoActiveFile()
+			return "", answer.NoActiveFile()
 		}
 		for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
 			if leaf := side.find(space.Active); leaf != nil && active == "" {
@@ -95,7 +95,7 @@ func (v *Vault) ActiveNote() (string, error) {
 		}
 	}
 	if active == "" || !v.Sees(active) {
-		return "", NoActiveFile()
+		return "", answer.NoActiveFile()
 	}
 	return active, nil
 }
@@ -119,39 +119,6 @@ func (p *pane) find(id string) *pane {
 	return nil
 }
 
-// Place is the searched part of the vault in notices: the folder as it was typed, or the vault.
-func Place(folder string) string {
-	if bare := strings.Trim(folder, "/"); bare != "" {
-		return fmt.Sprintf("%q", Verbatim(excerpt.Short(bare)))
-	}
-	return "the vault"
-}
-
-// Count writes a number of things out: "1 note", "6 notes".
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
-
-// Map returns what of makes of each element of a list.
-func Map[T, U any](list []T, of func(T) U) []U {
-	all := make([]U, len(list))
-	for i, element := range list {
-		all[i] = of(element)
-	}
-	return all
-}
-
-// AndMore returns a list with how many things it leaves out, if there are any.
-func AndMore(list string, left int) string {
-	if left > 0 {
-		list += fmt.Sprintf(" and %d more", left)
-	}
-	return list
-}
-
 // ActiveVariable says which note is focused, by its path in the vault.
 const ActiveVariable = "VAULTWICKET_ACTIVE"
 
@@ -161,17 +128,17 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 	env := h.Env
 	clock, err := day.Clock(env(day.NowVariable))
 	if err != nil {
-		return nil, Misuse("%v", err)
+		return nil, answer.Misuse("%v", err)
 	}
 	hour := 0 // at which a day begins
 	if text := env(DayStartVariable); text != "" {
 		if hour, err = strconv.Atoi(text); err != nil || hour < 0 || hour > LatestDayStart {
-			return nil, Misuse("%s is not an hour from 0 to %d: %q", DayStartVariable, LatestDayStart, text)
+			return nil, answer.Misuse("%s is not an hour from 0 to %d: %q", DayStartVariable, LatestDayStart, text)
 		}
 	}
 	path, err := filepath.Abs(l.Folder)
 	if err != nil {
-		return nil, ErrVaultNotFound
+		return nil, answer.ErrVaultNotFound
 	}
 	h.Confine(path, l.Command == "vaults" || l.Vault != nil && appvaults.IsID(*l.Vault))
 	name := filepath.Base(path)
@@ -183,7 +150,7 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 		// The app's list of vaults is read only for an id: no other call reads outside the vault.
 		same := func(r appvaults.Vault) bool { return r.ID == *id && appvaults.SameFolder(r.Folder, path) }
 		if !appvaults.IsID(*id) || !slices.ContainsFunc(h.AppVaults(), same) {
-			return nil, ErrVaultNotFound
+			return nil, answer.ErrVaultNotFound
 		}
 	}
 	return v, h.OpenFolder(path, v)
@@ -202,7 +169,7 @@ func (v *Vault) redact(text []byte) ([]byte, error) {
 
 // redacts reports whether the file at path is read with marks in place of its secrets.
 func (v *Vault) redacts(path disk.Path) bool {
-	return v.Disk.IsRedacted() && !v.Host.exceptions.Has("secrets", path.String())
+	return v.Disk.IsRedacted() && !v.IsExcepted("secrets", path)
 }
 
 // Shown returns the text of the file at path as the caller reads it, which is [Vault.Redact] or the
@@ -217,6 +184,20 @@ func (v *Vault) shown(path disk.Path, text []byte) ([]byte, error) {
 		return text, nil
 	}
 	return v.redact(text)
+}
+
+// ShownFrom reads the file at path out of another reader as the caller reads it.
+func (v *Vault) ShownFrom(path disk.Path, file io.Reader) io.Reader {
+	if !v.redacts(path) {
+		return file
+	}
+	return v.Host.marker.Reader(file, budget.From(v.Ctx).Step)
+}
+
+// Restorer returns what puts the secrets of some texts, and those of the files that were read by
+// [Vault.ReadSource], back into a text with marks.
+func (v *Vault) Restorer(texts ...[]byte) func(text []byte) ([]byte, error) {
+	return v.Host.marker.Restore(budget.From(v.Ctx).Step, slices.Concat(v.sources, texts)...)
 }
 
 // ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees
@@ -238,28 +219,42 @@ type redacted struct {
 }
 
 // Show replies with the text of a file.
-func (v *Vault) Show(t Target) (Reply, error) {
+func (v *Vault) Show(t Target) (answer.Reply, error) {
 	file, err := v.Disk.Open(t.Path)
 	if err != nil {
-		return Reply{}, ReadError(t.Typed, err)
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	if err := file.TooLarge(); err != nil {
 		file.Close()
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
-	reply := Reply{Body: file, Note: t.Path}
+	reply := answer.Reply{Body: file, Note: t.Path}
 	switch {
 	case file.Judged != nil: // what was judged is what is shown
 		file.Close()
 		shown, err := v.shown(t.Path, file.Judged)
 		if err != nil {
-			return Reply{}, err
+			return answer.Reply{}, err
 		}
 		reply.Body = io.NopCloser(bytes.NewReader(shown))
 	case v.redacts(t.Path):
-		reply.Body = redacted{v.Host.marker.Reader(file, budget.From(v.Ctx).Step), file}
+		reply.Body = redacted{v.ShownFrom(t.Path, file), file}
 	}
 	return reply, nil
+}
+
+// HashOf returns the digest of a note as the caller reads it, "" if it cannot be read.
+func (v *Vault) HashOf(note disk.Path) string {
+	shown, err := v.Show(Target{Path: note})
+	if err != nil {
+		return ""
+	}
+	defer shown.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, shown.Body); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // MarkdownNote reads the note that a request means, which has to be Markdown. It needs no
@@ -269,10 +264,10 @@ func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 		return t, nil, err
 	}
 	if text, err = v.Disk.Read(t.Path); err != nil {
-		return t, nil, ReadError(t.Typed, err)
+		return t, nil, answer.ReadError(t.Typed, err)
 	}
 	if t.Path.Ext() != "md" {
-		return t, nil, Kind{BadValue.Code, allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))}.Failure("File is not a markdown file.")
+		return t, nil, answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))).Failure("File is not a markdown file.")
 	}
 	return t, text, nil
 }
@@ -325,7 +320,7 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 		if place, ok := x.Resolve(name); ok {
 			return x.Files[place].Path, nil
 		}
-		return disk.Path{}, FileNotFound(name)
+		return disk.Path{}, answer.FileNotFound(name)
 	}
 	var found []string
 	err := v.Disk.Walk(disk.Path{}, func(e disk.Entry) {
@@ -340,7 +335,7 @@ func (v *Vault) Resolve(name string) (disk.Path, error) {
 	if i, ok := files.Resolve(name, ""); ok {
 		return disk.ParsePath(files.Path(i))
 	}
-	return disk.Path{}, FileNotFound(name)
+	return disk.Path{}, answer.FileNotFound(name)
 }
 
 // AccessVariable has the access rules of a vault, as package access writes them. Nothing is

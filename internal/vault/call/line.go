@@ -1,4 +1,4 @@
-package command
+package call
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 )
 
 // Line is a command line taken apart, its parameters not yet looked at.
@@ -23,7 +24,7 @@ type Line struct {
 	Facts    bool         // write a line of facts after the answer
 	Compact  bool         // leave out the space of JSON where that is possible
 	Unless   string       // the state of the index in which nothing is to be answered
-	Part     Part         // how much of a listing a worker prints, and keeps the whole
+	Part     answer.Part  // how much of a listing a worker prints, and keeps the whole
 	Kept     Kept         // what of an answer that a worker keeps, in place of a command
 	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
 	MayWrite bool         // the call may change something, and not only show what it would change
@@ -40,7 +41,7 @@ const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--p
 // ParseLine takes the arguments of the program apart.
 func ParseLine(args []string) (Line, error) {
 	if len(args) == 0 || !IsFolder(args[0]) {
-		return Line{}, Misuse("No folder given.\n%s", Synopsis)
+		return Line{}, answer.Misuse("No folder given.\n%s", Synopsis)
 	}
 	l := Line{Folder: args[0]}
 	rest, err := l.takeSwitches(args[1:])
@@ -52,7 +53,7 @@ func ParseLine(args []string) (Line, error) {
 		return l, nil
 	}
 	if len(rest) == 0 {
-		return Line{}, Misuse("No command given.\n%s", Synopsis)
+		return Line{}, answer.Misuse("No command given.\n%s", Synopsis)
 	}
 	l.Command, l.Args = rest[0], rest[1:]
 	// --help is another spelling of the command help. Every other switch is refused: the app ignores
@@ -63,7 +64,7 @@ func ParseLine(args []string) (Line, error) {
 	asked := false
 	for _, arg := range append([]string{l.Command}, l.Args...) {
 		if isSwitch(arg) && arg != "--help" {
-			return l, Misuse("Unknown switch: %s", arg)
+			return l, answer.Misuse("Unknown switch: %s", arg)
 		}
 		asked = asked || arg == "--help"
 	}
@@ -112,7 +113,7 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 		}
 		if i := slices.IndexFunc(valuedSwitches, func(s valuedSwitch) bool { return s.name == arg && *s.into(l) == "" }); i >= 0 {
 			if !valuedSwitches[i].fits(value) {
-				return nil, Misuse("%s needs %s", arg, valuedSwitches[i].want)
+				return nil, answer.Misuse("%s needs %s", arg, valuedSwitches[i].want)
 			}
 			*valuedSwitches[i].into(l), args = value, args[2:]
 			continue
@@ -120,7 +121,7 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 		name, isVault := strings.CutPrefix(arg, "vault=")
 		switch {
 		case arg == WorkerSwitch || arg == StatusSwitch:
-			return nil, Misuse("%s must be the only argument after the folder.", arg)
+			return nil, answer.Misuse("%s must be the only argument after the folder.", arg)
 		case arg == FactsSwitch:
 			l.Facts = true
 		case arg == CompactSwitch:
@@ -131,21 +132,21 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			l.Options.Mode = arg
 		case arg == ChangeSwitch && l.Options.ID == "":
 			if len(args) < 2 {
-				return nil, Misuse("%s needs an id.", arg)
+				return nil, answer.Misuse("%s needs an id.", arg)
 			}
 			if _, err := journal.ParseID(value); err != nil {
-				return nil, Misuse("%s: %v", arg, err)
+				return nil, answer.Misuse("%s: %v", arg, err)
 			}
 			l.Options.ID, args = value, args[1:]
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true
-		case arg == PartSwitch && l.Part == (Part{}):
+		case arg == PartSwitch && l.Part == (answer.Part{}):
 			number, lines := strings.CutPrefix(value, "lines:")
 			size, ok := parseSize(number)
 			if !ok || size == 0 {
-				return nil, Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
+				return nil, answer.Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
 			}
-			l.Part, args = Part{Bytes: size, Lines: lines}, args[1:]
+			l.Part, args = answer.Part{Bytes: size, Lines: lines}, args[1:]
 		case arg == KeptSwitch:
 			if len(args) == 4 && value != "" {
 				from, isOffset := parseSize(args[2])
@@ -154,7 +155,7 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 					return nil, nil
 				}
 			}
-			return nil, Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
+			return nil, answer.Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
 		case arg == NarrowedSwitch, arg == MarkedSwitch:
 			l.Question = arg
 			return args[1:], nil
@@ -178,10 +179,10 @@ func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
 func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string, error) {
 	text, err := io.ReadAll(io.LimitReader(stdin, limit+1))
 	if err != nil {
-		return nil, Failure("Cannot read standard input: %v", err)
+		return nil, answer.Failure("Cannot read standard input: %v", err)
 	}
 	if int64(len(text)) > limit {
-		return nil, Misuse("Standard input is too long: at most %d bytes.", limit)
+		return nil, answer.Misuse("Standard input is too long: at most %d bytes.", limit)
 	}
 	return map[string]string{param: string(text)}, nil
 }
@@ -208,9 +209,9 @@ func UnknownCommand(name string) error {
 		}
 	}
 	if len(near) == 0 {
-		return Misuse("Command %q not found. It may require a plugin to be enabled.", Verbatim(name))
+		return answer.Misuse("Command %q not found. It may require a plugin to be enabled.", answer.Verbatim(name))
 	}
 	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	names := Map(near[:min(len(near), suggestions)], func(m match) string { return m.name })
-	return Misuse("Command %q not found. Did you mean: %s?", Verbatim(name), strings.Join(names, ", "))
+	names := answer.Map(near[:min(len(near), suggestions)], func(m match) string { return m.name })
+	return answer.Misuse("Command %q not found. Did you mean: %s?", answer.Verbatim(name), strings.Join(names, ", "))
 }

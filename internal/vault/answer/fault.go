@@ -1,12 +1,10 @@
-package command
+package answer
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
@@ -14,24 +12,21 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
-	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
-	"github.com/vaultwicket/vaultwicket/internal/vault/index"
-	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
 // Fault is an error whose sentence is what the app would print.
 type Fault struct {
 	Status  int
-	kind    Kind
+	Kind    Kind
 	Text    string
-	missing missing
+	Missing Missing
 }
 
-// missing is a name that was not found, for the search of similar names. The zero value is none.
-type missing struct {
-	typed  string // by the caller
-	folder bool
-	ext    string // of the files that it can be, "" for any
+// Missing is a name that was not found, for the search of similar names. The zero Missing is none.
+type Missing struct {
+	Typed  string // by the caller
+	Folder bool
+	Ext    string // of the files that it can be, "" for any
 }
 
 func (f *Fault) Error() string { return f.Text }
@@ -43,18 +38,18 @@ func Failure(format string, args ...any) error {
 
 // Misuse says that a request was wrong.
 func Misuse(format string, args ...any) error {
-	return &Fault{Status: ExitMisuse, kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitMisuse, Kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
 // MisuseWithHint is Misuse with what would be right, for programs.
 func MisuseWithHint(hint, format string, args ...any) error {
-	return &Fault{Status: ExitMisuse, kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
 // Explain turns an error into what is printed.
 func Explain(err error) Reply {
 	if known, ok := errors.AsType[*Fault](err); ok {
-		return Reply{Status: known.Status, Kind: known.kind, Text: known.Text}
+		return Reply{Status: known.Status, Kind: known.Kind, Text: known.Text}
 	}
 	if over, ok := errors.AsType[*budget.Overrun](err); ok {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
@@ -122,7 +117,7 @@ var (
 
 // Failure says that a request was right and could not be fulfilled.
 func (k Kind) Failure(format string, args ...any) error {
-	return &Fault{Status: ExitFailed, kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitFailed, Kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
 // Advise returns the kind with another hint.
@@ -139,7 +134,7 @@ func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 
 // DidYouMean asks for one of some names, "" if there are none.
 func DidYouMean(names []string) string {
-	all := Map(names, quoted)
+	all := Map(names, Quoted)
 	switch n := len(all); n {
 	case 0:
 		return ""
@@ -155,17 +150,17 @@ const HintInCloud = "it is in the cloud and not on this disk; the user can have 
 
 // FileNotFound is the app's sentence for a target that cannot be seen.
 func FileNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), missing: missing{typed: asTyped}}
+	return &Fault{Status: ExitFailed, Kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), Missing: Missing{Typed: asTyped}}
 }
 
 // FolderNotFound is the app's sentence for a folder that cannot be seen.
 func FolderNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), missing: missing{typed: asTyped, folder: true}}
+	return &Fault{Status: ExitFailed, Kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), Missing: Missing{Typed: asTyped, Folder: true}}
 }
 
 // BaseNotFound is the app's sentence for a base that cannot be seen.
 func BaseNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: missing{typed: asTyped, ext: "base"}}
+	return &Fault{Status: ExitFailed, Kind: NotFound, Text: "Error: Base file not found: " + asTyped, Missing: Missing{Typed: asTyped, Ext: "base"}}
 }
 
 // ReadError explains why a file could not be opened for reading.
@@ -218,7 +213,7 @@ func WriteError(path string, err error) error {
 
 // ErrVaultNotFound is the one answer of the app that does not begin with
 // "Error:".
-var ErrVaultNotFound error = &Fault{Status: ExitFailed, kind: VaultNotFound, Text: "Vault not found."}
+var ErrVaultNotFound error = &Fault{Status: ExitFailed, Kind: VaultNotFound, Text: "Vault not found."}
 
 // NoActiveFile is the app's sentence for a call without a target while no
 // note is open; the angle brackets are part of it.
@@ -226,96 +221,14 @@ func NoActiveFile() error {
 	return TargetRequired.Failure("No active file. Use file=<name> or path=<path> to specify a file.")
 }
 
-// On returns the error of a command, with similar names if it is about a file or folder that was
-// not found.
-func On(v *Vault, command string, err error) error {
-	fault, ok := errors.AsType[*Fault](err)
-	if !ok || fault.missing == (missing{}) || v.Ctx.Err() != nil {
-		return err
-	}
-	advised := *fault
-	switch hint := hintFor(v, fault.missing); {
-	case hint != "" && slices.Contains(onFiles, command):
-		advised.kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
-	case hint != "":
-		advised.kind.Hint = hint
-	case command == "append" || command == "prepend":
-		advised.kind.Hint = NotFound.Hint + "; create makes a note"
-	default:
-		return err
-	}
-	return &advised
-}
-
-// onFiles are the commands on files of which there is one on folders, too.
-var onFiles = []string{"move", "rename", "copy", "delete"}
-
-func hintFor(v *Vault, m missing) string {
-	var files, folders []string // that the caller may see
-	_, err := v.EachEntry(disk.Path{},
-		func(l Listed) { files = append(files, l.Path.String()) },
-		func(path string) { folders = append(folders, path) })
-	if err != nil {
-		return ""
-	}
-	if m.folder {
-		wanted := strings.Trim(m.typed, "/")
-		for _, note := range files {
-			if strings.EqualFold(note, wanted) || strings.EqualFold(note, wanted+".md") {
-				folder := cmp.Or(note[:max(strings.LastIndexByte(note, '/'), 0)], "/")
-				return fmt.Sprintf("did you mean %s? %s is a file in it", quoted(folder), quoted(note))
-			}
-		}
-		return DidYouMean(lookup.NearestPaths(m.typed, folders))
-	}
-	// A folder of that very name goes before the files that are like the one that was asked for,
-	// and one that is like its folder after them.
-	typed := m.typed
-	for _, name := range []string{typed, typed + ".md"} {
-		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {
-			return HintInCloud
-		}
-	}
-	if folder := sameFolder(typed, folders); folder != "" {
-		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", quoted(folder), quoted(folder))
-	}
-	if m.ext != "" {
-		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+m.ext) })
-	}
-	if near := lookup.NearestPaths(typed, files); len(near) > 0 {
-		return DidYouMean(near)
-	}
-	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
-	if slash < 0 {
-		x, err := v.Index()
-		if err != nil {
-			return ""
-		}
-		for i, aliases := range index.Collect(x.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
-			if slices.ContainsFunc(aliases, func(alias string) bool { return strings.EqualFold(alias, typed) }) {
-				return fmt.Sprintf("%s is an alias of path=%s", quoted(typed), quoted(x.Files[i].Path.String()))
-			}
-		}
-		return ""
-	}
-	parent := strings.Trim(typed, "/")[:slash]
-	if near := lookup.NearestPaths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
-		return fmt.Sprintf("folder %s not found; %s", quoted(parent), DidYouMean(near))
-	}
-	return ""
-}
-
-// sameFolder returns the folder with this path, "" if there is none.
-func sameFolder(typed string, folders []string) string {
-	wanted := strings.Trim(typed, "/")
-	for _, folder := range folders {
-		if strings.EqualFold(folder, wanted) {
-			return folder
-		}
-	}
-	return ""
-}
-
-func quoted(name string) string {
+// Quoted is a shortened name in quotes, for a sentence.
+func Quoted(name string) string {
 	return fmt.Sprintf("%q", Verbatim(excerpt.Short(name)))
+}
+
+// AllOf returns one failure of the kind of the first that says what all of them
+// say, a line for each.
+func AllOf(failures []error) error {
+	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).Text, "Error: ") })
+	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
 }

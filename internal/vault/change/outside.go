@@ -1,4 +1,4 @@
-package command
+package change
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
@@ -21,17 +23,17 @@ import (
 // it. The caller has the lock of the journal meanwhile.
 
 // begin keeps what a call is going to change, and shows it as a plan does.
-func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
-	p, err := propose(v, row, values)
+func begin(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (answer.Reply, error) {
+	p, err := propose(v, row, values, how)
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
 	if err := cmp.Or(p.AppDoesLess, fits(v, p, how)); err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	j, err := v.Journal()
 	if err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	if p.lineEnds { // the app does not convert them
 		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
@@ -41,7 +43,7 @@ func begin(v *Vault, row Command, values Values, how WriteOptions) (Reply, error
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
 		if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
-			return Reply{}, unjournaled(err)
+			return answer.Reply{}, unjournaled(err)
 		}
 	}
 	return showPlan(v, p)
@@ -56,18 +58,18 @@ const (
 
 // end looks at the files of an entry and notes how it ended. One that is
 // untouched is not noted yet if it may still be carried out.
-func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) {
+func end(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	e, err := j.Entry(how.ID)
 	if err != nil {
-		return Reply{}, NotFound.Failure("Change %q not found.", Verbatim(how.ID))
+		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.ID))
 	}
 	seen, err := settled(v, j, row, values, e)
 	if err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	verdict := struct {
 		State   string   `json:"state"`
@@ -100,7 +102,7 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 		verdict.Added += made.Added
 		verdict.Removed += made.Removed
 		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
-			verdict.Before, verdict.After = v.hashAt(at, was), v.hashAt(at, t.now)
+			verdict.Before, verdict.After = hashAt(v, at, was), hashAt(v, at, t.now)
 		}
 	}
 	if e.State == journal.Begun && verdict.State != untouched {
@@ -110,11 +112,11 @@ func end(v *Vault, row Command, values Values, how WriteOptions) (Reply, error) 
 			}
 		}
 		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
-			return Reply{}, unjournaled(err)
+			return answer.Reply{}, unjournaled(err)
 		}
 	}
 	text, err := json.Marshal(verdict)
-	return Text(string(text)), err
+	return answer.Text(string(text)), err
 }
 
 // unjournaled says that nothing was done because it could not be kept.
@@ -123,11 +125,11 @@ func unjournaled(err error) error {
 	var changed *journal.Changed
 	switch {
 	case errors.As(err, &busy):
-		return Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
+		return answer.Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
 	case errors.As(err, &changed):
-		return Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", Verbatim(changed.Path))
+		return answer.Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", answer.Verbatim(changed.Path))
 	}
-	return NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
+	return answer.NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }
 
 // traced is what is found of one file that the app was to change.
@@ -147,7 +149,7 @@ type AppChange struct {
 }
 
 // Verifier judges a file that is not byte for byte what was planned.
-type Verifier func(v *Vault, p Values, c AppChange) (Verdict, error)
+type Verifier func(v *call.Vault, p call.Values, c AppChange) (Verdict, error)
 
 // The app does not write a note in one piece: for a moment the file is empty, or
 // holds a part. So a note that is neither old nor what was asked for is looked at
@@ -159,7 +161,7 @@ const (
 )
 
 // settled is lookBack once the files have stayed the same, or are right.
-func settled(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
+func settled(v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry) (seen []traced, err error) {
 	same := 0
 	for range settleMost {
 		before := seen
@@ -178,7 +180,7 @@ func settled(v *Vault, j *journal.Journal, row Command, values Values, e journal
 }
 
 // lookBack looks at the files of an entry and says of each what became of it.
-func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journal.Entry) (seen []traced, err error) {
+func lookBack(v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry) (seen []traced, err error) {
 	for _, s := range e.Steps {
 		t := traced{step: s, state: otherwise}
 		if t.now, err = heldAt(v, s.Path); err != nil {
@@ -223,7 +225,7 @@ func lookBack(v *Vault, j *journal.Journal, row Command, values Values, e journa
 }
 
 // heldAt returns the content of the file at a path of an entry.
-func heldAt(v *Vault, path string) (FileState, error) {
+func heldAt(v *call.Vault, path string) (FileState, error) {
 	at, err := StepPath(v, path)
 	if err != nil {
 		return FileState{}, nil // nothing can be there

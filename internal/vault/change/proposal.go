@@ -1,4 +1,10 @@
-package command
+// Package change is how a command of the embedded vault CLI changes the vault.
+//
+// A command that writes returns a [Proposal] and changes nothing itself. [Write]
+// judges the proposal by the access rules, keeps the old texts in the journal, does
+// the steps, reads the result back and closes the journal entry. The same proposal
+// can be shown as a plan, or be carried out by the app and verified afterwards.
+package change
 
 import (
 	"bytes"
@@ -13,8 +19,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
@@ -44,7 +51,7 @@ type Proposal struct {
 	lineEnds bool
 	asGiven  []byte
 	// ReadAnswer is an answer that changes nothing, in place of steps.
-	ReadAnswer *Reply
+	ReadAnswer *answer.Reply
 	// Broken are the links of other notes that do not lead to their file any more. Followed are
 	// those that were changed so that they do, in the notes that have them.
 	Broken, Followed Links
@@ -72,7 +79,7 @@ func (l *Links) Add(note disk.Path, links int) {
 
 // String returns how many there are, in how many notes.
 func (l Links) String() string {
-	return Count(l.Count, "link") + " in " + Count(len(l.Notes), "note")
+	return answer.Count(l.Count, "link") + " in " + answer.Count(len(l.Notes), "note")
 }
 
 // breaks says which links the change breaks, "" if there are none.
@@ -80,8 +87,8 @@ func (l Links) breaks() string {
 	if l.Count == 0 {
 		return ""
 	}
-	names := Map(l.Notes[:min(len(l.Notes), maxBrokenNamed)], func(note string) string { return fmt.Sprint(named(note)) })
-	return "breaks " + l.String() + ": " + AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
+	names := answer.Map(l.Notes[:min(len(l.Notes), maxBrokenNamed)], func(note string) string { return fmt.Sprint(named(note)) })
+	return "breaks " + l.String() + ": " + answer.AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
 }
 
 const maxBrokenNamed = 5
@@ -134,16 +141,16 @@ func (c FileState) content() disk.Content {
 }
 
 // hashAt is that by which callers know the file at path with this content, "" for none and for a folder.
-func (v *Vault) hashAt(path disk.Path, c FileState) string {
+func hashAt(v *call.Vault, path disk.Path, c FileState) string {
 	switch {
 	case !c.Exists || c.Folder:
 		return ""
 	case c.Image.Exists:
 		return c.known
 	case path == disk.Bookmarks() && v.Hides(): // it has what is hidden, too
-		return Digest(nil)
+		return answer.Digest(nil)
 	}
-	return Digest(v.Shown(path, c.Text))
+	return answer.Digest(v.Shown(path, c.Text))
 }
 
 // IsMove reports whether the step gives a file another path.
@@ -171,7 +178,7 @@ func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
 
 // ProposeEdit returns the proposal to change the note that a request means, which has to
 // be Markdown.
-func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
+func ProposeEdit(v *call.Vault, p call.Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
 	t, before, err := v.MarkdownNote(p)
 	if err != nil {
 		return Proposal{}, err
@@ -185,7 +192,7 @@ func ProposeEdit(v *Vault, p Values, said string, edit func(text []byte) ([]byte
 
 // ShownState is [CurrentState] as the caller sees it: with marks in place of secrets, which are put
 // back when the change is carried out.
-func ShownState(v *Vault, path disk.Path) (FileState, error) {
+func ShownState(v *call.Vault, path disk.Path) (FileState, error) {
 	now, err := CurrentState(v, path)
 	now.Text = v.Redact(now.Text)
 	return now, err
@@ -193,7 +200,7 @@ func ShownState(v *Vault, path disk.Path) (FileState, error) {
 
 // CurrentState returns the file at path as it is now, with its secrets. The text of a large file that is no
 // note, canvas or base is not read into memory.
-func CurrentState(v *Vault, path disk.Path) (FileState, error) {
+func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 	if info, err := v.Disk.Stat(path); err == nil && info.Size() > maxHeld && !slices.Contains(linking, path.Ext()) {
 		file, err := v.Disk.Open(path)
 		if err != nil {
@@ -203,8 +210,8 @@ func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts
 		hash, seen := sha256.New(), sha256.New()
 		shown := io.TeeReader(read, hash)
-		if v.redacts(path) && info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
-			shown = v.Host.marker.Reader(shown, budget.From(v.Ctx).Step)
+		if info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
+			shown = v.ShownFrom(path, shown)
 		}
 		_, err = io.Copy(seen, shown)
 		image := journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: math.MaxInt64 - read.N}
@@ -218,7 +225,7 @@ func CurrentState(v *Vault, path disk.Path) (FileState, error) {
 }
 
 // StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.
-func StateAt(v *Vault, path disk.Path, kept string) (FileState, error) {
+func StateAt(v *call.Vault, path disk.Path, kept string) (FileState, error) {
 	switch {
 	case !strings.HasSuffix(kept, "/"):
 		return CurrentState(v, path)
@@ -236,7 +243,7 @@ var linking = []string{"md", "canvas", "base"}
 
 // do carries out one step on the disk. It never touches a file that does not
 // hold what the step expects.
-func do(v *Vault, s *Step) (err error) {
+func do(v *call.Vault, s *Step) (err error) {
 	defer func() { // the next call looks at what the step concerns
 		v.Host.Knowledge.Touch(s.Path)
 		if s.IsMove() {
@@ -269,7 +276,7 @@ func do(v *Vault, s *Step) (err error) {
 }
 
 // bring makes a file, out of the trash if its content is there.
-func bring(v *Vault, s Step) error {
+func bring(v *call.Vault, s Step) error {
 	if s.TrashName != "" || s.Back {
 		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.content())
 		if !disk.IsMissing(err) && !errors.Is(err, disk.ErrChanged) {
@@ -292,7 +299,7 @@ func bring(v *Vault, s Step) error {
 // doAll carries out all steps, or none: those after a step that failed are not
 // begun, those before it are taken back. What cannot be taken back, because
 // another program changed it in between, is in the error.
-func doAll(v *Vault, steps []Step) error {
+func doAll(v *call.Vault, steps []Step) error {
 	v.Tally.Changing(len(steps))
 	plain, end := v.Disk, func(bool) error { return nil }
 	if len(steps) > 1 {
@@ -321,15 +328,15 @@ func doAll(v *Vault, steps []Step) error {
 			v.Tally.Done()
 			continue
 		}
-		left := []error{WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
+		left := []error{answer.WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
 		if _, late := errors.AsType[*disk.Unsettled](err); late && left[1] == nil { // it was written already
-			left[0] = Failure("File %q cannot be written: %v. It was taken back.", Verbatim(steps[i].Path.String()), err)
+			left[0] = answer.Failure("File %q cannot be written: %v. It was taken back.", answer.Verbatim(steps[i].Path.String()), err)
 		}
 		for _, done := range slices.Backward(steps[:i]) {
 			left = append(left, takeBack(v, done))
 		}
 		if left = slices.DeleteFunc(left, func(err error) bool { return err == nil }); len(left) > 1 {
-			return allOf(left)
+			return answer.AllOf(left)
 		}
 		return left[0]
 	}
@@ -337,7 +344,7 @@ func doAll(v *Vault, steps []Step) error {
 }
 
 // takeBack takes back a step that was done.
-func takeBack(v *Vault, s Step) error {
+func takeBack(v *call.Vault, s Step) error {
 	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != "" || s.Back, Back: s.Trash}
 	if s.IsMove() {
 		back.Path, back.From = s.From, s.Path
@@ -346,12 +353,12 @@ func takeBack(v *Vault, s Step) error {
 	if err == nil || isUndone(v, s) {
 		return nil
 	}
-	return Failure("File %q stays changed: %v", Verbatim(s.Path.String()), err)
+	return answer.Failure("File %q stays changed: %v", answer.Verbatim(s.Path.String()), err)
 }
 
 // takeBackPart takes back what was done of a step that failed: the move before a
 // change, one of two names, or all of it, if the disk told so too late.
-func takeBackPart(v *Vault, s Step, why error) error {
+func takeBackPart(v *call.Vault, s Step, why error) error {
 	refused := errors.Is(why, fs.ErrExist) || errors.Is(why, disk.ErrChanged) && !s.IsMove()
 	if refused || isUndone(v, s) {
 		return nil
@@ -379,7 +386,7 @@ func takeBackPart(v *Vault, s Step, why error) error {
 }
 
 // isUndone reports whether everything is as it was before a step.
-func isUndone(v *Vault, s Step) bool {
+func isUndone(v *call.Vault, s Step) bool {
 	if s.IsMove() {
 		if now, err := CurrentState(v, s.Path); err != nil || now.Exists {
 			return false
@@ -387,11 +394,4 @@ func isUndone(v *Vault, s Step) bool {
 	}
 	now, err := CurrentState(v, s.source())
 	return err == nil && now.Equal(s.Before)
-}
-
-// allOf returns one failure of the kind of the first that says what all of them
-// say, a line for each.
-func allOf(failures []error) error {
-	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).Text, "Error: ") })
-	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
 }

@@ -1,4 +1,4 @@
-package command
+package call
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
@@ -152,34 +153,24 @@ func levelOfValue(name string, v frontmatter.Value) access.Level {
 // Hides reports whether some files may be hidden from the caller.
 func (v *Vault) Hides() bool { return v.Sight != nil || v.Disk.Judges() }
 
-// isExcepted reports whether no note at a path narrows access, whatever its text.
-func (v *Vault) isExcepted(at disk.Path) bool {
-	return v.Host.exceptions.Has("private", at.String())
+// IsExcepted reports whether a rule about texts does not apply to the file at a path.
+func (v *Vault) IsExcepted(rule string, at disk.Path) bool {
+	return v.Host.exceptions.Has(rule, at.String())
 }
-
-// levelIn is [LevelIn] for the file at a path: only a note narrows access.
-func (v *Vault) levelIn(at disk.Path, state FileState) access.Level {
-	if !state.Exists || state.Folder || !disk.IsNote(at) || v.isExcepted(at) {
-		return access.Delete
-	}
-	return LevelIn(v.Rules.Private(), state.Text)
-}
-
-const hintItself = "the user can change the properties and tags of the note in the app"
 
 // Narrowed replies with a line for each note that narrows access to itself: the level, a tab and the
 // path. It names notes that are hidden for that, and is for the gateway alone.
-func (v *Vault) Narrowed(paths []string) (Reply, error) {
+func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 	private := v.Rules.Private()
 	if private.IsZero() {
-		return Reply{}, nil
+		return answer.Reply{}, nil
 	}
 	var lines []string
 	line := func(level access.Level, path string) { lines = append(lines, level.String()+"\t"+path+"\n") }
 	whole := v.Disk.Raw().Judging(nil)
 	for _, path := range paths {
 		at, err := v.PathOf(path)
-		if err != nil || !disk.IsNote(at) || v.isExcepted(at) {
+		if err != nil || !disk.IsNote(at) || v.IsExcepted("private", at) {
 			continue
 		}
 		text, err := whole.Read(at)
@@ -194,19 +185,19 @@ func (v *Vault) Narrowed(paths []string) (Reply, error) {
 	if len(paths) == 0 {
 		x, err := v.Index()
 		if err != nil {
-			return Reply{}, err
+			return answer.Reply{}, err
 		}
 		for _, f := range x.Closed {
 			line(access.None, f.Path.String())
 		}
 		for i, level := range v.levels(x) {
-			if 0 < level && level <= access.Delete && !v.isExcepted(x.Files[i].Path) {
+			if 0 < level && level <= access.Delete && !v.IsExcepted("private", x.Files[i].Path) {
 				line(level-1, x.Files[i].Path.String())
 			}
 		}
 	}
 	slices.Sort(lines)
-	return Text(strings.Join(lines, "")), nil
+	return answer.Text(strings.Join(lines, "")), nil
 }
 
 // levels returns one more than the level to which each seen note narrows access, 0 for other files.
@@ -218,14 +209,14 @@ func (v *Vault) levels(x *index.Index) []access.Level {
 
 // Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
 // "private" narrow access to themselves, a line each.
-func (v *Vault) Marked(marks []string) (Reply, error) {
+func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 	x, err := v.Index()
 	if err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	tags, err := access.NewPrivate(nil, slices.DeleteFunc(slices.Clone(marks), func(mark string) bool { return !strings.HasPrefix(mark, "#") }))
 	if err != nil {
-		return Reply{}, err
+		return answer.Reply{}, err
 	}
 	tagged := (&search.Derived[[]bool]{Name: "marked " + strings.Join(tags.Tags, "\n"), Compute: func(files []*index.File) []bool {
 		return index.Collect(files, func(f index.Facts) bool {
@@ -238,11 +229,11 @@ func (v *Vault) Marked(marks []string) (Reply, error) {
 	}
 	var b strings.Builder
 	for i, f := range x.Files {
-		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.isExcepted(f.Path) {
+		if tagged[i] || levels != nil && 0 < levels[i] && levels[i] <= access.Delete && !v.IsExcepted("private", f.Path) {
 			b.WriteString(f.Path.String() + "\n")
 		}
 	}
-	return Text(b.String()), nil
+	return answer.Text(b.String()), nil
 }
 
 // ClosedNow tells which notes are closed by their texts: another text when others are. It is "" where
@@ -256,7 +247,7 @@ func (v *Vault) ClosedNow(command string) string {
 	if !ok || len(x.Closed) == 0 {
 		return ""
 	}
-	paths := Map(x.Closed, func(f *index.File) string { return f.Path.String() })
+	paths := answer.Map(x.Closed, func(f *index.File) string { return f.Path.String() })
 	slices.Sort(paths)
-	return Digest([]byte(strings.Join(paths, "\n")))
+	return answer.Digest([]byte(strings.Join(paths, "\n")))
 }

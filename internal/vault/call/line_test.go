@@ -1,4 +1,4 @@
-package command
+package call
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing/iotest"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -44,23 +45,23 @@ func TestLinesThatAreRefused(t *testing.T) {
 		"V --caller", "V --caller " + strings.Repeat("c", maxCaller+1) + " files", "V --batch \xff files", "V --client a --client b files",
 	} {
 		_, err := ParseLine(strings.Fields(args))
-		var known *Fault
-		assert.That(t, errors.As(err, &known) && known.Status == ExitMisuse, "%q: %v", args, err)
+		var known *answer.Fault
+		assert.That(t, errors.As(err, &known) && known.Status == answer.ExitMisuse, "%q: %v", args, err)
 	}
 }
 
 func TestStandardInputThatBreaks(t *testing.T) {
 	_, err := ReadLiteral("content", iotest.ErrReader(errors.New("gone")), 10)
-	var known *Fault
-	assert.That(t, errors.As(err, &known) && known.Status == ExitFailed && known.Text == "Error: Cannot read standard input: gone", "error %v", err)
+	var known *answer.Fault
+	assert.That(t, errors.As(err, &known) && known.Status == answer.ExitFailed && known.Text == "Error: Cannot read standard input: gone", "error %v", err)
 }
 
 func TestStandardInputIsBounded(t *testing.T) {
 	got, err := ReadLiteral("content", strings.NewReader("0123456789"), 10)
 	assert.That(t, err == nil && got["content"] == "0123456789", "as much as is allowed: %q, %v", got, err)
 	_, err = ReadLiteral("content", strings.NewReader("0123456789+"), 10)
-	var known *Fault
-	assert.That(t, errors.As(err, &known) && known.Status == ExitMisuse && known.Text == "Error: Standard input is too long: at most 10 bytes.", "one byte more: %v", err)
+	var known *answer.Fault
+	assert.That(t, errors.As(err, &known) && known.Status == answer.ExitMisuse && known.Text == "Error: Standard input is too long: at most 10 bytes.", "one byte more: %v", err)
 }
 
 func TestExpand(t *testing.T) {

@@ -1,4 +1,4 @@
-package command
+package change
 
 import (
 	"bytes"
@@ -17,7 +17,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -36,7 +38,7 @@ type plannedFile struct {
 }
 
 // showPlan prints what would be done, as JSON.
-func showPlan(v *Vault, p Proposal) (Reply, error) {
+func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	plan := struct {
 		Path  string        `json:"path"`
 		Says  string        `json:"says"`
@@ -61,7 +63,7 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 			continue
 		}
 		file := plannedFile{
-			Path: s.Path.String(), From: s.From.String(), Before: v.hashAt(s.source(), s.Before), After: v.hashAt(s.Path, s.After),
+			Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After),
 			Raw: [2]string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
 		plan.Files = append(plan.Files, file)
@@ -78,7 +80,7 @@ func showPlan(v *Vault, p Proposal) (Reply, error) {
 		plan.Files[i].Change = c
 	}
 	text, err := json.Marshal(plan)
-	return Text(string(text)), err
+	return answer.Text(string(text)), err
 }
 
 // suits refuses a proposal that would write a text into a file of another kind: text goes into
@@ -94,7 +96,7 @@ func (p Proposal) suits() error {
 		if !written || kind == "note" || s.Path == disk.Bookmarks() {
 			continue
 		}
-		why, refused := "", Kind{BadValue.Code, allowlist.ServesKind(kind)}
+		why, refused := "", answer.BadValue.Advise(allowlist.ServesKind(kind))
 		switch kind {
 		case "canvas":
 			var board struct{ Nodes, Edges []map[string]any }
@@ -112,9 +114,9 @@ func (p Proposal) suits() error {
 			}
 			why = "is not a base: " + err.Error()
 		default:
-			return refused.Failure("File %q is not a note: no text is written into it.", Verbatim(s.Path.String()))
+			return refused.Failure("File %q is not a note: no text is written into it.", answer.Verbatim(s.Path.String()))
 		}
-		return refused.Failure("The content of %q %s", Verbatim(s.Path.String()), why)
+		return refused.Failure("The content of %q %s", answer.Verbatim(s.Path.String()), why)
 	}
 	return nil
 }
@@ -124,7 +126,7 @@ func (p Proposal) suits() error {
 // rewrites, the note of today, a note that a template makes. A step that changes how a note
 // narrows access to itself is refused; a new note may narrow it, but not so that the caller
 // loses it.
-func judge(v *Vault, p Proposal) error {
+func judge(v *call.Vault, p Proposal) error {
 	if !v.Hides() && !v.Rules.Restrict() {
 		return nil
 	}
@@ -135,7 +137,7 @@ func judge(v *Vault, p Proposal) error {
 		case s.IsNoop():
 			continue
 		case bookmarks && v.Sight != nil:
-			return AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+			return answer.AccessDenied.Failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
 		case bookmarks:
 			continue
 		case s.Before.Folder || s.After.Folder:
@@ -164,9 +166,9 @@ func judge(v *Vault, p Proposal) error {
 			return err
 		}
 		if s.After.Exists && !s.After.Folder {
-			before, after := v.levelIn(s.source(), s.Before), v.levelIn(s.Path, s.After)
+			before, after := levelIn(v, s.source(), s.Before), levelIn(v, s.Path, s.After)
 			if before != after && (s.Before.Exists || after == access.None) {
-				return AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", Verbatim(s.Path.String()))
+				return answer.AccessDenied.Advise(hintItself).Failure("Access denied: %q may not be changed like this: its properties or tags say which access agents have to it.", answer.Verbatim(s.Path.String()))
 			}
 		}
 	}
@@ -175,16 +177,26 @@ func judge(v *Vault, p Proposal) error {
 
 // needs refuses what a path with a state may not have done to it. A note that is not seen may be at a
 // path where there seems to be none.
-func needs(v *Vault, at disk.Path, now FileState, level access.Level, what string) error {
-	denied := AccessDenied
+func needs(v *call.Vault, at disk.Path, now FileState, level access.Level, what string) error {
+	denied := answer.AccessDenied
 	switch ruled := v.Sight.Level(at.String(), v.Rules); {
-	case ruled >= level && v.levelIn(at, now) < level:
-		denied = AccessDenied.Advise(hintItself)
+	case ruled >= level && levelIn(v, at, now) < level:
+		denied = answer.AccessDenied.Advise(hintItself)
 	case ruled >= level && (now.Exists || !v.Disk.IsClosed(at)):
 		return nil
 	}
-	return denied.Failure("Access denied: %q may not be %s.", Verbatim(at.String()), what)
+	return denied.Failure("Access denied: %q may not be %s.", answer.Verbatim(at.String()), what)
 }
+
+// levelIn is [call.LevelIn] for the file at a path: only a note narrows access.
+func levelIn(v *call.Vault, at disk.Path, state FileState) access.Level {
+	if !state.Exists || state.Folder || !disk.IsNote(at) || v.IsExcepted("private", at) {
+		return access.Delete
+	}
+	return call.LevelIn(v.Rules.Private(), state.Text)
+}
+
+const hintItself = "the user can change the properties and tags of the note in the app"
 
 // UnifiedDiff shows the difference of two texts, nothing if there is none. Of long ones it
 // shows the beginning and the end of what differs.
@@ -327,11 +339,11 @@ const maxNamed = excerpt.Limit - len("…")
 
 // named is a path in a reason, which a person reads in a question: nothing in it can
 // end the quotation.
-func named(path string) Verbatim {
+func named(path string) answer.Verbatim {
 	if len(path) > maxNamed {
 		path = "…" + strings.ToValidUTF8(path[len(path)-maxNamed:], "")
 	}
-	return Verbatim(strings.ReplaceAll(path, `"`, `\"`))
+	return answer.Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
 // An address on another machine in a note can carry texts of other notes there: when the note is
@@ -354,9 +366,9 @@ const (
 )
 
 // findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
-// the vault has as an address is no new one. The error is that of the budget.
-func (p *Proposal) findCarried(v *Vault) error {
-	if v.addresses == "" || p.Undoes != "" || p.Raw {
+// the vault has as an address is no new one. addresses is [call.WriteOptions.Addresses]. The error is that of the budget.
+func (p *Proposal) findCarried(v *call.Vault, addresses string) error {
+	if addresses == "" || p.Undoes != "" || p.Raw {
 		return nil
 	}
 	type addition struct {
@@ -368,7 +380,7 @@ func (p *Proposal) findCarried(v *Vault) error {
 	for _, s := range p.Steps {
 		own[s.Path.String()], own[s.source().String()] = true, true
 		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, []byte("://")) || s.Before.Equal(s.After) ||
-			v.Host.exceptions.Has("remote-links", s.Path.String()) {
+			v.IsExcepted("remote-links", s.Path) {
 			continue
 		}
 		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {
@@ -379,7 +391,7 @@ func (p *Proposal) findCarried(v *Vault) error {
 				continue
 			}
 			if len(guard.Find([]byte(a.Text), false)) > 0 {
-				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), v.addresses == AddressesAsk}
+				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), addresses == call.AddressesAsk}
 				return nil
 			}
 			var pieces []string
@@ -413,7 +425,7 @@ func (p *Proposal) findCarried(v *Vault) error {
 	})
 	for i := range added {
 		if from[i] != "" && !known[i] && p.carried == (Carried{}) {
-			p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from[i])), v.addresses == AddressesAsk}
+			p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from[i])), addresses == call.AddressesAsk}
 		}
 	}
 	return err

@@ -1,4 +1,4 @@
-package command
+package answer
 
 import (
 	"errors"
@@ -74,7 +74,7 @@ func TestKindsOfErrorsOfTheDisk(t *testing.T) {
 		{WriteError("n", disk.ErrChanged), Conflict},
 		{WriteError("n", os.ErrExist), AlreadyExists},
 		{WriteError("n", os.ErrPermission), OtherFailure},
-		{allOf([]error{WriteError("n", disk.ErrChanged), os.ErrPermission}), Conflict},
+		{AllOf([]error{WriteError("n", disk.ErrChanged), os.ErrPermission}), Conflict},
 	} {
 		assert.Equal(t, Explain(test.err).Kind, test.want, "%v", test.err)
 	}

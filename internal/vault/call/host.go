@@ -1,4 +1,4 @@
-package command
+package call
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
@@ -39,7 +40,7 @@ type Host struct {
 	Knowledge search.Store
 	Memo      search.Memo // computed for the whole vault
 	Bases     bases.Memory
-	Kept      *Store                                   // answers of which a part was sent; nil unless resident
+	Kept      *answer.Store                            // answers of which a part was sent; nil unless resident
 	Meaning   *embeddings.Store                        // vectors of notes; nil unless the user has named a server that makes them
 	Tally     func(messages io.Writer) *protocol.Tally // makes the progress of a call; nil for none
 
@@ -148,21 +149,21 @@ func (h *Host) Confine(vault string, list bool) {
 // again each time.
 func (h *Host) OpenFolder(path string, v *Vault) error {
 	if h.rulesErr != nil {
-		return Misuse("%s cannot be read, so nothing is answered: %v", AccessVariable, h.rulesErr)
+		return answer.Misuse("%s cannot be read, so nothing is answered: %v", AccessVariable, h.rulesErr)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.folder == nil || h.path != path {
 		folder, err := disk.Open(path)
 		if err != nil {
-			return ErrVaultNotFound
+			return answer.ErrVaultNotFound
 		}
 		h.closeFolder()
 		h.path, h.folder, h.seen = path, folder, nil
 	}
 	ignored, err := h.folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Failure("Cannot use %s, so nothing is answered: %v", access.IgnoreFile, err)
+		return answer.Failure("Cannot use %s, so nothing is answered: %v", access.IgnoreFile, err)
 	}
 	patterns := string(ignored)
 	if respelled := h.respell(); h.visible == nil || h.patterns != patterns || respelled {
@@ -246,7 +247,7 @@ func (h *Host) closeFolder() {
 func (v *Vault) Journal() (*journal.Journal, error) {
 	dir := ownerfiles.StateFolder(v.Host.Env, v.Path)
 	if dir == "" {
-		return nil, Failure("Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.")
+		return nil, answer.Failure("Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.")
 	}
 	h := v.Host
 	h.journals.Lock()
@@ -268,7 +269,7 @@ func (v *Vault) ReadConfig(name string, settings any) error {
 		err = json.Unmarshal(text, settings)
 	}
 	if err != nil {
-		return Failure("Cannot use the settings in %s: %v", disk.ConfigPath(name), err)
+		return answer.Failure("Cannot use the settings in %s: %v", disk.ConfigPath(name), err)
 	}
 	return nil
 }
@@ -279,22 +280,4 @@ func NormalPath(path string) string {
 	path = strings.NewReplacer(`\`, "/", "\u00a0", " ", "\u202f", " ").Replace(path)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 	return norm.NFC.String(strings.Join(segments, "/"))
-}
-
-// StepPath returns a path in an entry as the disk has it.
-func StepPath(v *Vault, text string) (disk.Path, error) {
-	at, err := ParseStepPath(text)
-	if err != nil {
-		return at, err
-	}
-	return v.NameOnDisk(at)
-}
-
-// ParseStepPath returns the path in an entry, which is judged as if it came from
-// anywhere.
-func ParseStepPath(text string) (disk.Path, error) {
-	if text == disk.Bookmarks().String() {
-		return disk.Bookmarks(), nil
-	}
-	return disk.ParsePath(strings.TrimSuffix(text, "/")) // with the slash it is a folder
 }

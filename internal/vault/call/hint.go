@@ -1,0 +1,105 @@
+package call
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
+)
+
+// On returns the error of a command, with similar names if it is about a file or folder that was
+// not found.
+func On(v *Vault, command string, err error) error {
+	fault, ok := errors.AsType[*answer.Fault](err)
+	if !ok || fault.Missing == (answer.Missing{}) || v.Ctx.Err() != nil {
+		return err
+	}
+	advised := *fault
+	switch hint := hintFor(v, fault.Missing); {
+	case hint != "" && slices.Contains(onFiles, command):
+		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
+	case hint != "":
+		advised.Kind.Hint = hint
+	case command == "append" || command == "prepend":
+		advised.Kind.Hint = answer.NotFound.Hint + "; create makes a note"
+	default:
+		return err
+	}
+	return &advised
+}
+
+// onFiles are the commands on files of which there is one on folders, too.
+var onFiles = []string{"move", "rename", "copy", "delete"}
+
+func hintFor(v *Vault, m answer.Missing) string {
+	var files, folders []string // that the caller may see
+	_, err := v.EachEntry(disk.Path{},
+		func(l Listed) { files = append(files, l.Path.String()) },
+		func(path string) { folders = append(folders, path) })
+	if err != nil {
+		return ""
+	}
+	if m.Folder {
+		wanted := strings.Trim(m.Typed, "/")
+		for _, note := range files {
+			if strings.EqualFold(note, wanted) || strings.EqualFold(note, wanted+".md") {
+				folder := cmp.Or(note[:max(strings.LastIndexByte(note, '/'), 0)], "/")
+				return fmt.Sprintf("did you mean %s? %s is a file in it", answer.Quoted(folder), answer.Quoted(note))
+			}
+		}
+		return answer.DidYouMean(lookup.NearestPaths(m.Typed, folders))
+	}
+	// A folder of that very name goes before the files that are like the one that was asked for,
+	// and one that is like its folder after them.
+	typed := m.Typed
+	for _, name := range []string{typed, typed + ".md"} {
+		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {
+			return answer.HintInCloud
+		}
+	}
+	if folder := sameFolder(typed, folders); folder != "" {
+		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", answer.Quoted(folder), answer.Quoted(folder))
+	}
+	if m.Ext != "" {
+		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+m.Ext) })
+	}
+	if near := lookup.NearestPaths(typed, files); len(near) > 0 {
+		return answer.DidYouMean(near)
+	}
+	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
+	if slash < 0 {
+		x, err := v.Index()
+		if err != nil {
+			return ""
+		}
+		for i, aliases := range index.Collect(x.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
+			if slices.ContainsFunc(aliases, func(alias string) bool { return strings.EqualFold(alias, typed) }) {
+				return fmt.Sprintf("%s is an alias of path=%s", answer.Quoted(typed), answer.Quoted(x.Files[i].Path.String()))
+			}
+		}
+		return ""
+	}
+	parent := strings.Trim(typed, "/")[:slash]
+	if near := lookup.NearestPaths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
+		return fmt.Sprintf("folder %s not found; %s", answer.Quoted(parent), answer.DidYouMean(near))
+	}
+	return ""
+}
+
+// sameFolder returns the folder with this path, "" if there is none.
+func sameFolder(typed string, folders []string) string {
+	wanted := strings.Trim(typed, "/")
+	for _, folder := range folders {
+		if strings.EqualFold(folder, wanted) {
+			return folder
+		}
+	}
+	return ""
+}
