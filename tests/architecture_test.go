@@ -45,18 +45,19 @@ gateway/oauth/signin         : internal/httpguard internal/ownerfiles
 gateway/paging               : gateway/failure internal/excerpt
 gateway/telemetry            : allowlist gateway/failure
 gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/ownerfiles
-gateway/telemetry/signals    : exec gateway/failure gateway/telemetry internal/excerpt
+gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
 gateway/ui                   : gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/ui/activity gateway/vaultview internal/access internal/difference internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
 gateway/ui/activity          : gateway/audit policy
 gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames policy
 
 # the command line
-cmd/internal/clients  : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
-cmd/internal/doctor   : cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/journal internal/ownerfiles internal/release internal/sanitize internal/vault/disk/system policy tiers
-cmd/internal/remote   : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release
-cmd/internal/settings : allowlist allowlist/day cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/release internal/sanitize internal/vault/embeddings policy tiers
-cmd/internal/terminal : allowlist/day gateway/failure internal/excerpt internal/sanitize tiers
-cmd/vaultwicket       : allowlist allowlist/day cmd/internal/clients cmd/internal/doctor cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/audit gateway/catalog gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/guard internal/httpguard internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault internal/vault/disk policy tiers
+cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals internal/appvaults internal/excerpt internal/ownerfiles internal/release internal/sanitize internal/vault/embeddings policy
+cmd/internal/clients   : cmd/internal/terminal exec/process internal/excerpt internal/ownerfiles internal/textedit
+cmd/internal/doctor    : cmd/internal/bootstrap cmd/internal/clients cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/audit gateway/consent gateway/failure gateway/oauth gateway/telemetry/export internal/access internal/appvaults internal/excerpt internal/journal internal/ownerfiles internal/release internal/sanitize internal/vault/disk/system policy tiers
+cmd/internal/remote    : cmd/internal/terminal gateway gateway/catalog gateway/failure internal/release
+cmd/internal/settings  : allowlist cmd/internal/terminal gateway/failure gateway/mcpserver/streamable gateway/notify gateway/telemetry/export gateway/vaultview internal/access internal/appvaults internal/excerpt internal/httpguard internal/ownerfiles internal/vault/embeddings policy tiers
+cmd/internal/terminal  : allowlist/day gateway/failure gateway/telemetry internal/excerpt internal/sanitize tiers
+cmd/vaultwicket        : allowlist allowlist/day cmd/internal/bootstrap cmd/internal/clients cmd/internal/doctor cmd/internal/remote cmd/internal/settings cmd/internal/terminal exec gateway gateway/admission gateway/agents gateway/audit gateway/catalog gateway/consent gateway/failure gateway/mcpserver gateway/mcpserver/streamable gateway/oauth gateway/oauth/signin gateway/ui gateway/vaultview internal/access internal/appvaults internal/difference internal/excerpt internal/guard internal/httpguard internal/journal internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault internal/vault/disk policy tiers
 
 # the embedded vault CLI
 internal/vault               : allowlist internal/access internal/budget internal/ownerfiles internal/protocol internal/release internal/vault/answer internal/vault/call internal/vault/change internal/vault/disk internal/vault/disk/system internal/vault/handlers internal/vault/parallel internal/vault/resident

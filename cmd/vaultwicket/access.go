@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 )
@@ -18,7 +18,7 @@ var helpOfAccess = description{
 // showAccess is "vaultwicket access PATH": what agents can do with a note or folder, and which
 // rule or ignore file decides. No program is started.
 func showAccess(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("access", std, args, nil)
+	o, err := bootstrap.Open("access", std, args, nil)
 	if err != nil {
 		return err
 	}

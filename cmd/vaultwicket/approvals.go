@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -189,7 +190,7 @@ func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
 // decide stores the answer to a question that was shown in this terminal.
 func decide(state, code string, approve bool) (consent.StoredQuestion, error) {
-	return consent.Decide(state, consent.Answer{Code: code, Approve: approve, By: settings.AtTerminal, Session: settings.Session()})
+	return consent.Decide(state, consent.Answer{Code: code, Approve: approve, By: bootstrap.AtTerminal, Session: bootstrap.Session()})
 }
 
 // openQuestions returns the state folder and its questions that have not expired, and says which cannot be read.

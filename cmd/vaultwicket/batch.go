@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -30,7 +31,7 @@ const (
 
 // runBatch is "vaultwicket batch": operations from a file, their results as JSON.
 func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("batch", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("batch", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.CallsServer()
 	})
@@ -54,7 +55,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	user := &user{std: o.Std, progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
-	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
+	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
 	var result gateway.BatchResult
 	if o.Remote != nil {
 		result, err = serverOf(o, user.asksRemote()).Batch(ctx, input)

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/catalog"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -37,7 +37,7 @@ var helpOfExplain = description{
 func listCommands(ctx context.Context, std terminal.Streams, args []string) error {
 	var all bool
 	var look terminal.ScreenOptions
-	o, err := settings.Open("commands", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("commands", std, args, func(f *settings.Flags) {
 		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
 		f.CallsServer()
 		look.ColorFlag(f.FlagSet)
@@ -94,7 +94,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 }
 
 func explain(ctx context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("explain", std, args, (*settings.Flags).CallsServer)
+	o, err := bootstrap.Open("explain", std, args, (*settings.Flags).CallsServer)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 
 // drifted compares the commands of the installed app with the table, and returns the unknown
 // ones, which nothing enables. It returns none if the app is not used or does not answer.
-func drifted(ctx context.Context, o settings.Opened) (unknown []catalog.Explained) {
-	if o.Backend == gateway.Embedded {
+func drifted(ctx context.Context, o bootstrap.Opened) (unknown []catalog.Explained) {
+	if o.Backend == settings.Embedded {
 		return nil
 	}
 	d, err := checkDrift(ctx, o.Std.Getenv, o.Gateway)

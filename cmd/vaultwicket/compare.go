@@ -12,10 +12,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -29,7 +29,7 @@ var helpOfCompare = description{
 func compareBackends(ctx context.Context, std terminal.Streams, args []string) error {
 	var c comparison
 	notes, texts := 0, false
-	o, err := settings.Open("compare", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("compare", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.IntVar(&notes, "notes", 25, "maximum number of notes to compare one by one")
 		f.BoolVar(&texts, "texts", false, "also print the lines that differ, which may be text of notes")
@@ -41,7 +41,7 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	if len(o.Rest) > 0 || notes < 0 {
 		return &terminal.UsageError{Reason: "usage: vaultwicket compare [--vault V] [--notes N] [--texts] [--json]", Advice: `"vaultwicket help compare" shows the flags`}
 	}
-	c.app, c.embedded = reading(o, gateway.App), reading(o, gateway.Embedded)
+	c.app, c.embedded = reading(o, settings.App), reading(o, settings.Embedded)
 	defer c.app.Flush()
 	defer c.embedded.Flush()
 	progress := o.Progress("compare")
@@ -92,8 +92,8 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 
 // reading returns a gateway of one backend that reads in every tier and changes nothing.
 // Access rules and disabled commands stay as they are set.
-func reading(o settings.Opened, backend gateway.Backend) *gateway.Gateway {
-	o.Backend, o.Limits = backend, admission.Limits{Parallel: 1}
+func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
+	o.Backend, o.Limits = backend, settings.Limits{Parallel: 1}
 	o.Served = slices.Clone(o.Served[:1])
 	p := &o.Served[0].Policy
 	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false

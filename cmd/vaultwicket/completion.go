@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
@@ -72,7 +73,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 				_, err := allowlist.Describe(word)
 				return err == nil
 			}
-			o, err := settings.Open(line[0], std, line[1:1+max(0, slices.IndexFunc(line[1:], isCommand))], nil)
+			o, err := bootstrap.Open(line[0], std, line[1:1+max(0, slices.IndexFunc(line[1:], isCommand))], nil)
 			if err != nil {
 				return nil
 			}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -37,7 +37,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	if len(args) > 0 {
 		return &terminal.UsageError{Reason: fmt.Sprintf("demo: unexpected argument %q", excerpt.Short(args[0])), Advice: "demo has no arguments"}
 	}
-	clock, err := settings.Clock(std)
+	clock, err := bootstrap.Clock(std)
 	if err != nil {
 		return err
 	}

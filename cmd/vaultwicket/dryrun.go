@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -27,7 +28,7 @@ var helpOfDryRun = description{
 func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	var stdin string
 	var look terminal.ScreenOptions
-	o, err := settings.Open("dry-run", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("dry-run", std, args, func(f *settings.Flags) {
 		stdinFlag(f, &stdin)
 		f.CallsServer()
 		look.ColorFlag(f.FlagSet)

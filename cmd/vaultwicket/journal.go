@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -26,7 +27,7 @@ var helpOfJournal = description{
 // showJournal is "vaultwicket journal": the changes, and which of them can be undone.
 func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	q := journalQuery{limit: 50}
-	o, err := settings.Open("journal", std, args, q.flags)
+	o, err := bootstrap.Open("journal", std, args, q.flags)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (q *journalQuery) flags(f *settings.Flags) {
 }
 
 // open returns the journal of the vault, and the filter for the changes.
-func (q *journalQuery) open(o settings.Opened, now time.Time) (kept *journal.Journal, f journal.Filter, err error) {
+func (q *journalQuery) open(o bootstrap.Opened, now time.Time) (kept *journal.Journal, f journal.Filter, err error) {
 	f.Limit, f.Agent = q.limit, o.Reviewed
 	if f.Since, err = terminal.ParseMoment("since", q.since, now, false); err != nil {
 		return nil, f, err
@@ -88,7 +89,7 @@ func (q *journalQuery) open(o settings.Opened, now time.Time) (kept *journal.Jou
 	return kept, f, err
 }
 
-func showEntry(o settings.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
+func showEntry(o bootstrap.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
 	if err == nil && !e.SeenBy(o.Gateway.Visible("")) {
 		err = &journal.Unknown{What: id}
@@ -171,7 +172,7 @@ func keptChangeOf(e journal.Entry) keptChange {
 // clipHash is the beginning of the hash of a file; results have the same of a note without secrets.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
-func printChanges(o settings.Opened, s terminal.Screen, changes []keptChange) error {
+func printChanges(o bootstrap.Opened, s terminal.Screen, changes []keptChange) error {
 	if o.JSON {
 		return terminal.PrintJSON(o.Std.Out, changes, terminal.ExitDone)
 	}

@@ -3,7 +3,7 @@
 //
 // Each subcommand has a file of its name, with its help text, flags and run function, and a row
 // in the table in subcommands.go; longer ones have several files with that prefix. Help, manual
-// pages and completion are made from the table. cmd/internal/settings builds the gateway.
+// pages and completion are made from the table. cmd/internal/bootstrap builds the gateway.
 //
 //go:generate go test -run TestDocsHold -update .
 package main

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -22,7 +22,7 @@ var helpOfPrompt = description{
 // promptText is "vaultwicket prompt": the text of an MCP prompt for the settings in force, for
 // clients that support only tools.
 func promptText(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("prompt", std, args, nil)
+	o, err := bootstrap.Open("prompt", std, args, nil)
 	if err != nil {
 		return err
 	}
@@ -37,11 +37,11 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 		}
 		arguments[name] = value
 	}
-	clock, err := settings.Clock(std)
+	clock, err := bootstrap.Clock(std)
 	if err != nil {
 		return err
 	}
-	text, err := mcpserver.PromptText(o.Gateway, o.Rest[0], arguments, settings.DayClock(clock, o.DayStart)())
+	text, err := mcpserver.PromptText(o.Gateway, o.Rest[0], arguments, bootstrap.DayClock(clock, o.DayStart)())
 	if err != nil {
 		return err
 	}

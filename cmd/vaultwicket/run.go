@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
@@ -35,7 +36,7 @@ var helpOfRun = description{
 // output is the command's own: byte for byte, unless a terminal would read it.
 func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	var hash, key, stdin string
-	o, err := settings.Open("run", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("run", std, args, func(f *settings.Flags) {
 		f.StringVar(&hash, "expect-hash", "", "change a note only if it has this hash")
 		stdinFlag(f, &stdin)
 		f.StringVar(&key, "idempotency-key", "", "return the first result for a repeated call with this key")
@@ -55,7 +56,7 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 
 // doTyped carries out a request that was typed in a terminal, and prints the result: the command's own
 // output, or all of it as JSON. An error that the user has seen already is an [terminal.Silent].
-func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error {
+func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error {
 	user := &user{std: o.Std, progress: o.Progress(req.Command)}
 	var result gateway.Result
 	var err error
@@ -107,7 +108,7 @@ func doTyped(ctx context.Context, o settings.Opened, req gateway.Request) error 
 
 // typedRequest reads the command and its words, and the value of one parameter from standard
 // input if that is asked for.
-func typedRequest(o settings.Opened, stdin string) (gateway.Request, error) {
+func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	if len(o.Rest) == 0 {
 		return gateway.Request{}, &terminal.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
 	}
@@ -175,7 +176,7 @@ func stdinFlag(f *settings.Flags, param *string) {
 // typed returns a request as one that was typed in a terminal, where user is asked.
 func typed(user *user, req gateway.Request) gateway.Request {
 	req.Owner = true
-	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), settings.AtTerminal, settings.AtTerminal, settings.AtTerminal
+	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
 	return req
 }
 
@@ -238,6 +239,6 @@ func (u *user) cancelled() error {
 }
 
 // serverOf returns the server to call, which asks the user with ask.
-func serverOf(o settings.Opened, ask func(ctx context.Context, text string) bool) *remote.Server {
+func serverOf(o bootstrap.Opened, ask func(ctx context.Context, text string) bool) *remote.Server {
 	return &remote.Server{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
@@ -30,7 +30,7 @@ type foundSecret struct {
 }
 
 func scan(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("scan", std, args, nil)
+	o, err := bootstrap.Open("scan", std, args, nil)
 	if err != nil {
 		return err
 	}

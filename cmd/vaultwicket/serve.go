@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
@@ -53,7 +54,7 @@ const serveMemory = 42 << 20
 // serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
 func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	parent := 0 // no process
-	o, err := settings.Open("serve", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("serve", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.Observed = true
 		f.Func("parent-pid", "exit when this process ends; for programs that start the server", func(text string) (err error) {
@@ -89,7 +90,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 			return err
 		}
 	}
-	clock, err := settings.Clock(std)
+	clock, err := bootstrap.Clock(std)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
 		Gateway: o.Gateway, Version: release.Version, Toolsets: o.Toolsets,
-		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", App: mcpserver.App{Page: ui.AppPage, View: ui.AppView}, Grace: o.Timeout + serveGrace, Log: o.Log, Now: settings.DayClock(clock, o.DayStart),
+		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", App: mcpserver.App{Page: ui.AppPage, View: ui.AppView}, Grace: o.Timeout + serveGrace, Log: o.Log, Now: bootstrap.DayClock(clock, o.DayStart),
 	}
 	if o.HTTP.Addr != "" {
 		return endedServer(o, serveHTTP(ctx, o, c))
@@ -140,7 +141,7 @@ func giveBack() {
 
 // endedServer returns the error of a server, nil after a signal, which is the ordinary end. It is logged if
 // messages are JSON.
-func endedServer(o settings.Opened, err error) error {
+func endedServer(o bootstrap.Opened, err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return nil
@@ -178,13 +179,13 @@ func serveText(s terminal.Screen, vault string) string {
 
 // registerServer adds this server to the list of running servers in the state folder, until end is called. It
 // works in the background, so that the first answer does not wait, and the server runs without it.
-func registerServer(o settings.Opened) (end func()) {
+func registerServer(o bootstrap.Opened) (end func()) {
 	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if state == "" || o.VaultAround(o.Std, state) != "" {
 		return func() {}
 	}
 	s := ownerfiles.Server{
-		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
+		Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
 		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
 	}
 	if o.HTTP.Addr != "" {

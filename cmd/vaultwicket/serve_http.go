@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -37,7 +38,7 @@ const (
 	maxClientFile = 4 << 10 // bytes
 )
 
-func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error {
+func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) error {
 	if err := outsideVaults(o, "tls-key", o.HTTP.Key); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 		}
 		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
 		remove, err := ownerfiles.RegisterServer(consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")), ownerfiles.Server{
-			Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
+			Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + signin.Pages,
 		})
 		if err != nil {
 			o.Log.Warn("links to questions cannot lead to the page of this server: " + err.Error())
@@ -95,7 +96,7 @@ func serveHTTP(ctx context.Context, o settings.Opened, c mcpserver.Config) error
 }
 
 // tokenOf returns the bearer token and where it comes from. It creates the token file if it is missing.
-func tokenOf(o settings.Opened) (token, from string, err error) {
+func tokenOf(o bootstrap.Opened) (token, from string, err error) {
 	if text := o.Std.Getenv(settings.TokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {
 			return "", "", &terminal.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", settings.TokenVariable), Advice: "leave one of the two out"}
@@ -125,7 +126,7 @@ func tokenOf(o settings.Opened) (token, from string, err error) {
 
 // agentGateways returns the gateway of an agent, nil if it cannot be made. Each agent has one of its
 // own, made when it is first needed, so that nothing that a gateway keeps is another agent's.
-func agentGateways(o settings.Opened) func(agent string) *gateway.Gateway {
+func agentGateways(o bootstrap.Opened) func(agent string) *gateway.Gateway {
 	var mu sync.Mutex
 	made := map[string]*gateway.Gateway{}
 	return func(agent string) *gateway.Gateway {
@@ -144,7 +145,7 @@ func agentGateways(o settings.Opened) func(agent string) *gateway.Gateway {
 	}
 }
 
-func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway) (*signin.Server, error) {
+func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway) (*signin.Server, error) {
 	state, err := settings.StateFolder(o.Std)
 	if err != nil {
 		return nil, err
@@ -176,13 +177,13 @@ func openSignIn(o settings.Opened, gateways func(agent string) *gateway.Gateway)
 	}
 	return signin.New(signin.Config{
 		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Style: ui.Stylesheet(),
-		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, settings.Session(), ref) },
+		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, bootstrap.Session(), ref) },
 		Store:    signin.OpenStore(state), Log: o.Log, Now: time.Now,
 	})
 }
 
 // holders returns what finds out whose a token is. An access token is its agent's within its scopes.
-func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
+func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
 	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if o.VaultAround(o.Std, state) != "" {
 		state = ""
@@ -247,7 +248,7 @@ func holders(o settings.Opened, gatewayOf func(agent string) *gateway.Gateway, s
 }
 
 // outsideVaults refuses a secret file, "" for none, that an agent could read.
-func outsideVaults(o settings.Opened, setting, file string) error {
+func outsideVaults(o bootstrap.Opened, setting, file string) error {
 	if file == "" {
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
@@ -131,7 +130,7 @@ func watchParent(ctx context.Context, pid int, log *slog.Logger) (_ context.Cont
 	go func() {
 		defer close(done)
 		if p.wait(ctx) {
-			log.Log(ctx, settings.LevelNote, "parent process has ended, stopping the server", "pid", pid)
+			log.Log(ctx, terminal.LevelNote, "parent process has ended, stopping the server", "pid", pid)
 			cancel()
 		}
 	}()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
@@ -38,7 +38,7 @@ type changedNote struct {
 
 func today(_ context.Context, std terminal.Streams, args []string) error {
 	q := journalQuery{since: "today", limit: 1000}
-	o, err := settings.Open("today", std, args, q.flags)
+	o, err := bootstrap.Open("today", std, args, q.flags)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/doctor"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
@@ -44,7 +45,7 @@ const anyPort = "127.0.0.1:0"
 // the terminal that the process belongs to, not on standard output, which a program can read:
 // the link allows to approve requests.
 func servePage(ctx context.Context, std terminal.Streams, args []string) error {
-	o, err := settings.Open("ui", std, args, pageFlags)
+	o, err := bootstrap.Open("ui", std, args, pageFlags)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	defer o.ReloadOnChange(ctx)()
 	page := ui.New(ui.Config{
-		Gateway: o.Gateway, State: state, Session: settings.Session(), Version: release.Version, Log: o.Log,
+		Gateway: o.Gateway, State: state, Session: bootstrap.Session(), Version: release.Version, Log: o.Log,
 		Settings: func() (ui.Settings, error) {
 			rows, file, err := o.Flags.List(o.Std)
 			shown := ui.Settings{File: file}
@@ -116,7 +117,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
 	}
 	remove, err := ownerfiles.RegisterServer(consent.Pages(state), ownerfiles.Server{
-		Session: settings.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.LocalPage, URL: "http://" + l.Addr().String(),
+		Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.LocalPage, URL: "http://" + l.Addr().String(),
 	})
 	if err != nil {
 		o.Log.Warn("links to questions cannot lead to this page: " + err.Error())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -41,7 +42,7 @@ const ofLatest = "latest"
 // named to the gateway, which requires approval if the undo removes or replaces something.
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	var u undoFlags
-	o, err := settings.Open("undo", std, args, func(f *settings.Flags) {
+	o, err := bootstrap.Open("undo", std, args, func(f *settings.Flags) {
 		f.Reviews = true
 		f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 		f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
@@ -80,7 +81,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	return doTyped(ctx, o, gateway.Request{Command: "undo", Words: words})
 }
 
-func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error) {
+func toUndo(o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Error) {
 	words := []string{}
 	if id != "" {
 		words = append(words, "id="+id)
@@ -106,7 +107,7 @@ func toUndo(o settings.Opened, u undoFlags, id string) ([]string, *failure.Error
 		return words, nil // the command reports that there is none
 	case u.session == ofLatest:
 		return append(words, "session="+latest.ID), nil
-	case latest.Caller == settings.AtTerminal:
+	case latest.Caller == bootstrap.AtTerminal:
 		return words, nil
 	}
 	by := cmp.Or(latest.Client, latest.Caller, "an unknown caller")

@@ -9,7 +9,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
@@ -103,7 +102,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 	if slices.Contains(args, "--write") && !flags.ManagedMutations() {
 		return access.Rules{}, terminal.Fail(terminal.ExitDenied, "the managed settings of this machine do not allow changes", "the administrator of this machine can change allow-mutations")
 	}
-	rules := flags.ManagedAccess(std, s, gateway.Vault{Folder: folder})
+	rules := flags.ManagedAccess(std, s, settings.Vault{Folder: folder})
 	for _, served := range s.Served {
 		if !served.Policy.Access.Restrict() {
 			continue

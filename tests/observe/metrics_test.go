@@ -94,7 +94,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
 		t.Cleanup(c.Runner.Close)
 	})
-	figures.Follow(signals.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
+	figures.Follow(signals.Sources{Load: o.Gateway.Load, Children: func() signals.Children { return signals.Children(o.Config.Runner.Children()) }, Sessions: func() int { return 1 }, Dropped: func() uint64 { return 3 }})
 	const made = 460 + 8*4
 	for i := range 460 {
 		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -156,10 +156,10 @@ func (m Machine) backends(ctx context.Context, r *Report) {
 	if m.Invalid != nil {
 		return
 	}
-	if m.Settings.Backend != gateway.Embedded {
+	if m.Settings.Backend != settings.Embedded {
 		m.app(ctx, r)
 	}
-	if m.Settings.Backend != gateway.App {
+	if m.Settings.Backend != settings.App {
 		for _, v := range m.Settings.Served {
 			if v.Folder == "" || !exists(v.Folder) {
 				continue
@@ -182,7 +182,7 @@ func (m Machine) backends(ctx context.Context, r *Report) {
 func (m Machine) app(ctx context.Context, r *Report) {
 	report := r.warn
 	needed := "commands that need the app fail; everything else is answered by the embedded CLI"
-	if m.Settings.Backend == gateway.App {
+	if m.Settings.Backend == settings.App {
 		report, needed = r.problem, "the setting backend is obsidian: every call fails"
 	}
 	version, failed := m.App(ctx)
@@ -196,7 +196,7 @@ func (m Machine) app(ctx context.Context, r *Report) {
 		r.ok("app", "Obsidian "+version+" answers")
 		return
 	}
-	if failed.Code == exec.CodeNotFound && m.Settings.Backend != gateway.App && !filepath.IsAbs(m.Settings.CLI) {
+	if failed.Code == exec.CodeNotFound && m.Settings.Backend != settings.App && !filepath.IsAbs(m.Settings.CLI) {
 		r.ok("app", "no Obsidian CLI was found: the embedded CLI answers")
 		return
 	}

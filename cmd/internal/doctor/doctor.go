@@ -16,7 +16,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -42,7 +41,7 @@ type Machine struct {
 	StateUnsafe   error
 	StateReadOnly string
 	Paused        func() bool
-	Journal       func(v gateway.Vault) (*journal.Journal, error)
+	Journal       func(v settings.Vault) (*journal.Journal, error)
 
 	// App asks the Obsidian CLI for the version of the app. Embedded returns what the
 	// embedded CLI says it is locked into for a vault.

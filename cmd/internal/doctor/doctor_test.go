@@ -18,7 +18,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -70,12 +69,12 @@ func healthy(t *testing.T) *patient {
 	getenv := func(name string) string { return p.env[name] }
 	p.Machine = Machine{
 		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
-		Settings: settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: gateway.Auto, Served: []gateway.Served{{Vault: gateway.Vault{Folder: p.vault}}}},
+		Settings: settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: settings.Auto, Served: []settings.Served{{Vault: settings.Vault{Folder: p.vault}}}},
 		State:    filepath.Join(root, "state"),
 		Paused:   func() bool { return p.paused },
 		App:      func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
 		Embedded: func(context.Context, string) (string, error) { return p.sandbox, p.noEmbedded },
-		Journal: func(gateway.Vault) (*journal.Journal, error) {
+		Journal: func(settings.Vault) (*journal.Journal, error) {
 			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault), nil
 		},
 		Clients: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv}, Now: time.Now, Backups: filepath.Join(root, "state", "clients")},
@@ -188,7 +187,7 @@ var faults = []struct {
 	}},
 	{"publishing", Warning, func(p *patient) { p.policy(func(at *policy.Policy) { at.Mutations, at.Publish = true, true }) }},
 	{"vault-none", Warning, func(p *patient) { p.Settings.Served = nil }},
-	{"vault-unknown", Problem, func(p *patient) { p.Settings.Served[0].Vault = gateway.Vault{Name: "Nope"} }},
+	{"vault-unknown", Problem, func(p *patient) { p.Settings.Served[0].Vault = settings.Vault{Name: "Nope"} }},
 	{"vault-missing", Problem, func(p *patient) { p.Settings.Served[0].Folder = filepath.Join(p.root, "gone") }},
 	{"vault-not-folder", Problem, func(p *patient) { p.Settings.Served[0].Folder = p.program }},
 	{"vault-too-wide", Warning, func(p *patient) { p.env["HOME"] = p.vault }},
@@ -197,7 +196,7 @@ var faults = []struct {
 	{"vault-in-vault", Warning, func(p *patient) {
 		p.put("Work/.obsidian/app.json", "{}")
 		p.put("Work/a.md", "a")
-		p.Settings.Served = append(p.Settings.Served, gateway.Served{Vault: gateway.Vault{Folder: filepath.Join(p.vault, "Work")}})
+		p.Settings.Served = append(p.Settings.Served, settings.Served{Vault: settings.Vault{Folder: filepath.Join(p.vault, "Work")}})
 	}},
 	{"app-settings", Warning, func(p *patient) { p.put(".obsidian/daily-notes.json", "{") }},
 	{"app-settings", Warning, func(p *patient) { p.put(".obsidian/types.json", "[1]") }},
@@ -217,11 +216,11 @@ var faults = []struct {
 	{"conflict-copies", Warning, func(p *patient) { p.put("Daily (Ann's conflicted copy 2026-11-21).md", "a") }},
 	{"links-outside", Warning, func(p *patient) { p.link(p.root, "Outside") }},
 	{"links-outside", Warning, func(p *patient) { p.link("nowhere.md", "Broken.md") }},
-	{"cli-missing", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeNotFound) }},
+	{"cli-missing", Problem, func(p *patient) { p.Settings.Backend, p.appFails = settings.App, appFailure(exec.CodeNotFound) }},
 	{"cli-missing", Warning, func(p *patient) { p.Settings.CLI, p.appFails = p.program+"-gone", appFailure(exec.CodeNotFound) }},
-	{"cli-unsafe", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeUnsuitable) }},
+	{"cli-unsafe", Problem, func(p *patient) { p.Settings.Backend, p.appFails = settings.App, appFailure(exec.CodeUnsuitable) }},
 	{"app-closed", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeNotRunning) }},
-	{"app-outdated", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeTooOld) }},
+	{"app-outdated", Problem, func(p *patient) { p.Settings.Backend, p.appFails = settings.App, appFailure(exec.CodeTooOld) }},
 	{"app-outdated", Warning, func(p *patient) { p.app = "1.11.3 (installer 1.5.0)" }},
 	{"cli-disabled", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeDisabled) }},
 	{"app-fails", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeTimeout) }},
@@ -255,7 +254,7 @@ var faults = []struct {
 		}
 	}},
 	{"journal-unusable", Problem, func(p *patient) {
-		p.Journal = func(gateway.Vault) (*journal.Journal, error) { return nil, errors.New("it belongs to another user") }
+		p.Journal = func(settings.Vault) (*journal.Journal, error) { return nil, errors.New("it belongs to another user") }
 	}},
 	{"cache-unusable", Warning, func(p *patient) { p.env["XDG_CACHE_HOME"] = filepath.Join(p.vault, "cache") }},
 	{"audit-broken", Problem, func(p *patient) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
@@ -84,13 +85,13 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	if invalid == nil {
 		m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
 		m.App = func(ctx context.Context) (string, *failure.Error) { return versionOfApp(ctx, s, std) }
-		m.Journal = func(v gateway.Vault) (*journal.Journal, error) {
-			runner, err := settings.NewRunner(s, std, false, nil)
+		m.Journal = func(v settings.Vault) (*journal.Journal, error) {
+			runner, err := bootstrap.NewRunner(s, std, false, nil)
 			if err != nil {
 				return nil, err
 			}
 			defer runner.Close()
-			g := gateway.New(gateway.Config{Vault: v, Runner: runner, Backend: gateway.Embedded, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
+			g := gateway.New(gateway.Config{Vault: gateway.Vault(v), Runner: runner, Backend: gateway.Embedded, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler)})
 			return g.Journal("")
 		}
 	}
@@ -99,7 +100,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 
 // versionOfApp asks the Obsidian CLI through a gateway whose policy allows nothing else.
 func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams) (string, *failure.Error) {
-	runner, err := settings.NewRunner(s, std, false, nil)
+	runner, err := bootstrap.NewRunner(s, std, false, nil)
 	if err != nil {
 		return "", failure.Of(err)
 	}
@@ -108,7 +109,7 @@ func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams
 	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{"version"}, nil
 	p.Mutations, p.Publish, p.UI = false, false, false
 	g := gateway.New(gateway.Config{
-		Policy: p, Runner: runner, Backend: gateway.App, Session: settings.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
+		Policy: p, Runner: runner, Backend: gateway.App, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
 	})
 	answer := g.Do(ctx, gateway.Request{Command: "version"})
 	if answer.Error != nil {

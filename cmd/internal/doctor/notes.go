@@ -13,7 +13,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
@@ -47,7 +47,7 @@ func (f *found) add(name string) {
 	}
 }
 
-func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
+func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 	c := census{root: v.Folder, names: map[string]string{}}
 	err := filepath.WalkDir(v.Folder, func(name string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil || c.entries >= maxEntries {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
@@ -55,7 +55,7 @@ func (m Machine) state(_ context.Context, r *Report) {
 	}
 	m.pending(r)
 	m.journals(r)
-	if m.Invalid != nil || m.Settings.Backend == gateway.App {
+	if m.Invalid != nil || m.Settings.Backend == settings.App {
 		return
 	}
 	for _, v := range m.Settings.Served {

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
@@ -25,7 +25,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 		if v.Folder == "" {
 			if v.Name != "" || v.ID != "" {
 				served++
-				if m.Settings.Backend != gateway.App {
+				if m.Settings.Backend != settings.App {
 					fix := "give the folder of the vault, or a name that the app lists"
 					if len(m.Known) > 0 {
 						fix = fmt.Sprintf("give the folder of the vault, such as %q", m.Known[0])
@@ -66,7 +66,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 	if len(m.Known) > 0 {
 		fix = fmt.Sprintf("set vault to the folder of your notes, such as %q", m.Known[0])
 	}
-	if m.Settings.Backend == gateway.App {
+	if m.Settings.Backend == settings.App {
 		r.ok("vault", "no vault is set: the app chooses the one that is open")
 		return
 	}
@@ -74,7 +74,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 }
 
 // folder checks that the folder exists and is readable; otherwise nothing else can be checked.
-func (m Machine) folder(v gateway.Served, r *Report) bool {
+func (m Machine) folder(v settings.Served, r *Report) bool {
 	info, err := os.Stat(v.Folder)
 	const why = "no note of it can be read"
 	switch {
@@ -150,7 +150,7 @@ func exists(name string) bool {
 }
 
 // rules checks that access rules name something, and leave something.
-func (m Machine) rules(v gateway.Served, r *Report) {
+func (m Machine) rules(v settings.Served, r *Report) {
 	if !v.Policy.Access.Restrict() {
 		return
 	}

@@ -17,8 +17,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
@@ -42,7 +40,7 @@ func CheckAgentName(name string) error {
 
 type agentTable struct {
 	policy.Agent
-	limits admission.Limits // 0 for those that are not written
+	limits Limits // 0 for those that are not written
 }
 
 type agentTables map[string]agentTable
@@ -156,7 +154,7 @@ func (f *Flags) pickAgent(s *Settings) error {
 	case !defined || agent.Vaults == nil:
 		return nil
 	}
-	var usable []gateway.Served
+	var usable []Served
 	for _, served := range s.Served {
 		if v := served.Vault; agent.MayUse(vaultTable{Vault: v}.label(), v.Name, v.ID, v.Folder) {
 			usable = append(usable, served)

@@ -32,7 +32,7 @@ var configActions = []struct {
 // Command is "vaultwicket config": the settings, and where they come from.
 func Command(_ context.Context, std terminal.Streams, args []string) error {
 	f := NewFlags("config")
-	if err := f.parse(args); err != nil {
+	if err := f.Parse(args); err != nil {
 		return err
 	}
 	var names []string
@@ -82,7 +82,7 @@ type checked struct {
 
 // checkConfig is "config check": all that is wrong with the settings.
 func checkConfig(f *Flags, std terminal.Streams) error {
-	s, err := f.load(std)
+	s, err := f.Settings(std)
 	if err == nil { // settings with which no server could start; commands that serve nothing have no use for them
 		// What there is of a certificate must be whole without an address, too.
 		err = streamable.CheckTLS(streamable.Config{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key})
@@ -154,7 +154,7 @@ type shownVault struct {
 
 // showConfig is "config show": every setting with its origin.
 func showConfig(f *Flags, std terminal.Streams) error {
-	s, err := f.load(std)
+	s, err := f.Settings(std)
 	if err != nil {
 		return err
 	}

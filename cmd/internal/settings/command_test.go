@@ -61,7 +61,7 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 	assert.That(t, problems == nil && len(d.vaults) == 1 && len(d.vaults[0].levels) == 3 && len(d.profiles) == 1, "%v\n%+v", problems, d)
 	file := writeSettings(t, b.String())
 	f := NewFlags("run")
-	require.NoError(t, f.parse([]string{"--config=" + file}))
+	require.NoError(t, f.Parse([]string{"--config=" + file}))
 	require.Value(f.read(world(nil)))(t)
 	for i, row := range table {
 		if f.raws[i].origin != "file "+file || f.raws[i].text != row.fallback {

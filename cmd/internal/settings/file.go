@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -187,6 +186,9 @@ func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 	return "", nil
 }
 
+// codeUnsuitable is exec.CodeUnsuitable: the code of a program that must not be started.
+const codeUnsuitable = "cli_unsuitable"
+
 // CheckCLI refuses a client that is in a vault: an agent may write there.
 func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 	r := f.raws[settingIndex("cli")]
@@ -194,7 +196,7 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 		return nil // a name is looked up, and where it is found is looked at
 	}
 	if vault := s.VaultAround(std, s.CLI); vault != "" {
-		return failure.New(exec.CodeUnsuitable, "move the CLI out of the vault", "setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault)
+		return failure.New(codeUnsuitable, "move the CLI out of the vault", "setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault)
 	}
 	return nil
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
@@ -27,7 +25,7 @@ type managed struct {
 	name   string      // of the file, "" if there is none
 	info   fs.FileInfo // when it was read
 	rights policy.Policy
-	limits admission.Limits  // 0 for those that are not written
+	limits Limits            // 0 for those that are not written
 	agents []string          // that may have rights, nil for all
 	export []string          // targets of the audit log
 	silent bool              // the owner is not told of questions by [notify]
@@ -150,7 +148,7 @@ func (f *Flags) ManagedMutations() bool { return f.bounds.rights.Mutations }
 // ManagedAccess returns the access rules that the machine has for a vault, wherever its root is. They
 // are by the paths of its folder, and of every vault that the folder is in or has in it: one that is known, or
 // has the app's settings. Vaults that are not known are only seen around the folder and right below it.
-func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v gateway.Vault) access.Rules {
+func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.Rules {
 	if !f.bounds.rights.Access.Restrict() {
 		return access.Rules{} // and the app's list is not read
 	}

@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -31,15 +29,15 @@ type reloader struct {
 	std     terminal.Streams
 	log     *slog.Logger
 
-	tables bool             // there were [[vaults]]
-	served []gateway.Served // with the policies in force
-	limits admission.Limits // in force
-	open   bool             // the setting enabled is in force
+	tables bool     // there were [[vaults]]
+	served []Served // with the policies in force
+	limits Limits   // in force
+	open   bool     // the setting enabled is in force
 }
 
 // Tightener is the gateway as the reloader needs it.
 type Tightener interface {
-	Tighten(policies []policy.Policy, limits admission.Limits, disabled bool)
+	Tighten(policies []policy.Policy, limits Limits, disabled bool)
 }
 
 func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
@@ -89,7 +87,7 @@ func (r *reloader) reload(read *source) *source {
 	}
 	if !r.flags.raws[settingIndex("vault")].byFlag() { // otherwise the server was started for one vault
 		for _, t := range s.tables {
-			if !slices.ContainsFunc(r.served, func(served gateway.Served) bool { return served.Vault == t.Vault }) {
+			if !slices.ContainsFunc(r.served, func(served Served) bool { return served.Vault == t.Vault }) {
 				told.add(&told.fresh, fmt.Sprintf("%q", t.label()))
 			}
 		}
@@ -107,7 +105,7 @@ func (r *reloader) reload(read *source) *source {
 		}
 	}
 	if read == nil || len(parts) > 0 { // once is enough for all agents
-		r.log.Log(context.Background(), LevelNote, "settings reloaded: "+cmp.Or(strings.Join(parts, "; "), "nothing became stricter"))
+		r.log.Log(context.Background(), terminal.LevelNote, "settings reloaded: "+cmp.Or(strings.Join(parts, "; "), "nothing became stricter"))
 	}
 	return f.source
 }
@@ -153,7 +151,7 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 }
 
 // stricterLimits returns the stricter of two limits each, as the gateway does.
-func stricterLimits(a, b admission.Limits) admission.Limits {
+func stricterLimits(a, b Limits) Limits {
 	for _, part := range limitParts {
 		if has, wanted := part.of(&a), *part.of(&b); limitCloses(wanted, *has) {
 			*has = wanted
@@ -193,11 +191,11 @@ func accessCloses(a, b policy.Policy) bool {
 // limitParts are the settings of the rates.
 var limitParts = [...]struct {
 	name string
-	of   func(*admission.Limits) *int
+	of   func(*Limits) *int
 }{
-	{"rate", func(l *admission.Limits) *int { return &l.Calls }},
-	{"rate-mutations", func(l *admission.Limits) *int { return &l.Mutations }},
-	{"rate-mutations-hour", func(l *admission.Limits) *int { return &l.MutationsHour }},
+	{"rate", func(l *Limits) *int { return &l.Calls }},
+	{"rate-mutations", func(l *Limits) *int { return &l.Mutations }},
+	{"rate-mutations-hour", func(l *Limits) *int { return &l.MutationsHour }},
 }
 
 // limitCloses reports whether a rate of a is less than one of b. 0 is no limit.
@@ -210,16 +208,26 @@ const (
 	settleFor = 200 * time.Millisecond
 )
 
-// running are the gateways of a process, which take stricter settings together: the files are
+// Running are the gateways of a process, which take stricter settings together: the files are
 // read once for all of them.
-type running struct {
+type Running struct {
+	flags   *Flags // of the settings with which the process started
+	started Settings
+	std     terminal.Streams
+	log     *slog.Logger
+
 	mu     sync.Mutex
 	all    []*reloader
 	read   *source                       // the last that was read, nil for none
 	agents atomic.Pointer[policy.Agents] // those of the last that could be read, nil before the first reload
 }
 
-func (r *running) reload() {
+// NewRunning returns the gateways of a process that started with these settings: none yet.
+func NewRunning(f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *Running {
+	return &Running{flags: f, started: s, std: std, log: log}
+}
+
+func (r *Running) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.read = nil
@@ -231,24 +239,59 @@ func (r *running) reload() {
 	}
 }
 
-// ReloadOnChange has the settings read again while a server runs: at SIGHUP, and when a file of theirs
-// has changed and stays as it is for a moment. It returns what ends that.
-func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
-	o.running.all = append(o.running.all, newReloader(o.Gateway, o.Flags, o.Settings, o.Std, o.Log))
-	o.running.read = o.Flags.source
+// Watch adds the gateway of the process, which has the settings s, and has the settings read again at
+// SIGHUP, and when a file of theirs has changed and stays as it is for a moment. It returns what ends that.
+func (r *Running) Watch(ctx context.Context, g Tightener, s Settings) (stop func()) {
+	r.all = append(r.all, newReloader(g, r.flags, s, r.std, r.log))
+	r.read = r.flags.source
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGHUP) // on Windows it never comes
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		watch(ctx, lookAt(o.Flags.file.name, o.Flags.bounds.name), []fs.FileInfo{o.Flags.file.info, o.Flags.bounds.info}, asked, o.running.reload)
+		watch(ctx, lookAt(r.flags.file.name, r.flags.bounds.name), []fs.FileInfo{r.flags.file.info, r.flags.bounds.info}, asked, r.reload)
 	}()
 	return func() {
 		signal.Stop(asked)
 		cancel()
 		<-done
 	}
+}
+
+// AddAgent adds the gateway of an agent, which open makes of the settings of the agent: as they were
+// when the process started, if the agent was defined then, with what became stricter since.
+func (r *Running) AddAgent(agent string, open func(s Settings) Tightener) error {
+	f := r.flags.again()
+	f.agent = &agent
+	r.mu.Lock() // no change is missed between reading the settings and following them
+	defer r.mu.Unlock()
+	_, early := r.started.Agents[agent]
+	read := r.read
+	if read != nil && !same(lookAt(read.file.name, read.bounds.name)(), []fs.FileInfo{read.file.info, read.bounds.info}) {
+		read = nil // the files have changed since
+	}
+	if f.source = read; early {
+		f.source = r.flags.source
+	}
+	s, err := f.Settings(r.std)
+	if err != nil {
+		return err
+	}
+	one := newReloader(open(s), f, s, r.std, r.log.With("agent", agent))
+	if r.read = f.source; early {
+		r.read = one.reload(read)
+	}
+	r.all = append(r.all, one)
+	return nil
+}
+
+// Agents returns the agents of the settings file as it is now, if it can be read.
+func (r *Running) Agents() policy.Agents {
+	if now := r.agents.Load(); now != nil {
+		return *now
+	}
+	return r.started.Agents
 }
 
 // lookAt returns what looks at files. What cannot be looked at is as if it were not there.

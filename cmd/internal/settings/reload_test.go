@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/internal/access"
@@ -27,11 +28,11 @@ import (
 // tightened is a gateway that only keeps what is in force.
 type tightened struct {
 	policies []policy.Policy
-	limits   admission.Limits
+	limits   Limits
 	disabled bool
 }
 
-func (g *tightened) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
+func (g *tightened) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
 	g.policies = slices.Clone(g.policies)
 	for i, p := range policies {
 		g.policies[i] = g.policies[i].Tighten(p)
@@ -75,7 +76,7 @@ func start(t *testing.T, content string, args ...string) *started {
 		r.policies = append(r.policies, served.Policy)
 	}
 	r.limits, r.disabled = s.Limits, !s.Enabled
-	r.reloader = newReloader(&r.tightened, f, s, std, NewLogger(std.Err, s.logLevel, s.LogJSON))
+	r.reloader = newReloader(&r.tightened, f, s, std, terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON))
 	return r
 }
 
@@ -325,8 +326,12 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	f := NewFlags("serve")
 	s, _, err := f.Load(std, []string{"--config=" + file})
 	require.NoError(t, err)
-	g := gateway.New(gateway.Config{Vaults: s.Served, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: NewLogger(std.Err, s.logLevel, s.LogJSON)})
-	r := newReloader(g, f, s, std, NewLogger(std.Err, s.logLevel, s.LogJSON))
+	var vaults []gateway.Served
+	for _, served := range s.Served {
+		vaults = append(vaults, gateway.Served{Vault: gateway.Vault(served.Vault), Policy: served.Policy})
+	}
+	g := gateway.New(gateway.Config{Vaults: vaults, Limits: admission.Limits(s.Limits), Disabled: !s.Enabled, Session: "1-a", Getenv: std.Getenv, Log: terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON)})
+	r := newReloader(gatewayTightener{g}, f, s, std, terminal.NewLogger(std.Err, s.LogLevel, s.LogJSON))
 
 	stop := make(chan struct{})
 	var calls sync.WaitGroup
@@ -354,6 +359,12 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	calls.Wait()
 	open := allowed(g)
 	assert.That(t, !open["daily:append"] && !open["files"] && open["daily:read"], "open is %v", open)
+}
+
+type gatewayTightener struct{ *gateway.Gateway }
+
+func (t gatewayTightener) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
+	t.Gateway.Tighten(policies, admission.Limits(limits), disabled)
 }
 
 func allowed(g *gateway.Gateway) map[string]bool {

@@ -1,6 +1,7 @@
 // Package settings reads the settings: flags, environment variables, and the settings
 // file with its profiles and vaults. It knows where each value comes from, has the
-// subcommand "config", and takes stricter settings into a running server.
+// subcommand "config", and takes stricter settings into a running server. What is built of
+// them is the business of package bootstrap.
 //
 // Every setting is one row of a table. An unknown, duplicate or invalid setting is an error, because it
 // was meant to be one. A settings file that an agent or another user could write is not read.
@@ -17,9 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
@@ -32,21 +30,20 @@ import (
 // Settings is what a person has chosen, parsed and within its bounds.
 type Settings struct {
 	CLI           string
-	Backend       gateway.Backend
-	Vault         gateway.Vault // the default one
+	Backend       Backend
+	Vault         Vault         // the default one
 	Export        []string      // addresses of targets of the audit log
 	Checkpoints   string        // "state", the path of a command, or ""
 	Policy        policy.Policy // of a vault that has none of its own
 	Timeout       time.Duration
 	MaxOutput     int
-	ResultFormat  string          // json or text
-	DayStart      int             // the hour at which a day begins
-	Embeddings    exec.Embeddings // the server that makes vectors; its address until the model is known
-	model         string          // of that server
-	MarkUntrusted bool            // note text is put between marks
-	Limits        admission.Limits
+	ResultFormat  string // json or text
+	DayStart      int    // the hour at which a day begins
+	Embeddings    Embeddings
+	MarkUntrusted bool // note text is put between marks
+	Limits        Limits
 	Enabled       bool
-	logLevel      slog.Level
+	LogLevel      slog.Level
 	LogJSON       bool
 	Toolsets      []string
 	HTTP          HTTP
@@ -57,8 +54,46 @@ type Settings struct {
 	Reviewed string        // the agent whose past is wanted, "" for everybody's, see [Flags.Reviews]
 	Notify   notify.Config // how the owner is told of questions
 
-	tables []vaultTable     // [[vaults]] of the file
-	Served []gateway.Served // every vault that is served, the default one first
+	tables []vaultTable // [[vaults]] of the file
+	Served []Served     // every vault that is served, the default one first
+}
+
+// Vault says which vault is meant: by its name, its id or its folder, each "" if it is not given.
+type Vault struct {
+	Name   string // as the app knows it
+	ID     string // the app's id, 16 hex digits
+	Folder string // absolute
+	Pinned bool   // the vault of that name or id must have that folder
+}
+
+// Served is a vault with what may be done in it.
+type Served struct {
+	Vault
+	Policy policy.Policy
+}
+
+// Backend says which program answers.
+type Backend string
+
+// The backends. Auto is the Obsidian CLI where it is usable, otherwise the embedded program.
+const (
+	Auto     Backend = "auto"
+	App      Backend = "obsidian"
+	Embedded Backend = "embedded"
+)
+
+// Limits bound what callers may ask for. A zero of one of the rates means no limit.
+type Limits struct {
+	Parallel                        int // calls that run at once
+	Calls, Mutations, MutationsHour int // calls in a minute, and changes in a minute and in an hour
+}
+
+// Embeddings is a server that makes vectors of texts. The zero Embeddings is none.
+type Embeddings struct {
+	Address   string
+	Model     string
+	KeyFile   string // of a key for it, "" for none
+	Elsewhere bool   // it is on another machine
 }
 
 // setting is one row of the table of settings. Each has one name everywhere: the flag --name, the
@@ -139,7 +174,7 @@ var table = [...]setting{
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: number(func(s *Settings) *int { return &s.DayStart }, 0, latestDayStart)},
 	{name: "embeddings-url", example: "http://127.0.0.1:11434/v1", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish, and https beyond a private network", fixed: true, set: setEmbeddings},
 	{name: "embeddings-model", example: "mxbai-embed-large", fallback: "nomic-embed-text", usage: "model of that server", fixed: true, set: func(s *Settings, text string) error {
-		if s.model = text; strings.TrimSpace(text) == "" {
+		if s.Embeddings.Model = text; strings.TrimSpace(text) == "" {
 			return errors.New("the model has no name")
 		}
 		return nil
@@ -156,14 +191,14 @@ var table = [...]setting{
 		return nil
 	}))},
 	{name: "checkpoints", example: "state", usage: "sign where the audit log ends, every hour and when a server ends, with a key in the state folder (state) or by an absolute path of a command (default: state with export, else none)", form: form{pattern: `^$|^state$|` + absolutePattern}, fixed: true, set: func(s *Settings, text string) error {
-		if s.Checkpoints = text; text != "" && text != byState && !filepath.IsAbs(text) {
-			return fmt.Errorf("%q is neither %q nor an absolute path", excerpt.Short(text), byState)
+		if s.Checkpoints = text; text != "" && text != SignedByState && !filepath.IsAbs(text) {
+			return fmt.Errorf("%q is neither %q nor an absolute path", excerpt.Short(text), SignedByState)
 		}
 		return nil
 	}},
 	{name: "log-level", fallback: "warn", usage: "minimum log level: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: func(s *Settings, text string) error {
 		name, err := choice(logLevels, "log level", "debug, info, warn or error")(text)
-		s.logLevel = Levels[name]
+		s.LogLevel = levels[name]
 		return err
 	}},
 	{name: "log-format", fallback: "text", usage: "log format: text or json", form: form{choices: logFormats}, fixed: true, set: func(s *Settings, text string) error {
@@ -223,6 +258,9 @@ const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
 // targetPattern takes addresses as export.Check does, but for those with an IPv6 address.
 const targetPattern = `^(https?://[a-z0-9.-]*[a-z0-9](:[1-9][0-9]{0,4})?/[A-Za-z0-9/_.-]+|syslog\+(tcp|tls)://[a-z0-9.-]*[a-z0-9]:[1-9][0-9]{0,4}|(syslog\+unix|file):///[A-Za-z0-9/_. -]*[A-Za-z0-9_.-])$`
 
+// SignedByState is the value of checkpoints for a key in the state folder.
+const SignedByState = "state"
+
 var tierNames = []string{"v0", "v1", "v2", "v3"}
 
 var resultFormats = []string{"json", "text"}
@@ -232,6 +270,9 @@ var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 	logFormats = []string{"text", "json"}
 )
+
+// levels are what the values of log-level mean.
+var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // settingOf returns the row of a setting by its name.
 func settingOf(name string) (setting, bool) {

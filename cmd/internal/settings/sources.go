@@ -103,22 +103,24 @@ func NewFlags(name string) *Flags {
 // Load reads the settings and returns them with what is left of args. The priority is: flag,
 // environment, profile, file, default. The managed settings of the machine bound what all of them say.
 func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, error) {
-	if err := f.parse(args); err != nil {
+	if err := f.Parse(args); err != nil {
 		return Settings{}, nil, err
 	}
-	s, err := f.load(std)
+	s, err := f.Settings(std)
 	return s, f.Args(), err
 }
 
-func (f *Flags) load(std terminal.Streams) (s Settings, err error) {
+// Settings reads the settings, with the flags as they were parsed.
+func (f *Flags) Settings(std terminal.Streams) (s Settings, err error) {
 	if s, err = f.read(std); err == nil {
 		err = f.agree(&s)
 	}
 	return s, err
 }
 
-func (f *Flags) parse(args []string) error {
-	err := f.Parse(args)
+// Parse reads the flags of args. See [terminal.FlagSet.Parse] for its error.
+func (f *Flags) Parse(args []string) error {
+	err := f.FlagSet.Parse(args)
 	f.given = f.raws
 	return err
 }

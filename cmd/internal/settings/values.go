@@ -11,7 +11,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -54,8 +53,8 @@ func setCLI(s *Settings, text string) error {
 }
 
 func setBackend(s *Settings, text string) error {
-	switch b := gateway.Backend(text); b {
-	case gateway.Auto, gateway.App, gateway.Embedded:
+	switch b := Backend(text); b {
+	case Auto, App, Embedded:
 		s.Backend = b
 		return nil
 	}
@@ -72,17 +71,17 @@ func setVault(s *Settings, text string) error {
 		if err != nil {
 			return err
 		}
-		s.Vault = gateway.Vault{Folder: folder}
+		s.Vault = Vault{Folder: folder}
 		return nil
 	}
 	if err := checkName(text); err != nil {
 		return err
 	}
 	if appvaults.IsID(text) {
-		s.Vault = gateway.Vault{ID: text}
+		s.Vault = Vault{ID: text}
 		return nil
 	}
-	s.Vault = gateway.Vault{Name: text}
+	s.Vault = Vault{Name: text}
 	return nil
 }
 
@@ -193,7 +192,7 @@ const latestDayStart = 12
 
 func setEmbeddings(s *Settings, text string) (err error) {
 	var e embeddings.Endpoint
-	if s.Embeddings.Server = text; text != "" {
+	if s.Embeddings.Address = text; text != "" {
 		e, err = embeddings.ParseEndpoint(text, "any")
 	}
 	s.Embeddings.Elsewhere = e.Elsewhere() != ""

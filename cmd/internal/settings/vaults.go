@@ -10,7 +10,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -21,7 +20,7 @@ import (
 
 // vaultTable is one of the tables [[vaults]] of the file.
 type vaultTable struct {
-	gateway.Vault
+	Vault
 	tier   tiers.Tier              // only with tiered
 	tiered bool                    // the table has a tier
 	levels map[string]access.Level // as written, nil if there are none
@@ -167,13 +166,13 @@ func accessLevel(path string, value any) (access.Level, error) {
 
 // everyVault returns the vaults that the settings speak of, each with what may
 // be done in it: those of the file, or the one of the setting vault.
-func (f *Flags) everyVault(s Settings) []gateway.Served {
+func (f *Flags) everyVault(s Settings) []Served {
 	if len(s.tables) == 0 {
 		v := s.Vault
 		label := vaultTable{Vault: v}.label()
-		return []gateway.Served{{Vault: v, Policy: f.forAgent(s, policy.Unlimited(), label, v.Name, v.ID, v.Folder)}}
+		return []Served{{Vault: v, Policy: f.forAgent(s, policy.Unlimited(), label, v.Name, v.ID, v.Folder)}}
 	}
-	var all []gateway.Served
+	var all []Served
 	for _, t := range s.tables { // over the general policy; nothing in a table opens more
 		own := policy.Unlimited()
 		place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
@@ -182,7 +181,7 @@ func (f *Flags) everyVault(s Settings) []gateway.Served {
 			own.Ceiling = t.tier
 		}
 		own.Access = t.rules
-		all = append(all, gateway.Served{Vault: t.Vault, Policy: f.forAgent(s, own, t.label(), t.Name, t.ID, t.Folder)})
+		all = append(all, Served{Vault: t.Vault, Policy: f.forAgent(s, own, t.label(), t.Name, t.ID, t.Folder)})
 	}
 	return all
 }
@@ -218,7 +217,7 @@ func (f *Flags) agree(s *Settings) error {
 		}
 		picked := s.Served[i]
 		rest := slices.Delete(slices.Clone(s.Served), i, i+1)
-		if s.Served = []gateway.Served{picked}; !r.byFlag() {
+		if s.Served = []Served{picked}; !r.byFlag() {
 			s.Served = append(s.Served, rest...)
 		}
 	}

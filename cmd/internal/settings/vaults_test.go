@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -46,7 +45,7 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
 	require.NoError(t, err)
-	want := []gateway.Vault{
+	want := []Vault{
 		{Name: "Main", ID: "a1b2c3d4e5f60718", Folder: onDrive("/home/me/Main"), Pinned: true}, {Folder: onDrive("/srv/Team")}, {ID: "0123456789abcdef"},
 	}
 	require.That(t, len(s.Served) == len(want), "serves %d vaults", len(s.Served))

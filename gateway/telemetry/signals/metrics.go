@@ -38,7 +38,6 @@ import (
 
 	vm "github.com/VictoriaMetrics/metrics"
 
-	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 )
 
@@ -59,9 +58,17 @@ type Metrics struct {
 // nil; their figures are then left out.
 type Sources struct {
 	Load     func() telemetry.Load
-	Children func() exec.Children
+	Children func() Children
 	Sessions func() int // of clients
 	Dropped  func() uint64
+}
+
+// Children are counts of running processes, as exec.Children.
+type Children struct {
+	Processes    int   // started for one call each
+	Workers      int   // resident programs, including those that begin or end
+	WorkerMemory int64 // resident memory of all workers in bytes; 0 where it is unknown
+	Waiting      int   // calls in the queue of the app
 }
 
 // NewMetrics returns figures that are all zero, of a program of this version.

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -62,8 +61,8 @@ func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
 	ended(m, telemetry.OnlyPlanned, "read", "mcp", telemetry.Decision{}, telemetry.CallEnd{Code: "ok"})
 	m.Follow(Sources{
 		Load: func() telemetry.Load { return telemetry.Load{Running: 2, Waiting: 3} }, Sessions: func() int { return 4 },
-		Children: func() exec.Children {
-			return exec.Children{Processes: 5, Workers: 6, WorkerMemory: 7 << 20, Waiting: 8}
+		Children: func() Children {
+			return Children{Processes: 5, Workers: 6, WorkerMemory: 7 << 20, Waiting: 8}
 		},
 	})
 	families := scrape(t, m)
@@ -118,7 +117,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 		for _, name := range []string{"vaultwicket_sessions", "vaultwicket_worker_memory_bytes", "vaultwicket_export_dropped_total", "vaultwicket_call_duration_seconds"} {
 			assert.That(t, families[name] == nil, "%s is %v", name, families[name])
 		}
-		m.Follow(Sources{Load: func() telemetry.Load { return telemetry.Load{} }, Children: func() exec.Children { return exec.Children{} }})
+		m.Follow(Sources{Load: func() telemetry.Load { return telemetry.Load{} }, Children: func() Children { return Children{} }})
 	}
 }
 

@@ -1,24 +1,25 @@
-package settings
+// Package bootstrap builds the running program from its settings: the runner, the gateways, who
+// observes their calls, and what tells the owner and exports the audit log. Nothing else does.
+package bootstrap
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/notify"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
@@ -26,7 +27,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry/signals"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/release"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
@@ -36,8 +36,8 @@ import (
 
 // Opened is a subcommand's settings, its gateway and the rest of its words.
 type Opened struct {
-	*Flags
-	Settings
+	*settings.Flags
+	settings.Settings
 	Std     terminal.Streams
 	Runner  *exec.Runner
 	Gateway *gateway.Gateway
@@ -46,27 +46,27 @@ type Opened struct {
 	Traces  *signals.Tracing // nil where there is no collector
 	Records *export.Exporter // nil where the audit log is not exported
 	Rest    []string
-	// Remote is the server to call in place of the gateway, nil for none; see [Flags.CallsServer].
+	// Remote is the server to call in place of the gateway, nil for none; see [settings.Flags.CallsServer].
 	// There is neither a runner nor a gateway then.
-	Remote   *Server
+	Remote   *settings.Server
 	Notifier *notify.Notifier // tells the owner of questions, nil for none
 	Activity *Activity        // told of the calls of a server
 
 	messages *terminal.Messages // where Log writes, and where progress is shown
-	running  *running           // the gateways that take stricter settings
+	running  *settings.Running  // the gateways that take stricter settings
 }
 
 // Open reads the settings of a subcommand and builds its gateway. more adds flags of its
 // own, nil for none. The caller closes the runner.
-func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (Opened, error) {
-	f := NewFlags(name)
+func Open(name string, std terminal.Streams, args []string, more func(*settings.Flags)) (Opened, error) {
+	f := settings.NewFlags(name)
 	if more != nil {
 		more(f)
 	}
-	if err := f.parse(args); err != nil {
+	if err := f.Parse(args); err != nil {
 		return Opened{}, err
 	}
-	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args(), running: &running{}}
+	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args()}
 	var err error
 	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {
 		if err == nil && o.Remote.Token == "" {
@@ -74,11 +74,11 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 		}
 		return o, err
 	}
-	s, err := f.load(std)
+	s, err := f.Settings(std)
 	if err != nil {
 		return Opened{}, err
 	}
-	o.Settings, o.Log = s, NewLogger(o.messages, s.logLevel, s.LogJSON)
+	o.Settings, o.Log = s, terminal.NewLogger(o.messages, s.LogLevel, s.LogJSON)
 	// Refuse places that an agent or another user could write to. What only keeps changes from being made
 	// is told once, by a server. The client is looked at again before each start of it, and here so that
 	// a server says at once what every call would.
@@ -125,36 +125,49 @@ func Open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 		}
 	}
 	o.Gateway = o.NewGateway()
+	o.running = settings.NewRunning(f, s, std, o.Log)
 	o.Follow(nil)
 	return o, nil
 }
 
 // NewRunner returns what starts programs. With resident set it keeps them running, and is closed by the caller.
-func NewRunner(s Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
+func NewRunner(s settings.Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	vaults := func() []string { return s.VaultFolders(std) }
-	vectors := s.Embeddings
-	if vectors.Elsewhere && !s.Policy.Publish {
-		return nil, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
-	}
-	if file := vectors.KeyFile; vectors.Server != "" && file != "" {
-		if vault := s.VaultAround(std, file); vault != "" {
-			return nil, failure.New(failure.CodeBadRequest, "move the file out of the vault", "embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault)
-		}
-		if _, err := ownerfiles.ReadToken(file, embeddings.MaxKey); err != nil {
-			return nil, failure.New(failure.CodeBadRequest, "use a file that only you can read, with the key alone", "embeddings-key-file %q: %v", file, err)
-		}
-	}
-	if vectors.Server != "" {
-		vectors.Server += " " + s.model
+	vectors, err := embeddingsOf(s, std)
+	if err != nil {
+		return nil, err
 	}
 	return exec.New(exec.Config{
 		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: Session(), Getenv: std.Getenv, Watch: watch,
 		DayStart: s.DayStart, Embeddings: vectors, SecretsKey: func() []byte { return ownerfiles.Key(ownerfiles.StateFolder(std.Getenv, ""), "secrets.key") },
 	}), nil
+}
+
+// embeddingsOf returns the server that makes vectors. Texts go to another machine only where they may be
+// published, and its key is in a file that no agent can read.
+func embeddingsOf(s settings.Settings, std terminal.Streams) (exec.Embeddings, error) {
+	chosen := s.Embeddings
+	if chosen.Elsewhere && !s.Policy.Publish {
+		return exec.Embeddings{}, &terminal.UsageError{Reason: "embeddings-url names another machine, which requires allow-publish", Advice: "set allow-publish to true, or name a server on this machine"}
+	}
+	vectors := exec.Embeddings{KeyFile: chosen.KeyFile, Elsewhere: chosen.Elsewhere}
+	if chosen.Address == "" {
+		return vectors, nil
+	}
+	if file := chosen.KeyFile; file != "" {
+		if vault := s.VaultAround(std, file); vault != "" {
+			return exec.Embeddings{}, failure.New(failure.CodeBadRequest, "move the file out of the vault", "embeddings-key-file: %q is inside the vault %q, where an agent may read", file, vault)
+		}
+		if _, err := ownerfiles.ReadToken(file, embeddings.MaxKey); err != nil {
+			return exec.Embeddings{}, failure.New(failure.CodeBadRequest, "use a file that only you can read, with the key alone", "embeddings-key-file %q: %v", file, err)
+		}
+	}
+	vectors.Server = chosen.Address + " " + chosen.Model
+	return vectors, nil
 }
 
 // NewGateway returns a gateway of the settings and the programs, whose calls are told to whoever observes.
@@ -168,48 +181,46 @@ func (o Opened) NewGateway() *gateway.Gateway {
 
 func (o Opened) gatewayOf(agent, session string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Vaults: o.Served, Runner: o.Runner, Backend: o.Backend, Limits: o.Limits, Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
+		Vaults: vaultsOf(o.Served), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
 		Agent: agent, Session: session, Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
 	})
+}
+
+func vaultsOf(served []settings.Served) (vaults []gateway.Served) {
+	for _, one := range served {
+		vaults = append(vaults, gateway.Served{Vault: gateway.Vault(one.Vault), Policy: one.Policy})
+	}
+	return vaults
+}
+
+// tightener is a gateway as the settings take what became stricter into it.
+type tightener struct{ *gateway.Gateway }
+
+// Tighten takes what is stricter.
+func (t tightener) Tighten(policies []policy.Policy, limits settings.Limits, disabled bool) {
+	t.Gateway.Tighten(policies, admission.Limits(limits), disabled)
 }
 
 // OfAgent returns a gateway of the same settings and programs for an agent, which takes stricter
 // settings as the one of the server does: it begins with the rights that the agent had when the
 // server was started, if it was defined then. An agent that is not defined is allowed nothing.
-func (o Opened) OfAgent(agent string) (*gateway.Gateway, error) {
-	f := o.Flags.again()
-	f.agent = &agent
-	o.running.mu.Lock() // no change is missed between reading the settings and following them
-	defer o.running.mu.Unlock()
-	_, early := o.Settings.Agents[agent]
-	read := o.running.read
-	if read != nil && !same(lookAt(read.file.name, read.bounds.name)(), []fs.FileInfo{read.file.info, read.bounds.info}) {
-		read = nil // the files have changed since
-	}
-	if f.source = read; early {
-		f.source = o.Flags.source
-	}
-	s, err := f.load(o.Std)
-	if err != nil {
-		return nil, err
-	}
-	o.Settings = s
-	g := o.gatewayOf(agent, newSession())
-	r := newReloader(g, f, s, o.Std, o.Log.With("agent", agent))
-	if o.running.read = f.source; early {
-		o.running.read = r.reload(read)
-	}
-	o.running.all = append(o.running.all, r)
-	return g, nil
+func (o Opened) OfAgent(agent string) (g *gateway.Gateway, err error) {
+	err = o.running.AddAgent(agent, func(s settings.Settings) settings.Tightener {
+		o.Settings = s
+		g = o.gatewayOf(agent, newSession())
+		return tightener{g}
+	})
+	return g, err
+}
+
+// ReloadOnChange has the settings read again while a server runs: at SIGHUP, and when a file of theirs
+// has changed and stays as it is for a moment. It returns what ends that.
+func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
+	return o.running.Watch(ctx, tightener{o.Gateway}, o.Settings)
 }
 
 // AgentsNow returns the agents of the settings file as it is now, if it can be read.
-func (o Opened) AgentsNow() policy.Agents {
-	if now := o.running.agents.Load(); now != nil {
-		return *now
-	}
-	return o.Settings.Agents
-}
+func (o Opened) AgentsNow() policy.Agents { return o.running.Agents() }
 
 // AgentOf returns the agent that access tokens with these values of the claim are of, "" for
 // none or if they are of several.
@@ -271,7 +282,8 @@ func (o Opened) observer() telemetry.Observer {
 // Follow has the metrics ask what is running. sessions is nil where there are none.
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
-		sources := signals.Sources{Load: o.Gateway.Load, Children: o.Runner.Children, Sessions: sessions}
+		children := func() signals.Children { return signals.Children(o.Runner.Children()) }
+		sources := signals.Sources{Load: o.Gateway.Load, Children: children, Sessions: sessions}
 		if o.Records != nil {
 			sources.Dropped = o.Records.Dropped
 		}
@@ -304,77 +316,3 @@ const AtTerminal = "terminal"
 var Session = sync.OnceValue(newSession)
 
 func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }
-
-// Activity notices when a server has had no call for a while. It is told of the calls as an
-// [telemetry.Observer], and costs them next to nothing. The zero Activity is ready for use.
-type Activity struct{ paused atomic.Pointer[pause] }
-
-type pause struct {
-	length time.Duration
-	timer  *time.Timer
-}
-
-// Begin puts off the end of the pause. It wants to hear nothing more of the call.
-func (a *Activity) Begin(ctx context.Context, _ telemetry.CallStart) (context.Context, telemetry.CallObserver) {
-	if p := a.paused.Load(); p != nil {
-		p.timer.Reset(p.length)
-	}
-	return ctx, nil
-}
-
-// AfterPause calls do once no call has begun for so long, and again after the next calls. A call
-// may still be running. stop ends it.
-func (a *Activity) AfterPause(length time.Duration, do func()) (stop func()) {
-	p := &pause{length, time.AfterFunc(length, do)}
-	a.paused.Store(p)
-	return func() {
-		a.paused.Store(nil)
-		p.timer.Stop()
-	}
-}
-
-// TokenVariable contains a bearer token for HTTP, where a file is inconvenient, such as in containers.
-const TokenVariable = "VAULTWICKET_TOKEN"
-
-const maxTokenFile = 16 << 10
-
-// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
-type Server struct{ URL, Token string }
-
-// CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
-// machine: [Opened.Remote] is set then.
-func (f *Flags) CallsServer() {
-	f.StringVar(&f.url, "url", "", "call this server over HTTP, with the token of --token-file or "+TokenVariable)
-}
-
-// Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
-// this machine do not apply: a flag that could only mean them is refused. The token may be missing.
-func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
-	if f.url == "" {
-		return nil, "", nil
-	}
-	usage := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
-	if err := httpguard.CheckURL(f.url); err != nil {
-		return nil, "", usage(fmt.Sprintf("flag \"--url\": %q %v", excerpt.Short(f.url), err), "use the address of the endpoint, such as https://notes.example/mcp")
-	}
-	token := std.Getenv(TokenVariable)
-	for _, r := range f.raws {
-		switch {
-		case !r.byFlag():
-		case r.name == "token-file":
-			text, err := ownerfiles.Read(r.text, maxTokenFile)
-			if err != nil {
-				return nil, "", usage(fmt.Sprintf("token-file %q: %v", excerpt.Short(r.text), err), "use a file that only you can read")
-			}
-			token = strings.TrimSpace(string(text))
-		case r.name == "vault":
-			vault = r.text
-		default:
-			return nil, "", usage(fmt.Sprintf("flag %q has no effect with --url", "--"+r.name), "the server has its own settings")
-		}
-	}
-	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
-	}
-	return &Server{URL: f.url, Token: token}, vault, nil
-}

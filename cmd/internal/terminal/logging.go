@@ -1,4 +1,4 @@
-package settings
+package terminal
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -16,9 +15,6 @@ import (
 // LevelNote is for what a person should read although nothing is wrong. In JSON
 // it is a warning, because log tools know four levels.
 const LevelNote = slog.LevelWarn + 1
-
-// Levels are the values of the setting log-level.
-var Levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // NewLogger returns what writes messages to out: lines for people, or a JSON
 // object a line. Whatever a terminal would obey is written as an escape.
@@ -31,9 +27,9 @@ func NewLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 			}
 			switch a.Value.Kind() {
 			case slog.KindString:
-				return slog.String(a.Key, terminal.Visible(a.Value.String()))
+				return slog.String(a.Key, Visible(a.Value.String()))
 			case slog.KindAny:
-				return slog.String(a.Key, terminal.Visible(fmt.Sprint(a.Value.Any())))
+				return slog.String(a.Key, Visible(fmt.Sprint(a.Value.Any())))
 			}
 			return a
 		}}))

@@ -1,0 +1,93 @@
+package bootstrap
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry/export"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
+)
+
+// startExport starts to send the audit log, nil where the settings name no target and no key. A
+// target or command in a vault is refused: an agent may write there.
+func (o Opened) startExport() (*export.Exporter, error) {
+	if len(o.Export) == 0 && o.Checkpoints == "" {
+		return nil, nil
+	}
+	state, err := settings.StateFolder(o.Std)
+	if err != nil {
+		return nil, err
+	}
+	for _, address := range o.Export {
+		if file := export.FileOf(address); file != "" && o.VaultAround(o.Std, file) != "" {
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: %q is inside the vault %q, where an agent may write", "export", file, o.VaultAround(o.Std, file))}
+		}
+	}
+	c := export.Config{State: state, To: o.Export, Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log, Signer: audit.StateKey(state)}
+	if o.Checkpoints != "" && o.Checkpoints != settings.SignedByState {
+		path, err := filepath.EvalSymlinks(o.Checkpoints)
+		reason := ""
+		if err != nil {
+			reason = err.Error()
+		} else {
+			reason = o.whyUnsafe(path)
+		}
+		if reason != "" {
+			return nil, &terminal.UsageError{Reason: fmt.Sprintf("setting %q: the command %q %s", "checkpoints", o.Checkpoints, reason)}
+		}
+		c.Signer = commandKey(path)
+	}
+	return export.Start(c)
+}
+
+// whyUnsafe says why an agent or another user could change a program, "" if neither could.
+func (o Opened) whyUnsafe(program string) string {
+	reason, err := ownerfiles.CheckProgram(program, ownerfiles.Surroundings{Vaults: func() []string { return o.VaultFolders(o.Std) }, Home: o.Std.Getenv("HOME")})
+	if err != nil {
+		return err.Error()
+	}
+	return reason
+}
+
+// commandKey is the [audit.Signer] of a command, such as one for a hardware token: with the argument
+// "public" it prints the public key in base64, and with "sign" the signature of its input.
+type commandKey string
+
+const (
+	signFor   = 30 * time.Second // a person may have to touch the token
+	maxSigned = 4096             // bytes of an answer
+)
+
+// Public returns the public key.
+func (c commandKey) Public() (ed25519.PublicKey, error) {
+	key, err := c.run("public", "")
+	if err == nil && len(key) != ed25519.PublicKeySize {
+		err = fmt.Errorf("the command %q prints no public key of Ed25519", string(c))
+	}
+	return key, err
+}
+
+// Sign signs a text.
+func (c commandKey) Sign(text []byte) ([]byte, error) { return c.run("sign", string(text)) }
+
+func (c commandKey) run(verb, stdin string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), signFor)
+	defer cancel()
+	end := process.Child{Path: string(c), Name: string(c), Args: []string{verb}, Env: os.Environ(), Stdin: stdin, Keep: maxSigned}.Run(ctx)
+	if end.Kind != process.Exited || end.Exit != 0 {
+		return nil, fmt.Errorf("the command %q ended with status %d", string(c), end.Exit)
+	}
+	text, _ := end.Stdout.Text()
+	return base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+}

@@ -1,0 +1,62 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vaultwicket/vaultwicket/gateway/notify"
+)
+
+func notifyKeys() []tableKey[notify.Config] {
+	secretFile := object{"type": "string", "minLength": 1, "pattern": absolutePattern}
+	webTarget := object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
+	oneProgram := object{"type": "array", "minItems": 1, "prefixItems": []object{{"type": "string", "pattern": absolutePattern}}, "items": object{"type": "string", "minLength": 1}}
+	return []tableKey[notify.Config]{
+		{"ntfy", "URL of a topic of ntfy, such as https://ntfy.sh/a-name-that-nobody-guesses", webTarget, notifyText(func(c *notify.Config) *string { return &c.Ntfy })},
+		{"ntfy-token-file", "private file with an access token for the topic (default: none)", secretFile, notifyText(func(c *notify.Config) *string { return &c.NtfyTokenFile })},
+		{"webhook", "URL that a signed message is posted to", webTarget, notifyText(func(c *notify.Config) *string { return &c.Webhook })},
+		{"webhook-secret-file", "private file with the key of the signatures, at least 16 bytes; needed for webhook", secretFile, notifyText(func(c *notify.Config) *string { return &c.WebhookSecretFile })},
+		{"command", "list of the absolute path of a program and its arguments; the message is one more argument", oneProgram, func(r *reading, c *notify.Config, value any, at []string) error {
+			err := nameList(func(c *notify.Config) *[]string { return &c.Command }, "the path of a program and its arguments")(r, c, value, at)
+			if err == nil && len(c.Command) == 0 {
+				err = errors.New("is empty")
+			}
+			return err
+		}},
+	}
+}
+
+func notifyText(to func(*notify.Config) *string) func(*reading, *notify.Config, any, []string) error {
+	return func(_ *reading, c *notify.Config, value any, _ []string) (err error) {
+		if *to(c), err = oneText(value); err == nil && *to(c) == "" {
+			err = fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
+		}
+		return err
+	}
+}
+
+func (r *reading) notify(value any) (c notify.Config) {
+	if value == nil {
+		return c
+	}
+	values, ok := value.(map[string]any)
+	if !ok {
+		r.report([]string{"notify"}, "%q is %s, want a table [notify]", "notify", typeName(value))
+		return c
+	}
+	if !readKeys(r, notifyKeys(), &c, values, []string{"notify"}, "setting %q", "notify.", "unknown key") {
+		return notify.Config{}
+	}
+	if err := c.Check(); err != nil {
+		r.report([]string{"notify"}, "[notify]: %v", err)
+		return notify.Config{}
+	}
+	return c
+}
+
+// NotifyIgnored reports whether the settings file says how the owner is told, and the managed
+// settings of the machine forbid it.
+func (f *Flags) NotifyIgnored() bool {
+	told := f.file.notify
+	return f.bounds.silent && (told.Ntfy != "" || told.Webhook != "" || len(told.Command) > 0)
+}

@@ -1,0 +1,57 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/httpguard"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+)
+
+// TokenVariable contains a bearer token for HTTP, where a file is inconvenient, such as in containers.
+const TokenVariable = "VAULTWICKET_TOKEN"
+
+const maxTokenFile = 16 << 10
+
+// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
+type Server struct{ URL, Token string }
+
+// CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
+// machine: the Remote of an opened subcommand is set then.
+func (f *Flags) CallsServer() {
+	f.StringVar(&f.url, "url", "", "call this server over HTTP, with the token of --token-file or "+TokenVariable)
+}
+
+// Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
+// this machine do not apply: a flag that could only mean them is refused. The token may be missing.
+func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
+	if f.url == "" {
+		return nil, "", nil
+	}
+	usage := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
+	if err := httpguard.CheckURL(f.url); err != nil {
+		return nil, "", usage(fmt.Sprintf("flag \"--url\": %q %v", excerpt.Short(f.url), err), "use the address of the endpoint, such as https://notes.example/mcp")
+	}
+	token := std.Getenv(TokenVariable)
+	for _, r := range f.raws {
+		switch {
+		case !r.byFlag():
+		case r.name == "token-file":
+			text, err := ownerfiles.Read(r.text, maxTokenFile)
+			if err != nil {
+				return nil, "", usage(fmt.Sprintf("token-file %q: %v", excerpt.Short(r.text), err), "use a file that only you can read")
+			}
+			token = strings.TrimSpace(string(text))
+		case r.name == "vault":
+			vault = r.text
+		default:
+			return nil, "", usage(fmt.Sprintf("flag %q has no effect with --url", "--"+r.name), "the server has its own settings")
+		}
+	}
+	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil, "", usage("the token has characters that a header cannot carry", "give the file of the token with --token-file")
+	}
+	return &Server{URL: f.url, Token: token}, vault, nil
+}
