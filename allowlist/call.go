@@ -82,6 +82,9 @@ func (c Call) Shows() bool { return c.shows }
 // Sends reports whether the call can carry data off the machine although its effect is not Publishes.
 func (c Call) Sends() bool { return c.of().sends }
 
+// OpensWeb reports whether the call opens a web address.
+func (c Call) OpensWeb() bool { return c.of().opensWeb }
+
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
 // command, of one of its parameters or of some together.
 func (c Call) EmbeddedOnly() bool {
@@ -214,8 +217,66 @@ func (c Call) String() string { return strings.Join(c.Items(), " ") }
 // PathAccess returns which access the paths of the call need.
 func (c Call) PathAccess() PathAccess { return c.of().access }
 
+// Naming returns how the answer of the call tells which files it is about, besides those that the call names.
+func (c Call) Naming() Naming {
+	r := c.of()
+	if r.reach == reachNothing {
+		return NamesNothing
+	}
+	if r.naming.how <= NamesNotAll || r.naming.how == NamesNothing || r.naming.holds(c) {
+		return r.naming.how
+	}
+	return NamesNotAll
+}
+
+// holds reports whether the answer of a call tells what the row says.
+func (n naming) holds(c Call) bool {
+	format, _ := c.Param("format")
+	inForm := n.forms == nil || slices.Contains(n.forms, format)
+	if !inForm || c.has("total") || slices.ContainsFunc(n.not, c.has) {
+		return false
+	}
+	if n.plain && c.HasValue(callsFunction) {
+		return false
+	}
+	columns, _ := c.Param(n.columns)
+	return !strings.Contains(columns, "path")
+}
+
+func callsFunction(value string) bool { return strings.Contains(value, "(") }
+
+// AskedInFull returns the parameters of the call whose values a question to the user shows in full, because they
+// decide what is changed, in the order of the row.
+func (c Call) AskedInFull() []string {
+	var names []string
+	for _, p := range c.of().params {
+		if p.isAskedInFull() && c.has(p.name) {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+func (p *param) isAskedInFull() bool {
+	return p.asked == askedInFull || p.asked == 0 && p.kind.long()
+}
+
 // PrintsNote reports whether the answer of the call is the complete text of one note.
 func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatter") }
+
+// IsProbe reports whether the answer is the version of the program.
+func (c Call) IsProbe() bool { return c.of().probes }
+
+// BuiltIn reports whether the app has the command without any plugin.
+func (c Call) BuiltIn() bool { return c.of().builtIn }
+
+// OfTemplates reports whether the call works on the folder of templates.
+func (c Call) OfTemplates() bool { return c.of().ofTemplates }
+
+// PrintsNamed reports whether the answer is text of the one file that the call names, as it is.
+func (c Call) PrintsNamed() bool { return c.of().printsNamed() }
+
+func (r *row) printsNamed() bool { return r.printsNote && r.reach == reachNote }
 
 // IsDaily reports whether the call is about a daily note: it may be about another note tomorrow.
 func (c Call) IsDaily() bool { return c.of().target == targetDaily }

@@ -75,6 +75,58 @@ func TakesData(command, name string) bool {
 	return p != nil && p.kind == kindData
 }
 
+// What answers suggest by itself, whichever the command was.
+const (
+	FindsNotes    = "find"    // finds a note of which the name or words are not known exactly
+	ListsHeadings = "outline" // tells which part of a long note is worth reading
+)
+
+// Wider returns the command that may find something where another one has found nothing, "" for none.
+func Wider(command string) string { return known(command).wider }
+
+// Maker returns the command that makes the note that another one needs, "" if none is to be suggested.
+func Maker(command string) string { return known(command).maker }
+
+// OfFolders returns the command that does to folders what another one does to files, "" for none.
+func OfFolders(command string) string { return known(command).ofFolders }
+
+// TakesBack reports whether a command takes changes back.
+func TakesBack(command string) bool { return known(command).undoes }
+
+// AnswersApart reports whether a process of its own answers a command, see [Call.Apart].
+func AnswersApart(command string) bool { return known(command).apart }
+
+// ListsVaults reports whether a command reads the list of vaults that the app keeps outside of the vault.
+func ListsVaults(command string) bool { return known(command).listsVaults }
+
+// PrintsNamed reports whether the answer of a command is text of the one file that it names, see
+// [Call.PrintsNamed].
+func PrintsNamed(command string) bool { return known(command).printsNamed() }
+
+// OwnAnswerNamesNotes reports whether the gateway itself answers a command, and the answer has names of notes.
+func OwnAnswerNamesNotes(command string) bool {
+	r := known(command)
+	return r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
+}
+
+// Verb says what a command does to a note, for people: "wants to [Wants] [Before] Plan.md", "[Did] [Before]
+// Plan.md". Before is "" where the name of the note follows at once.
+type Verb struct{ Wants, Did, Before string }
+
+// VerbOf returns the verb of a command. ok is false for one that is unknown, or can never be enabled.
+func VerbOf(command string) (v Verb, ok bool) {
+	of := known(command).verb
+	return Verb{of.wants, of.did, of.before}, of != verb{}
+}
+
+// known returns the row of a command, that of the zero Call for a name that the table does not have.
+func known(command string) *row {
+	if r := find(command); r != nil {
+		return r
+	}
+	return &noRow
+}
+
 func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,

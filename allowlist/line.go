@@ -87,6 +87,11 @@ func (k kind) free() bool {
 	return k == kindText || k == kindContent || k == kindData || k == kindName || k == kindURL
 }
 
+// long reports whether values of the kind can be longer than what is shown of a parameter beside others.
+func (k kind) long() bool {
+	return k == kindText || k == kindContent || k == kindData || k == kindURL
+}
+
 // rewritten reports whether the client changes s on its way: it turns \n and \t into a line break and a
 // tab, and no number of backslashes protects them (recorded on 1.12.7; \r by one report).
 func rewritten(s string) bool {

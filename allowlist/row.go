@@ -16,6 +16,7 @@ type row struct {
 	shows       []string // parameters that also move the focus or open a view
 	alwaysShows bool     // every call does
 	sends       bool     // can carry data off the machine although its effect is not Publishes
+	opensWeb    bool     // opens a web address, which can carry data to whom it belongs
 	target      target
 	targets     []string // parameters that name the notes in place of one target
 	reach       reach
@@ -27,6 +28,8 @@ type row struct {
 	needs     []need        // parameters that mean nothing without another one
 	since     tiers.Version // first release that takes the parameters as given here; zero means 1.12.0
 	reply     Reply
+	verb      verb       // what it does, for people; every command that can be enabled has one
+	naming    naming     // how its answer tells which files it is about; see there who has to state it
 	access    PathAccess // of the paths of a call, where it does not follow from the effect
 	steps     []rowStep  // that a call takes on the app
 
@@ -43,6 +46,14 @@ type row struct {
 	// followsLinks marks a command of which the embedded CLI does more than the app: it changes
 	// the links to the moved file. The app is asked only if the folder of the vault is unknown.
 	followsLinks bool
+	builtIn      bool   // the app has it without any plugin: a vault that does not know it is not ready
+	probes       bool   // the answer is the version, by which a program is known before it answers others
+	ofTemplates  bool   // works on the folder of templates, of which the app says if there is none
+	listsVaults  bool   // reads the list of vaults that the app keeps outside of the vault
+	undoes       bool   // takes changes back
+	wider        string // the command that may find something where this one finds nothing, "" for none
+	maker        string // the command that makes the note that this one needs, "" if it does so itself, or none does
+	ofFolders    string // the command that does the same to a folder, "" for none
 	// searches marks a command of which an answer depends on texts that are not in it. The app searches
 	// notes with their secrets, the embedded CLI without.
 	searches bool
@@ -84,7 +95,52 @@ type param struct {
 	terse        bool     // its choices are left out there
 	ofFolder     bool     // a destination of a folder, whose name has no extension
 	more         bool     // the limit of a command that prints few rows without it
+	asked        asked    // how a question to the user shows the value
 }
+
+// asked says how a question about a call shows the value of a parameter.
+type asked uint8
+
+// The zero value shows free text in full, and of other kinds, which are short, what fits.
+const (
+	askedInFull   asked = iota + 1 // it decides what is changed: nothing is asked without all of it
+	askedByChange                  // what it does is shown: the change of the files, or their names
+)
+
+// verb says what a command does, in the sentences of [Verb].
+type verb struct{ wants, did, before string }
+
+// naming says how the answer of a command tells which files it is about. Every command states how that
+// shows something and of which the reach is any note, so that a listing cannot be forgotten. Answers that
+// are a number, by the parameter total, never tell.
+type naming struct {
+	how   Naming
+	forms []string // the values of format with which it is so, "" for none given; nil for all
+	not   []string // parameters with which it is not so
+	plain bool     // it is not so where a value calls a function, which can read any note
+	// columns is the parameter that names the columns, "" for none: one labelled path takes the place
+	// of the path of the file.
+	columns string
+}
+
+// Naming is how an answer tells which files it is about.
+type Naming uint8
+
+const (
+	NamingUnstated   Naming = iota // the zero value: the answer may be about any note
+	NamesNotAll                    // the answer may be about notes that it does not name
+	NamesFiles                     // every row is about the files that it names, and so are the notices
+	NamesFilesInRows               // every row is; a notice can have words of any note
+	NamesTags                      // every row is about the notes with the tag that it names
+	NamesNothing                   // the answer is about no note
+)
+
+var (
+	namesNotAll      = naming{how: NamesNotAll}
+	namesFiles       = naming{how: NamesFiles}
+	namesFilesInRows = naming{how: NamesFilesInRows}
+	namesNothing     = naming{how: NamesNothing}
+)
 
 // kind is the type of a parameter and decides its bounds, see kind.go.
 type kind uint8

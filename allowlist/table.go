@@ -104,11 +104,11 @@ var (
 
 	canvasByName = param{name: "file", kind: kindLink, summary: "The canvas by its name, as in a link"}
 	canvasByPath = param{name: "path", kind: kindPath, summary: "The canvas by its path in the vault"}
-	nodeID       = param{name: "id", kind: kindText, required: true, summary: "Its id, or what the card or group shows"}
-	cardText     = param{name: "text", kind: kindContent, summary: "The text of a card"}
+	nodeID       = param{name: "id", kind: kindText, asked: askedByChange, required: true, summary: "Its id, or what the card or group shows"}
+	cardText     = param{name: "text", kind: kindContent, asked: askedByChange, summary: "The text of a card"}
 	cardNote     = param{name: "note", kind: kindLink, summary: "The note or file that a card shows, as in a link"}
-	cardURL      = param{name: "url", kind: kindURL, rare: true, summary: "The web address that a card shows"}
-	nodeLabel    = param{name: "label", kind: kindText, summary: "The label of a group; in canvas:set also of an edge"}
+	cardURL      = param{name: "url", kind: kindURL, asked: askedByChange, rare: true, summary: "The web address that a card shows"}
+	nodeLabel    = param{name: "label", kind: kindText, asked: askedByChange, summary: "The label of a group; in canvas:set also of an edge"}
 	nodeX        = param{name: "x", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its left side in pixels"}
 	nodeY        = param{name: "y", kind: kindNumber, least: -maxPixels, most: maxPixels, rare: true, summary: "Its top in pixels"}
 	nodeWidth    = param{name: "width", kind: kindNumber, least: 1, most: maxPixels, rare: true, summary: "Its width in pixels"}
@@ -117,12 +117,12 @@ var (
 
 	viewNamed     = param{name: "view", kind: kindName, required: true, summary: "The view by its name or number"}
 	viewType      = param{name: "type", kind: kindChoice, rare: true, choices: viewTypes, summary: "How it is shown"}
-	viewFilters   = param{name: "filters", kind: kindText, rare: true, summary: "Its filters: an expression, or in JSON a list or and, or, not"}
-	viewOrder     = param{name: "order", kind: kindText, rare: true, summary: "Its columns, with commas between"}
-	viewSort      = param{name: "sort", kind: kindText, rare: true, summary: "Its order: properties with commas between, each with asc or desc"}
-	viewGroup     = param{name: "group", kind: kindText, rare: true, summary: "The property by which rows are grouped, with asc or desc"}
+	viewFilters   = param{name: "filters", kind: kindText, asked: askedByChange, rare: true, summary: "Its filters: an expression, or in JSON a list or and, or, not"}
+	viewOrder     = param{name: "order", kind: kindText, asked: askedByChange, rare: true, summary: "Its columns, with commas between"}
+	viewSort      = param{name: "sort", kind: kindText, asked: askedByChange, rare: true, summary: "Its order: properties with commas between, each with asc or desc"}
+	viewGroup     = param{name: "group", kind: kindText, asked: askedByChange, rare: true, summary: "The property by which rows are grouped, with asc or desc"}
 	viewLimit     = param{name: "limit", kind: kindNumber, rare: true, most: maxRows, summary: "Maximum number of rows; 0 for none"}
-	viewSummaries = param{name: "summaries", kind: kindText, rare: true, summary: "Its summaries, such as rating: Average, pages: Sum"}
+	viewSummaries = param{name: "summaries", kind: kindText, asked: askedByChange, rare: true, summary: "Its summaries, such as rating: Average, pages: Sum"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	rareTotal   = param{name: "total", kind: kindFlag, rare: true, summary: "Answer with the number only"}
@@ -141,7 +141,7 @@ var (
 	tersePeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, terse: true, summary: "How long the time is that the note is about"}
 	dayInPeriod = param{name: "date", kind: kindDate, summary: "A day in it, such as 2026-W47 or last month (default: today)"}
 
-	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
+	newText     = param{name: "content", kind: kindContent, asked: askedByChange, required: true, summary: "The text to add"}
 	inlineEnd   = param{name: "inline", kind: kindFlag, rare: true, summary: "Continue the last line"}
 	inlineStart = param{name: "inline", kind: kindFlag, rare: true, summary: "Put no line break behind the text"}
 	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
@@ -154,16 +154,16 @@ var (
 
 	// Changes across the vault. A name is rarely meant in one folder only.
 	inFolder    = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
-	ofSearch    = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
+	ofSearch    = param{name: "query", kind: kindText, asked: askedInFull, rare: true, summary: "Only notes that this search finds"}
 	newName     = param{name: "to", kind: kindName, required: true, summary: "The new name"}
 	setFolder   = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
 	leaveEmbed  = param{name: "embed", kind: kindFlag, rare: true, summary: "Leave an embed in place of a link"}
 	theProperty = param{name: "name", kind: kindName, required: true, summary: "The property"}
-	itemsOfList = param{name: "value", kind: kindText, required: true, summary: "The items; commas separate them, quotation marks keep one together"}
+	itemsOfList = param{name: "value", kind: kindText, asked: askedByChange, required: true, summary: "The items; commas separate them, quotation marks keep one together"}
 	newFolder   = param{name: "to", kind: kindDestination, required: true, ofFolder: true, summary: "Folder/ to keep the name, or the new path"}
 	theFolder   = param{name: "path", kind: kindFolder, required: true, summary: "The folder"}
 	linksToo    = param{name: "links", kind: kindChoice, choices: linkChoices, embeddedOnly: true, rare: true, summary: "Change the links to the file (default), or keep them as they are"}
-	setResults  = param{name: "query", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
+	setResults  = param{name: "query", kind: kindText, asked: askedInFull, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
 
 	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}
 	createHeading = param{name: "create-heading", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Make the heading if it is missing"}
@@ -172,7 +172,7 @@ var (
 	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
 	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "The first day on which it can be done"}
 
-	taskByText  = param{name: "text", kind: kindText, embeddedOnly: true, rare: true, summary: "The one task with all these words"}
+	taskByText  = param{name: "text", kind: kindText, asked: askedByChange, embeddedOnly: true, rare: true, summary: "The one task with all these words"}
 	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
 	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
 	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}
@@ -229,3 +229,16 @@ var (
 )
 
 const maxRows = 1_000_000 // more than any vault has files
+
+// When the answers of single commands name the files that they are about.
+var (
+	// JSON has the path of each file, texts are those of the columns. What is added to the rows is about all.
+	queryNaming = naming{how: NamesFiles, forms: rowsWithPaths, not: besidesRows, plain: true, columns: "select"}
+	tasksNaming = naming{how: NamesFiles, forms: onlyJSON}
+	tagsNaming  = naming{how: NamesTags, forms: textTables}
+
+	rowsWithPaths = []string{"", "json", "paths"}
+	besidesRows   = []string{"groups", "summaries", "explain"}
+	onlyJSON      = []string{"json"}
+	textTables    = []string{"", "tsv", "csv"}
+)

@@ -96,6 +96,91 @@ func TestEveryOpenRowStatesItsReply(t *testing.T) {
 	})
 }
 
+// A command that can be enabled says what it does in words for people. One that never can be is named as it is.
+func TestEveryOpenRowStatesItsVerb(t *testing.T) {
+	word := regexp.MustCompile(`^[a-zA-Z]+( [a-zA-Z]+)*$`)
+	eachRow(func(r *row) {
+		if isRestricted(r) {
+			assert.That(t, r.verb == verb{}, "%s is restricted and has the verb %q", r.name, r.verb)
+			return
+		}
+		assert.That(t, word.MatchString(r.verb.wants) && word.MatchString(r.verb.did), "%s states no verb: %q", r.name, r.verb)
+		assert.That(t, r.verb.before == "" || word.MatchString(r.verb.before), "%s: %q before a note", r.name, r.verb.before)
+		got, ok := VerbOf(r.name)
+		assert.That(t, ok && got == Verb{r.verb.wants, r.verb.did, r.verb.before}, "%s: the verb %q", r.name, got)
+	})
+	_, ok := VerbOf("nothing")
+	assert.That(t, !ok, "a name that is no command has a verb")
+}
+
+// What a command answers may be about any note unless its row says more: a listing that states nothing is
+// not forgotten, because each that shows something and is not about one note has to state it.
+func TestEveryRowThatShowsNotesStatesWhichItNames(t *testing.T) {
+	eachRow(func(r *row) {
+		shows := !isRestricted(r) && !r.effect.Mutates() && r.reach != reachNote && r.reach != reachNothing
+		assert.Equal(t, r.naming.how != NamingUnstated, shows, "%s states which files its answer names", r.name)
+		formats := []string{""}
+		if p := r.param("format"); p != nil {
+			formats = append(formats, p.choices...)
+		}
+		for _, form := range r.naming.forms {
+			assert.That(t, slices.Contains(formats, form), "%s names files in the format %q, which it does not have", r.name, form)
+		}
+		for _, name := range r.naming.not {
+			assert.That(t, r.param(name) != nil, "%s speaks of %s, which it does not have", r.name, name)
+		}
+		assert.That(t, r.naming.columns == "" || r.param(r.naming.columns) != nil, "%s speaks of %s, which it does not have", r.name, r.naming.columns)
+	})
+	assert.Equal(t, Call{}.Naming(), NamingUnstated, "the naming of the zero call")
+}
+
+func TestWhichAnswersNameTheirFiles(t *testing.T) {
+	for line, want := range map[string]Naming{
+		"files": NamesFiles, "files total": NamesNotAll, "search query=a format=json": NamesFiles, "search query=a total": NamesNotAll,
+		"find query=a": NamesFilesInRows, "tags": NamesTags, "tags counts format=csv": NamesTags, "tags format=json": NamesNotAll, "tags total": NamesNotAll,
+		"tasks": NamesNotAll, "tasks format=json": NamesFiles, "tasks format=csv": NamesNotAll, "tasks format=json total": NamesNotAll,
+		"query": NamesFiles, "query format=paths": NamesFiles, "query format=csv": NamesNotAll, "query format=tsv": NamesNotAll, "query format=md": NamesNotAll,
+		"query groups": NamesNotAll, "query summaries": NamesNotAll, "query explain": NamesNotAll,
+		"query select=rating": NamesFiles, "query select=path:rating": NamesNotAll, "query where=file(a)": NamesNotAll, "base:query path=A.base": NamesNotAll,
+		"properties": NamesNotAll, "approvals": NamesNothing, "undo:list": NamesNotAll, "version": NamesNothing, "read path=A.md": NamingUnstated,
+	} {
+		words := strings.Fields(line)
+		call := require.Value(ParseWords(words[0], words[1:]))(t)
+		assert.Equal(t, call.Naming(), want, "%s", line)
+	}
+}
+
+// A question about a change shows in full what decides it. For each long value that a call which does more
+// than read can have, the row says whether that is so, or whether the change of the files shows it.
+func TestEveryLongValueOfAChangeIsStated(t *testing.T) {
+	var full []string
+	eachRow(func(r *row) {
+		changes := !isRestricted(r) && (r.effect != tiers.Reads || len(r.when) > 0)
+		for i := range r.params {
+			p := &r.params[i]
+			if changes && p.kind.long() {
+				assert.That(t, p.asked != 0, "%s %s: how a question shows it is not stated", r.name, p.name)
+			}
+			if changes && p.isAskedInFull() {
+				full = append(full, r.name+" "+p.name)
+			}
+		}
+	})
+	assert.Equal(t, strings.Join(full, ", "), "move query, property:set query, property:add query, property:remove-item query, search:open query, "+
+		"note:replace old, note:replace new, find:send host, find:send model, base:set where, vault:replace old, vault:replace new, vault:replace query, "+
+		"web url", "what is asked in full")
+	assert.That(t, (&param{kind: kindText}).isAskedInFull() && !(&param{kind: kindFlag}).isAskedInFull(), "a long value of which nothing is stated is not asked in full")
+}
+
+func TestSuggestedCommandsExist(t *testing.T) {
+	eachRow(func(r *row) {
+		for _, name := range []string{r.wider, r.maker, r.ofFolders} {
+			assert.That(t, name == "" || Exists(name), "%s suggests %q, which is no command", r.name, name)
+		}
+	})
+	assert.That(t, Exists(FindsNotes) && Exists(ListsHeadings), "what answers suggest is no command")
+}
+
 // What a person may rely on of single rows, whatever the catalogue says.
 func TestEffectsOfWholeCalls(t *testing.T) {
 	tests := []struct {
@@ -350,7 +435,19 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		"names a new note":     {func(r *row) bool { return r.newNote != "" }, "create"},
 		"prints a note":        {func(r *row) bool { return r.printsNote }, "daily:read read"},
 		"random":               {func(r *row) bool { return r.random }, "random random:read"},
-		"own answer":           {func(r *row) bool { return r.ownAnswer != AnswersNothing }, "help undo:list approvals"},
+		"opens a web address":  {func(r *row) bool { return r.opensWeb }, "web"},
+		"takes changes back":   {func(r *row) bool { return r.undoes }, "undo"},
+		"is a probe":           {func(r *row) bool { return r.probes }, "version"},
+		"is answered apart":    {func(r *row) bool { return r.apart }, "attachment:text"},
+		"lists vaults":         {func(r *row) bool { return r.listsVaults }, "vaults"},
+		"is of templates":      {func(r *row) bool { return r.ofTemplates }, "templates template:read template:insert"},
+		"prints what is named": {(*row).printsNamed, "read"},
+		"suggests another":     {func(r *row) bool { return r.wider != "" }, "search search:context"},
+		"suggests a maker":     {func(r *row) bool { return r.maker != "" }, "append prepend"},
+		"is of files":          {func(r *row) bool { return r.ofFolders != "" }, "move rename copy delete"},
+		"is built in": {func(r *row) bool { return r.builtIn },
+			"help version file files folder folders open create read append prepend move rename delete vault vaults"},
+		"own answer": {func(r *row) bool { return r.ownAnswer != AnswersNothing }, "help undo:list approvals"},
 	} {
 		var names []string
 		for _, part := range table {

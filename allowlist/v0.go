@@ -5,44 +5,62 @@ import "github.com/vaultwicket/vaultwicket/tiers"
 // v0Rows: daily and random notes, and the two commands that tell what there is.
 var v0Rows = []row{
 	// The gateway probes the client with it, so it is open in every tier.
-	{name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+	{name: "help", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"ask for help", "asked for help", "on"}, builtIn: true,
+		target: targetNone, reach: reachNothing,
 		summary: "List the enabled commands, or explain one",
 		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}}, since: tiers.Version{1, 12, 2}, // the name of one command
 		reply: Reply{Kind: Facts}, ownAnswer: AnswersHelp},
 	// As help: the version gate needs it.
-	{name: "version", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+	{name: "version", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"ask for the version", "asked for the version", "of"}, probes: true, builtIn: true,
+		target: targetNone, reach: reachNothing,
 		summary: "Print the versions of the app and of its installer", reply: Reply{Kind: Facts}},
 	// It makes a missing note, from a template that may run scripts. The call
 	// does not show whether the note is there, so it counts as a write.
-	{name: "daily", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
+	{name: "daily", tier: tiers.V0, effect: tiers.Writes,
+		verb:    verb{"open the daily note", "opened the daily note", ""},
+		target:  targetDaily,
 		summary: "Open today's daily note in the app, making it if it is missing", alwaysShows: true,
 		params: []param{{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "Where to open it"}},
 		reply:  Reply{Kind: Quiet}},
-	{name: "daily:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
+	{name: "daily:path", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"ask for the path of the daily note", "asked for the path of the daily note", ""}, naming: namesNotAll,
+		target:  targetDaily,
 		summary: "Print the path of today's daily note, made or not", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
 		since: tiers.Version{1, 12, 2}, reply: Reply{Kind: Facts}},
 	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
 	// never sent to the app: steps reads the note by its path.
-	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, summary: "Print today's daily note",
+	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"read the daily note", "read the daily note", ""}, naming: namesNotAll,
+		target: targetDaily, summary: "Print today's daily note",
 		params: []param{onDay, daysAway}, exclusive: dayOrOffset, reply: Reply{Kind: Content, Silent: true}, steps: readsDailyByPath,
 		printsNote: true},
 	// Makes a missing note. One release confirmed with "Added to: ", another
 	// printed nothing; the embedded vault CLI follows the first.
-	{name: "daily:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, summary: "Add text at the end of today's daily note",
+	{name: "daily:append", tier: tiers.V0, effect: tiers.Writes,
+		verb:   verb{"add to the daily note", "added to the daily note", ""},
+		target: targetDaily, summary: "Add text at the end of today's daily note",
 		shows: showsOpen, params: []param{newText, openPane, inlineEnd, openAfter, belowHeading, createHeading}, exclusive: inlineOrHeading,
 		needs: paneAndHeadingNeeds, since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true}},
 	// Confirmed like daily:append.
-	{name: "daily:prepend", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
+	{name: "daily:prepend", tier: tiers.V0, effect: tiers.Writes,
+		verb:    verb{"add to the daily note", "added to the daily note", ""},
+		target:  targetDaily,
 		summary: "Add text at the top of today's daily note, below its properties", shows: showsOpen,
 		params: []param{newText, openPane, inlineStart, openAfter}, needs: paneNeeds, since: tiers.Version{1, 12, 2}, // as daily:append
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Prepended to: "}, Silent: true}},
-	{name: "random", tier: tiers.V0, effect: tiers.Shows, target: targetNone, needsApp: true, summary: "Open a random note in the app",
+	{name: "random", tier: tiers.V0, effect: tiers.Shows,
+		verb: verb{"open a random note", "opened a random note", ""}, naming: namesNotAll,
+		target: targetNone, needsApp: true, summary: "Open a random note in the app",
 		params: []param{{name: "folder", kind: kindFolder, summary: "Only notes in this folder"}, inNewTab}, reply: Reply{Kind: Quiet},
 		random: true},
 	// The help page promises the path and then the text; another description
 	// has the text alone. So the first line may be either.
-	{name: "random:read", tier: tiers.V0, effect: tiers.Reads, target: targetNone, summary: "Print a random note with its path",
+	{name: "random:read", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"read a random note", "read a random note", ""}, naming: namesNotAll,
+		target: targetNone, summary: "Print a random note with its path",
 		params: []param{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
 			{name: "count", kind: kindNumber, least: 1, most: maxRandom, embeddedOnly: true, summary: "Number of different notes"},
@@ -50,7 +68,9 @@ var v0Rows = []row{
 			{name: "seed", kind: kindNumber, most: maxNumber, embeddedOnly: true, rare: true, summary: "The same seed picks the same notes"},
 		}, reply: Reply{Kind: Content, Empty: "No markdown files found.", Silent: true, Headings: ArrowHeadings}, random: true},
 	// An extension: several days in one bounded answer, the missing ones named.
-	{name: "daily:range", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, embeddedOnly: true,
+	{name: "daily:range", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"read daily notes", "read daily notes", ""}, naming: namesNotAll,
+		target: targetDaily, embeddedOnly: true,
 		summary: "Print the daily notes of several days",
 		params: []param{
 			{name: "from", kind: kindDate, required: true, summary: "The first day, such as 2026-11-21, -7d, monday or 2026-W47"},
@@ -58,25 +78,35 @@ var v0Rows = []row{
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		}, reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings}},
 	// An extension that the gateway answers itself: it knows the caller.
-	{name: "undo:list", tier: tiers.V0, effect: tiers.Reads, target: targetNone, embeddedOnly: true,
+	{name: "undo:list", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"list its changes", "listed its changes", "of"}, naming: namesNotAll,
+		target: targetNone, embeddedOnly: true,
 		summary: "List your changes that undo can take back, newest first",
 		params: []param{
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, more: true, summary: "Maximum number of changes (default: 20)"},
 		}, reply: Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersUndoList},
 	// An extension that the gateway answers by itself.
-	{name: "approvals", tier: tiers.V0, effect: tiers.Reads, target: targetNone, embeddedOnly: true,
+	{name: "approvals", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"list its pending approvals", "listed its pending approvals", "of"}, naming: namesNothing,
+		target: targetNone, embeddedOnly: true,
 		summary: "List your calls that wait for the user's approval",
 		params:  []param{{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"}},
 		reply:   Reply{Kind: Lines, Silent: true}, ownAnswer: AnswersApprovals},
 	// An extension: daily shows the note, and knows no other day.
-	{name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, embeddedOnly: true,
+	{name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes,
+		verb:   verb{"create a daily note", "created a daily note", ""},
+		target: targetDaily, embeddedOnly: true,
 		summary: "Create the daily note of a day if it is missing", params: []param{ensuredDay},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Exists: "}}},
 	// Three extensions: the app has no notes of weeks, months, quarters and years.
-	{name: "periodic:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, embeddedOnly: true,
+	{name: "periodic:path", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"ask for the path of a periodic note", "asked for the path of a periodic note", ""}, naming: namesNotAll,
+		target: targetDaily, embeddedOnly: true,
 		summary: "Print the path of the note of a week, month, quarter or year", params: []param{tersePeriod, dayInPeriod},
 		reply: Reply{Kind: Facts}},
-	{name: "periodic:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, embeddedOnly: true,
+	{name: "periodic:read", tier: tiers.V0, effect: tiers.Reads,
+		verb: verb{"read a periodic note", "read a periodic note", ""}, naming: namesNotAll,
+		target: targetDaily, embeddedOnly: true,
 		summary: "Print the note of a week, month, quarter or year, or several",
 		params: []param{
 			whichPeriod, dayInPeriod,
@@ -85,7 +115,9 @@ var v0Rows = []row{
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		}, exclusive: [][]string{{"date", "from"}}, needs: []need{{"to", []string{"from"}}},
 		reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings}},
-	{name: "periodic:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, embeddedOnly: true,
+	{name: "periodic:append", tier: tiers.V0, effect: tiers.Writes,
+		verb:   verb{"add to a periodic note", "added to a periodic note", ""},
+		target: targetDaily, embeddedOnly: true,
 		summary: "Add text to the note of a week, month, quarter or year",
 		params: []param{
 			tersePeriod, newText, dayInPeriod,
@@ -95,10 +127,12 @@ var v0Rows = []row{
 		}, exclusive: inlineOrHeading, needs: headingNeeds, reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: "}}},
 	// An extension, of the embedded vault CLI alone: it has the journal. Taking
 	// back is a change like others, and can be taken back itself.
-	{name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
+	{name: "undo", tier: tiers.V0, effect: tiers.Writes,
+		verb: verb{"undo a change", "undid a change", "of"}, undoes: true,
+		target: targetNone, embeddedOnly: true,
 		summary: "Take back a change made through this gateway",
 		params: []param{
-			{name: "id", kind: kindText, summary: "Ids of changes, with commas (default: the caller's latest or its batch)"},
+			{name: "id", kind: kindText, asked: askedByChange, summary: "Ids of changes, with commas (default: the caller's latest or its batch)"},
 			{name: "batch", kind: kindName, rare: true, summary: "The id of a change: take back the batch that it belongs to"},
 			{name: "session", kind: kindName, rare: true, summary: "The id of a change: take back all of its session"},
 		}, exclusive: [][]string{{"id", "batch", "session"}}, reply: Reply{Kind: Confirmation, Confirms: []string{"Undone: "}}},

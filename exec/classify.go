@@ -24,6 +24,9 @@ type question struct {
 	reply     allowlist.Reply
 	values    []string // what an error may repeat
 	fallsBack bool
+	probes    bool // the answer is a version
+	printed   bool // the answer is the text of the file that the call names
+	templates bool // it works on the folder of templates
 	embedded  bool
 	windows   bool
 }
@@ -35,6 +38,7 @@ func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
+		probes: call.IsProbe(), printed: call.PrintsNamed(), templates: call.OfTemplates(),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
@@ -98,7 +102,7 @@ func (q question) judge(a answer) verdict {
 		return v
 	}
 	v.cold = q.unknownCommand(text)
-	if q.name == probeCommand && v.stdout != "" && v.exit == 0 { // while it starts it may answer something else (recorded on 1.12.7)
+	if q.probes && v.stdout != "" && v.exit == 0 { // while it starts it may answer something else (recorded on 1.12.7)
 		_, isVersion := parseRelease(text)
 		v.cold = v.cold || !isVersion
 	}
@@ -183,7 +187,7 @@ func (q question) isErrorInContent(text string) bool {
 	case text == textNoActiveFile:
 		return q.fallsBack
 	case text == textNoTemplates:
-		return strings.HasPrefix(q.name, "template")
+		return q.templates
 	case usage(text, q.name+" "):
 		return true
 	}
@@ -225,7 +229,7 @@ const hintReadBack = "read the note to see whether it changed before asking agai
 func (q question) settle(v *verdict, text string) {
 	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
-	isBinary := q.name == neverSilent && (strings.Contains(v.stdout[:min(len(v.stdout), 8000)], "\x00") || strings.HasPrefix(v.stdout, "%PDF-"))
+	isBinary := q.printed && (strings.Contains(v.stdout[:min(len(v.stdout), 8000)], "\x00") || strings.HasPrefix(v.stdout, "%PDF-"))
 	switch {
 	case isBinary && !slices.ContainsFunc(q.values, isMarkdown):
 		v.stdout = ""
@@ -241,7 +245,7 @@ func (q question) settle(v *verdict, text string) {
 		}
 	case q.embedded:
 	case v.stdout == "":
-		if q.name == neverSilent || !q.reply.Silent && q.reply.Kind != allowlist.Quiet {
+		if !q.reply.Silent && q.reply.Kind != allowlist.Quiet {
 			v.failure = &Failure{fact{code: CodeEmptyOutput, reason: "the client printed nothing at all",
 				hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
 		}
@@ -254,13 +258,6 @@ func (q question) settle(v *verdict, text string) {
 	}
 }
 
-// neverSilent ends its answer with a line break even when the note is empty (byte counts recorded on
-// 1.12.7), so that no byte at all means that the app crashed or that a wrong program answered.
-const neverSilent = "read"
-
 func confirms(reply allowlist.Reply, text string) bool {
 	return slices.ContainsFunc(reply.Confirms, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
-
-// probeCommand is the one command that needs no probe: it is the probe.
-const probeCommand = "version"

@@ -20,7 +20,7 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 	if err := r.recheck(p); err != nil {
 		return nil, err
 	}
-	if permit.Call().Name() == probeCommand {
+	if permit.Call().IsProbe() {
 		return nil, nil
 	}
 	r.client.mu.Lock()

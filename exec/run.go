@@ -95,13 +95,6 @@ func (r *Runner) watched(ctx context.Context, p Program, permitted bool, permit 
 	return run(ctx, command)
 }
 
-// firstCommands are registered by the app itself and not by a plugin. A vault
-// that does not know them is not ready.
-var firstCommands = [...]string{
-	"version", "help", "vault", "vaults", "file", "files", "folder", "folders", "open", "create", "read",
-	"append", "prepend", "move", "rename", "delete",
-}
-
 // runWithRetry repeats a call that the client did not know: nothing was run, and a
 // vault that was just opened knows it the second time. turn ends with each process unless nil.
 func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
@@ -114,16 +107,16 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 	}
 	second := r.attempt(ctx, permit, p, command, turn)
 	second.Took += first.Took
-	name, v := permit.Call().Name(), &second.verdict
+	call, v := permit.Call(), &second.verdict
 	text := v.sentence()
 	switch {
-	case v.cold && name == probeCommand && !(question{name: name}).unknownCommand(text):
+	case v.cold && call.IsProbe() && !(question{name: call.Name()}).unknownCommand(text):
 		v.unavailable = &Unavailable{
 			code:   CodeVaultStarting,
 			reason: "the client answered " + excerpt.Quoted(firstLine(text)) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
 			hint:   "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
 		}
-	case v.cold && (slices.Contains(firstCommands[:], name) || first.verdict.sentence() != text),
+	case v.cold && (call.BuiltIn() || first.verdict.sentence() != text),
 		v.failure != nil && v.failure.code == CodeEmptyOutput:
 		v.failure, v.unavailable = nil, &Unavailable{code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
 			hint: "nothing was run; ask again in a few seconds"}

@@ -105,7 +105,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	calls, changes := 0, 0 // that count against the limits: a batch that exceeds them does not begin
 	for _, s := range plan.steps {
-		if s.Command == undoCommand {
+		if allowlist.TakesBack(s.Command) {
 			continue
 		}
 		if calls++; s.plan.call.Effect().Mutates() {
@@ -318,8 +318,11 @@ func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err erro
 	return "", nil
 }
 
+// undoing is the command with which the gateway takes back the operations of a batch.
+const undoing = "undo"
+
 func undoOf(id string) Request {
-	return Request{Command: undoCommand, Params: allowlist.Params{"id": allowlist.Text(id)}}
+	return Request{Command: undoing, Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
 func (r *batchRun) undoOne(ctx context.Context, i int) {
@@ -328,11 +331,11 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 	switch {
 	case result.Change != nil:
 		var back Result
-		fault := r.gateway.guard(undoCommand, func() {
+		fault := r.gateway.guard(undoing, func() {
 			back, _ = r.gateway.step(ctx, r.gateway.runner.Hold(), r.batch.from(undoOf(result.Change.ID)), approved{inBatch: true, takesBack: true})
 		})
 		if fault != nil {
-			back = Fault(undoCommand)
+			back = Fault(undoing)
 		}
 		if undone = back.OK; !undone {
 			done.Notice = "not undone: " + back.Error.Message

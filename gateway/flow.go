@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -58,10 +59,6 @@ func (f *flows) add(reads []flowRead) {
 	}
 }
 
-// pathListings are the commands of which every row of an answer names the file that it is about, so that
-// the answer tells what was read. Any other answer may be about any note.
-var pathListings = []string{"files", "search", "search:context", "backlinks", "orphans", "deadends", "recent", "attachments", "bases", "history:list", "tag", "find", "query", "tasks"}
-
 // flowing returns what was read for which flow rules refuse a call, or require its approval: a read for
 // each rule. also is what is read together with the call, in a batch.
 func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flowRead) (because []flowRead) {
@@ -86,9 +83,9 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also []flow
 		if slices.ContainsFunc(read.rule.To, func(place string) bool {
 			switch place {
 			case policy.ToWeb:
-				return call.Name() == "web"
+				return call.OpensWeb()
 			case policy.ToPublish:
-				return policy.Leaves(call) && call.Name() != "web"
+				return policy.Leaves(call) && !call.OpensWeb()
 			case policy.ToVaults:
 				return call.Effect().Mutates() && read.vault != g.identity()
 			}
@@ -136,7 +133,7 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 // readFrom returns the first note or folder that a call reads text from of some places and marked notes
 // without those that are excepted, "" for none.
 func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result, from, marked []string, excepted func(path string) bool) string {
-	if call.TouchesNoNote() || how == readsAnswer && (answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
+	if call.Naming() == allowlist.NamesNothing || how == readsAnswer && (answer.Stdout == "" && answer.Image == nil || answer.Error != nil && answer.Error.Code == failure.CodeNotFound || answer.OK && call.Effect().Mutates()) {
 		return ""
 	}
 	marked = slices.DeleteFunc(marked, excepted)
@@ -168,29 +165,42 @@ func (g *vaultGateway) readFrom(call allowlist.Call, how reading, answer Result,
 			return at
 		}
 	}
-	listsFiles := answer.divided == nil && answer.missingPart == "" && answer.raw != "" && slices.Contains(pathListings, call.Name())
-	switch call.Name() {
-	case "find":
-		listsFiles = listsFiles && len(answer.Notices) == 0 // which can have words of any note
-	case "query":
-		listsFiles = listsFiles && !call.HasValue(func(value string) bool { return strings.Contains(value, "(") }) // a function can read another note than that of the row
-	case "tasks":
-		format, _ := call.Param("format")
-		listsFiles = listsFiles && format == "json"
-	}
-	tags := slices.DeleteFunc(strings.Fields(answer.raw), func(word string) bool { return !strings.HasPrefix(word, "#") })
-	switch {
-	case unknown && byName != "":
+	if unknown && byName != "" {
 		return byName
-	case listsFiles: // so the answer tells what was read
+	}
+	if answer.divided != nil || answer.missingPart != "" || answer.raw == "" {
+		return places[0] // what is not here may be about any note
+	}
+	switch call.Naming() {
+	case allowlist.NamesFiles:
 		return ""
-	case call.Name() == "tags" && len(tags) > 0 && answer.divided == nil && answer.missingPart == "": // the notes that have them
-		if of, known := g.rules.Marked(tags); known {
-			i := slices.IndexFunc(of, covered)
-			return slices.Concat([]string{""}, of)[i+1]
+	case allowlist.NamesFilesInRows:
+		if len(answer.Notices) == 0 {
+			return ""
+		}
+	case allowlist.NamesTags:
+		if tags := tagsIn(answer.raw); len(tags) > 0 {
+			if tagged, known := g.rules.Marked(tags); known {
+				return firstOf(tagged, covered)
+			}
 		}
 	}
 	return places[0]
+}
+
+// tagsIn returns the tags that a listing of tags names.
+func tagsIn(listing string) []string {
+	words := strings.FieldsFunc(listing, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	return slices.DeleteFunc(words, func(word string) bool { return !strings.HasPrefix(word, "#") })
+}
+
+// firstOf returns the first of some paths that is covered, "" for none.
+func firstOf(paths []string, covered func(path string) bool) string {
+	i := slices.IndexFunc(paths, covered)
+	if i < 0 {
+		return ""
+	}
+	return paths[i]
 }
 
 // withPrivate returns the findings of a result, and whether notes that narrow access to themselves would have

@@ -45,15 +45,15 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
 	// A search that has found nothing, or a call whose note is not found, gets the advice to use find, where that is
 	// enabled.
-	searched := whole.Command == "search" || whole.Command == "search:context"
-	none := searched && whole.OK && whole.Stdout == "" && !whole.unchanged
-	if none || !searched && whole.Error != nil && whole.Error.Code == failure.CodeNotFound {
+	wider := allowlist.Wider(whole.Command)
+	none := wider != "" && whole.OK && whole.Stdout == "" && !whole.unchanged
+	if none || wider == "" && whole.Error != nil && whole.Error.Code == failure.CodeNotFound {
 		_, byName := req.Params["file"]
 		_, byPath := req.Params["path"]
 		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
 			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
 		})
-		_, enabled := catalog.Enabled([]catalog.Vault{g.listed()}, "find")
+		_, enabled := catalog.Enabled([]catalog.Vault{g.listed()}, allowlist.FindsNotes)
 		switch {
 		case !enabled:
 		case none:
@@ -79,7 +79,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	return shown
 }
 
-const findsMore = "find ranks the notes that a query means, in other words and with typing errors"
+const findsMore = allowlist.FindsNotes + " ranks the notes that a query means, in other words and with typing errors"
 
 // withoutText is the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {
@@ -104,7 +104,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	answer = answer.counted()
 	if req.batch == "" { // the parts of a batch are too many for remarks on each
 		shown = shown.numbered(answer, paging.Position{}, paging.Counted{})
-		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, "outline"); answer.isNote && outlines {
+		if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, allowlist.ListsHeadings); answer.isNote && outlines {
 			shown.Notices = append(slices.Clone(shown.Notices), longNote)
 		}
 	}
@@ -128,7 +128,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	return shown
 }
 
-const longNote = "this is a part of a long note; outline lists its headings, and note:section prints the section of one, or some lines"
+const longNote = "this is a part of a long note; " + allowlist.ListsHeadings + " lists its headings, and note:section prints the section of one, or some lines"
 
 // numbered returns a page that begins at a position with the numbers of its rows; known are rows
 // counted before. They are unknown if the middle of the answer is missing, and within a row of

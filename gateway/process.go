@@ -11,6 +11,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -161,7 +162,7 @@ func (g *shared) record(ctx context.Context, vault string, req Request) *audit.R
 // admit takes a request through everything before the first process: the pause, the limits,
 // the policy, the approval, the audit log. by is what the user approved before.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Record, by approved) (Plan, error) {
-	switch undoes := req.Command == undoCommand; {
+	switch undoes := allowlist.TakesBack(req.Command); {
 	case undoes && !req.undoesForOwner(): // undo counts against no limit
 		if err := g.admission.Open(); err != nil {
 			return Plan{}, err
@@ -217,7 +218,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	if err != nil {
 		return plan, err
 	}
-	if plan.call.Effect().Mutates() && req.Command != undoCommand && !by.inBatch {
+	if plan.call.Effect().Mutates() && !allowlist.TakesBack(req.Command) && !by.inBatch {
 		if err := g.admission.Mutation(); err != nil {
 			return plan, err
 		}

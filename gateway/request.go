@@ -67,11 +67,8 @@ type Request struct {
 	batch      string                // that it is an operation of, for the journal
 }
 
-// undoCommand takes changes back.
-const undoCommand = "undo"
-
 // undoesForOwner reports whether the request is admitted during a pause.
-func (r Request) undoesForOwner() bool { return r.Owner && r.Command == undoCommand }
+func (r Request) undoesForOwner() bool { return r.Owner && allowlist.TakesBack(r.Command) }
 
 // withOneLimit returns the request with one limit: the smaller of the option and the parameter.
 // For a command without the parameter it is the option, which cuts the answer into pages; a

@@ -222,7 +222,7 @@ type Image struct {
 
 // Marked returns the result with marks.
 func (r Result) Marked() Result {
-	if r.Backend != "" || r.Command == undoListCommand { // else it is about vaultwicket itself
+	if r.Backend != "" || allowlist.OwnAnswerNamesNotes(r.Command) { // else it is about vaultwicket itself
 		if r.Stdout != "" {
 			r.form = paging.Text
 		}
@@ -231,9 +231,6 @@ func (r Result) Marked() Result {
 	r.Notices, r.Error = markedSentences(r.Notices, r.Error)
 	return r
 }
-
-// undoListCommand is the command whose answer is made by the gateway and names files.
-const undoListCommand = "undo:list"
 
 // Marked returns the plan with marks, without the drawing for people.
 func (d DryRun) Marked() DryRun {
@@ -257,7 +254,7 @@ func (r BatchResult) Marked() BatchResult {
 			continue
 		}
 		answer := *done.Result
-		if answer.Backend != "" || done.Result.command == undoListCommand {
+		if answer.Backend != "" || allowlist.OwnAnswerNamesNotes(answer.command) {
 			answer.Stdout, answer.Stderr = marked(answer.Stdout), marked(answer.Stderr)
 		}
 		answer.Notices, answer.Error = markedSentences(answer.Notices, answer.Error)

@@ -38,16 +38,13 @@ const (
 	MaxShownFiles = 8
 )
 
-// deciding are the parameters that say what is changed: they are shown whole.
-var deciding = []string{"old", "new", "regex", "query", "where"}
-
 // Describe fills in what the user is shown of a call, which is one of several that are
 // asked about together. changes are those of q.Files, nil if they are not known. The error
 // says that a value that has to be shown is too long for it.
 func (q *Question) Describe(call allowlist.Call, changes []difference.Change, together int) error {
 	q.Does = Does(q.Command, q.Files)
 	size := 0
-	for _, name := range deciding {
+	for _, name := range call.AskedInFull() {
 		value, _ := call.Param(name)
 		size += len(value)
 		_, complete := valueLines(value, extent{whole.rows / together, maxDeciding})
@@ -96,7 +93,7 @@ func (q Question) lines(call allowlist.Call, changes []difference.Change, show e
 	if len(q.Files) == 0 && q.Path != "" {
 		lines = append(lines, Named("path", q.Path))
 	}
-	params := call.Params()
+	params, inFull := call.Params(), call.AskedInFull()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value, _ := call.Param(name)
 		switch {
@@ -105,7 +102,7 @@ func (q Question) lines(call allowlist.Call, changes []difference.Change, show e
 		case value == q.Path, len(q.Files) > 0 && value == q.Files[0].From: // it is in the text already
 		case len(value) <= maxShort && !strings.ContainsAny(value, "\r\n"):
 			lines = append(lines, Named(name, value))
-		case slices.Contains(deciding, name):
+		case slices.Contains(inFull, name):
 			lines = append(lines, words(fmt.Sprintf("%s, %d bytes:", name, len(value)))...)
 			excerpt, complete := valueLines(value, extent{show.rows - rowsOf(lines), maxDeciding})
 			lines, tells = append(lines, excerpt...), tells && complete

@@ -17,9 +17,11 @@ import (
 	"github.com/gomarkdown/markdown/html"
 	"github.com/gomarkdown/markdown/parser"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
@@ -31,8 +33,8 @@ var templateFiles embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
 		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted,
-		"wants": func(command string, note bool) string { return verb(command, 0, "run "+command, note) },
-		"did":   func(command string, note bool) string { return verb(command, 1, "ran "+command, note) },
+		"wants": wants,
+		"did":   did,
 		"list":  func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
@@ -226,27 +228,39 @@ var dots = struct {
 	given map[string]int
 }{given: map[string]int{}}
 
-// verbs are what commands do, as an agent wants it and as it was done, and what comes before the note.
-var verbs = map[string][3]string{
-	"read": {"read", "read", ""}, "append": {"add text", "added text", "to"}, "prepend": {"add text", "added text", "to the beginning of"}, "create": {"create", "created", ""},
-	"delete": {"delete", "deleted", ""}, "move": {"move", "moved", ""}, "rename": {"rename", "renamed", ""}, "outline": {"outline", "outlined", ""},
-	"daily:read": {"read the daily note", "read the daily note", ""}, "daily:append": {"add to the daily note", "added to the daily note", ""}, "daily:prepend": {"add to the daily note", "added to the daily note", ""},
-	"search": {"search", "searched", "in"}, "search:context": {"search", "searched", "in"}, "find": {"find notes", "looked for notes", "like"}, "tasks": {"list tasks", "listed tasks", "of"}, "task": {"change a task", "changed a task", "of"},
-	"property:set": {"set a property", "set a property", "of"}, "property:remove": {"remove a property", "removed a property", "of"}, "property:read": {"read a property", "read a property", "of"},
-	"undo": {"undo a change", "undid a change", "of"}, "vault:replace": {"replace text", "replaced text", "in"}, "note:replace": {"replace text", "replaced text", "in"}, "note:insert": {"insert text", "inserted text", "into"}, "note:set-section": {"replace a section", "replaced a section", "of"}, "backlinks": {"list links", "listed links", "to"}, "batch": {"run several calls", "ran several calls", "on"}, "note:section": {"read a section", "read a section", "of"},
+// ofBatch is what an agent does with a batch, which is no command of the table.
+var ofBatch = allowlist.Verb{Wants: "run several calls", Did: "ran several calls", Before: "on"}
+
+// verbOf returns what a command does, for people. One that can never be enabled, or that is unknown,
+// is named as it is.
+func verbOf(command string) allowlist.Verb {
+	if command == telemetry.BatchCommand {
+		return ofBatch
+	}
+	verb, known := allowlist.VerbOf(command)
+	if !known {
+		return allowlist.Verb{Wants: sanitize.Line("run " + command), Did: sanitize.Line("ran " + command), Before: "on"}
+	}
+	return verb
 }
 
-// verb says what an agent wants to do with a note (form 0) or did (1); note says that one is named.
-func verb(command string, form int, other string, note bool) string {
-	v, known := verbs[command]
-	text, before := v[form], v[2]
-	if !known {
-		text, before = sanitize.Line(other), "on"
+// wants says what an agent wants to do with a command; named, that a note follows.
+func wants(command string, named bool) string {
+	verb := verbOf(command)
+	return withNote(verb.Wants, verb.Before, named)
+}
+
+// did says what an agent has done with a command; named, that a note follows.
+func did(command string, named bool) string {
+	verb := verbOf(command)
+	return withNote(verb.Did, verb.Before, named)
+}
+
+func withNote(does, before string, named bool) string {
+	if named && before != "" {
+		return does + " " + before
 	}
-	if note && before != "" {
-		text += " " + before
-	}
-	return text
+	return does
 }
 
 // AppPage returns the document in which clients show a difference (MCP Apps). It loads nothing, and

@@ -68,7 +68,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
-	} else if slices.Contains(args, "attachment:text") { // see the row of the command
+	} else if slices.ContainsFunc(args, allowlist.AnswersApart) {
 		system.LimitMemory(apartMemory)
 	}
 	return run(call.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})

@@ -36,6 +36,7 @@ func flowVaults(t *testing.T, action string, from, to []string, change ...func(*
 	h.Write("Secret/task.md", "- [ ] CANARY\n")
 	h.Write("Inbox/task.md", "- [ ] open [[gone]]\n")
 	h.Write("Inbox/tagged.md", "a word #client/acme\n")
+	h.Write("Inbox/Deep/deep.md", "[[tagged]]\n")
 	h.Write("Inbox/ro.md", "---\nagent: r\n---\nro\n")
 	return h
 }
@@ -53,6 +54,8 @@ func TestWhatWasReadDecidesWhereTextMayGo(t *testing.T) {
 		{folder, "read path=Secret/s.md", "Secret/s.md"}, {folder, "read file=s", "Secret/s.md"}, {folder, "links path=Secret/s.md", "Secret/s.md"}, {folder, "search query=CANARY", "Secret"}, {folder, "search:context query=CANARY", "Secret"}, {folder, "files", "Secret"},
 		{folder, "find query=CANARY", "Secret"}, {folder, "tags", ""}, {folder, "tags format=json", "Secret"}, {folder, "query", "Secret"}, {folder, `query where=file.folder=="Inbox"`, ""}, {folder, `query where=file.folder=="Inbox"&&file("Sec"+"ret/s").size>1`, "Secret"}, {folder, "find query=three", ""}, {folder, "tasks format=json", "Secret"}, {folder, "tasks format=json folder=Inbox", ""}, {folder, "tasks", "Secret"},
 		{folder, "unresolved", "Secret"}, {folder, "properties", "Secret"}, {folder, "backlinks path=Inbox/a.md", "Secret"}, {[]string{"secret"}, "read path=Secret/s.md", "Secret/s.md"}, {[]string{"/"}, "read path=root.md", "root.md"}, {[]string{"Secret/s.md"}, "read path=Secret/s.md", "Secret/s.md"},
+		{folder, "query format=csv", "Secret"}, {folder, "query format=tsv", "Secret"}, {folder, "query format=md", "Secret"}, {folder, "query select=path:file.name", "Secret"}, {folder, "query limit=1 summaries", "Secret"}, {folder, "query format=paths limit=1", ""},
+		{folder, "search query=CANARY total", "Secret"}, {folder, "files folder=Inbox total", "Secret"}, {folder, "changes", ""}, {folder, "folders folder=Inbox", ""}, {folder, "related path=Inbox/tagged.md", ""}, {folder, "approvals", ""}, {tag, "tags counts format=csv", "Inbox/tagged.md"},
 		{folder, "read path=Inbox/a.md", ""}, {folder, "search query=three", ""}, {folder, "read path=Secret/missing.md", ""}, {folder, "files folder=Inbox", ""}, {folder, "vaults", ""},
 		{tag, "read path=Inbox/tagged.md", "Inbox/tagged.md"}, {tag, "search query=word", "Inbox/tagged.md"}, {tag, "tags", "Inbox/tagged.md"}, {tag, "tag name=client/acme", "Inbox/tagged.md"}, {tag, "read path=Inbox/a.md", ""}, {tag, "search query=three", ""},
 		{private, "read path=Inbox/ro.md", "Inbox/ro.md"}, {private, "read path=Inbox/a.md", ""},

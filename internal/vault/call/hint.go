@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -22,21 +23,21 @@ func On(v *Vault, command string, err error) error {
 		return err
 	}
 	advised := *fault
-	switch hint := hintFor(v, fault.Missing); {
-	case hint != "" && slices.Contains(onFiles, command):
-		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use folder:"+command+" path=", 1)
+	hint := hintFor(v, fault.Missing)
+	ofFolders := allowlist.OfFolders(command)
+	maker := allowlist.Maker(command)
+	switch {
+	case hint != "" && ofFolders != "":
+		advised.Kind.Hint = strings.Replace(hint, " is a folder: list its notes with files folder=", " is a folder: use "+ofFolders+" path=", 1)
 	case hint != "":
 		advised.Kind.Hint = hint
-	case command == "append" || command == "prepend":
-		advised.Kind.Hint = answer.NotFound.Hint + "; create makes a note"
+	case maker != "":
+		advised.Kind.Hint = answer.NotFound.Hint + "; " + maker + " makes a note"
 	default:
 		return err
 	}
 	return &advised
 }
-
-// onFiles are the commands on files of which there is one on folders, too.
-var onFiles = []string{"move", "rename", "copy", "delete"}
 
 func hintFor(v *Vault, m answer.Missing) string {
 	var files, folders []string // that the caller may see

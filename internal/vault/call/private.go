@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -240,7 +241,7 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 // none is, where that is not known without reading every note, and for the text of one note, which says
 // itself that it is closed.
 func (v *Vault) ClosedNow(command string) string {
-	if !v.Disk.Judges() || command == "read" {
+	if !v.Disk.Judges() || allowlist.PrintsNamed(command) {
 		return ""
 	}
 	x, ok := v.Host.Knowledge.IndexIfMade(v.View())

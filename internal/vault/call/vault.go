@@ -140,7 +140,7 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 	if err != nil {
 		return nil, answer.ErrVaultNotFound
 	}
-	h.Confine(path, l.Command == "vaults" || l.Vault != nil && appvaults.IsID(*l.Vault))
+	h.Confine(path, allowlist.ListsVaults(l.Command) || l.Vault != nil && appvaults.IsID(*l.Vault))
 	name := filepath.Base(path)
 	if real := filepath.Base(h.identity); filenames.Same(name, real) { // not for a link
 		name = real
