@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -88,5 +89,19 @@ func TestADecisionIsInTheAuditLog(t *testing.T) {
 		assert.That(t, err == nil && len(list) == 1 && list[0].State == state2 && list[0].By == "page" && lines == 1, "%+v, %v, %d lines", list, err, lines)
 		_, err = Decide(state, Answer{Code: q.Code, Approve: true, By: "page"})
 		assert.That(t, err != nil, "a question is answered twice")
+	}
+}
+
+// TestWhatLeavesIsAskedInFull: an address that carries text away, and the model that gets texts, are in a
+// question from beginning to end. A form that is too small for them is not used.
+func TestWhatLeavesIsAskedInFull(t *testing.T) {
+	for _, words := range [][]string{
+		{"web", "url=https://example.org/?" + strings.Repeat("q", 2000) + "END"},
+		{"find:send", "host=example.org", "sections=3", "model=" + strings.Repeat("m", 3000) + "END"},
+	} {
+		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
+		q := Question{Vault: "Notes", Command: words[0]}
+		require.NoError(t, q.Describe(call, nil, 1))
+		assert.That(t, strings.Contains(q.Text, "END") && !q.InForm, "%s: in a form %v, the question ends with %q", words[0], q.InForm, q.Text[max(0, len(q.Text)-80):])
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 func TestTimesInWords(t *testing.T) {
@@ -90,5 +92,20 @@ func TestTheAddressForTheAppIsEncoded(t *testing.T) {
 		"Recipes/Sour bread": "Recipes%2FSour%20bread", "a&vault=Other": "a%26vault%3DOther", "50% + more": "50%25%20%2B%20more", "#x?y": "%23x%3Fy", `"'<>`: "%22%27%3C%3E", "日": "%E6%97%A5",
 	} {
 		assert.Equal(t, string(obsidianURL("My Notes", note)), "obsidian://open?vault=My%20Notes&file="+want, "%q", note)
+	}
+}
+
+// TestEveryCommandIsSaidInWords: what can be enabled is said with its verb, and what cannot be, and what is no
+// command, as it is named.
+func TestEveryCommandIsSaidInWords(t *testing.T) {
+	for c := range allowlist.Commands() {
+		named := wants(c.Name, false) == "run "+c.Name && did(c.Name, true) == "ran "+c.Name+" on"
+		assert.Equal(t, named, c.Tier == tiers.Restricted, "%s: %q, %q", c.Name, wants(c.Name, false), did(c.Name, true))
+	}
+	for command, want := range map[string]string{
+		"delete": "delete, deleted", "search": "search in, searched in", "prepend": "add text to the beginning of, added text to the beginning of",
+		"batch": "run several calls on, ran several calls on", "eval": "run eval on, ran eval on", "\x1bno": `run \x1bno on, ran \x1bno on`,
+	} {
+		assert.Equal(t, wants(command, true)+", "+did(command, true), want, "%q", command)
 	}
 }
