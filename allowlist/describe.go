@@ -109,7 +109,7 @@ func OwnAnswerNamesNotes(command string) bool {
 	return r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
 }
 
-// Verb says what a command does to a note, for people: "wants to [Wants] [Before] Plan.md", "[Did] [Before]
+// Verb says what a command does to a note, for people: "wants to WANTS BEFORE Plan.md", "DID BEFORE
 // Plan.md". Before is "" where the name of the note follows at once.
 type Verb struct{ Wants, Did, Before string }
 
