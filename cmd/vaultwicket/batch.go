@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -53,21 +54,21 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return terminal.PrintJSON(std.Out, gateway.RejectBatch("", err), terminal.StatusOf(err))
 	}
-	user := &user{std: o.Std, progress: o.Progress("batch")}
+	user := &oversight.User{Std: o.Std, Progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
-	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
+	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.Asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
 	var result gateway.BatchResult
 	if o.Remote != nil {
-		result, err = serverOf(o, user.asksRemote()).Batch(ctx, input)
+		result, err = serverOf(o, user.AsksRemote()).Batch(ctx, input)
 	} else {
-		result = o.Gateway.DoBatch(counting(ctx, user.progress), operations)
+		result = o.Gateway.DoBatch(counting(ctx, user.Progress), operations)
 	}
-	user.progress.Stop()
+	user.Progress.Stop()
 	if err != nil {
 		return err
 	}
-	if user.declined && result.Error != nil {
-		_ = user.cancelled() // the status is that of the answer
+	if user.Declined && result.Error != nil {
+		_ = user.Cancelled() // the status is that of the answer
 	}
 	if o.MarkUntrusted {
 		result = result.Marked()

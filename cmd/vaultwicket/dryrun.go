@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
 var helpOfDryRun = description{
@@ -94,12 +94,7 @@ func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	if err := facts.Print(); err != nil {
 		return err
 	}
-	for i, row := range consent.Rows(plan.Shown, s.Width(consent.Columns)) {
-		if i == 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintln(out, s.Signed(string(row.Kind), row.Text))
-	}
+	oversight.PrintQuestion(out, s, plan.Shown)
 	if plan.Shown == nil && plan.Diff != "" { // with marks
 		fmt.Fprintf(out, "\n%s", plan.Diff)
 	}

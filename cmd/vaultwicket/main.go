@@ -1,9 +1,10 @@
 // Command vaultwicket lets an AI agent, or a user at a terminal, use an Obsidian vault
 // within the limits that its owner has set.
 //
-// Each subcommand has a file of its name, with its help text, flags and run function, and a row
-// in the table in subcommands.go; longer ones have several files with that prefix. Help, manual
-// pages and completion are made from the table. cmd/internal/bootstrap builds the gateway.
+// Each subcommand has a file of its name with its help text, and a row in the table in
+// subcommands.go; help, manual pages and completion are made from the table. Flags and the run
+// function are in the same file, or in the package of its subject below cmd/internal: the
+// servers in serving, what the owner does in oversight. cmd/internal/bootstrap builds the gateway.
 //
 //go:generate go test -run TestDocsHold -update .
 package main

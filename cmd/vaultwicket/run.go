@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
@@ -57,20 +57,20 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 // doTyped carries out a request that was typed in a terminal, and prints the result: the command's own
 // output, or all of it as JSON. An error that the user has seen already is an [terminal.Silent].
 func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error {
-	user := &user{std: o.Std, progress: o.Progress(req.Command)}
+	user := &oversight.User{Std: o.Std, Progress: o.Progress(req.Command)}
 	var result gateway.Result
 	var err error
 	if o.Remote != nil {
-		result, err = serverOf(o, user.asksRemote()).Do(ctx, req)
+		result, err = serverOf(o, user.AsksRemote()).Do(ctx, req)
 	} else {
-		result = o.Gateway.Do(counting(ctx, user.progress), typed(user, req))
+		result = o.Gateway.Do(counting(ctx, user.Progress), typed(user, req))
 	}
-	user.progress.Stop()
+	user.Progress.Stop()
 	if err != nil {
 		return err
 	}
-	if user.declined && result.Error != nil && !o.JSON {
-		return user.cancelled()
+	if user.Declined && result.Error != nil && !o.JSON {
+		return user.Cancelled()
 	}
 	if o.MarkUntrusted {
 		result = result.Marked()
@@ -174,68 +174,15 @@ func stdinFlag(f *settings.Flags, param *string) {
 }
 
 // typed returns a request as one that was typed in a terminal, where user is asked.
-func typed(user *user, req gateway.Request) gateway.Request {
+func typed(user *oversight.User, req gateway.Request) gateway.Request {
 	req.Owner = true
-	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
+	req.Ask, req.Caller, req.Client, req.Surface = user.Asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
 	return req
-}
-
-// user is who typed a command, and is asked.
-type user struct {
-	std      terminal.Streams
-	progress *terminal.Progress // of the command; stopped when there is a result
-	declined bool               // an approval that the command asked for
 }
 
 // counting is ctx for a call of which p shows how far it has come.
 func counting(ctx context.Context, p *terminal.Progress) context.Context {
 	return protocol.WithProgress(ctx, func(c protocol.Progress) { p.Count(c.String()) })
-}
-
-// asker returns the function that asks the user at the terminal for an approval. It is nil when
-// standard input or standard error is not a terminal; the request then waits for "vaultwicket approve".
-func (u *user) asker() consent.Asker {
-	if !terminal.IsTerminal(u.std.In) || !terminal.IsTerminal(u.std.Err) {
-		return nil
-	}
-	return func(ctx context.Context, q consent.Question) consent.Reply {
-		defer u.progress.Pause()()
-		if terminal.Pages(ctx, u.std.In, u.std.Err, rowsFor(q.Lines, u.std.Err)) && terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?") {
-			return consent.Yes
-		}
-		u.declined = true
-		return consent.No
-	}
-}
-
-// asksRemote returns the function that asks the user what a server asks, nil without a terminal.
-func (u *user) asksRemote() func(ctx context.Context, text string) bool {
-	if u.asker() == nil {
-		return nil
-	}
-	return func(ctx context.Context, text string) bool {
-		defer u.progress.Pause()()
-		u.declined = !terminal.Pages(ctx, u.std.In, u.std.Err, strings.Split(terminal.Visible(text), "\n")) || !terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?")
-		return !u.declined
-	}
-}
-
-// rowsFor returns the lines of a question in rows for a terminal.
-func rowsFor(lines []consent.Line, stream any) (rows []string) {
-	columns, ok := terminal.Width(stream)
-	if !ok {
-		columns = consent.Columns
-	}
-	for _, row := range consent.Rows(lines, columns) {
-		rows = append(rows, row.Text)
-	}
-	return rows
-}
-
-// cancelled tells the user who declined that nothing was changed; the result has the error for clients.
-func (u *user) cancelled() error {
-	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
-	return terminal.Silent(terminal.ExitDenied)
 }
 
 // serverOf returns the server to call, which asks the user with ask.

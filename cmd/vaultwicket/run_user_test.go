@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
@@ -14,8 +15,8 @@ import (
 )
 
 func TestWhatIsTypedHasOneCaller(t *testing.T) {
-	first := typed(&user{}, gateway.Request{Command: "read"})
-	second := typed(&user{}, gateway.Request{Command: "delete"})
+	first := typed(&oversight.User{}, gateway.Request{Command: "read"})
+	second := typed(&oversight.User{}, gateway.Request{Command: "delete"})
 	assert.That(t, first.Caller != "" && first.Caller == second.Caller, "callers %q and %q", first.Caller, second.Caller)
 	assert.That(t, first.Surface == "terminal" && first.Client == "terminal" && first.Command == "read", "got %+v", first)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -32,19 +33,19 @@ func subcommands() []subcommand {
 		{helpOfCommands, listCommands},
 		{helpOfExplain, explain},
 		{helpOfVault, vaultFlags},
-		{helpOfApprovals, listApprovals},
-		{helpOfApprove, approve},
-		{helpOfDeny, deny},
-		{helpOfPause, pause},
-		{helpOfResume, resume},
-		{helpOfAgent, agentCommand},
-		{helpOfPasskey, passkeyCommand},
+		{helpOfApprovals, oversight.Approvals},
+		{helpOfApprove, oversight.Approve},
+		{helpOfDeny, oversight.Deny},
+		{helpOfPause, oversight.Pause},
+		{helpOfResume, oversight.Resume},
+		{helpOfAgent, oversight.Agent},
+		{helpOfPasskey, oversight.Passkey},
 		{helpOfUI, servePage},
-		{helpOfToday, today},
-		{helpOfScan, scan},
-		{helpOfJournal, showJournal},
+		{helpOfToday, oversight.Today},
+		{helpOfScan, oversight.Scan},
+		{helpOfJournal, oversight.Journal},
 		{helpOfUndo, undo},
-		{helpOfAudit, auditLog},
+		{helpOfAudit, oversight.Audit},
 		{helpOfConfig, settings.Command},
 		{helpOfAccess, showAccess},
 		{helpOfCompare, compareBackends},

@@ -1,19 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"time"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
-	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/internal/journal"
-	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 var helpOfUndo = description{
@@ -27,99 +18,7 @@ var helpOfUndo = description{
 	},
 }
 
-type undoFlags struct {
-	batch   string
-	session string
-	screen  terminal.ScreenOptions // of undo list
-}
-
-// ofLatest is the value of --session without one.
-const ofLatest = "latest"
-
-// undo is "vaultwicket undo": the command undo through the gateway.
-//
-// Without an id it undoes the latest change of the vault by any author. A change of another caller is
-// named to the gateway, which requires approval if the undo removes or replaces something.
+// undo is "vaultwicket undo": the command undo through the gateway, as it is typed for run.
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
-	var u undoFlags
-	o, err := bootstrap.Open("undo", std, args, func(f *settings.Flags) {
-		f.Reviews = true
-		f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
-		f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
-		f.Lookup("session").NoOptDefVal = ofLatest
-		u.screen.Flags(f.FlagSet)
-	})
-	if err != nil {
-		return err
-	}
-	if u.session == ofLatest && len(o.Rest) == 1 {
-		u.session, o.Rest = o.Rest[0], nil
-	}
-	id := ""
-	switch {
-	case len(o.Rest) == 1 && o.Rest[0] == "list":
-		// "vaultwicket undo list": the changes that can be taken back, of every caller.
-		s := terminal.NewScreen(std, u.screen, time.Now())
-		changes := []keptChange{}
-		err := o.Gateway.Undoable(o.Reviewed, func(e journal.Entry) bool {
-			changes = append(changes, keptChangeOf(e))
-			return len(changes) < maxListed
-		})
-		if err != nil {
-			return terminal.FailureOf(failure.Of(err))
-		}
-		return printChanges(o, s, changes)
-	case len(o.Rest) > 1:
-		return &terminal.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", excerpt.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
-	case len(o.Rest) == 1:
-		id = o.Rest[0]
-	}
-	words, cause := toUndo(o, u, id)
-	if cause != nil {
-		return terminal.FailureOf(cause)
-	}
-	return doTyped(ctx, o, gateway.Request{Command: "undo", Words: words})
+	return oversight.Undo(ctx, std, args, doTyped)
 }
-
-func toUndo(o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Error) {
-	words := []string{}
-	if id != "" {
-		words = append(words, "id="+id)
-	}
-	if u.batch != "" {
-		words = append(words, "batch="+u.batch)
-	}
-	if u.session != "" && u.session != ofLatest {
-		words = append(words, "session="+u.session)
-	}
-	if len(words) > 0 && u.session != ofLatest {
-		return words, nil // the command reports invalid combinations
-	}
-	var latest journal.Entry // of the agent whose past is wanted, not undone and no undo
-	err := o.Gateway.Undoable(o.Reviewed, func(e journal.Entry) bool {
-		latest = e
-		return false
-	})
-	switch {
-	case err != nil:
-		return nil, failure.Of(err)
-	case latest.ID == "":
-		return words, nil // the command reports that there is none
-	case u.session == ofLatest:
-		return append(words, "session="+latest.ID), nil
-	case latest.Caller == bootstrap.AtTerminal:
-		return words, nil
-	}
-	by := cmp.Or(latest.Client, latest.Caller, "an unknown caller")
-	if agent := ownerfiles.AgentOf(latest.Caller); agent != "" {
-		by = "the agent " + agent
-	}
-	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",
-		by, latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
-	if latest.Batch != "" {
-		return append(words, "batch="+latest.ID), nil
-	}
-	return append(words, "id="+latest.ID), nil
-}
-
-const maxListed = 50

@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"context"
@@ -70,7 +70,7 @@ func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0", "-1", "x", "", "1.5", "99999999999"} {
-		pid, err := parseProcessID(text)
+		pid, err := ParseProcessID(text)
 		assert.That(t, err != nil && pid == 0, "%q is taken as %d", text, pid)
 	}
 }
@@ -109,39 +109,4 @@ func TestThisProcessIsKnown(t *testing.T) {
 	if err == nil && (own.parent != os.Getppid() || own.started == 0) {
 		t.Errorf("%+v, want the parent %d", own, os.Getppid())
 	}
-}
-
-func TestServeExplainsItself(t *testing.T) {
-	for vault, want := range map[string]string{
-		"":                "  vaultwicket run daily:read\n",
-		"/home/me/Notes":  "  vaultwicket run --vault /home/me/Notes daily:read\n",
-		"My notes; rm -r": "  vaultwicket run daily:read\n", // not for a shell
-	} {
-		text := serveText(plainHelp(), vault)
-		for _, want := range []string{want, "waits for messages of an MCP client", "vaultwicket install --list\n", "vaultwicket demo\n", "\nPress Ctrl-C to stop.\n"} {
-			assert.That(t, strings.Contains(text, want), "%q: %q is missing in\n%s", vault, want, text)
-		}
-	}
-}
-
-func TestOnlyVariablesForThisProcessCount(t *testing.T) {
-	for _, env := range []map[string]string{{}, {"LISTEN_FDS": "1"}, {"LISTEN_PID": "7", "LISTEN_FDS": "1"}, {"LISTEN_PID": "", "LISTEN_FDS": "1"}} {
-		l, err := passedListener(func(name string) string { return env[name] }, 42)
-		assert.That(t, l == nil && err == nil, "%v gives %v, %v", env, l, err)
-	}
-}
-
-func TestOneSocketIsTaken(t *testing.T) {
-	for _, n := range []string{"", "0", "2", "x"} {
-		env := map[string]string{"LISTEN_PID": "42", "LISTEN_FDS": n}
-		l, err := passedListener(func(name string) string { return env[name] }, 42)
-		_, ok := errors.AsType[*terminal.UsageError](err)
-		assert.That(t, ok && l == nil, "%q sockets give %v, %v", n, l, err)
-	}
-}
-
-func TestWhatIsNoSocketIsRefused(t *testing.T) {
-	l, err := listener(1 << 20)
-	_, ok := errors.AsType[*terminal.UsageError](err)
-	assert.That(t, ok && l == nil, "it gives %v, %v", l, err)
 }

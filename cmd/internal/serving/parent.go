@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-// parseProcessID reads the value of --parent-pid. It is not a setting, because it is about one start.
-func parseProcessID(text string) (int, error) {
+// ParseProcessID reads the value of --parent-pid. It is not a setting, because it is about one start.
+func ParseProcessID(text string) (int, error) {
 	pid, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || pid <= 0 {
 		return 0, errors.New("invalid process id")

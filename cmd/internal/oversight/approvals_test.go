@@ -1,4 +1,4 @@
-package main
+package oversight
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 		Session: "theirs", Client: `evil", session "mine`, Vault: "Notes", Command: "delete",
 		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: consent.Digest{1},
 	}))(t)
-	err := listApprovals(t.Context(), std, nil)
+	err := Approvals(t.Context(), std, nil)
 	require.That(t, err == nil && errs.Len() == 0, "%v, %s", err, &errs)
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
 		assert.That(t, (i == 0) == strings.HasPrefix(line, q.Code+"  asked ") && (i <= 0 || strings.HasPrefix(line, "  ")), "line %d is %q", i, line)

@@ -1,0 +1,282 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
+	"github.com/vaultwicket/vaultwicket/gateway/agents"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/tiers"
+)
+
+// ShownAgent is an agent as "agent list --json" and "agent show --json" print it.
+type ShownAgent struct {
+	Name      string     `json:"name"`
+	Defined   bool       `json:"defined"` // in the settings file
+	Token     *time.Time `json:"tokenMade,omitempty"`
+	Tier      string     `json:"tier,omitempty"`
+	Mutations bool       `json:"allowMutations"`
+	Vaults    []string   `json:"vaults,omitempty"` // nil for all
+	Expires   *time.Time `json:"expires,omitempty"`
+	State     string     `json:"state"` // active, paused, revoked, expired or undefined
+}
+
+// Agent is "vaultwicket agent": agents are added, listed and ended.
+func Agent(_ context.Context, std terminal.Streams, args []string) error {
+	f := settings.NewFlags("agent")
+	f.Reviews = true
+	s, rest, err := f.Load(std, args)
+	if err != nil {
+		return err
+	}
+	state, err := s.SecretsFolder(std)
+	if err != nil {
+		return err
+	}
+	a, err := newAgentAction(std, f, s, state)
+	if err != nil {
+		return err
+	}
+	actions := map[string]func(string) error{"add": a.add, "show": a.show, "rotate": a.rotate, "revoke": a.revoke, "remove": a.remove}
+	switch {
+	case len(rest) == 1 && rest[0] == "list":
+		all, err := a.all()
+		if err != nil {
+			return err
+		}
+		return a.print(all, all)
+	case len(rest) == 2 && actions[rest[0]] != nil:
+		if err := settings.CheckAgentName(rest[1]); err != nil {
+			return &terminal.UsageError{Reason: err.Error()}
+		}
+		return actions[rest[0]](rest[1])
+	case len(rest) > 0 && rest[0] != "list" && actions[rest[0]] == nil:
+		names := append(slices.Sorted(maps.Keys(actions)), "list")
+		return &terminal.UsageError{Reason: fmt.Sprintf("unknown action %q%s", excerpt.Short(rest[0]), excerpt.DidYouMean(rest[0], names)), Advice: `"vaultwicket help agent" shows them`}
+	}
+	return &terminal.UsageError{Reason: "usage: vaultwicket agent add NAME | list | show NAME | rotate NAME | revoke NAME | remove NAME"}
+}
+
+type agentAction struct {
+	std      terminal.Streams
+	flags    *settings.Flags
+	settings settings.Settings
+	state    string
+	tokens   *agents.Store
+	made     map[string]*time.Time // when the token of an agent was, by the names of the agents; nil for none
+}
+
+func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings, state string) (agentAction, error) {
+	a := agentAction{std: std, flags: f, settings: s, state: state, tokens: agents.Open(state), made: map[string]*time.Time{}}
+	tokens, err := a.tokens.List()
+	if err != nil {
+		return a, terminal.Fail(terminal.ExitNotReady, "the tokens cannot be read: "+err.Error(), "")
+	}
+	for name := range s.Agents {
+		a.made[name] = nil
+	}
+	for _, t := range tokens {
+		a.made[t.Agent] = &t.Made
+	}
+	return a, nil
+}
+
+func (a agentAction) add(name string) error {
+	if a.made[name] != nil {
+		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: "make a new one with: vaultwicket agent rotate " + name}
+	}
+	first := len(a.settings.Agents) == 0
+	tier, mutations := tiers.V0, false // without a flag the least, whatever the server is allowed
+	if a.flags.Lookup("tier").Changed {
+		tier = a.settings.Policy.Ceiling
+	}
+	if a.flags.Lookup("allow-mutations").Changed {
+		mutations = a.settings.Policy.Mutations
+	}
+	lines := []string{"tier = " + strconv.Quote(tier.String()), "allow-mutations = " + strconv.FormatBool(mutations)}
+	file, added, err := a.flags.DefineAgent(a.std, name, lines)
+	if err != nil {
+		return err
+	}
+	if added {
+		terminal.Notef(a.std.Err, "added [agents.%s] with tier %s to %s", name, tier, terminal.Visible(file))
+	}
+	if added && first && name != "default" {
+		terminal.Notef(a.std.Err, "a server without --agent, and the token of the server itself, are now allowed nothing; define [agents.default] for them")
+	}
+	return a.newToken(name)
+}
+
+// rotate gives an agent that is defined a new token.
+func (a agentAction) rotate(name string) error {
+	if _, defined := a.settings.Agents[name]; !defined {
+		return a.unknown(name)
+	}
+	if _, err := admission.RestoreAgent(a.state, name); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "the agent stays revoked: "+err.Error(), "")
+	}
+	return a.newToken(name)
+}
+
+func (a agentAction) newToken(name string) error {
+	token, err := a.tokens.Set(name, time.Now())
+	if err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "no token: "+err.Error(), "")
+	}
+	if a.flags.JSON {
+		return terminal.PrintJSON(a.std.Out, map[string]string{"agent": name, "token": token}, terminal.ExitDone)
+	}
+	terminal.Notef(a.std.Err, "the token of %s follows; it is shown once", name)
+	_, err = fmt.Fprintln(a.std.Out, token)
+	return err
+}
+
+func (a agentAction) revoke(name string) error {
+	if _, known := a.made[name]; !known {
+		return a.unknown(name)
+	}
+	if err := admission.RevokeAgent(a.state, name, time.Now()); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not revoked: "+err.Error(), "")
+	}
+	if _, err := a.tokens.Remove(name); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "the agent is revoked, and its token is still stored: "+err.Error(), "")
+	}
+	_, err := fmt.Fprintf(a.std.Out, "agent %s is revoked: it has no rights until \"vaultwicket agent rotate %[1]s\"\n", name)
+	return err
+}
+
+// remove forgets an agent that is not defined any more: as long as it is, it would have the
+// rights of its table again.
+func (a agentAction) remove(name string) error {
+	if _, defined := a.settings.Agents[name]; defined {
+		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is defined in the settings file", name), Advice: fmt.Sprintf("remove the table [agents.%s] first, or revoke the agent", name)}
+	}
+	had, err := a.tokens.Remove(name)
+	if err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
+	}
+	revoked, err := admission.RestoreAgent(a.state, name)
+	if err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
+	}
+	paused, err := admission.Resume(a.state, name)
+	if err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
+	}
+	if !had && !revoked && !paused {
+		return a.unknown(name)
+	}
+	_, err = fmt.Fprintf(a.std.Out, "agent %s is removed\n", name)
+	return err
+}
+
+func (a agentAction) unknown(name string) error {
+	return &terminal.UsageError{Reason: fmt.Sprintf("unknown agent %q%s", name, excerpt.DidYouMean(name, slices.Collect(maps.Keys(a.settings.Agents)))),
+		Advice: "add it with: vaultwicket agent add " + name}
+}
+
+func (a agentAction) show(name string) error {
+	one, err := a.shown(name)
+	if err != nil {
+		return err
+	}
+	if !one.Defined && one.Token == nil && one.State == "undefined" {
+		return a.unknown(name)
+	}
+	return a.print([]ShownAgent{one}, one)
+}
+
+func (a agentAction) print(list []ShownAgent, value any) error {
+	if a.flags.JSON {
+		return terminal.PrintJSON(a.std.Out, value, terminal.ExitDone)
+	}
+	table := terminal.DefaultScreen(a.std).Table(
+		terminal.Column{Title: "agent"}, terminal.Column{Title: "state"}, terminal.Column{Title: "tier"}, terminal.Column{Title: "changes"}, terminal.Column{Title: "token"}, terminal.Column{Title: "expires"},
+	)
+	day := func(t *time.Time) string {
+		if t == nil {
+			return "-"
+		}
+		return t.Local().Format(time.DateOnly)
+	}
+	for _, one := range list {
+		changes := "no"
+		if one.Mutations {
+			changes = "yes"
+		}
+		table.Add(terminal.Text(one.Name), terminal.Text(one.State), terminal.Text(one.Tier), terminal.Text(changes), terminal.Text(day(one.Token)), terminal.Text(day(one.Expires)))
+	}
+	return table.Flush()
+}
+
+// all returns the agents that are defined or have a token, by name.
+func (a agentAction) all() ([]ShownAgent, error) {
+	list := []ShownAgent{}
+	for _, name := range slices.Sorted(maps.Keys(a.made)) {
+		one, err := a.shown(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func (a agentAction) shown(name string) (ShownAgent, error) {
+	agent, defined := a.settings.Agents[name]
+	one := ShownAgent{Name: name, Defined: defined, Token: a.made[name], State: "active"}
+	if defined {
+		p := a.settings.Policy.Narrow(agent.Rights)
+		one.Tier, one.Mutations, one.Vaults = p.Ceiling.String(), p.Mutations, agent.Vaults
+	}
+	if !agent.Expires.IsZero() {
+		one.Expires = &agent.Expires
+	}
+	paused, revoked, err := admission.AgentState(a.state, name)
+	switch {
+	case err != nil:
+		return one, terminal.Fail(terminal.ExitNotReady, "cannot tell whether the agent is paused: "+err.Error(), "")
+	case revoked:
+		one.State = "revoked"
+	case !defined:
+		one.State = "undefined"
+	case one.Expires != nil && !time.Now().Before(*one.Expires):
+		one.State = "expired"
+	case paused:
+		one.State = "paused"
+	}
+	return one, nil
+}
+
+// Agents returns the agents that are defined in the settings of f or have a token, by name.
+func Agents(std terminal.Streams, f *settings.Flags, s settings.Settings) ([]ShownAgent, error) {
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAgentAction(std, f, s, state)
+	if err != nil {
+		return nil, err
+	}
+	return a.all()
+}
+
+// Revoke takes all rights from an agent, and its token.
+func Revoke(std terminal.Streams, name string) error {
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	if err := admission.RevokeAgent(state, name, time.Now()); err != nil {
+		return err
+	}
+	_, err = agents.Open(state).Remove(name)
+	return err
+}

@@ -1,0 +1,289 @@
+// Package oversight is what the owner of the notes does at a terminal: look at what was done, by whom and
+// where secrets are, take changes back, answer what is asked, pause, and add and end agents.
+package oversight
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/audit"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/sanitize"
+)
+
+// Audit is "vaultwicket audit". It prints names, numbers and digests, and never a text.
+func Audit(ctx context.Context, std terminal.Streams, args []string) error {
+	verb := ""
+	if len(args) > 0 {
+		verb = args[0]
+	}
+	switch verb {
+	case "list":
+		return listAudit(ctx, std, args[1:])
+	case "what-if":
+		return replayAudit(ctx, std, args[1:])
+	case "verify":
+		return verifyAudit(std, args[1:])
+	case "export":
+		// "vaultwicket audit export": all lines, byte for byte as in the log.
+		args := args[1:]
+		rest, err := terminal.ParseFlags("audit export", args, nil)
+		if err != nil {
+			return err
+		}
+		if len(rest) != 1 || rest[0] == "" {
+			return &terminal.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
+		}
+		state, err := settings.StateFolder(std)
+		if err != nil {
+			return err
+		}
+		if rest[0] == "-" {
+			done, err := exportLines(ctx, std, state, std.Out)
+			return done.report(std, err)
+		}
+		file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			name := rest[0]
+			if errors.Is(err, fs.ErrExist) {
+				return &terminal.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", excerpt.Short(name)), Advice: "choose a file that does not exist"}
+			}
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit export %q: %v", excerpt.Short(name), errors.Unwrap(err))}
+		}
+		done, err := exportLines(ctx, std, state, file)
+		if err == nil {
+			err = file.Sync()
+		}
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			_ = os.Remove(rest[0]) // an incomplete log
+		}
+		return done.report(std, err)
+	case "-h", "--help", "-V", "--version":
+		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) {
+			new(auditQuery).flags(f)
+			new(whatIf).settings(f)
+			new(verification).flags(f)
+		})
+		return err
+	}
+	return &terminal.UsageError{Reason: "usage: vaultwicket audit list | what-if | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
+}
+
+type auditPart struct{ about, folder string }
+
+// auditParts returns both parts; the one with the longer retention is first.
+func auditParts(state string) []auditPart {
+	return []auditPart{
+		{"changes, approvals and denials", audit.AuditFolder(state)},
+		{"other calls", audit.CallsFolder(state)},
+	}
+}
+
+func auditError(err error) error {
+	hint := "it must be a folder that only you can access"
+	if _, ok := errors.AsType[*audit.Busy](err); ok {
+		hint = "try again"
+	}
+	return terminal.Fail(terminal.ExitNotReady, err.Error(), hint)
+}
+
+// auditReport is what "audit verify --json" prints: about the lines of changes,
+// approvals and refusals by policy, and in Calls about the others.
+type auditReport struct {
+	OK bool `json:"ok"` // of both
+	audit.Report
+	Calls       *auditReport      `json:"calls,omitempty"`
+	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"` // what was compared, nil without a file of checkpoints
+}
+
+type auditCheckpoints struct {
+	OK bool `json:"ok"`
+	audit.CheckedLog
+}
+
+type verification struct{ checkpoints, key string }
+
+func (v *verification) flags(f terminal.FlagSet) {
+	f.StringVar(&v.checkpoints, "checkpoints", "", "verify: file with signed checkpoints, one JSON object a line")
+	f.StringVar(&v.key, "key", "", "verify: public key of the checkpoints, in base64 (default: that of the first)")
+}
+
+// verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
+func verifyAudit(std terminal.Streams, args []string) error {
+	var asJSON bool
+	var against verification
+	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) {
+		f.BoolVar(&asJSON, "json", false, "print JSON")
+		against.flags(f)
+	})
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", excerpt.Short(rest[0])), Advice: "it verifies the whole log"}
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	parts := auditParts(state)
+	var reports []audit.Report
+	for _, part := range parts {
+		r, err := audit.Verify(part.folder)
+		if err != nil {
+			return auditError(err)
+		}
+		reports = append(reports, r)
+	}
+	var checked *audit.CheckedLog
+	if file := against.checkpoints; file != "" {
+		in, err := os.Open(file)
+		if err != nil {
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err))}
+		}
+		defer in.Close()
+		c, err := audit.VerifyCheckpoints(state, against.key, in, time.Now())
+		if err != nil {
+			return auditError(err)
+		}
+		if checked = &c; c.Checkpoints == 0 && c.Broken == "" {
+			return &terminal.UsageError{Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(file)), Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\""}
+		}
+	}
+	if asJSON {
+		report, calls := reportOf(reports[0]), reportOf(reports[1])
+		report.Calls = &calls
+		status := terminal.ExitDone
+		report.OK = report.OK && calls.OK
+		if checked != nil {
+			report.Checkpoints = &auditCheckpoints{checked.Broken == "", *checked}
+			report.OK = report.OK && checked.Broken == ""
+		}
+		if !report.OK {
+			status = terminal.ExitFailed
+		}
+		return terminal.PrintJSON(std.Out, report, status)
+	}
+	var broken terminal.Several
+	for i, r := range reports {
+		if r.Broken != nil {
+			broken = append(broken, parts[i].broken(r))
+			continue
+		}
+		fmt.Fprintf(std.Out, "OK: %s: %s\n", parts[i].about, intactLog(r))
+	}
+	switch {
+	case checked != nil && checked.Broken != "" && len(broken) == 0:
+		broken = append(broken, terminal.Fail(terminal.ExitFailed, "the audit log does not match the checkpoints: "+sanitize.Line(checked.Broken), "keep a copy of the log and of the checkpoints"))
+	case checked != nil && len(broken) == 0:
+		fmt.Fprintf(std.Out, "OK: %d checkpoints, the last of %s, signed with the key %s\n", checked.Checkpoints, checked.Last.UTC().Format(time.RFC3339), checked.Key)
+	}
+	if len(broken) > 0 {
+		return broken
+	}
+	return nil
+}
+
+// broken returns the error for a part that was changed. A line is confirmed by the hash in the
+// next one, so the last line whose hash matches may be the changed one.
+func (p auditPart) broken(r audit.Report) error {
+	hint := "no entry of it is reliable"
+	if r.Lines > 1 {
+		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
+	}
+	return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, sanitize.Line(r.Broken.String())), hint+"; keep a copy of "+sanitize.Line(p.folder))
+}
+
+func reportOf(r audit.Report) auditReport {
+	if b := r.Broken; b != nil {
+		r.Broken = &audit.Break{File: sanitize.Line(b.File), Line: b.Line, Why: sanitize.Line(b.Why)}
+	}
+	return auditReport{OK: r.Broken == nil, Report: r}
+}
+
+// intactLog describes a log that passed verification.
+func intactLog(r audit.Report) string {
+	if r.Lines == 0 {
+		return "no entries"
+	}
+	text := fmt.Sprintf("%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
+	if r.First > 1 {
+		text += fmt.Sprintf("; %d older entries were removed by age", r.First-1)
+	}
+	if r.Gaps > 0 {
+		text += fmt.Sprintf("; %d entries truncated by a crash", r.Gaps)
+	}
+	if r.Torn > 0 {
+		text += fmt.Sprintf("; %d bytes at the end truncated by a crash", r.Torn)
+	}
+	return text
+}
+
+type exportedLog struct {
+	damaged int
+	parts   []exportedPart
+}
+
+type exportedPart struct {
+	auditPart
+	lines int
+	last  uint64
+	hash  [sha256.Size]byte
+}
+
+// exportLines writes every readable line, one part of the log after the other, so that each
+// keeps its chain; it prints a note for each damaged line.
+func exportLines(ctx context.Context, std terminal.Streams, state string, out io.Writer) (done exportedLog, err error) {
+	to := bufio.NewWriter(out)
+	for _, part := range auditParts(state) {
+		p := exportedPart{auditPart: part}
+		damaged, err := eachLine(ctx, std, audit.List(part.folder, audit.Filter{}), func(line audit.Line) error {
+			text, err := excerpt.JSON(line) // byte for byte as the log has it
+			if err == nil {
+				p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
+				_, err = to.WriteString(text + "\n")
+			}
+			return err
+		})
+		if done.damaged += damaged; err != nil {
+			return done, err
+		}
+		if p.lines > 0 {
+			done.parts = append(done.parts, p)
+		}
+	}
+	return done, to.Flush()
+}
+
+// report prints the summary of an export, or returns the error err that stopped it.
+func (e exportedLog) report(std terminal.Streams, err error) error {
+	var coded interface{ Code() string }
+	switch {
+	case errors.Is(err, context.Canceled):
+		return terminal.Fail(terminal.ExitInterrupted, "nothing was exported: cancelled", "")
+	case errors.As(err, &coded):
+		return auditError(err)
+	case err != nil:
+		return terminal.Fail(terminal.ExitNotReady, "nothing was exported: "+err.Error(), "")
+	case e.damaged > 0:
+		return terminal.Fail(terminal.ExitFailed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" shows details`)
+	case len(e.parts) == 0:
+		terminal.Notef(std.Err, "no entries")
+	}
+	for _, p := range e.parts {
+		terminal.Notef(std.Err, "%s: %d entries, last number %d, SHA-256 %x", p.about, p.lines, p.last, p.hash)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+)
+
+// Passkey is "vaultwicket passkey": the passkeys of the owner, and what was granted with them.
+func Passkey(_ context.Context, std terminal.Streams, args []string) error {
+	f := settings.NewFlags("passkey")
+	var look terminal.ScreenOptions
+	look.ColorFlag(f.FlagSet)
+	s, rest, err := f.Load(std, args)
+	if err != nil {
+		return err
+	}
+	state, err := s.SecretsFolder(std)
+	if err != nil {
+		return err
+	}
+	store := signin.OpenStore(state)
+	switch {
+	case len(rest) == 1 && rest[0] == "add":
+		if s.HTTP.PublicURL == "" {
+			return &terminal.UsageError{Reason: `the setting "public-url" is missing`, Advice: "set the address at which clients reach the server, such as https://notes.example/mcp"}
+		}
+		code, err := store.NewSetup(time.Now())
+		if err != nil {
+			return err
+		}
+		u, _ := url.Parse(s.HTTP.PublicURL) // it was checked
+		terminal.Notef(std.Err, "open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in")
+		_, err = fmt.Fprintf(std.Out, "%s://%s%s#%s\n", u.Scheme, u.Host, signin.SetupPath, code)
+		return err
+	case len(rest) == 1 && rest[0] == "list":
+		passkeys, grants, err := store.List()
+		if err != nil {
+			return err
+		}
+		list := []signedIn{}
+		for _, p := range passkeys {
+			list = append(list, signedIn{ID: p.ID, Kind: "passkey", Since: p.Added})
+		}
+		for _, g := range grants {
+			list = append(list, signedIn{ID: g.ID, Kind: "client", Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"), Agent: g.Agent, Scope: g.Scope, Since: g.Made, Used: g.Used})
+		}
+		if f.JSON {
+			return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
+		}
+		table := terminal.NewScreen(std, look, time.Now()).Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
+		for _, one := range list {
+			what := one.Kind
+			if one.Client != "" {
+				what = one.Client
+			}
+			table.Add(terminal.Text(one.ID), terminal.Text(what), terminal.Text(one.Since.Local().Format(time.DateTime)), terminal.Text(one.Agent), terminal.Text(one.Scope))
+		}
+		return table.Flush()
+	case len(rest) == 2 && rest[0] == "remove":
+		had, err := store.Remove(rest[1])
+		if err == nil && !had {
+			err = &terminal.UsageError{Reason: fmt.Sprintf("unknown id %q", excerpt.Short(rest[1])), Advice: `"vaultwicket passkey list" shows them`}
+		}
+		return err
+	}
+	return &terminal.UsageError{Reason: "usage: vaultwicket passkey add | list | remove ID"}
+}
+
+// signedIn is a passkey, or a client with what was granted to it.
+type signedIn struct {
+	ID     string    `json:"id"`
+	Kind   string    `json:"kind"` // passkey or client
+	Client string    `json:"client,omitempty"`
+	Agent  string    `json:"agent,omitempty"`
+	Scope  string    `json:"scope,omitempty"`
+	Since  time.Time `json:"since"`
+	Used   time.Time `json:"used,omitzero"`
+}

@@ -1,0 +1,83 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/difference"
+)
+
+// changedNote is a row of "today", as --json prints it. Added and Removed are left out where a
+// text is not kept any more.
+type changedNote struct {
+	Time    time.Time `json:"time"`
+	Path    string    `json:"path"`
+	From    string    `json:"from,omitempty"` // where it was moved from
+	By      string    `json:"by"`
+	Command string    `json:"command"`
+	Added   *int      `json:"added,omitempty"`
+	Removed *int      `json:"removed,omitempty"`
+	State   string    `json:"state"`
+	Change  string    `json:"change"` // its id, for undo
+}
+
+// Today is "vaultwicket today": the notes that were changed, and by whom.
+func Today(_ context.Context, std terminal.Streams, args []string) error {
+	q := journalQuery{since: "today", limit: 1000}
+	o, err := bootstrap.Open("today", std, args, q.flags)
+	if err != nil {
+		return err
+	}
+	if len(o.Rest) > 0 {
+		return &terminal.UsageError{Reason: "usage: vaultwicket today", Advice: `"vaultwicket help today" shows the flags`}
+	}
+	now := time.Now()
+	kept, wanted, err := q.open(o, now)
+	if err != nil {
+		return err
+	}
+	entries, _, err := kept.Entries(wanted)
+	if err != nil {
+		return terminal.FailureOf(&failure.Error{Code: "not_found", Message: err.Error()})
+	}
+	rows, sees := []changedNote{}, o.Gateway.Visible("")
+	for _, e := range entries {
+		for _, s := range slices.Backward(e.Steps) {
+			if !sees(s.Path) || !sees(s.Source()) {
+				continue
+			}
+			row := changedNote{Time: e.Time, Path: s.Path, From: s.From, By: e.By(), Command: e.Command, State: e.State.String(), Change: e.ID}
+			if before, after, ok := kept.Texts(s, func(hash string) (string, bool) { return vaultview.WithHash(o.Vault.Folder, s.Path, hash) }); ok {
+				lines := difference.Of(before, after)
+				row.Added, row.Removed = &lines.Added, &lines.Removed
+			}
+			rows = append(rows, row)
+		}
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
+	}
+	screen := terminal.NewScreen(std, q.screen, now)
+	table := screen.Table(
+		terminal.Column{Title: "when"}, terminal.Column{Title: "note", Min: 10}, terminal.Column{Title: "by", Min: 6}, terminal.Column{Title: "command", Min: 8},
+		terminal.Column{Title: "lines"}, terminal.Column{Title: "state"},
+	)
+	for _, row := range rows {
+		note, lines := row.Path, "-"
+		if row.From != "" {
+			note = row.From + " -> " + note
+		}
+		if row.Added != nil {
+			lines = fmt.Sprintf("+%d -%d", *row.Added, *row.Removed)
+		}
+		table.Add(terminal.Text(screen.Time(row.Time)), terminal.Text(note), terminal.Text(row.By), terminal.Text(row.Command),
+			terminal.Text(lines), terminal.Cell{Text: row.State, Style: stateStyles[row.State]})
+	}
+	return table.Flush()
+}

@@ -1,0 +1,74 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+)
+
+// User is who typed a command, and is asked.
+type User struct {
+	Std      terminal.Streams
+	Progress *terminal.Progress // of the command; stopped when there is a result
+	Declined bool               // an approval that the command asked for
+}
+
+// Asker returns the function that asks the user at the terminal for an approval. It is nil when
+// standard input or standard error is not a terminal; the request then waits for "vaultwicket approve".
+func (u *User) Asker() consent.Asker {
+	if !terminal.IsTerminal(u.Std.In) || !terminal.IsTerminal(u.Std.Err) {
+		return nil
+	}
+	return func(ctx context.Context, q consent.Question) consent.Reply {
+		defer u.Progress.Pause()()
+		if terminal.Pages(ctx, u.Std.In, u.Std.Err, rowsFor(q.Lines, u.Std.Err)) && terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?") {
+			return consent.Yes
+		}
+		u.Declined = true
+		return consent.No
+	}
+}
+
+// AsksRemote returns the function that asks the user what a server asks, nil without a terminal.
+func (u *User) AsksRemote() func(ctx context.Context, text string) bool {
+	if u.Asker() == nil {
+		return nil
+	}
+	return func(ctx context.Context, text string) bool {
+		defer u.Progress.Pause()()
+		u.Declined = !terminal.Pages(ctx, u.Std.In, u.Std.Err, strings.Split(terminal.Visible(text), "\n")) || !terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
+		return !u.Declined
+	}
+}
+
+// rowsFor returns the lines of a question in rows for a terminal.
+func rowsFor(lines []consent.Line, stream any) (rows []string) {
+	columns, ok := terminal.Width(stream)
+	if !ok {
+		columns = consent.Columns
+	}
+	for _, row := range consent.Rows(lines, columns) {
+		rows = append(rows, row.Text)
+	}
+	return rows
+}
+
+// Cancelled tells the user who declined that nothing was changed; the result has the error for clients.
+func (u *User) Cancelled() error {
+	fmt.Fprintln(u.Std.Err, "Cancelled. Nothing was changed.")
+	return terminal.Silent(terminal.ExitDenied)
+}
+
+// PrintQuestion prints what an approval would be asked for, below an empty line; nothing for no lines.
+func PrintQuestion(out io.Writer, s terminal.Screen, lines []consent.Line) {
+	for i, row := range consent.Rows(lines, s.Width(consent.Columns)) {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, s.Signed(string(row.Kind), row.Text))
+	}
+}

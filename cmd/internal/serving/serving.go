@@ -1,0 +1,148 @@
+// Package serving runs the servers: MCP on standard input and output or over HTTP, with the tokens of
+// the agents there, and the local page. A server ends with its client, its parent or a signal, and
+// returns the memory that it does not need.
+package serving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
+	"github.com/vaultwicket/vaultwicket/gateway/ui"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/release"
+)
+
+// grace is added to the time limit of a call for the calls that are open
+// when the client closes our input: the last of them may just have started.
+const grace = 2 * time.Second
+
+// garbage is the GC percentage of a server: half of Go's default. It saves 4 MiB after
+// thousands of calls, and no call takes longer (measured over 4,000 calls).
+const garbage = 50
+
+// memory is the soft memory limit of a server, in bytes. It is above what a server keeps at most: a
+// response of maximum size and one that is being read. Mapped files, such as the program itself, do not count.
+const memory = 42 << 20
+
+// Serve serves MCP on standard input and output, or over HTTP, until ctx, the input or the process
+// parent ends, 0 for no process. greet is called before the first message of standard input is read.
+func Serve(ctx context.Context, o bootstrap.Opened, parent int, greet func()) error {
+	defer o.Records.Close() // after the last line
+	defer o.Traces.Close()  // after the last call
+	defer o.Runner.Close()
+	defer o.Notifier.Close()
+	defer o.Gateway.Flush()
+	if o.Std.Getenv("GOGC") == "" {
+		// Not now: a collection before the first answer would take a fifth of the start.
+		defer time.AfterFunc(startOver, func() { debug.SetGCPercent(garbage) }).Stop()
+	}
+	defer time.AfterFunc(startOver, giveBack).Stop()
+	defer o.Activity.AfterPause(pauseOver, giveBack)()
+	if o.Std.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memory)
+	}
+	if len(o.Rest) > 0 {
+		return &terminal.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", excerpt.Short(o.Rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
+	}
+	for _, served := range o.Served { // otherwise the user would see a missing folder only in the answers to calls
+		if served.Folder == "" {
+			continue
+		}
+		if _, err := o.Runner.Embedded(served.Folder); err != nil {
+			return err
+		}
+	}
+	clock, err := bootstrap.Clock(o.Std)
+	if err != nil {
+		return err
+	}
+	ctx, free, err := watchParent(ctx, parent, o.Log)
+	if err != nil {
+		return err
+	}
+	defer free()
+	defer registerServer(o)()
+	go exec.ReapOrphans(ctx)
+	defer o.ReloadOnChange(ctx)()
+	// With SIGPIPE caught, a closed output is an error of the write and the server shuts down;
+	// otherwise it would be killed.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	c := mcpserver.Config{
+		Gateway: o.Gateway, Version: release.Version, Toolsets: o.Toolsets,
+		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text",
+		App:   mcpserver.App{Page: ui.AppPage, View: ui.AppView},
+		Grace: o.Timeout + grace, Log: o.Log, Now: bootstrap.DayClock(clock, o.DayStart),
+	}
+	if o.HTTP.Addr != "" {
+		return endedServer(o, serveHTTP(ctx, o, c))
+	}
+	if err := o.CheckWithoutHTTP(); err != nil {
+		return err
+	}
+	greet()
+	return endedServer(o, mcpserver.ServeStdio(ctx, c, ownInput(o.Std.In), o.Std.Out))
+}
+
+// startOver is the time after which a server has surely answered "initialize", if there is a
+// client. Memory that only the start needed is returned then.
+const startOver = time.Second
+
+// pauseOver is the idle time after which a server returns the memory that its calls needed. The
+// next call, which takes a millisecond longer, is then one of a user who was thinking.
+const pauseOver = 10 * time.Second
+
+// giveBack returns memory to the system that only the start or calls needed.
+func giveBack() {
+	debug.FreeOSMemory()
+	releaseProgram()
+}
+
+// endedServer returns the error of a server, nil after a signal, which is the ordinary end. It is logged if
+// messages are JSON.
+func endedServer(o bootstrap.Opened, err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return nil
+	case !o.LogJSON:
+		return err
+	}
+	o.Log.Error(err.Error(), "hint", terminal.HintOf(err))
+	return terminal.Silent(terminal.StatusOf(err))
+}
+
+// registerServer adds this server to the list of running servers in the state folder, until end is called. It
+// works in the background, so that the first answer does not wait, and the server runs without it.
+func registerServer(o bootstrap.Opened) (end func()) {
+	state := ownerfiles.StateFolder(o.Std.Getenv, "")
+	if state == "" || o.VaultAround(o.Std, state) != "" {
+		return func() {}
+	}
+	s := ownerfiles.Server{
+		Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
+		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
+	}
+	if o.HTTP.Addr != "" {
+		s.Transport = "http"
+	}
+	registered := make(chan func(), 1)
+	go func() {
+		remove, err := ownerfiles.RegisterServer(ownerfiles.ServersFolder(state), s)
+		if err != nil {
+			o.Log.Debug("this server is not in the list of running servers", "error", err.Error())
+			remove = func() {}
+		}
+		registered <- remove
+	}()
+	return func() { (<-registered)() }
+}
