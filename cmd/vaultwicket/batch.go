@@ -61,7 +61,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.Remote != nil {
 		result, err = serverOf(o, user.AsksRemote()).Batch(ctx, input)
 	} else {
-		result = o.Gateway.DoBatch(counting(ctx, user.Progress), operations)
+		result = o.Gateway.DoBatch(bootstrap.Counting(ctx, user.Progress), operations)
 	}
 	user.Progress.Stop()
 	if err != nil {

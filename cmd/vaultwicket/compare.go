@@ -1,23 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/doctor"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
-	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 var helpOfCompare = description{
@@ -27,7 +20,6 @@ var helpOfCompare = description{
 
 // compareBackends is "vaultwicket compare": the same reading commands to both backends.
 func compareBackends(ctx context.Context, std terminal.Streams, args []string) error {
-	var c comparison
 	notes, texts := 0, false
 	o, err := bootstrap.Open("compare", std, args, func(f *settings.Flags) {
 		f.Resident = true
@@ -41,11 +33,8 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	if len(o.Rest) > 0 || notes < 0 {
 		return &terminal.UsageError{Reason: "usage: vaultwicket compare [--vault V] [--notes N] [--texts] [--json]", Advice: `"vaultwicket help compare" shows the flags`}
 	}
-	c.app, c.embedded = reading(o, settings.App), reading(o, settings.Embedded)
-	defer c.app.Flush()
-	defer c.embedded.Flush()
 	progress := o.Progress("compare")
-	report, err := c.compare(ctx, notes, texts)
+	report, err := doctor.Compare(ctx, o, notes, texts)
 	progress.Stop()
 	var refused *failure.Error
 	switch {
@@ -88,243 +77,4 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 		return terminal.Silent(status)
 	}
 	return nil
-}
-
-// reading returns a gateway of one backend that reads in every tier and changes nothing.
-// Access rules and disabled commands stay as they are set.
-func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
-	o.Backend, o.Limits = backend, settings.Limits{Parallel: 1}
-	o.Served = slices.Clone(o.Served[:1])
-	p := &o.Served[0].Policy
-	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false
-	return o.NewGateway()
-}
-
-// comparison has two gateways of one vault, which only read.
-type comparison struct{ app, embedded *gateway.Gateway }
-
-type comparisonReport struct {
-	Vault       string          `json:"vault"`
-	App         string          `json:"app"` // its version
-	Compared    int             `json:"compared"`
-	Same        int             `json:"same"`
-	Order       int             `json:"otherOrder"`
-	Different   int             `json:"different"`
-	Differences []differingCall `json:"differences"`
-}
-
-// differingCall is a call with different answers. Texts has the lines that only one of them
-// has, if they were asked for.
-type differingCall struct {
-	Call         string          `json:"call"`
-	Kind         string          `json:"kind"` // order or different
-	App          answerSize      `json:"app"`
-	Embedded     answerSize      `json:"embedded"`
-	OnlyApp      int             `json:"onlyApp"` // lines
-	OnlyEmbedded int             `json:"onlyEmbedded"`
-	Texts        *differingTexts `json:"texts,omitempty"`
-}
-
-// answerSize is the size of an answer, or the code of a failure.
-type answerSize struct {
-	Lines int    `json:"lines"`
-	Code  string `json:"code,omitempty"`
-}
-
-func (a answerSize) String() string { return cmp.Or(a.Code, fmt.Sprintf("%d lines", a.Lines)) }
-
-// differingTexts are the lines that differ, up to maxTexts of each.
-type differingTexts struct {
-	OnlyApp      []string `json:"onlyApp"`
-	OnlyEmbedded []string `json:"onlyEmbedded"`
-}
-
-const (
-	maxTexts  = 20
-	maxValues = 8 // folders, tags, bases, words and templates
-)
-
-// compare asks both backends, for some of the notes one by one, and keeps the lines that differ if
-// texts are wanted. The error is that of the first call: without an app, or without the folder of the
-// vault, there is nothing to compare.
-func (c comparison) compare(ctx context.Context, notes int, texts bool) (comparisonReport, error) {
-	version := c.ask(ctx, c.app, comparedCall{"version"})
-	if version.Error != nil {
-		return comparisonReport{}, version.Error
-	}
-	files := c.ask(ctx, c.embedded, comparedCallOf("files", ""))
-	if files.Error != nil {
-		return comparisonReport{}, files.Error
-	}
-	sizeOf := func(r gateway.Result) answerSize {
-		if r.Error != nil {
-			return answerSize{Code: r.Error.Code}
-		}
-		return answerSize{Lines: len(linesOf(r.Output()))}
-	}
-	first := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
-	r := comparisonReport{Vault: c.app.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []differingCall{}}
-	for _, one := range c.calls(ctx, linesOf(files.Output()), notes) {
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
-		app, embedded := c.ask(ctx, c.app, one), c.ask(ctx, c.embedded, one)
-		d := differingCall{Call: one.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
-		failed := app.Error != nil || embedded.Error != nil
-		r.Compared++
-		if failed && d.App.Code == d.Embedded.Code || !failed && sameAnswer(app.Output(), embedded.Output()) {
-			r.Same++
-			continue
-		}
-		if !failed {
-			onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
-			if d.OnlyApp, d.OnlyEmbedded = len(onlyApp), len(onlyEmbedded); d.OnlyApp+d.OnlyEmbedded == 0 {
-				d.Kind = "order"
-			}
-			if texts {
-				d.Texts = &differingTexts{first(onlyApp), first(onlyEmbedded)}
-			}
-		}
-		if d.Kind == "order" {
-			r.Order++
-		} else {
-			r.Different++
-		}
-		r.Differences = append(r.Differences, d)
-	}
-	return r, nil
-}
-
-func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCall) gateway.Result {
-	return gw.Do(ctx, gateway.Request{Command: one[0], Words: one[1:], Caller: "compare", Client: "compare", Surface: "terminal"})
-}
-
-// calls returns the calls of the tables, for the notes and names of the vault.
-func (c comparison) calls(ctx context.Context, files []string, most int) []comparedCall {
-	list := func(command string) []string {
-		return linesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
-	}
-	notes := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return path.Ext(file) != ".md" })
-	sample := spreadOver(notes, most)
-	var words []string
-	for _, note := range spreadOver(notes, maxValues) {
-		longest := ""
-		for word := range strings.FieldsFuncSeq(strings.TrimSuffix(path.Base(note), ".md"), func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }) {
-			if len(word) > len(longest) {
-				longest = word
-			}
-		}
-		if longest != "" && !slices.Contains(words, longest) {
-			words = append(words, longest)
-		}
-	}
-	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
-	return slices.Concat(
-		callsOf(ofVault, []string{""}), callsOf(ofNote, sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
-		callsOf(ofBase, spreadOver(list("bases"), maxValues)), callsOf(ofName, spreadOver(list("templates"), maxValues)), callsOf(ofWord, words),
-	)
-}
-
-func linesOf(text string) (lines []string) {
-	for line := range strings.Lines(text) {
-		lines = append(lines, strings.TrimRight(line, "\r\n"))
-	}
-	return lines
-}
-
-// sameAnswer reports whether two answers say the same: byte for byte but for the line break at
-// the end, or as JSON with other white space and another order of keys.
-func sameAnswer(a, b string) bool {
-	if strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") {
-		return true
-	}
-	canonical := func(text string) (written []byte) {
-		var value any
-		if json.Unmarshal([]byte(text), &value) == nil {
-			written, _ = json.Marshal(value)
-		}
-		return written
-	}
-	x := canonical(a)
-	return x != nil && bytes.Equal(x, canonical(b))
-}
-
-// linesWithout returns the lines that others do not have, each as often as it has more of them.
-func linesWithout(lines, others []string) (only []string) {
-	counts := map[string]int{}
-	for _, line := range others {
-		counts[line]++
-	}
-	for _, line := range lines {
-		if counts[line] > 0 {
-			counts[line]--
-			continue
-		}
-		only = append(only, line)
-	}
-	return only
-}
-
-// The reading commands that both backends answer, with the parameters that change the result. None of them opens, creates or changes anything.
-var (
-	ofVault = []string{
-		"files", "files total", "files ext=md", "folders", "folders total", "tags", "tags counts", "tags counts sort=count", "tags format=json",
-		"properties", "properties counts", "properties format=json", "aliases", "aliases verbose", "orphans", "orphans total", "deadends", "deadends total",
-		"unresolved", "unresolved counts", "unresolved verbose", "tasks", "tasks todo", "tasks done", "tasks verbose", "tasks total", "tasks format=json",
-		"bases", "templates", "bookmarks", "recents", "vault", "vaults", "daily:path", "daily:read", "version",
-	}
-	ofNote = []string{
-		"read path=%", "file path=%", "outline path=%", "outline format=json path=%", "links path=%", "links total path=%", "backlinks path=%",
-		"backlinks counts path=%", "properties path=%", "tags path=%", "tasks path=%", "aliases path=%", "wordcount path=%",
-	}
-	ofFolder = []string{"folder path=%", "files folder=%"}
-	ofTag    = []string{"tag name=%", "tag name=% verbose"}
-	ofBase   = []string{"base:query path=% format=json"}
-	ofWord   = []string{"search query=%", "search query=% total", "search:context query=%"}
-	ofName   = []string{"template:read name=%"}
-)
-
-// comparedCall is a command and its words.
-type comparedCall []string
-
-func (c comparedCall) String() string {
-	words := slices.Clone(c)
-	for i, word := range words {
-		if name, value, found := strings.Cut(word, "="); found && strings.ContainsAny(value, " \t\"") {
-			words[i] = name + `="` + strings.ReplaceAll(value, `"`, `\"`) + `"`
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// comparedCallOf makes a call of a row of the tables; value takes the place of the percent sign.
-func comparedCallOf(row, value string) comparedCall {
-	c := strings.Fields(row)
-	for i, word := range c {
-		if name, found := strings.CutSuffix(word, "%"); found {
-			c[i] = name + value
-		}
-	}
-	return c
-}
-
-func callsOf(rows, values []string) (calls []comparedCall) {
-	for _, value := range values {
-		for _, row := range rows {
-			calls = append(calls, comparedCallOf(row, value))
-		}
-	}
-	return calls
-}
-
-// spreadOver returns at most n of the values, evenly over all of them.
-func spreadOver(values []string, n int) []string {
-	if len(values) <= n {
-		return values
-	}
-	var chosen []string
-	for i := range n {
-		chosen = append(chosen, values[i*len(values)/n])
-	}
-	return chosen
 }

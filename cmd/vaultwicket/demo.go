@@ -15,10 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/release"
@@ -50,20 +48,10 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	defer func() { err = errors.Join(err, remove()) }()
 	// State such as the audit log goes to a temporary folder, because the user's own log is about
 	// their own vaults. The clock is fixed, so that the daily note is still today's after midnight.
-	values := map[string]string{
-		"XDG_STATE_HOME": filepath.Join(filepath.Dir(folder), "state"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
-		day.NowVariable: now.Format(time.RFC3339),
-	}
 	// The settings of the user are about their vaults, too: the server has only the variables of any child.
-	for _, entry := range exec.OwnersEnvironment(std.Getenv) {
-		name, value, _ := strings.Cut(entry, "=")
-		values[name] = value
-	}
-	std.Environ = func() []string { return nil }
-	std.Lookup = func(name string) (string, bool) {
-		value, ok := values[name]
-		return value, ok
-	}
+	std = bootstrap.WithoutSettings(std, now, map[string]string{
+		"XDG_STATE_HOME": filepath.Join(filepath.Dir(folder), "state"), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
+	})
 	t := demoTeller{std: std, out: std.Out, folder: folder, now: now}
 	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n")
 	if err := t.session(ctx, false, t.readOnly); err != nil {

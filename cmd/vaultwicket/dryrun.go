@@ -46,7 +46,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.Remote != nil {
 		plan, err = serverOf(o, nil).DryRun(ctx, req)
 	} else {
-		plan = o.Gateway.DryRun(counting(ctx, progress), req)
+		plan = o.Gateway.DryRun(bootstrap.Counting(ctx, progress), req)
 	}
 	progress.Stop()
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 var helpOfRun = description{
@@ -63,7 +62,7 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 	if o.Remote != nil {
 		result, err = serverOf(o, user.AsksRemote()).Do(ctx, req)
 	} else {
-		result = o.Gateway.Do(counting(ctx, user.Progress), typed(user, req))
+		result = o.Gateway.Do(bootstrap.Counting(ctx, user.Progress), typed(user, req))
 	}
 	user.Progress.Stop()
 	if err != nil {
@@ -178,11 +177,6 @@ func typed(user *oversight.User, req gateway.Request) gateway.Request {
 	req.Owner = true
 	req.Ask, req.Caller, req.Client, req.Surface = user.Asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
 	return req
-}
-
-// counting is ctx for a call of which p shows how far it has come.
-func counting(ctx context.Context, p *terminal.Progress) context.Context {
-	return protocol.WithProgress(ctx, func(c protocol.Progress) { p.Count(c.String()) })
 }
 
 // serverOf returns the server to call, which asks the user with ask.

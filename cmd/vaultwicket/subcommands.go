@@ -47,7 +47,7 @@ func subcommands() []subcommand {
 		{helpOfUndo, undo},
 		{helpOfAudit, oversight.Audit},
 		{helpOfConfig, settings.Command},
-		{helpOfAccess, showAccess},
+		{helpOfAccess, oversight.Access},
 		{helpOfCompare, compareBackends},
 		{helpOfCompletion, printCompletion},
 		{helpOfMan, printManual},

@@ -2,17 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
-	"slices"
 
-	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
-	"github.com/vaultwicket/vaultwicket/exec"
-	"github.com/vaultwicket/vaultwicket/gateway/admission"
-	"github.com/vaultwicket/vaultwicket/internal/access"
-	"github.com/vaultwicket/vaultwicket/internal/appvaults"
-	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 )
@@ -26,9 +18,6 @@ var helpOfVault = description{
 	},
 }
 
-// accessVariable gives the embedded program the access rules of a vault.
-const accessVariable = "VAULTWICKET_ACCESS"
-
 // vaultName is the subcommand that is not the gateway.
 const vaultName = "vault"
 
@@ -40,22 +29,9 @@ const vaultName = "vault"
 // and no audit log. It still obeys the pause and the access rules that the settings have for the
 // vault, and on a terminal prints no control characters.
 func runVault(args []string, std terminal.Streams) int {
-	getenv := std.Getenv
-	if !exec.StartedByGateway(getenv) {
-		rules, err := rulesByHand(args, std)
-		if err != nil {
-			return terminal.PrintError(std.Err, err)
-		}
-		// The rules are in addition to those of the environment. Invalid ones stay, and then every call is denied.
-		if given, err := access.Parse(getenv(accessVariable)); err == nil && rules.Restrict() {
-			text := given.Meet(rules).String()
-			getenv = func(name string) string {
-				if name == accessVariable {
-					return text
-				}
-				return std.Getenv(name)
-			}
-		}
+	getenv, err := bootstrap.VaultEnvironment(std, args)
+	if err != nil {
+		return terminal.PrintError(std.Err, err)
 	}
 	if !terminal.IsTerminal(std.Out) {
 		return vault.Main(args, std.In, std.Out, std.Err, getenv)
@@ -72,59 +48,4 @@ func runVault(args []string, std terminal.Streams) int {
 func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
 	_, err := terminal.ParseFlags(vaultName, args, nil)
 	return err
-}
-
-// rulesByHand returns the access rules that the settings and the machine have for the folder of a
-// command line. The error is that vaultwicket is paused or may be, that the machine does not allow changes, or
-// that the folder is within a vault that has rules, or around one: its paths are not those of the rules.
-func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
-	if state := ownerfiles.StateFolder(std.Getenv, ""); state != "" { // otherwise nothing can be paused
-		paused, err := admission.IsPaused(state)
-		switch {
-		case err != nil:
-			return access.Rules{}, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
-		case paused:
-			return access.Rules{}, terminal.Fail(terminal.ExitDenied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
-		}
-	}
-	if len(args) == 0 {
-		return access.Rules{}, nil
-	}
-	flags := settings.NewFlags(vaultName)
-	s, _, err := flags.Load(std, nil)
-	if err != nil {
-		return access.Rules{}, err
-	}
-	folder, err := filepath.Abs(args[0])
-	if err != nil {
-		return access.Rules{}, err
-	}
-	if slices.Contains(args, "--write") && !flags.ManagedMutations() {
-		return access.Rules{}, terminal.Fail(terminal.ExitDenied, "the managed settings of this machine do not allow changes", "the administrator of this machine can change allow-mutations")
-	}
-	rules := flags.ManagedAccess(std, s, settings.Vault{Folder: folder})
-	for _, served := range s.Served {
-		if !served.Policy.Access.Restrict() {
-			continue
-		}
-		possible := []string{served.Folder}
-		if served.Folder == "" {
-			possible = nil
-			for _, listed := range appvaults.Read(std.Getenv) {
-				if served.ID != "" && served.ID == listed.ID || served.ID == "" && served.Name == listed.Name() {
-					possible = append(possible, listed.Folder)
-				}
-			}
-		}
-		for _, folder := range possible {
-			switch {
-			case appvaults.SameFolder(folder, args[0]):
-				rules = rules.Meet(served.Policy.Access)
-			case ownerfiles.VaultAround(args[0], []string{folder}) != "", ownerfiles.VaultAround(folder, []string{args[0]}) != "":
-				return access.Rules{}, terminal.Fail(terminal.ExitDenied,
-					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
-			}
-		}
-	}
-	return rules, nil
 }

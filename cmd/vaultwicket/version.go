@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vaultwicket/vaultwicket/cmd/internal/doctor"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/release"
@@ -24,12 +25,12 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 	if len(rest) > 0 {
 		return &terminal.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", excerpt.Short(rest[0])), Advice: "the one flag is --json"}
 	}
-	known, isKnown := knownDrift(std.Getenv)
+	known, isKnown := doctor.KnownDrift(std.Getenv)
 	build := release.ThisBuild()
 	if asJSON {
 		facts := struct {
 			release.Build
-			Obsidian *drift `json:"obsidian,omitempty"`
+			Obsidian *doctor.Drift `json:"obsidian,omitempty"`
 		}{Build: build}
 		if isKnown {
 			facts.Obsidian = &known

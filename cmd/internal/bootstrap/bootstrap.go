@@ -28,6 +28,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/release"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
@@ -241,6 +242,11 @@ func (o Opened) AgentOf(subjects []string) (name string) {
 // caller stops it when there is a result.
 func (o Opened) Progress(command string) *terminal.Progress {
 	return terminal.StartProgress(o.messages, sanitize.Line(excerpt.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
+}
+
+// Counting is ctx for a call of which p shows how far it has come.
+func Counting(ctx context.Context, p *terminal.Progress) context.Context {
+	return protocol.WithProgress(ctx, func(c protocol.Progress) { p.Count(c.String()) })
 }
 
 // checkVaultName refuses a vault that is given by the name of a folder here and that the

@@ -1,6 +1,9 @@
 // Package doctor checks an installation: settings, vaults, the app and its CLI, the state folder, MCP over
 // HTTP, the clients and the machine. Each finding says what was found, why it matters and what to do about it.
 //
+// It also compares the installed app with what this program knows: its commands with the table, and
+// its answers with those of the embedded CLI.
+//
 // It reads and changes nothing. Whatever it has to ask another program goes through the
 // functions of a [Machine], which the caller provides.
 package doctor

@@ -1,5 +1,6 @@
-// Package oversight is what the owner of the notes does at a terminal: look at what was done, by whom and
-// where secrets are, take changes back, answer what is asked, pause, and add and end agents.
+// Package oversight is what the owner of the notes does at a terminal: look at what agents may do and
+// what was done, by whom and where secrets are, take changes back, answer what is asked, pause, and
+// add and end agents.
 package oversight
 
 import (

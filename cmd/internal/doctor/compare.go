@@ -1,0 +1,267 @@
+package doctor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
+	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/tiers"
+)
+
+// Compare asks both backends the same reading commands, for some of the notes one by one, and keeps the
+// lines that differ if texts are wanted. An error of a call is a [*failure.Error].
+func Compare(ctx context.Context, o bootstrap.Opened, notes int, texts bool) (Comparison, error) {
+	c := comparison{app: reading(o, settings.App), embedded: reading(o, settings.Embedded)}
+	defer c.app.Flush()
+	defer c.embedded.Flush()
+	return c.compare(ctx, notes, texts)
+}
+
+// reading returns a gateway of one backend that reads in every tier and changes nothing.
+// Access rules and disabled commands stay as they are set.
+func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
+	o.Backend, o.Limits = backend, settings.Limits{Parallel: 1}
+	o.Served = slices.Clone(o.Served[:1])
+	p := &o.Served[0].Policy
+	p.Ceiling, p.Mutations, p.Publish, p.UI = tiers.V3, false, false, false
+	return o.NewGateway()
+}
+
+// comparison has two gateways of one vault, which only read.
+type comparison struct{ app, embedded *gateway.Gateway }
+
+// Comparison is what came of the same reading commands to both backends, as "compare --json" prints it.
+type Comparison struct {
+	Vault       string          `json:"vault"`
+	App         string          `json:"app"` // its version
+	Compared    int             `json:"compared"`
+	Same        int             `json:"same"`
+	Order       int             `json:"otherOrder"`
+	Different   int             `json:"different"`
+	Differences []DifferingCall `json:"differences"`
+}
+
+// DifferingCall is a call with different answers. Texts has the lines that only one of them
+// has, if they were asked for.
+type DifferingCall struct {
+	Call         string          `json:"call"`
+	Kind         string          `json:"kind"` // order or different
+	App          AnswerSize      `json:"app"`
+	Embedded     AnswerSize      `json:"embedded"`
+	OnlyApp      int             `json:"onlyApp"` // lines
+	OnlyEmbedded int             `json:"onlyEmbedded"`
+	Texts        *DifferingTexts `json:"texts,omitempty"`
+}
+
+// AnswerSize is the size of an answer, or the code of a failure.
+type AnswerSize struct {
+	Lines int    `json:"lines"`
+	Code  string `json:"code,omitempty"`
+}
+
+// String returns the code, or the number of lines.
+func (a AnswerSize) String() string { return cmp.Or(a.Code, fmt.Sprintf("%d lines", a.Lines)) }
+
+// DifferingTexts are the lines that differ, up to maxTexts of each.
+type DifferingTexts struct {
+	OnlyApp      []string `json:"onlyApp"`
+	OnlyEmbedded []string `json:"onlyEmbedded"`
+}
+
+const (
+	maxTexts  = 20
+	maxValues = 8 // folders, tags, bases, words and templates
+)
+
+// compare asks both backends, for some of the notes one by one, and keeps the lines that differ if
+// texts are wanted. The error is that of the first call: without an app, or without the folder of the
+// vault, there is nothing to compare.
+func (c comparison) compare(ctx context.Context, notes int, texts bool) (Comparison, error) {
+	version := c.ask(ctx, c.app, comparedCall{"version"})
+	if version.Error != nil {
+		return Comparison{}, version.Error
+	}
+	files := c.ask(ctx, c.embedded, comparedCallOf("files", ""))
+	if files.Error != nil {
+		return Comparison{}, files.Error
+	}
+	sizeOf := func(r gateway.Result) AnswerSize {
+		if r.Error != nil {
+			return AnswerSize{Code: r.Error.Code}
+		}
+		return AnswerSize{Lines: len(linesOf(r.Output()))}
+	}
+	first := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
+	r := Comparison{Vault: c.app.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []DifferingCall{}}
+	for _, one := range c.calls(ctx, linesOf(files.Output()), notes) {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		app, embedded := c.ask(ctx, c.app, one), c.ask(ctx, c.embedded, one)
+		d := DifferingCall{Call: one.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
+		failed := app.Error != nil || embedded.Error != nil
+		r.Compared++
+		if failed && d.App.Code == d.Embedded.Code || !failed && sameAnswer(app.Output(), embedded.Output()) {
+			r.Same++
+			continue
+		}
+		if !failed {
+			onlyApp, onlyEmbedded := linesWithout(linesOf(app.Output()), linesOf(embedded.Output())), linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
+			if d.OnlyApp, d.OnlyEmbedded = len(onlyApp), len(onlyEmbedded); d.OnlyApp+d.OnlyEmbedded == 0 {
+				d.Kind = "order"
+			}
+			if texts {
+				d.Texts = &DifferingTexts{first(onlyApp), first(onlyEmbedded)}
+			}
+		}
+		if d.Kind == "order" {
+			r.Order++
+		} else {
+			r.Different++
+		}
+		r.Differences = append(r.Differences, d)
+	}
+	return r, nil
+}
+
+func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCall) gateway.Result {
+	return gw.Do(ctx, gateway.Request{Command: one[0], Words: one[1:], Caller: "compare", Client: "compare", Surface: "terminal"})
+}
+
+// calls returns the calls of the tables, for the notes and names of the vault.
+func (c comparison) calls(ctx context.Context, files []string, most int) []comparedCall {
+	list := func(command string) []string {
+		return linesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
+	}
+	notes := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return path.Ext(file) != ".md" })
+	sample := spreadOver(notes, most)
+	var words []string
+	for _, note := range spreadOver(notes, maxValues) {
+		longest := ""
+		for word := range strings.FieldsFuncSeq(strings.TrimSuffix(path.Base(note), ".md"), func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }) {
+			if len(word) > len(longest) {
+				longest = word
+			}
+		}
+		if longest != "" && !slices.Contains(words, longest) {
+			words = append(words, longest)
+		}
+	}
+	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
+	return slices.Concat(
+		callsOf(ofVault, []string{""}), callsOf(ofNote, sample), callsOf(ofFolder, spreadOver(folders, maxValues)), callsOf(ofTag, spreadOver(list("tags"), maxValues)),
+		callsOf(ofBase, spreadOver(list("bases"), maxValues)), callsOf(ofName, spreadOver(list("templates"), maxValues)), callsOf(ofWord, words),
+	)
+}
+
+func linesOf(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimRight(line, "\r\n"))
+	}
+	return lines
+}
+
+// sameAnswer reports whether two answers say the same: byte for byte but for the line break at
+// the end, or as JSON with other white space and another order of keys.
+func sameAnswer(a, b string) bool {
+	if strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") {
+		return true
+	}
+	canonical := func(text string) (written []byte) {
+		var value any
+		if json.Unmarshal([]byte(text), &value) == nil {
+			written, _ = json.Marshal(value)
+		}
+		return written
+	}
+	x := canonical(a)
+	return x != nil && bytes.Equal(x, canonical(b))
+}
+
+// linesWithout returns the lines that others do not have, each as often as it has more of them.
+func linesWithout(lines, others []string) (only []string) {
+	counts := map[string]int{}
+	for _, line := range others {
+		counts[line]++
+	}
+	for _, line := range lines {
+		if counts[line] > 0 {
+			counts[line]--
+			continue
+		}
+		only = append(only, line)
+	}
+	return only
+}
+
+// The reading commands that both backends answer, with the parameters that change the result. None of them opens, creates or changes anything.
+var (
+	ofVault = []string{
+		"files", "files total", "files ext=md", "folders", "folders total", "tags", "tags counts", "tags counts sort=count", "tags format=json",
+		"properties", "properties counts", "properties format=json", "aliases", "aliases verbose", "orphans", "orphans total", "deadends", "deadends total",
+		"unresolved", "unresolved counts", "unresolved verbose", "tasks", "tasks todo", "tasks done", "tasks verbose", "tasks total", "tasks format=json",
+		"bases", "templates", "bookmarks", "recents", "vault", "vaults", "daily:path", "daily:read", "version",
+	}
+	ofNote = []string{
+		"read path=%", "file path=%", "outline path=%", "outline format=json path=%", "links path=%", "links total path=%", "backlinks path=%",
+		"backlinks counts path=%", "properties path=%", "tags path=%", "tasks path=%", "aliases path=%", "wordcount path=%",
+	}
+	ofFolder = []string{"folder path=%", "files folder=%"}
+	ofTag    = []string{"tag name=%", "tag name=% verbose"}
+	ofBase   = []string{"base:query path=% format=json"}
+	ofWord   = []string{"search query=%", "search query=% total", "search:context query=%"}
+	ofName   = []string{"template:read name=%"}
+)
+
+// comparedCall is a command and its words.
+type comparedCall []string
+
+func (c comparedCall) String() string {
+	words := slices.Clone(c)
+	for i, word := range words {
+		if name, value, found := strings.Cut(word, "="); found && strings.ContainsAny(value, " \t\"") {
+			words[i] = name + `="` + strings.ReplaceAll(value, `"`, `\"`) + `"`
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// comparedCallOf makes a call of a row of the tables; value takes the place of the percent sign.
+func comparedCallOf(row, value string) comparedCall {
+	c := strings.Fields(row)
+	for i, word := range c {
+		if name, found := strings.CutSuffix(word, "%"); found {
+			c[i] = name + value
+		}
+	}
+	return c
+}
+
+func callsOf(rows, values []string) (calls []comparedCall) {
+	for _, value := range values {
+		for _, row := range rows {
+			calls = append(calls, comparedCallOf(row, value))
+		}
+	}
+	return calls
+}
+
+// spreadOver returns at most n of the values, evenly over all of them.
+func spreadOver(values []string, n int) []string {
+	if len(values) <= n {
+		return values
+	}
+	var chosen []string
+	for i := range n {
+		chosen = append(chosen, values[i*len(values)/n])
+	}
+	return chosen
+}

@@ -1,0 +1,70 @@
+package oversight
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+)
+
+// Access is "vaultwicket access PATH": what agents can do with a note or folder, and which
+// rule or ignore file decides. No program is started.
+func Access(_ context.Context, std terminal.Streams, args []string) error {
+	o, err := bootstrap.Open("access", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.Rest) != 1 {
+		return &terminal.UsageError{Reason: "access requires one path of a note or folder in the vault", Advice: "for example: vaultwicket access Ideas/Bread.md"}
+	}
+	a, err := o.Gateway.AccessOf("", o.Rest[0])
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
+	}
+	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
+	rule := fmt.Sprintf("%q = %q (%s)", a.Rule, a.Level, a.Origin)
+	switch {
+	case a.Origin == "":
+		rule = "no access rules"
+	case a.Rule == "":
+		rule = fmt.Sprintf("%s, no rule covers it (%s)", a.Level, a.Origin)
+	}
+	ignored := ""
+	switch i := a.Ignored; {
+	case i == nil:
+	case i.Line == 0:
+		ignored = fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
+	default:
+		ignored = fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
+	}
+	for _, fact := range [][2]string{
+		{"path", a.Path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"ignore file", ignored},
+		{"read", permittedText(a.Read)}, {"change", permittedText(a.Change)}, {"delete", permittedText(a.Delete)},
+	} {
+		if fact[1] != "" || fact[0] == "path" {
+			fmt.Fprintf(w, "%s\t%s\n", fact[0], terminal.Visible(fact[1]))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+func permittedText(p vaultview.Permitted) string {
+	switch {
+	case p.Allowed && p.Why == "":
+		return "yes"
+	case p.Allowed:
+		return "yes: " + p.Why
+	case p.Hint == "":
+		return "no: " + p.Why
+	}
+	return "no: " + p.Why + "; " + p.Hint
+}
