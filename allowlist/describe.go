@@ -109,8 +109,8 @@ func OwnAnswerNamesNotes(command string) bool {
 	return r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
 }
 
-// Verb says what a command does to a note, for people: "wants to WANTS BEFORE Plan.md", "DID BEFORE
-// Plan.md". Before is "" where the name of the note follows at once.
+// Verb says what a command does, for people: what an agent wants to do, what it did, and the word before the
+// name of a note, "" where that follows at once: "add text" and "added text", "to" Plan.md.
 type Verb struct{ Wants, Did, Before string }
 
 // VerbOf returns the verb of a command. ok is false for one that is unknown, or can never be enabled.
