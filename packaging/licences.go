@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,9 +113,6 @@ func KnownLicences() map[string]string {
 	return known
 }
 
-// ownModules are folders of this repository that replace modules; they are under our licence.
-var ownModules = []string{"github.com/google/jsonschema-go", "github.com/santhosh-tekuri/jsonschema/v6"}
-
 // LicenceTexts returns one text with the licences of all modules of the program, for packages.
 // Modules that the program does not contain are left out. An error is a module that is
 // missing, or that may not be in the program.
@@ -124,7 +120,6 @@ func LicenceTexts(modules []Module) (string, error) {
 	var b strings.Builder
 	b.WriteString("The program contains these modules.\n")
 	missing := KnownLicences()
-	maps.DeleteFunc(missing, func(path, _ string) bool { return slices.Contains(ownModules, path) })
 	for _, m := range modules {
 		if _, ok := missing[m.Path]; !ok {
 			continue

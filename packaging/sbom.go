@@ -16,7 +16,7 @@ type object = map[string]any
 // SBOM returns the modules of the binary in a file as CycloneDX 1.6, as the Go linker has written
 // them into it, so that the list cannot differ from what was built. It has no time and no
 // random number: the same binary gives the same bytes. cyclonedx-gomod (v1.10.0) is not used
-// because its output contains the time of the run and names a replaced module by its folder.
+// because its output contains the time of the run.
 //
 // The version is that of the release, because a build outside of version control has none in the
 // binary. licences says under which licence a module is, by its path; the list leaves out what it
@@ -38,16 +38,7 @@ func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 	slices.SortFunc(properties, func(a, b object) int { return strings.Compare(a["name"].(string), b["name"].(string)) })
 	components := []object{library("stdlib", strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go"), "", "BSD-3-Clause")}
 	for _, m := range info.Deps {
-		sum := m.Sum
-		if m.Replace != nil { // a folder of this repository has the version of the module that it replaces
-			sum = m.Replace.Sum
-		}
-		c := library(m.Path, m.Version, sum, licences[m.Path])
-		if m.Replace != nil {
-			all, _ := c["properties"].([]object)
-			c["properties"] = append(all, property("go:replace", m.Replace.Path))
-		}
-		components = append(components, c)
+		components = append(components, library(m.Path, m.Version, m.Sum, licences[m.Path]))
 	}
 	var all []any
 	for _, c := range components {

@@ -48,7 +48,7 @@ func parseAll() (all []source, err error) {
 }
 
 // notOurs are folders with other modules, and with what is made and not kept.
-var notOurs = []string{"gateway/mcpserver/inference", "gateway/mcpserver/jsonschema", "tests/clients", "tests/ui", "docs/site/out", "packaging/stage", "dist"}
+var notOurs = []string{"tests/clients", "tests/ui", "docs/site/out", "packaging/stage", "dist"}
 
 // walk calls each with every file of the module, except those of other modules, of
 // test data and in folders whose name begins with a dot.

@@ -1,7 +1,7 @@
 package mcpserver
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,9 +34,9 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	result := mcp.NewToolResultStructured(wire.Compact(text), text)
-	result.IsError = failed
-	return result, nil
+	return &mcp.CallToolResult{
+		Content: []mcp.Content{mcp.NewTextContent(text)}, RawStructuredContent: json.RawMessage(text), IsError: failed,
+	}, nil
 }
 
 // withImage returns an answer with an image as one more content, if there is one.
@@ -138,11 +138,11 @@ const (
 )
 
 // showsApps reports whether the client of a request shows the app.
-func (h handler) showsApps(ctx context.Context) bool {
+func (h handler) showsApps(client *wire.Peer) bool {
 	if h.App.Page == nil {
 		return false
 	}
-	_, can := clientOf(ctx)
+	_, can := client.Client()
 	settings, _ := can.Extensions[appExtension].(map[string]any)
 	types, _ := settings["mimeTypes"].([]any)
 	return slices.Contains(types, any(appMIME))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -58,22 +57,21 @@ type sealers struct {
 // complete adds to a request who sends it, how the user can be asked, and in which form it is answered. The
 // elicitation is nil for a client that cannot ask, or that gets requests of the server; the view for one that does
 // not show it.
-func (h handler) complete(ctx context.Context, req mcp.CallToolRequest, to *gateway.Request) (asks *elicitation, shown *view) {
-	peer := wire.PeerOf(ctx)
-	name, can := clientOf(ctx)
+func (h handler) complete(peer *wire.Peer, req mcp.CallToolRequest, to *gateway.Request) (asks *elicitation, shown *view) {
+	name, can := peer.Client()
 	to.Caller, to.Client, to.Surface, to.OneSession = peer.Caller, name, surface(peer), !peer.Shared
 	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt
 	if can.Elicitation != nil {
 		modes := askModes{form: can.Elicitation.Form != nil || can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != ""}
-		if !server.IsModernRequest(ctx) {
-			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, modes, q) }
+		if !peer.Modern() {
+			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return h.askNow(ctx, peer, modes, q) }
 		} else {
 			h.sealers.once.Do(func() { h.sealers.made = consent.NewSealer(h.sealers.now) })
 			asks = &elicitation{sealer: h.sealers.made, wait: cmp.Or(h.sealers.wait, answerTimeout), params: req.Params, modes: modes}
 			to.Ask, to.Answers = asks.ask, req.Params.RequestState != ""
 		}
 	}
-	if h.showsApps(ctx) {
+	if h.showsApps(peer) {
 		// The view shows a question that the client does not ask: it waits for the user on a page or in the terminal.
 		v, next := &view{app: h.App}, to.Ask
 		shown, to.Shows, to.Ask = v, true, func(ctx context.Context, q consent.Question) consent.Reply {
@@ -110,25 +108,6 @@ func (m askModes) pages() []string {
 	return []string{consent.LocalPage, consent.RemotePage}
 }
 
-// clientOf returns the name that the client of a request gives itself, which is for display only, and
-// what it declared. In the newer protocol version, both are of one request.
-func clientOf(ctx context.Context) (name string, can mcp.ClientCapabilities) {
-	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok && !server.IsModernRequest(ctx) {
-		return session.GetClientInfo().Name, session.GetClientCapabilities()
-	}
-	info := server.RequestProtocolInfoFromContext(ctx)
-	if info == nil || !server.IsModernRequest(ctx) {
-		return "", can
-	}
-	if info.ClientInfo != nil {
-		name = info.ClientInfo.Name
-	}
-	if info.ClientCapabilities != nil {
-		can = *info.ClientCapabilities
-	}
-	return name, can
-}
-
 // ask is the [consent.Asker] for clients that send the call again.
 func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply {
 	params, page, ok := i.modes.dialog(q)
@@ -145,10 +124,11 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 		if err != nil {
 			return consent.NoWay
 		}
-		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, params).ToolResult()
+		asked := mcp.NewInputRequiredResult(mcp.InputRequests{questionID: mcp.NewElicitationInputRequest(params)}, state)
+		i.pending = &mcp.CallToolResult{Result: asked.Result, MultiRoundTripResult: asked.MultiRoundTripResult}
 		return consent.Later
 	}
-	response := server.ElicitationResponse(i.params.InputResponses, questionID)
+	response := answerOf(i.params.InputResponses)
 	answer := replyOf(response, q, page)
 	switch answer {
 	case consent.Yes, consent.YesHere, consent.Opened:
@@ -170,18 +150,25 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 	return answer
 }
 
+// answerOf returns the answer to the question that a call has sent, nil if it has none that can be decoded.
+func answerOf(responses mcp.InputResponses) *mcp.ElicitationResult {
+	response := responses[questionID]
+	if response.DecodeFor(mcp.MethodElicitationCreate) != nil {
+		return nil
+	}
+	return response.Elicitation
+}
+
 // askNow is the [consent.Asker] for clients that get a request of the server. A timeout, or
 // a client that has disconnected, is no answer: the user may answer in a terminal.
-func (h handler) askNow(ctx context.Context, modes askModes, q consent.Question) consent.Reply {
+func (h handler) askNow(ctx context.Context, client *wire.Peer, modes askModes, q consent.Question) consent.Reply {
 	params, page, ok := modes.dialog(q)
 	if !ok {
 		return consent.NoWay
 	}
 	waiting, cancel := context.WithTimeout(ctx, cmp.Or(h.sealers.wait, answerTimeout))
 	defer cancel()
-	result, err := h.mcp.RequestElicitation(waiting, mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: params,
-	})
+	result, err := wire.Ask[mcp.ElicitationResult](waiting, client, mcp.MethodElicitationCreate, params)
 	switch {
 	case err != nil && ctx.Err() == nil && (waiting.Err() != nil || errors.Is(err, wire.ErrNoClient)):
 		return consent.NoWay
@@ -191,7 +178,7 @@ func (h handler) askNow(ctx context.Context, modes askModes, q consent.Question)
 	answer := replyOf(result, q, page)
 	if answer == consent.Opened && page.Answered(waiting) {
 		// A client that is gone needs no notification.
-		_ = wire.Notify(ctx, string(mcp.MethodNotificationElicitationComplete), map[string]any{"elicitationId": page.Ref})
+		_ = client.Notify(ctx, string(mcp.MethodNotificationElicitationComplete), map[string]any{"elicitationId": page.Ref})
 	}
 	return answer
 }

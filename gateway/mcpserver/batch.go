@@ -42,14 +42,14 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"atomic":{"type":"boolean","description":"undo all if one fails"},"idempotencyKey":{"type":"string"}},` +
 	`"required":["operations"],"additionalProperties":false}`
 
-func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handler) batch(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {
 		return reply(gateway.RejectBatch("", err), true)
 	}
-	ctx, stop := report(ctx, req)
+	ctx, stop := report(ctx, client, req)
 	defer stop()
-	asks, view := h.complete(ctx, req, &batch.Request)
+	asks, view := h.complete(client, req, &batch.Request)
 	result := h.Gateway.DoBatch(ctx, batch)
 	if asks != nil && asks.pending != nil {
 		return asks.pending, nil

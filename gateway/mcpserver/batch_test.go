@@ -7,7 +7,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -27,14 +26,14 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		"no client":    `{"operations":[{"clientId":"a","command":"daily:read"}]}`,
 		"refused":      `{"operations":[{"clientId":"a","command":"eval"}]}`,
 	} {
-		result, err := h.batch(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
+		result, err := h.batch(context.Background(), newClient(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
 		require.NoError(t, err)
 		var content map[string]any
-		structured := result.StructuredContent.(wire.Compact)
+		structured := string(result.RawStructuredContent)
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		err = published.Validate(content)
 		assert.That(t, err == nil && result.IsError && content["ok"] == false && content["error"] != nil, "%s: %v: %s", name, err, structured)
-		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, string(structured), "%s: the text", name)
+		assert.Equal(t, result.Content[0].(mcp.TextContent).Text, structured, "%s: the text", name)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -23,34 +22,36 @@ import (
 
 // call handles calls of obsidianCli and, with readsOnly, of obsidianRead: the gateway checks that
 // such a call only reads, by the effect of the whole call.
-func (h handler) call(readsOnly bool) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handler) call(readsOnly bool) wire.ToolHandler {
+	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, refused := decodeCall(req.Params.RawArguments)
 		if refused != nil {
 			return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
 		}
 		call.ReadsOnly = readsOnly
-		return h.run(ctx, req, call, h.form(call.Request))
+		return h.run(ctx, client, req, call, h.form(call.Request))
 	}
 }
 
 // typed handles calls of a typed tool. readsOnly is what its hints promise.
-func (h handler) typed(t *typedTool, readsOnly bool) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handler) typed(t *typedTool, readsOnly bool) wire.ToolHandler {
+	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, refused := t.decode(req.Params.RawArguments)
 		if refused != nil {
 			return answer(gateway.Reject(t.Name, refused))
 		}
 		call.ReadsOnly = readsOnly
-		return h.run(ctx, req, call, func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) })
+		return h.run(ctx, client, req, call, func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) })
 	}
 }
 
 // run runs one call, or previews it, for every tool but obsidianBatch.
-func (h handler) run(ctx context.Context, req mcp.CallToolRequest, call toolCall, form form) (*mcp.CallToolResult, error) {
-	ctx, stop := report(ctx, req)
+func (h handler) run(
+	ctx context.Context, client *wire.Peer, req mcp.CallToolRequest, call toolCall, form form,
+) (*mcp.CallToolResult, error) {
+	ctx, stop := report(ctx, client, req)
 	defer stop()
-	asks, view := h.complete(ctx, req, &call.Request)
+	asks, view := h.complete(client, req, &call.Request)
 	if call.DryRun {
 		plan := h.Gateway.DryRun(ctx, call.Request)
 		return reply(marked(h, plan), !plan.OK)
@@ -114,7 +115,7 @@ const progressInterval = time.Second
 // come where that is known, and the elapsed seconds. The call is to be made with the context
 // that report returns. stop ends the notifications and returns when no more will be sent:
 // clients drop those that arrive after the result.
-func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, stop func()) {
+func report(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (_ context.Context, stop func()) {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
@@ -134,7 +135,7 @@ func report(ctx context.Context, req mcp.CallToolRequest) (_ context.Context, st
 			}
 			params := p.next(latest.Load())
 			params["progressToken"] = req.Params.Meta.ProgressToken
-			if err := wire.Notify(ctx, string(mcp.MethodNotificationProgress), params); err != nil {
+			if err := client.Notify(ctx, string(mcp.MethodNotificationProgress), params); err != nil {
 				return // the client has disconnected, or has cancelled the call
 			}
 		}
@@ -175,10 +176,9 @@ const (
 )
 
 // traced puts the trace context of a request into the context of its call, and answers a panic of the
-// handler with a fixed text. The recovery of mcp-go returns the panic value, which can contain text of
-// a note.
-func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFunc {
-	return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+// handler with a fixed text: the panic value can contain text of a note.
+func traced(log *slog.Logger, next wire.ToolHandler) wire.ToolHandler {
+	return func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				telemetry.LogPanic(log, "tool", r, debug.Stack())
@@ -190,7 +190,7 @@ func traced(log *slog.Logger, next server.ToolHandlerFunc) server.ToolHandlerFun
 			state, _ := meta.AdditionalFields[traceStateKey].(string)
 			ctx = telemetry.WithTrace(ctx, telemetry.Trace{Parent: parent, State: state})
 		}
-		return next(ctx, req)
+		return next(ctx, client, req)
 	}
 }
 

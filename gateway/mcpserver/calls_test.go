@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway"
@@ -90,9 +89,9 @@ func TestToolsThatAnswerInTextHaveNoOutputSchema(t *testing.T) {
 	}
 }
 
-// heardBy is the context of a request whose client hears every notification.
-func heardBy(ctx context.Context, hear func(method string, params map[string]any) error) context.Context {
-	return (&server.MCPServer{}).WithContext(ctx, &wire.Peer{Send: func(line []byte) error {
+// heardBy is a client that hears every notification.
+func heardBy(hear func(method string, params map[string]any) error) *wire.Peer {
+	return &wire.Peer{Send: func(line []byte) error {
 		var n struct {
 			Method string
 			Params map[string]any
@@ -101,7 +100,7 @@ func heardBy(ctx context.Context, hear func(method string, params map[string]any
 			return err
 		}
 		return hear(n.Method, n.Params)
-	}})
+	}}
 }
 
 // hears records what a client hears of a call that takes as long as it is given.
@@ -109,14 +108,14 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		ctx = heardBy(ctx, func(method string, params map[string]any) error {
+		client := heardBy(func(method string, params map[string]any) error {
 			assert.That(t, method == "notifications/progress" && params["progressToken"] == token, "%s %v", method, params)
 			heard = append(heard, int(params["progress"].(float64)))
 			return fails
 		})
 		req := mcp.CallToolRequest{}
 		req.Params.Meta = &mcp.Meta{ProgressToken: token}
-		_, stop := report(ctx, req)
+		_, stop := report(ctx, client, req)
 		time.Sleep(takes)
 		if end != nil {
 			end(cancel)
@@ -185,7 +184,7 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []any
 		var mu sync.Mutex // each call tells from its own goroutine
-		ctx := heardBy(t.Context(), func(_ string, params map[string]any) error {
+		client := heardBy(func(_ string, params map[string]any) error {
 			mu.Lock()
 			defer mu.Unlock()
 			heard = append(heard, params["progressToken"], params["progress"], params["total"])
@@ -194,7 +193,7 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 		call := func(token mcp.ProgressToken) (context.Context, func()) {
 			req := mcp.CallToolRequest{}
 			req.Params.Meta = &mcp.Meta{ProgressToken: token}
-			return report(ctx, req)
+			return report(t.Context(), client, req)
 		}
 		one, stopOne := call("one")
 		time.Sleep(10 * time.Millisecond)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
@@ -20,39 +19,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// addPrompts registers the prompts. The list does not depend on the policy: the texts leave
+// listPrompts describes the prompts, sorted by name. The list does not depend on the policy: the texts leave
 // disabled calls out.
-func (h handler) addPrompts(s *server.MCPServer, hooks *server.Hooks) {
-	for _, option := range []server.ServerOption{
-		server.WithPromptCapabilities(false), // before AddPrompt, see tools
-		server.WithPromptCompletionProvider(completer{h}),
-	} {
-		option(s)
-	}
+func (h handler) listPrompts() (listed []mcp.Prompt) {
 	for _, p := range allPrompts() {
-		listed := mcp.NewPrompt(p.Name, mcp.WithPromptTitle(p.Title), mcp.WithPromptDescription(p.Description))
+		described := mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 		for _, a := range p.argumentsFor(h.Gateway.VaultNames()) {
-			listed.Arguments = append(listed.Arguments, mcp.PromptArgument{Name: a.Name, Description: a.Description})
+			described.Arguments = append(described.Arguments, mcp.PromptArgument{Name: a.Name, Description: a.Description})
 		}
-		s.AddPrompt(listed, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			text, err := PromptText(h.Gateway, p.Name, req.Params.Arguments, h.clock())
-			if err != nil {
-				return nil, visibleError(err)
-			}
-			return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
-		})
+		listed = append(listed, described)
 	}
-	// The name of an unknown prompt, or of one with an invalid argument, is replaced by an explanation: see
-	// [handler.canonical] for the reason. mcp-go then answers with the code of invalid parameters.
-	hooks.AddBeforeGetPrompt(func(_ context.Context, _ any, req *mcp.GetPromptRequest) {
-		p, err := findPrompt(req.Params.Name)
-		if err == nil {
-			err = p.validate(h.Gateway, req.Params.Arguments)
-		}
-		if err != nil {
-			req.Params.Name = wire.Explain(visibleError(err).Error())
-		}
-	})
+	slices.SortFunc(listed, func(a, b mcp.Prompt) int { return strings.Compare(a.Name, b.Name) })
+	return listed
+}
+
+func (h handler) getPrompt(_ context.Context, _ *wire.Peer, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	p, err := findPrompt(req.Params.Name)
+	if err == nil {
+		err = p.validate(h.Gateway, req.Params.Arguments)
+	}
+	if err != nil {
+		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: visibleError(err).Error()}
+	}
+	text := p.text(h.Gateway, req.Params.Arguments, h.clock())
+	return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
 }
 
 // promptTask is a task that a user can start: instructions for a model about which calls to make.
@@ -92,7 +82,12 @@ func PromptText(gw *gateway.Gateway, name string, arguments map[string]string, n
 	if err := p.validate(gw, arguments); err != nil {
 		return "", err
 	}
-	return p.write(&draft{gateway: gw, arguments: arguments, today: noon(now)}), nil
+	return p.text(gw, arguments, now), nil
+}
+
+// text returns the text of a prompt with valid arguments.
+func (p promptTask) text(gw *gateway.Gateway, arguments map[string]string, now time.Time) string {
+	return p.write(&draft{gateway: gw, arguments: arguments, today: noon(now)})
 }
 
 func findPrompt(name string) (promptTask, error) {

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
@@ -135,17 +134,23 @@ func TestPausedOrDisabled(t *testing.T) {
 func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	var log strings.Builder
 	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, sealers: &sealers{}} // without a gateway
-	hooks := &server.Hooks{}
-	s := &wire.Server{MCP: server.NewMCPServer("", "", server.WithHooks(hooks), server.WithPromptCompletionProvider(completer{broken})), Log: broken.Log}
-	broken.addResources(s.MCP, hooks)
-	s.MCP.AddPrompt(mcp.NewPrompt("broken"), func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic("the text of a note") })
+	all := broken.resources()
+	s := &wire.Server{
+		Capabilities: capabilities(), Log: broken.Log, Complete: broken.completeArgument,
+		ReadResource: func(ctx context.Context, client *wire.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return broken.readResource(ctx, all, client, req.Params.URI)
+		},
+		GetPrompt: func(context.Context, *wire.Peer, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			panic("the text of a note")
+		},
+	}
 	for _, request := range []string{
 		`"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"surprise-me"},"argument":{"name":"count","value":""}}`,
 		`"method":"resources/read","params":{"uri":"` + statusURI + `"}`, `"method":"resources/read","params":{"uri":"` + outputPrefix + `x"}`,
 		`"method":"prompts/get","params":{"name":"broken"}`,
 	} {
 		m := require.Value(wire.Decode([]byte(`{"jsonrpc":"2.0","id":1,` + request + `}`)))(t)
-		answer, code := s.Respond(t.Context(), &wire.Peer{Session: wire.NewSession("x")}, m)
+		answer, code := s.Respond(t.Context(), newClient(), m)
 		assert.That(t, code == mcp.INTERNAL_ERROR && strings.Contains(string(answer), "internal error; please report it, the log has the details"), "%s: %s", request, answer)
 	}
 	n := strings.Count(log.String(), "a call panicked")

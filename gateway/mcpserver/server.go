@@ -1,6 +1,6 @@
 // Package mcpserver is the MCP server of the gateway: it turns tool calls into requests to
 // package gateway, and outcomes into tool results. Together with the packages below it, it
-// is the only importer of mcp-go.
+// is the only importer of mcp-go, of which it uses the types.
 //
 // It decides nothing about a command: the allowlist says what exists, and the policy says
 // what is permitted. Messages, and the arguments in them, are decoded strictly: encoding/json
@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
@@ -159,7 +157,6 @@ type served struct {
 type handler struct {
 	Config
 	sealers *sealers
-	mcp     *server.MCPServer
 }
 
 // clock returns the local time of the user.
@@ -177,52 +174,77 @@ func newServer(c Config) (*wire.Server, error) {
 	return handler{Config: c, sealers: &sealers{}}.server()
 }
 
+// capabilities are those of every server: no list changes while it runs.
+func capabilities() (c mcp.ServerCapabilities) {
+	type unchanging = struct {
+		ListChanged bool `json:"listChanged,omitempty"`
+	}
+	c.Tools, c.Prompts = &unchanging{}, &unchanging{}
+	c.Resources = &struct {
+		Subscribe   bool `json:"subscribe,omitempty"`
+		ListChanged bool `json:"listChanged,omitempty"`
+	}{}
+	c.Completions = &struct{}{}
+	return c
+}
+
 // server returns the server with the tools, resources and prompts of the policy in force.
 func (h handler) server() (*wire.Server, error) {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
+	offered, err := h.tools()
+	if err != nil {
+		return nil, err
+	}
+	read := h.resources()
+	s := &wire.Server{
+		Info: mcp.Implementation{
+			Name: "vaultwicket", Version: h.Version, Title: "vaultwicket", Description: "A safe gateway for Obsidian vaults",
+		},
+		Instructions: instructions,
+		Capabilities: capabilities(),
+		// These lists are those of the program, whatever the policy is.
+		KeepMs: map[mcp.MCPMethod]int64{
+			mcp.MethodPromptsList: fixedListMs, mcp.MethodResourcesList: fixedListMs, mcp.MethodResourcesTemplatesList: fixedListMs,
+		},
+		ListTools: func(client *wire.Peer) []mcp.Tool { return h.listTools(offered, client) },
+		CallTool: func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return callTool(ctx, offered, client, req)
+		},
+		ListResources: func() []mcp.Resource { return described(read) },
+		ListTemplates: templates,
+		ReadResource: func(ctx context.Context, client *wire.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return h.readResource(ctx, read, client, req.Params.URI)
+		},
+		ListPrompts: h.listPrompts,
+		GetPrompt:   h.getPrompt,
+		Complete:    h.completeArgument,
+		Large:       printsImages,
+		Log:         h.Log,
+	}
+	if h.Gateway.Mutates() {
+		s.Changes = h.changes // without changes no call needs an order
+	}
+	return s, nil
+}
+
+// offered is a tool of a server.
+type offered struct {
+	name     string
+	describe func() mcp.Tool
+	call     wire.ToolHandler
+}
+
+// tools returns the tools of the configured toolsets, as far as the policy enables them, sorted by name.
+func (h handler) tools() (all []offered, err error) {
+	add := func(name string, describe func() mcp.Tool, call wire.ToolHandler) {
+		all = append(all, offered{name, describe, traced(h.Log, call)})
+	}
 	// What depends on every command is made for the first client that asks: a start has no time for it, and
 	// an agent that never asks needs no memory for it.
-	described := sync.OnceValue(func() map[string]mcp.Tool {
-		view := toolViewOf(h.Gateway)
-		return map[string]mcp.Tool{toolName: h.unstructured(tool(view)), batchName: batchTool(view)}
-	})
-	hooks := &server.Hooks{}
-	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
-		if h.Gateway.Disabled() { // a call is denied with an explanation
-			list.Tools = []mcp.Tool{}
-		}
-		for i, t := range list.Tools {
-			if full, late := described()[t.Name]; late {
-				list.Tools[i], t = full, full
-			}
-			if !*t.Annotations.ReadOnlyHint && h.showsApps(ctx) {
-				list.Tools[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
-			}
-		}
-	})
-	h.mcp = server.NewMCPServer("vaultwicket", h.Version,
-		server.WithTitle("vaultwicket"),
-		server.WithDescription("A safe gateway for Obsidian vaults"),
-		server.WithInstructions(instructions),
-		server.WithToolCapabilities(false), // before AddTool, or a list that never changes is declared as changing
-		server.WithHooks(hooks),
-		server.WithCacheHints(0, mcp.CacheScopePrivate),
-		// These lists are those of the program, whatever the policy is.
-		server.WithMethodCacheHints(mcp.MethodPromptsList, fixedListMs, mcp.CacheScopePrivate),
-		server.WithMethodCacheHints(mcp.MethodResourcesList, fixedListMs, mcp.CacheScopePrivate),
-		server.WithMethodCacheHints(mcp.MethodResourcesTemplatesList, fixedListMs, mcp.CacheScopePrivate),
-	)
-	// Every handler goes through the same steps, whether mcp-go calls it or the transport itself does. A step
-	// that is a middleware of mcp-go would be missing in calls that pass it by.
-	tools := map[string]server.ToolHandlerFunc{}
-	add := func(t mcp.Tool, do server.ToolHandlerFunc) {
-		tools[t.Name] = traced(h.Log, do)
-		h.mcp.AddTool(t, tools[t.Name])
-	}
-	add(late(toolName), h.call(false))
-	// Add the tools of the configured toolsets, as far as the policy enables them.
+	view := sync.OnceValue(func() toolView { return toolViewOf(h.Gateway) })
+	add(toolName, sync.OnceValue(func() mcp.Tool { return h.unstructured(tool(view())) }), h.call(false))
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
@@ -231,10 +253,10 @@ func (h handler) server() (*wire.Server, error) {
 	}
 	mutates := h.Gateway.Mutates()
 	if mutates {
-		add(h.unstructured(readTool()), h.call(true))
+		add(readName, func() mcp.Tool { return h.unstructured(readTool()) }, h.call(true))
 	}
 	if mutates || h.wants(setBatch) {
-		add(late(batchName), h.batch)
+		add(batchName, sync.OnceValue(func() mcp.Tool { return batchTool(view()) }), h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]
@@ -242,27 +264,44 @@ func (h handler) server() (*wire.Server, error) {
 			continue
 		}
 		if described, ok := t.describe(h.Gateway); ok {
-			add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
+			add(t.Name, func() mcp.Tool { return described }, h.typed(t, *described.Annotations.ReadOnlyHint))
 		}
 	}
-	hooks.AddBeforeCallTool(func(_ context.Context, _ any, req *mcp.CallToolRequest) { // see [handler.canonical] for the reason
-		if _, known := tools[req.Params.Name]; !known {
-			req.Params.Name = wire.Explain(fmt.Sprintf("unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
-				wire.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(tools)), ", ")))
-		}
-	})
-	h.addResources(h.mcp, hooks)
-	h.addPrompts(h.mcp, hooks)
-	s := &wire.Server{MCP: h.mcp, Tools: tools, Large: printsImages, Log: h.Log}
-	if mutates {
-		s.Changes = h.changes // without changes no call needs an order
-	}
-	return s, nil
+	slices.SortFunc(all, func(a, b offered) int { return strings.Compare(a.name, b.name) })
+	return all, nil
 }
 
-// late is a tool that is described when tools are listed. mcp-go looks at each schema that it can read, which
-// takes a hundredth of a start.
-func late(name string) mcp.Tool { return mcp.NewToolWithRawSchema(name, "", json.RawMessage("later")) }
+// listTools describes the tools to a client. None is shown while the gateway is disabled; a call is denied
+// with an explanation.
+func (h handler) listTools(all []offered, client *wire.Peer) []mcp.Tool {
+	if h.Gateway.Disabled() {
+		return nil
+	}
+	shows := h.showsApps(client)
+	listed := make([]mcp.Tool, len(all))
+	for i, one := range all {
+		listed[i] = one.describe()
+		if shows && !*listed[i].Annotations.ReadOnlyHint {
+			listed[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
+		}
+	}
+	return listed
+}
+
+// callTool calls a tool by its name.
+func callTool(ctx context.Context, all []offered, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	names := make([]string, len(all))
+	for i, one := range all {
+		if one.name == req.Params.Name {
+			return one.call(ctx, client, req)
+		}
+		names[i] = one.name
+	}
+	return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: fmt.Sprintf(
+		"unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
+		wire.Clip(req.Params.Name), strings.Join(names, ", "),
+	)}
+}
 
 // The names of toolsets besides those of [typedTools].
 const (

@@ -113,18 +113,18 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		"a denied dry run":  `{"command":"eval","dryRun":true}`,
 	} {
 		answers[name] = func() (*mcp.CallToolResult, error) {
-			return h.call(false)(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(raw)}})
+			return h.call(false)(context.Background(), newClient(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(raw)}})
 		}
 	}
 	for name, get := range answers {
 		result := require.Value(get())(t)
-		structured := result.StructuredContent.(wire.Compact)
+		structured := string(result.RawStructuredContent)
 		var content map[string]any
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		err := published.Validate(content)
 		assert.That(t, err == nil, "%s does not fit: %v\n%s", name, err, structured)
 		text := result.Content[0].(mcp.TextContent).Text
-		assert.That(t, text == string(structured), "%s: the text %s is not the structured content %s", name, text, structured)
+		assert.That(t, text == structured, "%s: the text %s is not the structured content %s", name, text, structured)
 		assert.That(t, content["ok"] != result.IsError, "%s: ok %v with isError %v", name, content["ok"], result.IsError)
 	}
 }
@@ -154,10 +154,10 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 
 func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	var log strings.Builder
-	broken := traced(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	broken := traced(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, *wire.Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic(errors.New("the text of a note"))
 	})
-	result, err := broken(context.Background(), mcp.CallToolRequest{})
+	result, err := broken(context.Background(), newClient(), mcp.CallToolRequest{})
 	require.That(t, err == nil && result.IsError, "got %+v, %v", result, err)
 	text := result.Content[0].(mcp.TextContent).Text
 	assert.That(t, !strings.Contains(text, "the text of a note") && strings.Contains(text, `"internal"`), "the caller is told %s", text)

@@ -31,11 +31,8 @@ func listed(t *testing.T, gw *gateway.Gateway, toolsets ...string) map[string]mc
 func listedBy(t *testing.T, c Config) map[string]mcp.Tool {
 	t.Helper()
 	s := require.Value(newServer(c))(t)
-	answer := s.MCP.HandleMessage(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-	list, ok := answer.(mcp.JSONRPCResponse).Result.(mcp.ListToolsResult)
-	require.That(t, ok, "tools/list answers %v", answer)
 	tools := map[string]mcp.Tool{}
-	for _, tool := range list.Tools {
+	for _, tool := range s.ListTools(newClient()) {
 		tools[tool.Name] = tool
 	}
 	return tools

@@ -24,7 +24,3 @@ require (
 )
 
 replace github.com/vaultwicket/vaultwicket => ../..
-
-replace github.com/santhosh-tekuri/jsonschema/v6 => ../../gateway/mcpserver/jsonschema
-
-replace github.com/google/jsonschema-go => ../../gateway/mcpserver/inference

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
-
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/told"
@@ -29,9 +27,9 @@ func cancelled(id int) string {
 func TestACancellationStaysInItsSession(t *testing.T) {
 	r := open(t, nil)
 	mine, other := r.session(), r.session()
-	toMine := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, mine)
-	toOther := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, other)
-	assert.Equal(t, r.post(cancelled(1), server.HeaderKeySessionID, mine).status, http.StatusAccepted)
+	toMine := r.begun(call(1, "block", "{}"), sessionHeader, mine)
+	toOther := r.begun(call(1, "block", "{}"), sessionHeader, other)
+	assert.Equal(t, r.post(cancelled(1), sessionHeader, mine).status, http.StatusAccepted)
 	soon(t, "the end of my call", r.ended)
 	answer := soon(t, "my answer", toMine)
 	assert.That(t, isUnanswered(answer), "my call: %+v", answer)
@@ -50,11 +48,11 @@ func TestACancellationNamesItsRequest(t *testing.T) {
 	session := r.session()
 	named := func(message, id string) string { return strings.Replace(message, "7", id, 1) }
 	begin := func() <-chan exchanged {
-		return r.begun(named(call(7, "block", "{}"), `"1"`), server.HeaderKeySessionID, session)
+		return r.begun(named(call(7, "block", "{}"), `"1"`), sessionHeader, session)
 	}
 	cancel := func(id string) {
 		t.Helper()
-		assert.Equal(t, r.post(named(cancelled(7), id), server.HeaderKeySessionID, session).status, http.StatusAccepted, "%s", id)
+		assert.Equal(t, r.post(named(cancelled(7), id), sessionHeader, session).status, http.StatusAccepted, "%s", id)
 	}
 	answers := begin()
 	cancel(`"1"`)
@@ -74,11 +72,11 @@ func TestACancelledCallEndsItsStream(t *testing.T) {
 	for _, tool := range []string{"chat", "ask"} {
 		r := open(t, nil)
 		session := r.session()
-		stream := r.follow(http.MethodPost, call(1, tool, "{}"), server.HeaderKeySessionID, session)
+		stream := r.follow(http.MethodPost, call(1, tool, "{}"), sessionHeader, session)
 		for line := ""; !strings.HasPrefix(line, "data: "); {
 			line = soon(t, "the first event", stream.lines)
 		}
-		assert.Equal(t, r.post(cancelled(1), server.HeaderKeySessionID, session).status, http.StatusAccepted, "%s", tool)
+		assert.Equal(t, r.post(cancelled(1), sessionHeader, session).status, http.StatusAccepted, "%s", tool)
 		for open := true; open; {
 			select {
 			case line, more := <-stream.lines:
@@ -88,7 +86,7 @@ func TestACancelledCallEndsItsStream(t *testing.T) {
 				t.Fatalf("%s: the stream does not end", tool)
 			}
 		}
-		text := r.post(call(1, "count", `{"to":0}`), server.HeaderKeySessionID, session).text(t)
+		text := r.post(call(1, "count", `{"to":0}`), sessionHeader, session).text(t)
 		assert.That(t, text == "0", "%s: the session goes on with %q", tool, text)
 	}
 }
@@ -100,10 +98,10 @@ func TestACancellationWithoutASessionIsSwallowed(t *testing.T) {
 	body, headers := modernCall(1, "block", "{}")
 	modernAnswers := r.begun(body, headers...)
 	id := r.session()
-	legacyAnswers := r.begun(call(1, "block", "{}"), server.HeaderKeySessionID, id)
+	legacyAnswers := r.begun(call(1, "block", "{}"), sessionHeader, id)
 	body, headers = modern(0, "notifications/cancelled", `"requestId":1`)
 	body = strings.Replace(body, `"id":0,`, "", 1)
-	for _, more := range [][]string{nil, {server.HeaderKeySessionID, id}} {
+	for _, more := range [][]string{nil, {sessionHeader, id}} {
 		assert.Equal(t, r.post(body, append(headers, more...)...).status, http.StatusAccepted)
 	}
 	if answer := r.post(cancelled(1)); answer.status != http.StatusBadRequest { // an old one without its session
@@ -120,7 +118,7 @@ func TestAConnectionThatBreaksCancelsItsCall(t *testing.T) {
 	modernBody, modernHeaders := modernCall(1, "block", "{}")
 	for name, request := range map[string]func(context.Context){
 		"legacy": func(ctx context.Context) {
-			_, _ = r.try(ctx, http.MethodPost, endpoint, call(1, "block", "{}"), server.HeaderKeySessionID, id)
+			_, _ = r.try(ctx, http.MethodPost, endpoint, call(1, "block", "{}"), sessionHeader, id)
 		},
 		"modern": func(ctx context.Context) {
 			_, _ = r.try(ctx, http.MethodPost, endpoint, modernBody, modernHeaders...)
@@ -147,7 +145,7 @@ func TestNotificationsGoToTheirRequest(t *testing.T) {
 	for n := range 8 {
 		all.Go(func() {
 			for range 20 {
-				checkCount(t, r.post(call(n, "count", fmt.Sprintf(`{"to":%d}`, n)), server.HeaderKeySessionID, id), n)
+				checkCount(t, r.post(call(n, "count", fmt.Sprintf(`{"to":%d}`, n)), sessionHeader, id), n)
 			}
 		})
 	}
@@ -163,7 +161,7 @@ type openStream struct {
 // stream opens that of a session.
 func (r *running) stream(id string) openStream {
 	r.t.Helper()
-	return r.follow(http.MethodGet, "", server.HeaderKeySessionID, id)
+	return r.follow(http.MethodGet, "", sessionHeader, id)
 }
 
 // follow sends a request and waits for the head of its answer.
@@ -193,7 +191,7 @@ func TestAStreamCarriesWhatNoRequestAskedFor(t *testing.T) {
 	r := open(t, nil)
 	id := r.session()
 	stream := r.stream(id)
-	require.NoError(t, r.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil))
+	r.server.Announce("notifications/test")
 	assert.Equal(t, soon(t, "the event", stream.lines), "event: message")
 	assert.Contains(t, soon(t, "the event", stream.lines), "notifications/test")
 }
@@ -201,23 +199,18 @@ func TestAStreamCarriesWhatNoRequestAskedFor(t *testing.T) {
 // A panic answers its request and tells the client nothing, and the next request is
 // served.
 func TestAPanicIsNobodysBusiness(t *testing.T) {
-	for _, plain := range []bool{true, false} {
+	for _, params := range []string{`{"name":"panic"}`, `{"name":"panic","requestState":"x"}`} {
 		var log told.Text
-		r := open(t, func(c *Config) {
-			c.Server.Log = slog.New(slog.NewTextHandler(&log, nil))
-			if !plain {
-				c.Server.Tools = nil
-			}
-		})
+		r := open(t, func(c *Config) { c.Server.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		id := r.session()
-		answer := r.post(call(5, "panic", "{}"), server.HeaderKeySessionID, id)
+		answer := r.post(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":`+params+`}`, sessionHeader, id)
 		if answer.status != http.StatusOK || !strings.Contains(answer.body, `"error"`) || !strings.Contains(answer.body, `"id":5`) || strings.Contains(answer.body, "secret") {
 			t.Errorf("%+v", answer)
 		}
 		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "newToy") {
 			t.Errorf("told %q", log.String())
 		}
-		who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id).text(t)
+		who := r.post(call(1, "who", "{}"), sessionHeader, id).text(t)
 		assert.That(t, who != "", "the session did not go on")
 	}
 }
@@ -227,7 +220,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		var log told.Text
 		r := open(t, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level})) })
 		id := r.session()
-		r.post(`{"jsonrpc":"2.0","id":99,"result":{"x":1}}`, server.HeaderKeySessionID, id) // answers nothing
+		r.post(`{"jsonrpc":"2.0","id":99,"result":{"x":1}}`, sessionHeader, id) // answers nothing
 		r.send(http.MethodPost, endpoint, "", "Authorization", "Bearer "+otherToken)
 		text := log.String()
 		for _, secret := range []string{id, goodToken, otherToken} {

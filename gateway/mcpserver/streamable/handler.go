@@ -10,7 +10,6 @@
 package streamable
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -76,21 +75,11 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		}
 	}
 	d.sessions.ended = func(x *session) {
-		d.forget(x)
 		if d.Ended != nil {
 			d.Ended(x.caller)
 		}
 	}
 	return d, nil
-}
-
-// forget has mcp-go drop what it keeps of a session.
-func (d *handler) forget(x *session) {
-	server := x.server.Load()
-	if server == nil {
-		server = d.Server
-	}
-	server.MCP.UnregisterSession(context.Background(), x.id)
 }
 
 // ServeHTTP answers a request or says why not. The checks that need least of the request come

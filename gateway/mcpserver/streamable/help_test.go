@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +22,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/require"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/goleak"
 )
 
@@ -40,32 +41,42 @@ type toy struct {
 
 func newToy() *toy {
 	y := &toy{
-		server: &wire.Server{
-			MCP: server.NewMCPServer("toy", "1", server.WithToolCapabilities(true), server.WithElicitation()),
-			Log: slog.New(slog.DiscardHandler),
-		},
+		server:  &wire.Server{Info: mcp.Implementation{Name: "toy", Version: "1"}, Log: slog.New(slog.DiscardHandler)},
 		started: make(chan string, 64), ended: make(chan error, 64), release: make(chan struct{}),
 	}
-	y.server.Tools = map[string]server.ToolHandlerFunc{
-		"who": func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText(wire.PeerOf(ctx).Caller), nil
+	tools := map[string]wire.ToolHandler{
+		"who": func(_ context.Context, from *wire.Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(from.Caller), nil
 		},
 		"block": y.block,
 		"count": count,
-		"panic": func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		"panic": func(context.Context, *wire.Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			panic("the secret of a note")
 		},
-		"ask":  y.ask,
+		"ask":  ask,
 		"chat": y.chat,
 	}
-	for name, handler := range y.server.Tools {
-		y.server.MCP.AddTool(mcp.NewTool(name), handler)
+	y.server.CallTool = func(ctx context.Context, from *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		tool := tools[req.Params.Name]
+		if tool == nil {
+			return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: "no such tool"}
+		}
+		return tool(ctx, from, req)
 	}
+	y.server.ListTools = func(*wire.Peer) (all []mcp.Tool) {
+		for _, name := range slices.Sorted(maps.Keys(tools)) {
+			all = append(all, mcp.NewTool(name))
+		}
+		return all
+	}
+	y.server.Capabilities.Tools = &struct {
+		ListChanged bool `json:"listChanged,omitempty"`
+	}{true}
 	return y
 }
 
-func (y *toy) block(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	y.started <- wire.PeerOf(ctx).Caller
+func (y *toy) block(ctx context.Context, from *wire.Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	y.started <- from.Caller
 	select {
 	case <-ctx.Done():
 		y.ended <- ctx.Err()
@@ -76,33 +87,31 @@ func (y *toy) block(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolRe
 }
 
 // chat sends a notification, whatever becomes of it, and waits for its end.
-func (y *toy) chat(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	_ = wire.Notify(ctx, "notifications/message", map[string]any{"level": "info", "data": "hello"})
+func (y *toy) chat(ctx context.Context, from *wire.Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	_ = from.Notify(ctx, "notifications/message", map[string]any{"level": "info", "data": "hello"})
 	<-ctx.Done()
 	y.ended <- ctx.Err()
 	return mcp.NewToolResultError("stopped"), nil
 }
 
 // count sends a notification for each number, and then the last one as its result.
-func count(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func count(ctx context.Context, from *wire.Peer, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var given struct{ To int }
 	if err := json.Unmarshal(r.Params.RawArguments, &given); err != nil {
 		return nil, err
 	}
 	to := given.To
 	for n := range to {
-		if err := wire.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "p", "progress": n + 1}); err != nil {
+		if err := from.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "p", "progress": n + 1}); err != nil {
 			return nil, err
 		}
 	}
 	return mcp.NewToolResultText(fmt.Sprint(to)), nil
 }
 
-func (y *toy) ask(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	answer, err := y.server.MCP.RequestElicitation(ctx, mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)},
-		Params:  mcp.ElicitationParams{Message: "really?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}},
-	})
+func ask(ctx context.Context, from *wire.Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	question := mcp.ElicitationParams{Message: "really?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}}}
+	answer, err := wire.Ask[mcp.ElicitationResult](ctx, from, mcp.MethodElicitationCreate, question)
 	if err != nil {
 		return mcp.NewToolResultError("not asked"), nil
 	}
@@ -215,7 +224,7 @@ func initialize(version string) string {
 func (r *running) session() string {
 	r.t.Helper()
 	answer := r.post(initialize(legacyVersion))
-	id := answer.header.Get(server.HeaderKeySessionID)
+	id := answer.header.Get(sessionHeader)
 	require.That(r.t, answer.status == http.StatusOK && id != "", "initialize: %+v", answer)
 	return id
 }

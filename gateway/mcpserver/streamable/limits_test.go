@@ -17,8 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
-
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -157,7 +155,18 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 		events := bufio.NewReader(stream)
 		line, err := events.ReadString('\n')
 		require.That(t, err == nil && strings.Contains(line, "200"), "%q, %v", line, err)
-		go func() { _, _ = io.Copy(io.Discard, events) }()
+		told := make(chan struct{}, 1)
+		go func() {
+			for {
+				line, err := events.ReadString('\n')
+				if strings.Contains(line, "notifications/test") {
+					told <- struct{}{}
+				}
+				if err != nil {
+					return
+				}
+			}
+		}()
 
 		c := p.dial()
 		defer c.Close()
@@ -169,7 +178,8 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 			_, text := readAnswer(answers)
 			assert.Contains(t, text, "released")
 		}
-		assert.NoError(t, x.toy.server.MCP.SendNotificationToSpecificClient(id, "notifications/test", nil), "the stream has ended")
+		x.toy.server.Announce("notifications/test")
+		<-told // or the stream has ended
 		assert.That(t, x.streams.Count() == 1, "%d streams", x.streams.Count())
 	})
 }
@@ -211,7 +221,7 @@ func TestTheLimitOfABodyIsExact(t *testing.T) {
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for size, want := range map[int]int{200: 200, 201: 413} {
 		body := ping + strings.Repeat(" ", size-len(ping))
-		assert.Equal(t, r.post(body, server.HeaderKeySessionID, id).status, want, "%d bytes", size)
+		assert.Equal(t, r.post(body, sessionHeader, id).status, want, "%d bytes", size)
 		chunked := fmt.Sprintf("%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, size, body)
 		assert.Equal(t, statusOf(r.raw(chunked, false)), want, "%d bytes in a chunk", size)
 	}
@@ -366,7 +376,7 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		ids := []string{x.session(t), x.session(t), x.session(t)}
 		ctx, cancel := context.WithCancel(t.Context())
 		stream := func(id string) *httptest.ResponseRecorder {
-			return x.send(ctx, http.MethodGet, "", server.HeaderKeySessionID, id)
+			return x.send(ctx, http.MethodGet, "", sessionHeader, id)
 		}
 		go stream(ids[0])
 		go stream(ids[1])
@@ -376,7 +386,7 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
 		assert.Equal(t, x.send(ctx, http.MethodPost, body, headers...).Code, http.StatusServiceUnavailable, "a subscription")
 		assert.Equal(t, x.ping(t, ids[2]), http.StatusOK, "a request")
-		x.send(ctx, http.MethodDelete, "", server.HeaderKeySessionID, ids[0])
+		x.send(ctx, http.MethodDelete, "", sessionHeader, ids[0])
 		synctest.Wait()
 		go stream(ids[2])
 		synctest.Wait()

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
@@ -67,10 +66,11 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 		defer done()
 		d.sessions.listen(x, cancel)
 		httpguard.EndReadLimit(w)
+		changes := own.OpenStream()
+		defer changes.Close()
 		answer := &response{w: w}
 		answer.stream() // no one else has it yet
-		client := wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}
-		client.SendNotifications(ctx, heartbeat)
+		changes.SendTo(ctx, &wire.Peer{Session: x.Session, Caller: x.caller, Send: answer.send}, heartbeat)
 	}
 }
 
@@ -89,7 +89,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 		return
 	}
 	sender := remoteHost(r) // whose share of the memory budget the message has: its session, or its address
-	if id := r.Header.Get(server.HeaderKeySessionID); d.sessions.has(id, by) {
+	if id := r.Header.Get(sessionHeader); d.sessions.has(id, by) {
 		sender = id
 	}
 	p := d.budget.begin(sender, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
@@ -99,7 +99,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 		return
 	}
 	p.arrived()
-	m, ok := d.readMessage(w, r.Header, body)
+	m, ok := readMessage(w, r.Header, body)
 	if !ok {
 		return
 	}
@@ -117,7 +117,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner, own *wi
 		}
 	case m.Method == string(mcp.MethodInitialize) && m.Kind == wire.Request:
 		var err error
-		if x, err = d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.params.ProtocolVersion)); err != nil {
+		if x, err = d.sessions.begin(by, clientOf(r, m.Param("clientInfo"))); err != nil {
 			refuseBusy(w, err.Error())
 			return
 		}
@@ -167,7 +167,7 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	client := &wire.Peer{Send: answer.send}
 	opens := x != nil && m.Method == string(mcp.MethodInitialize)
 	if x == nil {
-		client.Session, client.Caller, client.Shared = wire.NewSession(""), callerOf("token", by[:]), true
+		client.Session, client.Caller, client.Shared = wire.NewSession(), callerOf("token", by[:]), true
 	} else {
 		client.Session, client.Caller = x.Session, x.caller
 		defer context.AfterFunc(x.ctx, cancel)()
@@ -190,23 +190,19 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 	}
 	httpguard.EndReadLimit(w)
 	reply, code := own.Respond(ctx, client, m.Message)
-	reply = append(reply, '\n')
-	if opens {
-		x.server.Store(own)
-		if code == 0 && ctx.Err() == nil && own.MCP.RegisterSession(ctx, x) == nil {
-			w.Header().Set(server.HeaderKeySessionID, x.id)
-		} else {
-			d.sessions.finish(x)
-		}
-		if x.ctx.Err() != nil {
-			d.forget(x) // it ended before it was registered
-		}
+	interrupted := ctx.Err() != nil
+	switch {
+	case !opens:
+	case code == 0 && !interrupted:
+		w.Header().Set(sessionHeader, x.id)
+	default:
+		d.sessions.finish(x) // which interrupts its requests
 	}
 	status := http.StatusOK
 	switch {
-	case ctx.Err() != nil && listens:
+	case interrupted && listens:
 		reply = nil
-	case ctx.Err() != nil:
+	case interrupted:
 		status, reply = http.StatusServiceUnavailable, (&wire.Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
 	case m.modern:
 		// The status that protocol 2026-07-28 has for the code of an error response, so that a proxy sees a
@@ -232,11 +228,11 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 // maxClientName is how much is kept of the name of a client, in bytes.
 const maxClientName = 64
 
-func clientOf(r *http.Request, m received) client {
+func clientOf(r *http.Request, introduction json.RawMessage) client {
 	var info struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m.params.ClientInfo, &info) // mcp-go reports what is wrong with it
+	_ = json.Unmarshal(introduction, &info) // the answer says what is wrong with it
 	return client{remoteHost(r), strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
 }
 
@@ -251,9 +247,9 @@ func remoteHost(r *http.Request) string {
 
 // session enters the session that a request names, or answers the request.
 func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *session {
-	id := r.Header.Get(server.HeaderKeySessionID)
+	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		refuse(w, http.StatusBadRequest, "the header "+server.HeaderKeySessionID+" is missing; send initialize first")
+		refuse(w, http.StatusBadRequest, "the header "+sessionHeader+" is missing; send initialize first")
 		return nil
 	}
 	x := d.sessions.enter(id, by)
@@ -261,9 +257,9 @@ func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *ses
 		refuse(w, http.StatusNotFound, "session not found; send initialize for a new one")
 		return nil
 	}
-	if version := r.Header.Get(mcp.HeaderProtocolVersion); version != "" && version != x.version {
+	if version := r.Header.Get(mcp.HeaderProtocolVersion); version != "" && version != x.Version() {
 		d.sessions.leave(x)
-		refuse(w, http.StatusBadRequest, "this session uses protocol "+x.version+"; the header "+mcp.HeaderProtocolVersion+" has another version")
+		refuse(w, http.StatusBadRequest, "this session uses protocol "+x.Version()+"; the header "+mcp.HeaderProtocolVersion+" has another version")
 		return nil
 	}
 	return x

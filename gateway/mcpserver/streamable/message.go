@@ -1,7 +1,6 @@
 package streamable
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -10,21 +9,15 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
-// received is the body of a POST, and the part of it that decisions depend on.
+// received is the body of a POST.
 type received struct {
 	wire.Message
-	modern bool     // of protocol 2026-07-28 or later
-	params struct { // that a session or the version of the protocol depends on
-		ProtocolVersion string          `json:"protocolVersion"`
-		ClientInfo      json.RawMessage `json:"clientInfo"`
-		Meta            *mcp.Meta       `json:"_meta"`
-	}
+	modern bool // of protocol 2026-07-28 or later
 }
 
 // checkHeaders reports whether the headers are those of a message that is accepted, and answers
@@ -80,29 +73,28 @@ func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int6
 	return nil, false
 }
 
-// readMessage decodes a message, or answers the request. A plain call has none of the params
-// that are decoded here.
-func (d *handler) readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received, ok bool) {
-	m.modern = mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))
-	var err error
-	if m.Message, err = wire.Decode(body); err == nil && !m.Plain && m.Params != nil {
-		if json.Unmarshal(m.Params, &m.params) != nil {
-			err = &wire.Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: "message is not a JSON-RPC message"}
-		}
-		m.modern = m.modern || mcp.IsModernProtocol(m.params.Meta.ProtocolVersion())
+// readMessage decodes a message, or answers the request.
+func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received, ok bool) {
+	decoded, err := wire.Decode(body)
+	version, meta := decoded.Param("protocolVersion"), decoded.Param("_meta")
+	isVersion := wire.IsNull(version) || wire.IsString(version)
+	isMeta := wire.IsNull(meta) || decoded.Meta != nil
+	if err == nil && !(isVersion && isMeta) {
+		err = &wire.Error{Code: mcp.INVALID_REQUEST, ID: decoded.ID, Text: "message is not a JSON-RPC message"}
 	}
 	if refusal := (*wire.Error)(nil); errors.As(err, &refusal) {
 		replyWith(w, http.StatusBadRequest, refusal.Encode())
-		return m, false
+		return received{}, false
 	}
-	return m, true
+	modern := mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion)) || mcp.IsModernProtocol(decoded.Meta.ProtocolVersion())
+	return received{decoded, modern}, true
 }
 
 // checkModern returns what is wrong with a message of protocol 2026-07-28, whose headers have to
 // agree with the message (SEP-2243, SEP-2575), and the JSON-RPC code for it; "" is nothing.
-// mcp-go refuses a version that does not exist, and a request without capabilities.
+// [wire.Server] refuses a version that does not exist, and a request without capabilities.
 func checkModern(h http.Header, m received) (code int, wrong string) {
-	inHeader, inMeta := h.Get(mcp.HeaderProtocolVersion), m.params.Meta.ProtocolVersion()
+	inHeader, inMeta := h.Get(mcp.HeaderProtocolVersion), m.Meta.ProtocolVersion()
 	switch {
 	case m.Kind == wire.Response:
 		return mcp.INVALID_REQUEST, "client-to-server responses are not supported in protocol version " +
@@ -116,7 +108,7 @@ func checkModern(h http.Header, m received) (code int, wrong string) {
 		return mcp.INVALID_PARAMS, "missing or invalid _meta field " + mcp.MetaKeyProtocolVersion
 	case inHeader != inMeta:
 		return mcp.HEADER_MISMATCH, mcp.HeaderProtocolVersion + " header " + inHeader + " does not match request " + mcp.MetaKeyProtocolVersion + " " + inMeta
-	case m.Kind != wire.Request || !mcp.IsValidProtocolVersion(inMeta) || m.params.Meta.ClientCapabilities() == nil:
+	case m.Kind != wire.Request || !mcp.IsValidProtocolVersion(inMeta) || m.Meta.ClientCapabilities() == nil:
 		return 0, ""
 	}
 	if err := mcp.ValidateStandardHeaders(h.Get, inMeta, mcp.MCPMethod(m.Method), m.Params); err != nil {
@@ -142,8 +134,11 @@ func accepts(h http.Header, kind string) bool {
 	return false
 }
 
+// sessionHeader has the id of a session.
+const sessionHeader = "Mcp-Session-Id"
+
 // singleHeaders are the headers that decisions depend on, of which a request has one each: of two
 // of a name, readers may use different ones.
 var singleHeaders = []string{
-	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
+	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, sessionHeader, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
 }

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
@@ -50,9 +49,6 @@ type session struct {
 	owner  owner
 	client client
 	caller string
-	server atomic.Pointer[wire.Server] // that it is registered with, nil before
-
-	version string // of the protocol, as negotiated
 
 	ctx context.Context // until the session ends
 	end context.CancelFunc
@@ -72,9 +68,9 @@ func newSessions(max int, idle time.Duration) *sessions {
 
 // begin opens a session with its first request running; [sessions.leave] must follow. The error
 // is errFull or errStopped.
-func (s *sessions) begin(by owner, from client, version string) (*session, error) {
+func (s *sessions) begin(by owner, from client) (*session, error) {
 	id := rand.Text()
-	x := &session{Session: wire.NewSession(id), id: id, owner: by, client: from, caller: callerOf("session", []byte(id)), version: version, requests: 1}
+	x := &session{Session: wire.NewSession(), id: id, owner: by, client: from, caller: callerOf("session", []byte(id)), requests: 1}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	out, err := s.add(x)
 	if err != nil {

@@ -3,12 +3,11 @@
 //
 // [Decode] decodes JSON-RPC messages strictly. encoding/json takes keys in any case and lets the
 // last of two equal keys win, so two readers of one message can see different requests; Decode
-// accepts only a message that every JSON reader decodes alike. mcp-go sees no other message.
+// accepts only a message that every JSON reader decodes alike. Nothing else is decoded further.
 //
-// [Server] answers requests, the same way for both transports: plain calls of tools by their
-// handlers, all others by mcp-go. The transports of mcp-go are not used: that on standard
-// input loses answers at the end of the input, and both can deliver notifications after the
-// response that they belong to. Here a notification has been written when [Notify] returns.
+// [Server] answers requests, the same way for both transports: [methods] lists them. Of mcp-go there are the
+// types of messages. A notification has been written when [Peer.Notify] returns, so that none arrives after
+// the response that it belongs to.
 //
 // The package decides nothing about tools or commands.
 package wire
@@ -19,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -34,8 +32,8 @@ const (
 	maxValues = 1 << 16
 )
 
-// exactKeys are the keys that mcp-go reads in a message (depth 1) and in its params or
-// result (depth 2). mcp-go accepts them in any case; a message that spells one of them
+// exactKeys are the keys that are read in a message (depth 1) and in its params or result
+// (depth 2). encoding/json accepts them in any case; a message that spells one of them
 // differently is rejected.
 var exactKeys = map[int][]string{
 	1: {"jsonrpc", "id", "method", "params", "result", "error"},
@@ -62,25 +60,30 @@ type Message struct {
 	Params  json.RawMessage // not decoded further, like those below
 	// Result and Failure are the content of a response: one of them.
 	Result, Failure json.RawMessage
+	// Meta is the _meta of the params, nil if there is none that can be decoded.
+	Meta *mcp.Meta
 	// Tool and Arguments are those of a tools/call.
 	Tool      string
 	Arguments json.RawMessage
-	// Plain is set for a tools/call that needs nothing of mcp-go, see [Message.readCall].
-	// Meta is the _meta of a plain call, nil for none.
-	Plain bool
-	Meta  *mcp.Meta
+
+	params Fields
+	plain  bool // a tools/call that has only what is decoded above
 }
+
+// Param returns a field of the params, nil if there is none.
+func (m *Message) Param(name string) json.RawMessage { return m.params.Get(name) }
 
 // Error is the JSON-RPC error that answers a message.
 type Error struct {
 	Code int // of JSON-RPC
-	ID   any // the id of the message, nil if it has no usable one
+	ID   any // the id of a message that is refused, nil if it has no usable one
 	Text string
+	Data any // for programs, nil for none
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// Encode returns the JSON-RPC error response to the message.
+// Encode returns the JSON-RPC error response to a message that is refused.
 func (e *Error) Encode() []byte {
 	return Encode(map[string]any{
 		"jsonrpc": mcp.JSONRPC_VERSION,
@@ -115,10 +118,11 @@ func Decode(line []byte) (Message, error) {
 	default:
 		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: "message is not a JSON object"}
 	}
-	m := Message{Raw: line}
+	m := Message{Raw: line, params: l.params}
 	err := m.readEnvelope(fields)
+	m.readMeta()
 	if m.Method == string(mcp.MethodToolsCall) && m.Kind == Request {
-		m.readCall(l)
+		m.readCall(l.huge)
 	}
 	if l.err != nil {
 		err = l.err
@@ -178,7 +182,7 @@ func (m *Message) readEnvelope(fields Fields) error {
 	return nil
 }
 
-// decodeID returns a string or a float64, the two types that mcp-go uses for ids.
+// decodeID returns a string or a float64, the two types that the types of mcp-go have for ids.
 func decodeID(raw json.RawMessage) (any, error) {
 	if text, ok := String(raw); ok {
 		return text, nil
@@ -190,43 +194,47 @@ func decodeID(raw json.RawMessage) (any, error) {
 	return float64(number), nil
 }
 
-// reserved is the prefix of the keys of the protocol in a _meta.
-const reserved = "io.modelcontextprotocol/"
+// readMeta reads the _meta of the params.
+func (m *Message) readMeta() {
+	raw := m.params.Get("_meta")
+	if !IsObject(raw) {
+		return
+	}
+	meta := &mcp.Meta{}
+	if json.Unmarshal(raw, meta) == nil {
+		m.Meta = meta
+	}
+}
 
-// readCall reads the params of a tools/call. The handler of the tool validates the arguments.
-//
-// A call is plain if mcp-go would only pass its name, arguments and _meta on to the tool. It is
-// not with any other field (a task, the answer to a question), with a key of the protocol in
-// its _meta (such as that of the version without a handshake), or with what mcp-go cannot
-// decode: a _meta that is no object, a number that is too large for a float64.
-func (m *Message) readCall(l *linter) {
-	name := l.params.Get("name")
+// readCall reads the params of a tools/call. The handler of the tool decodes the arguments, whose text is not copied. A
+// call with other fields (a task, the answer to a question), or with what encoding/json may not decode, is not plain.
+func (m *Message) readCall(huge bool) {
+	name := m.params.Get("name")
 	tool, named := String(name)
 	if !named && !IsNull(name) {
 		return
 	}
-	m.Tool, m.Arguments = tool, l.params.Get("arguments")
-	if !named || l.huge {
+	m.Tool, m.Arguments = tool, m.params.Get("arguments")
+	if !named || huge {
 		return
 	}
-	for i := range l.params {
-		switch string(l.params[i].Name) {
+	for i := range m.params {
+		switch string(m.params[i].Name) {
 		case "name", "arguments", "_meta":
 		default:
 			return
 		}
 	}
-	if raw := l.params.Get("_meta"); !IsNull(raw) {
-		meta := &mcp.Meta{}
-		if !IsObject(raw) || json.Unmarshal(raw, meta) != nil {
-			return
-		}
-		for key := range meta.AdditionalFields {
-			if strings.HasPrefix(key, reserved) {
-				return
-			}
-		}
-		m.Meta = meta
+	m.plain = m.Meta != nil || IsNull(m.params.Get("_meta"))
+}
+
+// call returns the request of a tools/call. The error is an *[Error].
+func (m *Message) call() (mcp.CallToolRequest, error) {
+	if !m.plain {
+		return decode[mcp.CallToolRequest](*m)
 	}
-	m.Plain = true
+	return mcp.CallToolRequest{
+		Request: mcp.Request{Method: m.Method},
+		Params:  mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta},
+	}, nil
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,11 +34,11 @@ func TestDecodeMessage(t *testing.T) {
 		{"an answer that is an error", `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}`, Message{Kind: Response, ID: 3.0}},
 		{"an error without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, Message{Kind: Response}},
 		{"equal keys in different objects", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`, Message{Kind: Request, ID: 1.0, Method: "m"}},
-		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`), Plain: true}},
+		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`), plain: true}},
 	} {
 		got, err := Decode([]byte(test.line))
 		assert.That(t, string(got.Raw) == test.line, "%s: the message is %q", test.name, got.Raw)
-		got.Raw, got.Params, got.Result, got.Failure = nil, nil, nil, nil
+		got.Raw, got.Params, got.params, got.Result, got.Failure = nil, nil, nil, nil, nil
 		assert.That(t, err == nil && reflect.DeepEqual(got, test.want), "%s: %+v, %v, want %+v", test.name, got, err, test.want)
 	}
 }
@@ -135,8 +136,7 @@ func TestClip(t *testing.T) {
 	assert.That(t, len(got) <= excerpt.Limit+len("…"), "%d bytes", len(got))
 }
 
-// FuzzDecodeMessage: what is accepted means the same to mcp-go, whose reading is
-// encoding/json's, and to a reader that lets the first of two equal keys win.
+// FuzzDecodeMessage: what is accepted means the same to encoding/json, and to a reader that lets the first of two equal keys win.
 func FuzzDecodeMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":[1,-2.5e3,"\"\\",true,null,{}]},"_meta":{}}}`,
@@ -179,7 +179,18 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// asMCPGo is a response as mcp-go writes it.
+// respond has a server answer a call with a result.
+func respond(t *testing.T, id any, r *mcp.CallToolResult) (line string, code int) {
+	t.Helper()
+	s := toy(t.Output(), func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return r, nil })
+	m := Message{ID: id, Method: string(mcp.MethodToolsCall), Tool: "work", plain: true}
+	answer, code := s.Respond(t.Context(), &Peer{Session: NewSession()}, m)
+	line, ok := strings.CutSuffix(string(answer), "\n")
+	require.That(t, ok && !strings.Contains(line, "\n"), "the answer is not one line: %q", answer)
+	return line, code
+}
+
+// asMCPGo is a response as the types of mcp-go encode it.
 func asMCPGo(t *testing.T, id any, r *mcp.CallToolResult) string {
 	t.Helper()
 	line := require.Value(json.Marshal(mcp.NewJSONRPCResultResponse(mcp.NewRequestId(id), r)))(t)
@@ -203,46 +214,51 @@ func TestAResultIsEncodedAsMCPGoEncodesIt(t *testing.T) {
 	withMeta := mcp.NewToolResultText("x")
 	withMeta.Meta = mcp.NewMetaFromMap(map[string]any{"a": 1, "progressToken": "p"})
 	results := map[string]*mcp.CallToolResult{
-		"nothing":              {},
-		"no content":           {Content: []mcp.Content{}},
-		"an error":             mcp.NewToolResultError("it <failed>"),
-		"two texts":            {Content: []mcp.Content{note("a"), note("b")}},
-		"an image":             {Content: []mcp.Content{note("a"), mcp.NewImageContent("QUJD", "image/png")}},
-		"annotations":          {Content: []mcp.Content{marked, tagged}},
-		"a sound":              {Content: []mcp.Content{mcp.NewAudioContent("QQ==", "audio/wav")}},
-		"a link":               {Content: []mcp.Content{mcp.NewResourceLink("u", "n", "d", "text/plain")}},
-		"_meta":                withMeta,
-		"a question":           question,
-		"any structure":        mcp.NewToolResultStructured(map[string]any{"b": "<&>", "a": []int{1, 2}}, "x"),
-		"raw structure":        mcp.NewToolResultStructured(json.RawMessage("{ \"a\" : \"<\u2028>\" }"), "x"),
-		"compact structure":    mcp.NewToolResultStructured(Compact("{\"a\":\"<\u2028&\u00e9\"}"), "x"),
-		"a structure read raw": {RawStructuredContent: json.RawMessage(`{"z": 1}`), StructuredContent: 5, IsError: true},
+		"nothing":               {},
+		"no content":            {Content: []mcp.Content{}},
+		"an error":              mcp.NewToolResultError("it <failed>"),
+		"two texts":             {Content: []mcp.Content{note("a"), note("b")}},
+		"an image":              {Content: []mcp.Content{note("a"), mcp.NewImageContent("QUJD", "image/png")}},
+		"annotations":           {Content: []mcp.Content{marked, tagged}},
+		"a sound":               {Content: []mcp.Content{mcp.NewAudioContent("QQ==", "audio/wav")}},
+		"a link":                {Content: []mcp.Content{mcp.NewResourceLink("u", "n", "d", "text/plain")}},
+		"_meta":                 withMeta,
+		"a question":            question,
+		"any structure":         mcp.NewToolResultStructured(map[string]any{"b": "<&>", "a": []int{1, 2}}, "x"),
+		"raw structure":         mcp.NewToolResultStructured(json.RawMessage("{ \"a\" : \"<\u2028>\" }"), "x"),
+		"compact raw structure": structured("{\"a\":\"<\u2028&\u00e9\"}", "x"),
+		"a structure read raw":  {RawStructuredContent: json.RawMessage(`{"z": 1}`), StructuredContent: 5, IsError: true},
 	}
 	for name, r := range results {
 		for _, id := range []any{1.0, -7.0, 0.0, float64(1 << 53), float64(-1 << 53), 1e15, "a", "<\"\n\u2028", ""} {
-			got, err := EncodeResult(id, r)
+			got, code := respond(t, id, r)
 			want := asMCPGo(t, id, r)
-			assert.That(t, err == nil && string(got) == want, "%s, id %v: %v\n%s, want\n%s", name, id, err, got, want)
+			assert.That(t, code == 0 && got == want, "%s, id %v: %d\n%s, want\n%s", name, id, code, got, want)
 		}
 	}
 	for _, text := range awkward {
-		r := mcp.NewToolResultStructured(Compact(Encode(map[string]any{text: text})), text)
-		got, err := EncodeResult(text, r)
-		assert.That(t, err == nil && string(got) == asMCPGo(t, text, r), "%.40q: %v\n%.300s, want\n%.300s", text, err, got, asMCPGo(t, text, r))
+		r := structured(string(Encode(map[string]any{text: text})), text)
+		got, code := respond(t, text, r)
+		assert.That(t, code == 0 && got == asMCPGo(t, text, r), "%.40q: %d\n%.300s, want\n%.300s", text, code, got, asMCPGo(t, text, r))
 	}
-	_, err := EncodeResult(1.0, mcp.NewToolResultStructured(func() {}, "x"))
-	assert.That(t, err != nil, "a function was encoded")
+	_, code := respond(t, 1.0, mcp.NewToolResultStructured(func() {}, "x"))
+	assert.Equal(t, code, mcp.INTERNAL_ERROR, "a function")
 }
 
-// FuzzEncodeResult: whatever the text is, mcp-go encodes it alike.
+// structured is a result with the JSON of its structured content.
+func structured(document, text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}, RawStructuredContent: json.RawMessage(document)}
+}
+
+// FuzzEncodeResult: whatever the text is, the types of mcp-go encode it alike.
 func FuzzEncodeResult(f *testing.F) {
 	for _, text := range awkward {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := mcp.NewToolResultStructured(Compact(Encode(text)), text)
-		got, err := EncodeResult(text, r)
-		assert.That(t, err == nil && string(got) == asMCPGo(t, text, r), "%v\n%s, want\n%s", err, got, asMCPGo(t, text, r))
+		r := structured(string(Encode(text)), text)
+		got, code := respond(t, text, r)
+		assert.That(t, code == 0 && got == asMCPGo(t, text, r), "%d\n%s, want\n%s", code, got, asMCPGo(t, text, r))
 	})
 }
 
@@ -260,8 +276,8 @@ func TestWhichCallsArePlain(t *testing.T) {
 		{`{"name":"t","_meta":{}}`, true},
 		{`{"name":"t","_meta":{"progressToken":5,"traceparent":"00-1-2-03","x/y":{"z":1}}}`, true},
 		{`{"name":"t","_meta":[]}`, false},
-		{`{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, false},
-		{`{"name":"t","_meta":{"io.modelcontextprotocol/anything":1}}`, false},
+		{`{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, true},
+		{`{"name":"t","_meta":{"x":1e999}}`, false},
 		{`{"name":"t","arguments":{"n":1e999}}`, false},
 		{`{"name":"t","arguments":{"n":1` + strings.Repeat("0", 400) + `}}`, false},
 		{`{"name":"t","arguments":{},"task":{"ttl":1}}`, false},
@@ -274,8 +290,8 @@ func TestWhichCallsArePlain(t *testing.T) {
 		{`null`, false},
 	} {
 		m, err := Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, test.params))
-		assert.That(t, err == nil && m.Plain == test.want, "%s: plain %v, %v, want %v", test.params, m.Plain, err, test.want)
-		assert.That(t, !m.Plain || m.Tool == "t", "%s: tool %q", test.params, m.Tool)
+		assert.That(t, err == nil && m.plain == test.want, "%s: plain %v, %v, want %v", test.params, m.plain, err, test.want)
+		assert.That(t, !m.plain || m.Tool == "t", "%s: tool %q", test.params, m.Tool)
 	}
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"name":"t"}}`,
@@ -283,11 +299,11 @@ func TestWhichCallsArePlain(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","x":{"name":"t"}}`,
 	} {
 		m, err := Decode([]byte(line))
-		assert.That(t, err == nil && !m.Plain, "%s: %+v, %v", line, m, err)
+		assert.That(t, err == nil && !m.plain, "%s: %+v, %v", line, m, err)
 	}
 }
 
-// FuzzPlainCall: what is plain means the same to mcp-go.
+// FuzzPlainCall: what is plain means the same to the types of mcp-go.
 func FuzzPlainCall(f *testing.F) {
 	for _, seed := range []string{`{"name":"t","arguments":{"a":1},"_meta":{"progressToken":"p","k":[1]}}`, `{"name":"\ud800","arguments":"x"}`, `{"name":"t","_meta":{"a":1.5e3}}`} {
 		f.Add([]byte(seed))
@@ -295,13 +311,15 @@ func FuzzPlainCall(f *testing.F) {
 	f.Fuzz(func(t *testing.T, params []byte) {
 		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, params)
 		m, err := Decode(line)
-		if err != nil || !m.Plain {
+		if err != nil || !m.plain {
 			return
 		}
 		var request mcp.CallToolRequest
 		err = json.Unmarshal(line, &request)
 		require.That(t, err == nil, "plain, but mcp-go says %v: %q", err, line)
-		got, want := mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta}, request.Params
+		call, err := m.call()
+		require.NoError(t, err)
+		got, want := call.Params, request.Params
 		assert.That(t, want.Task == nil && want.RequestState == "" && want.InputResponses == nil, "plain: %q", line)
 		if got.Name != want.Name || string(got.RawArguments) != string(want.RawArguments) || string(Encode(got.Meta)) != string(Encode(want.Meta)) {
 			t.Errorf("%+v, but mcp-go reads %+v", got, want)

@@ -87,7 +87,7 @@ func (r *request) subscribes() bool { return r.Method == string(mcp.MethodSubscr
 func (r *request) initializes() bool { return r.Method == string(mcp.MethodInitialize) }
 
 func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
-	c := &conn{server: s, session: NewSession("stdio"), out: out, grace: grace, idle: make(chan *request), pending: map[any]*request{}}
+	c := &conn{server: s, session: NewSession(), out: out, grace: grace, idle: make(chan *request), pending: map[any]*request{}}
 	c.changed.L = &c.mu
 	return c
 }
@@ -220,7 +220,6 @@ func (c *conn) answer(r *request) {
 	c.mu.Unlock()
 	if !cancelled {
 		line, _ = c.server.Respond(r.ctx, &r.peer, r.Message)
-		line = append(line, '\n')
 	}
 	c.outMu.Lock()
 	if c.release(r) {

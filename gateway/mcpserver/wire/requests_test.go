@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -152,13 +151,13 @@ func TestHandshakeGoesFirstAndAlone(t *testing.T) {
 }
 
 func TestWhatCannotBeNotified(t *testing.T) {
-	assert.ErrorIs(t, Notify(t.Context(), "notifications/progress", nil), ErrNoClient, "error")
-	err := Notify(t.Context(), "x", map[string]any{"f": func() {}})
+	gone := &Peer{Send: func([]byte) error { return ErrNoClient }}
+	assert.ErrorIs(t, gone.Notify(t.Context(), "notifications/progress", nil), ErrNoClient, "error")
+	err := gone.Notify(t.Context(), "x", map[string]any{"f": func() {}})
 	assert.That(t, err != nil && !errors.Is(err, ErrNoClient), "what is no JSON: %v", err)
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	assert.ErrorIs(t, Notify(ended, "x", nil), context.Canceled, "after the end")
-	assert.That(t, PeerOf(t.Context()).Caller == "", "a caller from nowhere")
+	assert.ErrorIs(t, gone.Notify(ended, "x", nil), context.Canceled, "after the end")
 }
 
 func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
@@ -180,15 +179,13 @@ func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
 }
 
 // A panic costs a call its answer, and tells no one what is in it. The server goes on.
-func TestAPanicIsAnswered(t *testing.T) { eachPath(t, testAPanicIsAnswered) }
-
-func testAPanicIsAnswered(t *testing.T, p path) {
+func TestAPanicIsAnswered(t *testing.T) {
 	var log strings.Builder
-	k, _ := start(t, p.toy(&log, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	k, _ := start(t, toy(&log, func(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if given(req) == "1" {
 			panic("text of a note")
 		}
-		return echo(ctx, req)
+		return echo(ctx, client, req)
 	}), talk.Patience)
 	for range 2 { // the same worker
 		k.Send(call(1))
@@ -204,20 +201,28 @@ func testAPanicIsAnswered(t *testing.T, p path) {
 	}
 }
 
-// What a handler returns besides a result is answered as by mcp-go.
+// What a handler returns besides a result is an error of the server, with its message.
 func TestCallsWithoutAResult(t *testing.T) {
-	handlers := map[string]func() (*mcp.CallToolResult, error){
-		"an error":            func() (*mcp.CallToolResult, error) { return nil, context.DeadlineExceeded },
-		"nothing":             func() (*mcp.CallToolResult, error) { return nil, nil },
-		"both":                func() (*mcp.CallToolResult, error) { return mcp.NewToolResultText("x"), context.Canceled },
-		"what has no JSON":    func() (*mcp.CallToolResult, error) { return mcp.NewToolResultStructured(func() {}, "x"), nil },
-		"an error <of HTML>&": func() (*mcp.CallToolResult, error) { return nil, errors.New("<b>&") },
-	}
-	for name, result := range handlers {
-		tool := func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return result() }
-		one, other := plain.run(t, strings.NewReader(call(1)), tool)["1"], overMCPGo.run(t, strings.NewReader(call(1)), tool)["1"]
-		if one.Error == nil || other.Error == nil || name != "what has no JSON" && *one.Error != *other.Error {
-			t.Errorf("%s: %+v by the handler, %+v over mcp-go", name, one.Error, other.Error)
+	for _, test := range []struct {
+		name    string
+		result  *mcp.CallToolResult
+		err     error
+		code    int
+		message string
+	}{
+		{"an error", nil, context.DeadlineExceeded, -32603, "context deadline exceeded"},
+		{"an error with a code", nil, fmt.Errorf("in the handler: %w", &Error{Code: -32602, Text: "no such thing"}), -32602, "no such thing"},
+		{"nothing", nil, nil, -32603, "tool 'work' handler returned no result"},
+		{"both", mcp.NewToolResultText("x"), context.Canceled, -32603, "context canceled"},
+		{"what has no JSON", mcp.NewToolResultStructured(func() {}, "x"), nil, -32603, "json: unsupported type: func()"},
+		{"an error <of HTML>&", nil, errors.New("<b>&"), -32603, "<b>&"},
+	} {
+		tool := func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return test.result, test.err
+		}
+		got := run(t, strings.NewReader(call(1)), tool)["1"].Error
+		if got == nil || got.Code != test.code || got.Message != test.message {
+			t.Errorf("%s: %+v, want %d %q", test.name, got, test.code, test.message)
 		}
 	}
 }
@@ -225,7 +230,7 @@ func TestCallsWithoutAResult(t *testing.T) {
 // A cancellation can come when a call has its worker and has not begun.
 func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	out := &strings.Builder{}
-	c := newConn(plain.toy(t.Output(), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	c := newConn(toy(t.Output(), func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		t.Error("the call has begun")
 		return nil, nil
 	}), out, time.Hour)
@@ -243,8 +248,8 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan time.Time, 1)
-		c := newConn(plain.toy(io.Discard, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			told <- PeerOf(ctx).AcceptedAt
+		c := newConn(toy(io.Discard, func(ctx context.Context, client *Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			told <- client.AcceptedAt
 			return mcp.NewToolResultText("x"), nil
 		}), io.Discard, time.Hour)
 		c.ctx, c.initializing = t.Context(), true
@@ -262,15 +267,13 @@ func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 		close(c.idle)
 		c.workers.Wait()
 	})
-	got := PeerOf(t.Context()).AcceptedAt
-	assert.That(t, got.IsZero(), "a call that was not taken in was so at %v", got)
 }
 
 // A worker that has written a large answer does not keep it while it is idle.
 func TestLargeAnswersAreNotKept(t *testing.T) {
 	const calls, size = 32, 1 << 20
 	begun, goOn := make(chan struct{}, calls), make(chan struct{})
-	k, _ := start(t, plain.toy(t.Output(), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	k, _ := start(t, toy(t.Output(), func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		begun <- struct{}{}
 		<-goOn
 		return mcp.NewToolResultText(strings.Repeat("x", size)), nil
@@ -299,17 +302,18 @@ func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
 	out, in := io.Pipe()
 	defer in.Close()
 	var large atomic.Int32
-	c := newConn(&Server{
-		MCP: server.NewMCPServer("test", "1"),
-		Tools: map[string]server.ToolHandlerFunc{"large": func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s := toy(t.Output(), echo)
+	s.CallTool = func(_ context.Context, _ *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if req.Params.Name == "large" {
 			large.Add(1)
-			return mcp.NewToolResultText("x"), nil
-		}},
-		Large: func(tool string, _ json.RawMessage) bool { return tool == "large" },
-	}, in, time.Hour)
+		}
+		return mcp.NewToolResultText("x"), nil
+	}
+	s.Large = func(tool string, _ json.RawMessage) bool { return tool == "large" }
+	c := newConn(s, in, time.Hour)
 	c.ctx, c.fail = t.Context(), func(error) {}
 	for id, tool := range []string{"large", "large", "large", "large", "large", "small"} {
-		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, Plain: true, Raw: []byte("{}")}))
+		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, plain: true, Raw: []byte("{}")}))
 	}
 	c.mu.Lock() // nothing is read yet, so nothing is written
 	assert.That(t, c.large == maxLarge && len(c.waiting) == 3 && c.waiting[0].Tool == "large", "%d large calls have started, %d calls wait", c.large, len(c.waiting))

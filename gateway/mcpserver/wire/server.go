@@ -3,28 +3,50 @@ package wire
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 )
 
-// Server answers the requests of clients. It must not be changed while it is used.
+// Server is what clients can ask for: how it introduces itself, and a handler for each thing that it
+// offers. It must not be changed while it is used. A handler that its capabilities do not declare is not
+// called, and may be nil.
+//
+// A handler gets the client that asks. An error of it becomes an error response: an [*Error] with its code,
+// any other with that of an internal error.
 type Server struct {
-	MCP *server.MCPServer
+	// Info, Instructions and Capabilities are what a client learns first.
+	Info         mcp.Implementation
+	Instructions string
+	Capabilities mcp.ServerCapabilities
 
-	// Tools are the handlers of tools by name whose plain calls (see [Message]) do not go
-	// through mcp-go, which would decode each message several times to find out what it is,
-	// and encode each answer in four passes. A handler gets the [Peer] in its context and the
-	// arguments as RawArguments, but neither the server nor decoded arguments. Middleware of
-	// MCP is not run for these calls. nil has mcp-go answer every call.
-	Tools map[string]server.ToolHandlerFunc
+	// KeepMs is how long clients may keep the results of methods, in milliseconds; those of other methods
+	// they may not keep. No result may be shared between users.
+	KeepMs map[mcp.MCPMethod]int64
+
+	// ListTools returns the tools that a client is shown, sorted by name.
+	ListTools func(*Peer) []mcp.Tool
+	// CallTool calls a tool, also one that is not shown. It gets the arguments as they were sent, and may
+	// not rely on decoded ones.
+	CallTool ToolHandler
+
+	// ListResources and ListTemplates return the resources that a client is shown, sorted by name.
+	ListResources func() []mcp.Resource
+	ListTemplates func() []mcp.ResourceTemplate
+	// ReadResource reads a resource, also one that is not shown. See [Peer.MissingResource].
+	ReadResource func(context.Context, *Peer, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error)
+
+	// ListPrompts returns the prompts, sorted by name.
+	ListPrompts func() []mcp.Prompt
+	// GetPrompt returns a prompt.
+	GetPrompt func(context.Context, *Peer, mcp.GetPromptRequest) (*mcp.GetPromptResult, error)
+
+	// Complete returns what an argument of a prompt or a template can be.
+	Complete func(context.Context, mcp.CompleteRequest) (mcp.Completion, error)
 
 	// Changes reports, from the tool and the arguments of a call, whether it would change
 	// something; nil means that no call does. On standard input such calls run one at a time,
@@ -42,151 +64,118 @@ type Server struct {
 
 	// Log receives messages for the operator, without text of messages.
 	Log *slog.Logger
+
+	streams streams
 }
+
+// ToolHandler answers a call of a tool.
+type ToolHandler func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error)
 
 // errInternal is sent in place of a panic value, which can contain text of a note.
 var errInternal = errors.New("internal error; please report it, the log has the details")
 
-// Respond answers a request of a client. It returns the JSON-RPC response without a newline, byte
-// for byte as mcp-go encodes it. code is that of an error response, 0 for a result. A handler that
-// panics gets an error response; the log has the type of the panic and the stack.
-func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (response []byte, code int) {
-	fail := func(err error) ([]byte, int) {
-		return ErrorResponse(m.ID, mcp.INTERNAL_ERROR, err.Error()), mcp.INTERNAL_ERROR
-	}
+// Respond answers a request of a client. It returns the JSON-RPC response as a line. code is that of
+// an error response, 0 for a result. A handler that panics gets an error response; the log has the type
+// of the panic and the stack.
+func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (line []byte, code int) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			response, code = fail(errInternal)
+			line, code = failed(m.ID, errInternal)
 		}
 	}()
-	ctx = s.MCP.WithContext(ctx, p)
-	if handler := s.Tools[m.Tool]; m.Plain && handler != nil {
-		result, err := handler(ctx, mcp.CallToolRequest{
-			Request: mcp.Request{Method: m.Method},
-			Params:  mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta},
-		})
-		if err == nil && result == nil {
-			err = fmt.Errorf("tool '%s' handler returned no result", m.Tool)
-		}
-		if err == nil {
-			response, err = EncodeResult(m.ID, result)
-		}
-		if err != nil {
-			return fail(err)
-		}
-		return response, 0
+	result, err := s.answer(ctx, p, m)
+	if err == nil {
+		line, err = encode(mcp.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(m.ID), Result: result})
 	}
-	var answer mcp.JSONRPCMessage
-	if m.Method == string(mcp.MethodSubscriptionsListen) {
-		answer = s.listen(ctx, p, m)
-	} else {
-		answer = s.MCP.HandleMessage(ctx, m.Raw)
-	}
-	if refusal, failed := answer.(mcp.JSONRPCError); failed {
-		code = refusal.Error.Code
-		if _, rest, explains := strings.Cut(refusal.Error.Message, explained); explains {
-			refusal.Error.Message, _, _ = strings.Cut(rest, explained)
-			answer = refusal
-		}
-	}
-	line, err := json.Marshal(answer)
 	if err != nil {
-		return fail(err)
+		return failed(m.ID, err)
 	}
-	return line, code
+	return line, 0
 }
 
-// explained encloses a sentence that is the whole message of an error response.
-const explained = "\x1e"
-
-// Explain returns a name that does not exist, for a hook to put in place of one that mcp-go would
-// not find: the error response has the right code for the version of the protocol, and the
-// sentence as its message.
-func Explain(sentence string) string { return explained + sentence + explained }
-
-// ErrorResponse returns the error response to a request as mcp-go encodes it.
-func ErrorResponse(id any, code int, text string) []byte {
-	line, _ := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(id), code, text, nil)) // only text
-	return line
+// failed returns the error response to a request as a line, and its code.
+func failed(id any, err error) (line []byte, code int) {
+	refusal := &Error{Code: mcp.INTERNAL_ERROR, Text: err.Error()}
+	_ = errors.As(err, &refusal)
+	line, _ = encode(mcp.NewJSONRPCError(mcp.NewRequestId(id), refusal.Code, refusal.Text, refusal.Data)) // only text
+	return line, refusal.Code
 }
 
-// listen answers a subscription, which lasts until ctx ends: first its acknowledgement, then
-// the notifications that it is for, then the response. mcp-go sends all but the last to the
-// session, so a subscription has one of its own.
-func (s *Server) listen(ctx context.Context, p *Peer, m Message) mcp.JSONRPCMessage {
-	own := *p
-	own.Session = NewSession(rand.Text())
-	own.subscription = true
-	if err := s.MCP.RegisterSession(ctx, &own); err != nil {
-		return mcp.NewJSONRPCError(mcp.NewRequestId(m.ID), mcp.INTERNAL_ERROR, err.Error(), nil)
-	}
-	over, sent := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(sent)
-		for {
-			select {
-			case n := <-own.notifications:
-				_ = own.sendNotification(n, m.ID) // without a client the context ends
-			case <-over:
-				for len(own.notifications) > 0 {
-					_ = own.sendNotification(<-own.notifications, m.ID)
-				}
-				return
-			}
-		}
-	}()
-	answer := s.MCP.HandleMessage(s.MCP.WithContext(ctx, &own), m.Raw)
-	s.MCP.UnregisterSession(ctx, own.SessionID())
-	close(over)
-	<-sent
-	return answer
+// encode returns a value as a line of JSON. A line of megabytes is allocated once.
+func encode(v any) ([]byte, error) {
+	var line bytes.Buffer
+	err := json.NewEncoder(&line).Encode(v)
+	return line.Bytes(), err
 }
 
-// Compact is JSON without white space between its values. As the structured content of a
-// result it is written as it is, where other values are encoded or checked. It is a string
-// so that a text of the result can be the same one.
-type Compact string
-
-// MarshalJSON returns the JSON itself.
-func (c Compact) MarshalJSON() ([]byte, error) { return []byte(c), nil }
-
-// around is room for the rest of a response, in bytes.
-const around = 512
-
-// EncodeResult returns the JSON-RPC response with the result of a tool, byte for byte as mcp-go
-// encodes it, without a newline. An error comes from a value of the result that cannot be encoded.
-func EncodeResult(id any, r *mcp.CallToolResult) ([]byte, error) {
-	compact, _ := r.StructuredContent.(Compact)
-	if r.Meta != nil || r.ResultType != "" || len(r.InputRequests) > 0 || r.RequestState != "" || len(r.RawStructuredContent) > 0 || r.StructuredContent != nil && compact == "" {
-		return json.Marshal(mcp.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(id), Result: r})
+// answer returns the result of a request.
+func (s *Server) answer(ctx context.Context, p *Peer, m Message) (any, error) {
+	if err := p.readVersion(m.Meta); err != nil {
+		return nil, err
 	}
-	type result struct {
-		Content []mcp.Content `json:"content"`
-		IsError bool          `json:"isError,omitempty"`
+	method, known := methods[mcp.MCPMethod(m.Method)]
+	if !known {
+		return nil, &Error{Code: mcp.METHOD_NOT_FOUND, Text: fmt.Sprintf("Method %s not found", m.Method)}
 	}
-	length := 2*len(compact) + around // about that of the response: a long one would outgrow its buffer
-	for _, c := range r.Content {
-		if image, ok := c.(mcp.ImageContent); ok {
-			length += len(image.Data)
-		}
+	if err := method.unavailable(m.Method, s, p); err != nil {
+		return nil, err
 	}
-	var out bytes.Buffer
-	out.Grow(length)
-	// The encoder of a CallToolResult would read its text three times.
-	err := json.NewEncoder(&out).Encode(struct {
-		JSONRPC string `json:"jsonrpc"`
-		ID      any    `json:"id"`
-		Result  result `json:"result"`
-	}{mcp.JSONRPC_VERSION, id, result{append([]mcp.Content{}, r.Content...), r.IsError}})
+	result, err := method.answer(ctx, s, p, m)
 	if err != nil {
 		return nil, err
 	}
-	out.Truncate(out.Len() - len("}}\n"))
-	if compact != "" {
-		out.WriteString(`,"structuredContent":`)
-		json.HTMLEscape(&out, []byte(compact))
+	if p.Modern() {
+		s.addMetadata(result, mcp.MCPMethod(m.Method))
 	}
-	out.WriteString("}}")
-	return out.Bytes(), nil
+	if called, ok := result.(*mcp.CallToolResult); ok {
+		return wireResult(called), nil
+	}
+	return result, nil
+}
+
+// addMetadata adds to a result what protocol version 2026-07-28 has in each: whether it is the last one, the name of
+// the server, and how long the client may keep it.
+func (s *Server) addMetadata(result any, method mcp.MCPMethod) {
+	if all, ok := result.(mcp.ResultMetadata); ok {
+		if all.GetResultType() == "" {
+			all.SetResultType(mcp.ResultTypeComplete)
+		}
+		all.EnsureResultMeta().SetServerInfo(s.Info)
+	}
+	if kept, ok := result.(mcp.CacheHintSetter); ok {
+		kept.SetCacheHints(s.KeepMs[method], mcp.CacheScopePrivate)
+	}
+}
+
+// toolResult is the result of a tool as it is sent. The encoder of mcp.CallToolResult, of which the fields and their
+// order are, makes a map of them and reads each text three times.
+type toolResult struct {
+	Meta              *mcp.Meta         `json:"_meta,omitempty"`
+	Content           []mcp.Content     `json:"content"`
+	InputRequests     mcp.InputRequests `json:"inputRequests,omitempty"`
+	IsError           bool              `json:"isError,omitempty"`
+	RequestState      string            `json:"requestState,omitempty"`
+	ResultType        mcp.ResultType    `json:"resultType,omitempty"`
+	StructuredContent any               `json:"structuredContent,omitempty"`
+}
+
+func wireResult(r *mcp.CallToolResult) toolResult {
+	sent := toolResult{
+		Meta: r.Meta, Content: r.Content, InputRequests: r.InputRequests, IsError: r.IsError,
+		RequestState: r.RequestState, ResultType: r.ResultType, StructuredContent: r.StructuredContent,
+	}
+	if sent.Content == nil {
+		sent.Content = []mcp.Content{} // it is required
+	}
+	if len(r.RawStructuredContent) > 0 {
+		sent.StructuredContent = r.RawStructuredContent
+	}
+	return sent
+}
+
+// ErrorResponse returns the error response to a request.
+func ErrorResponse(id any, code int, text string) []byte {
+	line, _ := failed(id, &Error{Code: code, Text: text})
+	return bytes.TrimSuffix(line, []byte("\n"))
 }

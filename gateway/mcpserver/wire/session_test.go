@@ -13,28 +13,27 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/talk"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/goleak"
 )
 
 // A server can send a request to the client of a call and use the response. What is not an
 // answer is an error of the request, and nothing more.
 func TestTheServerAsks(t *testing.T) {
-	var s *Server
-	s = plain.toy(t.Output(), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		//lint:ignore SA1019 it stands for any request that mcp-go sends to a client and waits for
-		result, err := s.MCP.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{MaxTokens: 1}})
+	s := toy(t.Output(), func(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 it stands for any request that is sent to a client
+		result, err := Ask[mcp.CreateMessageResult](ctx, client, mcp.MethodSamplingCreateMessage, mcp.CreateMessageParams{MaxTokens: 1})
 		if err != nil {
 			return mcp.NewToolResultError(err.Error()), nil
 		}
 		return mcp.NewToolResultText(result.Model), nil
-	}, server.WithLogging())
-	s.MCP.EnableSampling()
+	})
+	s.Capabilities.Logging = &struct{}{}
 	k, c := start(t, s, talk.Patience)
 	k.Send(talk.Initialize, talk.Initialized, `{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{"level":"debug"}}`)
 	k.Next()
 	m := k.Next()
-	assert.That(t, m.ID == "level" && m.Error == nil && c.session.GetLogLevel() == mcp.LoggingLevelDebug, "%+v, the level is %q", m, c.session.GetLogLevel())
+	level := (&Peer{Session: c.session}).LogLevel()
+	assert.That(t, m.ID == "level" && m.Error == nil && level == mcp.LoggingLevelDebug, "%+v, the level is %q", m, level)
 	for response, want := range map[string]string{
 		`"result":{"role":"assistant","content":{"type":"text","text":"x"},"model":"the model"}`: "the model",
 		`"error":{"code":-1,"message":"not now"}`:                                                "not now",
@@ -56,21 +55,83 @@ func TestTheServerAsks(t *testing.T) {
 // A stream is kept alive, and ends when nothing can be sent.
 func TestNotificationsThatBelongToNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, sent := &Peer{Session: NewSession("x")}, []string(nil)
+		s, sent := toy(t.Output(), echo), []string(nil)
+		p := &Peer{Session: NewSession()}
+		p.introduce(mcp.ProtocolVersion20251125, clientInfo{})
 		p.Send = func(line []byte) error {
 			if sent = append(sent, string(line)); len(sent) == 3 {
 				return ErrNoClient
 			}
 			return nil
 		}
-		p.NotificationChannel() <- mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: "notifications/test"}}
-		p.SendNotifications(t.Context(), time.Minute)
+		stream := s.OpenStream()
+		s.Announce("notifications/test")
+		stream.SendTo(t.Context(), p, time.Minute)
 		got := strings.Join(sent, "\n")
-		assert.That(t, strings.Contains(sent[0], "notifications/test") && sent[1] == `{"jsonrpc":"2.0","id":1,"method":"ping"}` && len(sent) == 3, "sent\n%s", got)
+		assert.That(t, sent[0] == `{"jsonrpc":"2.0","method":"notifications/test"}` && sent[1] == `{"jsonrpc":"2.0","id":1,"method":"ping"}` && len(sent) == 3, "sent\n%s", got)
+		stream.Close()
+		assert.Equal(t, len(s.streams.open), 0, "open streams")
 	})
 }
 
-// Nothing of mcp-go outlives Listen, so nothing is ignored.
+// A client that does not read what it is told misses some of it, and holds up no one.
+func TestAStreamThatIsNotRead(t *testing.T) {
+	s := toy(t.Output(), echo)
+	stream := s.OpenStream()
+	defer stream.Close()
+	for range 2 * maxChanges {
+		s.Announce("notifications/test")
+	}
+	assert.Equal(t, len(stream.changes), maxChanges, "waiting")
+}
+
+// On standard input a client is told of changes after its handshake, and by its subscriptions of those alone
+// that it has asked for.
+func TestWhoIsToldOfChanges(t *testing.T) {
+	s := toy(t.Output(), echo)
+	k, _ := start(t, s, talk.Patience)
+	k.Send(listenFor(7, `"toolsListChanged":true,"promptsListChanged":true`))
+	m := k.Next()
+	served := string(Encode(m.Params["notifications"]))
+	assert.That(t, m.Method == mcp.MethodNotificationSubscriptionsAcknowledged && served == `{"toolsListChanged":true}`, "%s of %s", m.Method, served)
+	told := func(want int) {
+		t.Helper()
+		s.Announce(mcp.MethodNotificationPromptsListChanged)
+		s.Announce(mcp.MethodNotificationToolsListChanged)
+		tagged := 0
+		for range want {
+			m := k.Next()
+			meta, _ := m.Params["_meta"].(map[string]any)
+			if meta[mcp.MetaKeySubscriptionID] == 7.0 {
+				tagged++
+				assert.Equal(t, m.Method, mcp.MethodNotificationToolsListChanged)
+			}
+		}
+		assert.Equal(t, tagged, 1, "by the subscription")
+	}
+	told(1)
+	k.Send(talk.Initialize, ping(1))
+	k.Next()
+	k.Next()
+	told(3)
+}
+
+// What a request without a handshake says of its client is of that request alone.
+func TestCapabilitiesAreOfOneRequest(t *testing.T) {
+	k, _ := start(t, toy(t.Output(), func(_ context.Context, client *Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		name, can := client.Client()
+		return mcp.NewToolResultText(fmt.Sprintf("%s %v %v %s.", name, can.Elicitation != nil, client.Modern(), client.LogLevel())), nil
+	}), talk.Patience)
+	modern := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","_meta":{"` + mcp.MetaKeyProtocolVersion + `":"2026-07-28","` +
+		mcp.MetaKeyClientInfo + `":{"name":"one","version":"1"},"` + mcp.MetaKeyClientCapabilities + `":{"elicitation":{}},"` + mcp.MetaKeyLogLevel + `":"info"}}}`
+	for _, exchange := range []struct{ request, want string }{{call(1), " false false ."}, {modern, "one true true info."}, {call(1), " false false ."}} {
+		k.Send(exchange.request)
+		m := k.Next()
+		assert.Contains(t, string(m.Result), `"text":"`+exchange.want, "%s", exchange.request)
+	}
+}
+
+// Nothing outlives Serve, so nothing is ignored.
 func TestMain(m *testing.M) {
 	memory.Use()
 	goleak.VerifyTestMain(m)

@@ -57,14 +57,11 @@ func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	running, stopRunning := context.WithCancel(ctx)
 	defer stopRunning()
 	c.ctx, c.fail = running, cancel
-	client := &Peer{Session: c.session, Send: c.send}
-	if err := c.server.MCP.RegisterSession(ctx, client); err != nil {
-		return err
-	}
-	defer c.server.MCP.UnregisterSession(ctx, client.SessionID())
+	changes := c.server.OpenStream()
+	defer changes.Close()
 	defer context.AfterFunc(ctx, c.stop)()
 	go c.readAll(&lineReader{bufio.NewReaderSize(in, lineBuffer), MaxMessage, c.waitForBytes})
-	go client.SendNotifications(running, 0)
+	go changes.SendTo(running, &Peer{Session: c.session, Send: c.send}, 0)
 
 	done := make(chan struct{})
 	go func() {

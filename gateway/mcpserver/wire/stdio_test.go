@@ -16,35 +16,27 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/talk"
 )
 
-// path is how a call of a tool gets to its handler.
-type path string
-
-const (
-	plain     path = "plain"
-	overMCPGo path = "over mcp-go"
-)
-
-// eachPath runs a test once for each path.
-func eachPath(t *testing.T, test func(t *testing.T, p path)) {
-	for _, p := range []path{plain, overMCPGo} {
-		t.Run(string(p), func(t *testing.T) { test(t, p) })
-	}
-}
-
 // toy is a server with one tool that does what the test says.
-func (p path) toy(log io.Writer, tool server.ToolHandlerFunc, options ...server.ServerOption) *Server {
-	s := &Server{MCP: server.NewMCPServer("toy", "1", options...), Log: slog.New(slog.NewTextHandler(log, nil))}
-	s.MCP.AddTool(mcp.NewTool("work", mcp.WithString("n")), tool)
-	if p == plain {
-		s.Tools = map[string]server.ToolHandlerFunc{"work": tool}
+func toy(log io.Writer, tool ToolHandler) *Server {
+	s := &Server{
+		CallTool: func(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if req.Params.Name != "work" {
+				return nil, &Error{Code: mcp.INVALID_PARAMS, Text: "no such tool"}
+			}
+			return tool(ctx, client, req)
+		},
+		ListTools: func(*Peer) []mcp.Tool { return []mcp.Tool{mcp.NewTool("work", mcp.WithString("n"))} },
+		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	}
+	s.Capabilities.Tools = &struct {
+		ListChanged bool `json:"listChanged,omitempty"`
+	}{true}
 	return s
 }
 
@@ -56,7 +48,7 @@ func given(req mcp.CallToolRequest) string {
 }
 
 // echo answers with its argument n.
-func echo(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func echo(_ context.Context, _ *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	return mcp.NewToolResultText(given(req)), nil
 }
 
@@ -71,7 +63,7 @@ func newGate() *gate {
 	return &gate{make(chan string, 5000), make(chan string, 5000), make(chan struct{})}
 }
 
-func (g *gate) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (g *gate) call(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	n := given(req)
 	g.started <- n
 	select {
@@ -106,10 +98,10 @@ func cancel(id any) string {
 func ping(id any) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, Encode(id)) }
 
 // run feeds all of in to a server and returns its answers by id.
-func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
+func run(t *testing.T, in io.Reader, tool ToolHandler) map[string]talk.Message {
 	t.Helper()
 	var out strings.Builder
-	require.NoError(t, Serve(t.Context(), p.toy(t.Output(), tool), in, &out, talk.Patience))
+	require.NoError(t, Serve(t.Context(), toy(t.Output(), tool), in, &out, talk.Patience))
 	answers := map[string]talk.Message{}
 	for line := range strings.Lines(out.String()) {
 		var m talk.Message
@@ -124,18 +116,18 @@ func (p path) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[s
 
 func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	var most, now atomic.Int64
-	slow := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	slow := func(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		runtime.Gosched()
-		return echo(ctx, req)
+		return echo(ctx, client, req)
 	}
 	lines := []string{talk.Initialize, talk.Initialized}
 	for id := range 1000 {
 		lines = append(lines, call(id))
 	}
 	lines = append(lines, call("last, without a newline"))
-	answers := plain.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
+	answers := run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
 	require.That(t, len(answers) == 1002, "%d answers", len(answers))
 	for id, m := range answers {
 		assert.That(t, m.Error == nil, "%s: %+v", id, m.Error)
@@ -145,13 +137,13 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 
 func TestALongLineIsRefusedAndTheRestGoesOn(t *testing.T) {
 	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", MaxMessage) + `"}}`
-	answers := plain.run(t, strings.NewReader(long+"\n\n"+ping("good")), echo)
+	answers := run(t, strings.NewReader(long+"\n\n"+ping("good")), echo)
 	refusal, good := answers["<nil>"], answers["good"]
 	assert.That(t, len(answers) == 2 && refusal.Error != nil && refusal.Error.Code == -32600 && good.Error == nil, "answers %v", answers)
 }
 
 func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
-	answers := plain.run(t, strings.NewReader(strings.Join([]string{
+	answers := run(t, strings.NewReader(strings.Join([]string{
 		`{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}`,
 		`{"jsonrpc":"2.0","id":78,"result":{}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
@@ -163,18 +155,16 @@ func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
 func TestLargeMessagePassesWhole(t *testing.T) {
 	text := strings.Repeat("é", 1<<20)
 	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"` + text + `"}}}`
-	answers := plain.run(t, strings.NewReader(line), echo)
+	answers := run(t, strings.NewReader(line), echo)
 	var result mcp.CallToolResult
 	require.NoError(t, json.Unmarshal(answers["1"].Result, &result))
 	got := result.Content[0].(mcp.TextContent).Text
 	assert.That(t, got == text, "%d bytes came back of %d", len(got), len(text))
 }
 
-func TestCancelRunning(t *testing.T) { eachPath(t, testCancelRunning) }
-
-func testCancelRunning(t *testing.T, p path) {
+func TestCancelRunning(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, p.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	k.Send(cancel(1))
@@ -189,7 +179,7 @@ func testCancelRunning(t *testing.T, p path) {
 
 func TestCancelQueued(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, plain.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
 	const more = 100
 	for id := range maxRunning + more {
 		k.Send(call(id))
@@ -212,7 +202,7 @@ func TestCancelQueued(t *testing.T) {
 
 func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, plain.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	// A broken message must not seem to be the answer either.
@@ -234,7 +224,7 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
 	g := newGate()
-	k, c := start(t, plain.toy(t.Output(), g.call), talk.Patience)
+	k, c := start(t, toy(t.Output(), g.call), talk.Patience)
 	sent := make(chan int, 1)
 	var count atomic.Int64
 	go func() {
@@ -263,7 +253,7 @@ func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
 
 func TestGraceIsOver(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, plain.toy(t.Output(), g.call), 50*time.Millisecond)
+	k, _ := start(t, toy(t.Output(), g.call), 50*time.Millisecond)
 	for id := range maxRunning + 3 {
 		k.Send(call(id))
 	}
@@ -282,7 +272,7 @@ func TestGraceIsOver(t *testing.T) {
 
 func TestContextEnds(t *testing.T) {
 	g := newGate()
-	k, _ := start(t, plain.toy(t.Output(), g.call), talk.Patience)
+	k, _ := start(t, toy(t.Output(), g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	signal := errors.New("signal")
@@ -307,7 +297,7 @@ func TestOutputIsClosed(t *testing.T) {
 	defer in.Close()
 	out := &closedPipe{}
 	done := make(chan error, 1)
-	go func() { done <- Serve(t.Context(), plain.toy(t.Output(), g.call), reader, out, talk.Patience) }()
+	go func() { done <- Serve(t.Context(), toy(t.Output(), g.call), reader, out, talk.Patience) }()
 	for _, line := range []string{call(1), call(2)} {
 		require.Value(io.WriteString(in, line+"\n"))(t)
 		talk.Receive(t, g.started)
@@ -332,19 +322,15 @@ func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
 }
 
 func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
-	eachPath(t, testNotificationsLeaveBeforeTheAnswer)
-}
-
-func testNotificationsLeaveBeforeTheAnswer(t *testing.T, p path) {
-	progress := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	progress := func(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 3 {
-			if err := Notify(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
+			if err := client.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
 				return nil, err
 			}
 		}
-		return echo(ctx, req)
+		return echo(ctx, client, req)
 	}
-	k, _ := start(t, p.toy(t.Output(), progress), talk.Patience)
+	k, _ := start(t, toy(t.Output(), progress), talk.Patience)
 	for id := range 100 {
 		k.Send(call(id))
 		for i := range 3 {
@@ -356,30 +342,24 @@ func testNotificationsLeaveBeforeTheAnswer(t *testing.T, p path) {
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	assert.ErrorIs(t, Notify(cancelled, "notifications/progress", nil), context.Canceled, "a cancelled call notified")
+	assert.ErrorIs(t, (&Peer{}).Notify(cancelled, "notifications/progress", nil), context.Canceled, "a cancelled call notified")
 }
 
 // What follows the handshake finds it done, however fast the client is, and a
 // user can answer while every worker waits for users.
-func TestElicitationOfLegacyClients(t *testing.T) { eachPath(t, testElicitationOfLegacyClients) }
-
-func testElicitationOfLegacyClients(t *testing.T, p path) {
-	var s *Server
-	ask := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		session := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
-		if session.GetClientCapabilities().Elicitation == nil {
+func TestElicitationOfLegacyClients(t *testing.T) {
+	ask := func(ctx context.Context, client *Peer, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if _, can := client.Client(); can.Elicitation == nil {
 			return mcp.NewToolResultError("the handshake is not done"), nil
 		}
-		result, err := s.MCP.RequestElicitation(ctx, mcp.ElicitationRequest{
-			Params: mcp.ElicitationParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}},
-		})
+		question := mcp.ElicitationParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}}
+		result, err := Ask[mcp.ElicitationResult](ctx, client, mcp.MethodElicitationCreate, question)
 		if err != nil {
 			return nil, err
 		}
 		return mcp.NewToolResultText(string(result.Action)), nil
 	}
-	s = p.toy(t.Output(), ask, server.WithElicitation())
-	k, _ := start(t, s, talk.Patience)
+	k, _ := start(t, toy(t.Output(), ask), talk.Patience)
 	k.Send(talk.Initialize, talk.Initialized)
 	const count = maxRunning + 20
 	for id := range count {
@@ -409,7 +389,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 		{"one that stays", `"toolsListChanged":true`},
 	} {
 		for range 50 {
-			k, _ := start(t, plain.toy(t.Output(), echo, server.WithToolCapabilities(true)), talk.Patience)
+			k, _ := start(t, toy(t.Output(), echo), talk.Patience)
 			k.Send(listenFor(1, test.filter))
 			k.In.Close()
 			err := k.Wait()
@@ -421,7 +401,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 }
 
 func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
-	k, c := start(t, plain.toy(t.Output(), echo, server.WithToolCapabilities(true)), talk.Patience)
+	k, c := start(t, toy(t.Output(), echo), talk.Patience)
 	for id := range maxSubscriptions {
 		k.Send(listenFor(id, `"toolsListChanged":true`))
 		require.Equal(t, k.Next().Method, mcp.MethodNotificationSubscriptionsAcknowledged)
