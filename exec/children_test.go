@@ -10,34 +10,17 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
-func TestSwitchesStandBeforeTheFacts(t *testing.T) {
-	_, p, _ := embeddedRunner(t, Config{}, script{})
-	command := require.Value(p.Command(mustPermit("tags", params{"format": "json"}).Call()))(t)
-	before := slices.Clone(command.Args)
-	compact, unless := CompactJSON(t.Context()), UnlessState(t.Context(), "0123456789abcdef")
-	for _, test := range []struct {
-		got      Command
-		switches []string
-	}{
-		{command.withSwitches(t.Context()), nil},
-		{command.withSwitches(UnlessState(t.Context(), "")), nil},
-		{command.withSwitches(compact), []string{"--compact"}},
-		{command.withSwitches(unless), []string{"--unless", "0123456789abcdef"}},
-		{command.withSwitches(FirstPart(t.Context(), Part{})), nil},
-		{command.withSwitches(FirstPart(compact, Part{Bytes: 7})), []string{"--compact", "--part", "7"}},
-		{command.withSwitches(FirstPart(t.Context(), Part{Bytes: 7, Lines: true})), []string{"--part", "lines:7"}},
-		{command.withSwitches(UnlessState(compact, "0123456789abcdef")), []string{"--compact", "--unless", "0123456789abcdef"}},
-	} {
-		if want := slices.Insert(slices.Clone(before), 2, test.switches...); !slices.Equal(test.got.Args, want) || test.got.Prefix != command.Prefix+len(test.switches) {
-			t.Errorf("%q with a prefix of %d, want %q", test.got.Args, test.got.Prefix, want)
-		}
-	}
-	assert.That(t, slices.Equal(command.Args, before), "the command itself was changed: %q", command.Args)
+func TestWhatIsWantedIsInTheRequest(t *testing.T) {
+	ctx := CompactJSON(UnlessState(FirstPart(t.Context(), protocol.Part{Bytes: 7, Lines: true}), "0123456789abcdef"))
+	q := protocol.Request{Command: "tags", Want: protocol.Want{Facts: true}}
+	assert.Equal(t, wanted(t.Context(), q).Want, q.Want, "nothing")
+	assert.Equal(t, wanted(ctx, q).Want, (protocol.Want{Facts: true, Compact: true, Unless: "0123456789abcdef", Part: protocol.Part{Bytes: 7, Lines: true}}), "all")
 }
 
 // What would change is worked out by the embedded program alone, and by nothing that
@@ -50,17 +33,17 @@ func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 	embedded := Program{backend: embeddedBackend, path: "/nowhere/vaultwicket"}
 	for name, p := range map[string]Program{
 		"the app":            {backend: appBackend, path: "/nowhere/obsidian"},
-		"the app, told so":   Program{backend: appBackend, path: "/nowhere/obsidian"}.WithOptions(WriteOptions{Task: Plan}),
+		"the app, told so":   Program{backend: appBackend, path: "/nowhere/obsidian"}.WithOptions(protocol.Write{Task: protocol.Plan}),
 		"the embedded CLI":   embedded,
-		"to begin a change":  embedded.WithOptions(WriteOptions{Task: Begin}),
-		"to look at the end": embedded.WithOptions(WriteOptions{Task: End}),
+		"to begin a change":  embedded.WithOptions(protocol.Write{Task: protocol.Begin}),
+		"to look at the end": embedded.WithOptions(protocol.Write{Task: protocol.End}),
 	} {
 		_, err := r.Preview(context.Background(), preview, p)
 		assert.ErrorIs(t, err, ErrNoPermit, "%s", name)
 	}
-	_, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan}))
+	_, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(protocol.Write{Task: protocol.Plan}))
 	assert.ErrorIs(t, err, ErrNoPermit, "the zero preview")
-	_, err = r.Preview(context.Background(), preview, embedded.WithOptions(WriteOptions{Task: Plan}))
+	_, err = r.Preview(context.Background(), preview, embedded.WithOptions(protocol.Write{Task: protocol.Plan}))
 	assert.That(t, err != nil && !errors.Is(err, ErrNoPermit), "the plan itself: %v", err)
 }
 

@@ -15,16 +15,14 @@ import (
 // exchange is a call in flight on a worker. The goroutine that reads from the worker owns it
 // until done is closed, then the call.
 type exchange struct {
-	id             uint32
-	stdout, stderr *process.Stream
-	messages       *protocol.ProgressFilter // to stderr
-	sent           int                      // of stdout
-	large          chan struct{}            // closed when the worker waits for more
-	granted        bool                     // that it sends all; under the lock of the worker
-	end            protocol.End
-	lost           string // how the worker ended, if it did before the call
-	done           chan struct{}
-	changing       bool // files; under the lock of the worker
+	heard
+	id       uint32
+	sent     int           // of the output
+	large    chan struct{} // closed when the worker waits for more
+	granted  bool          // that it sends all; under the lock of the worker
+	lost     string        // how the worker ended, if it did before the call
+	done     chan struct{}
+	changing bool // files; under the lock of the worker
 
 	hearing sync.Mutex // while a frame is taken
 	left    bool       // done is closed: what still comes is dropped; under hearing
@@ -32,22 +30,20 @@ type exchange struct {
 
 // ask has the worker answer one command. It returns at most half a second after ctx has ended; a worker that
 // did not end the call by then is stopped. With unrun set nothing was begun, and another worker may be asked.
-func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, unrun bool) {
+func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, reply protocol.Reply, unrun bool) {
 	e = w.pool.nothing()
 	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
-		return e, unrun
+		return e, reply, unrun
 	}
 	defer func() { <-w.slots }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, messages: protocol.NewProgressFilter(e.Stderr, protocol.ProgressOf(ctx)), large: make(chan struct{}), done: make(chan struct{})}
-	for _, s := range [...]*process.Stream{x.stdout, x.stderr} {
-		s.Flood = func() { stop(process.ErrFlood) }
-	}
+	x := &exchange{heard: heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)}, large: make(chan struct{}), done: make(chan struct{})}
+	x.stdout.Flood = func() { stop(process.ErrFlood) }
 	w.mu.Lock()
 	if w.open == nil { // it has ended
 		w.mu.Unlock()
-		return e, true
+		return e, reply, true
 	}
 	w.last++
 	x.id = w.last
@@ -57,7 +53,6 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	inTime := context.AfterFunc(ctx, func() { w.cancelCall(x) })
 	started, err := w.send(ctx, x, command)
 	w.await(ctx, x, command)
-	_ = x.messages.Flush() // a stream takes everything
 	e.Took = time.Since(begun)
 	e.Started = started
 	if x.lost == "" || x.lost == causeUnfinishedCall { // then all is heard that the worker said
@@ -69,17 +64,17 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	switch {
 	case x.lost != "":
 		e.Kind, e.How = process.Lost, x.lost
-	case !x.end.Unrun:
-		e.Exit = int(x.end.Status)
+	case !x.reply.Unrun:
+		e.Exit = int(x.reply.Status)
 	}
-	unrun = x.end.Unrun || x.lost != "" && !started && err == nil
+	unrun = x.reply.Unrun || x.lost != "" && !started && err == nil
 	switch {
 	case err != nil:
 		e.End(process.NotStarted, err)
 	case stopped:
 		e.End(process.Stopped, process.StopCause(ctx))
 	}
-	return e, unrun && !stopped
+	return e, x.reply, unrun && !stopped
 }
 
 // await returns when the call has ended. It waits for memory before accepting a large response.
@@ -89,7 +84,7 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 		return
 	case <-x.large:
 	}
-	call := callHash(command.Args[command.Prefix:])
+	call := callHash(command.request)
 	if holdOf(ctx).take(ctx) {
 		x.stdout.Expect(w.sizes.of(call)) // nothing is written to it before the worker may go on
 		w.mu.Lock()
@@ -138,7 +133,7 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 func (w *worker) send(ctx context.Context, x *exchange, command Command) (started bool, err error) {
 	input := command.Stdin
 	started, err = w.write(x, func(b []byte) ([]byte, bool) {
-		b, ok := protocol.AppendRequest(b, x.id, protocol.Request{Input: command.StdinParam != "", Words: command.Args[2:]})
+		b, ok := protocol.AppendRequest(b, x.id, command.request)
 		if command.StdinParam != "" && len(input) <= protocol.MaxChunk {
 			if input != "" {
 				b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id, Payload: []byte(input)})

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec/process"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -177,7 +177,7 @@ func (k *KeptAnswer) More(ctx context.Context, from, atLeast int) (string, error
 	defer w.pool.release(w)
 	ctx, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	e, _ := w.ask(ctx, Command{Args: []string{"vault", w.at.folder, "--kept", k.id, strconv.Itoa(from), strconv.Itoa(atLeast)}, Prefix: 2})
+	e, _, _ := w.ask(ctx, Command{request: protocol.Request{Ask: protocol.AskKept, Kept: protocol.Kept{ID: k.id, From: from, Bytes: atLeast}}})
 	if e.Kind == process.Stopped {
 		return "", stoppedBy(e.Cause, k.timeout, false)
 	}

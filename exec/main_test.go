@@ -20,7 +20,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/memory"
@@ -54,6 +56,9 @@ type part struct {
 	Exit     int
 	Do       string
 	Number   int64 // of bytes or of parties
+	// Reply is that of the embedded program, besides its status, and Told its progress.
+	Reply protocol.Reply
+	Told  []protocol.Progress
 }
 
 type script struct {
@@ -69,21 +74,43 @@ func play(text []byte) int {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return unplanned
 	}
+	args, out, embedded := os.Args[1:], io.Writer(os.Stdout), (*asking.Process)(nil)
+	if asking.IsOnce(args) {
+		var err error
+		if embedded, err = asking.Once(args[1], os.Stdin, os.Stdout); err != nil {
+			return unplanned
+		}
+		out, args = embedded, append(args[:2:2], asking.Words(embedded.Request)...)
+	}
 	runs := len(logged(os.Args[0]))
-	line, _ := json.Marshal(os.Args[1:])
+	line, _ := json.Marshal(args)
 	appendTo(os.Args[0]+".log", string(line)+"\n")
 	for i, p := range s.Parts {
-		if (s.Any || i == runs) && slices.Equal(p.Argv, os.Args[1:]) {
-			os.Stdout.Write(p.Out)
+		if (s.Any || i == runs) && slices.Equal(p.Argv, args) {
+			_, _ = out.Write(p.Out)
 			os.Stderr.Write(p.Err)
-			p.act()
+			if embedded == nil {
+				p.act(out, os.Stdin)
+				return p.Exit
+			}
+			for _, count := range p.Told {
+				embedded.Tell(count)
+			}
+			p.act(out, strings.NewReader(embedded.Input))
+			if p.Do != dies {
+				p.Reply.Status = uint8(p.Exit)
+				embedded.Reply(p.Reply)
+			}
 			return p.Exit
 		}
 	}
 	return unplanned
 }
 
-func (p part) act() {
+// dies is what the embedded program does that ends without a reply.
+const dies = "die"
+
+func (p part) act(out io.Writer, in io.Reader) {
 	self := os.Args[0]
 	switch p.Do {
 	case "hang":
@@ -98,7 +125,7 @@ func (p part) act() {
 		signal.Notify(asked, syscall.SIGTERM)
 		mark(self, os.Getpid())
 		<-asked
-		fmt.Print("bye")
+		fmt.Fprint(out, "bye")
 	case "holder", "app":
 		c := sleeper(time.Minute)
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
@@ -116,7 +143,7 @@ func (p part) act() {
 		}
 		appendTo(self+".orphans", fmt.Sprintln(c.Process.Pid))
 	case "flood-out":
-		_, _ = io.CopyN(os.Stdout, ones{}, p.Number)
+		_, _ = io.CopyN(out, ones{}, p.Number)
 	case "flood-err":
 		_, _ = io.CopyN(os.Stderr, ones{}, p.Number)
 	case "crash":
@@ -136,10 +163,10 @@ func (p part) act() {
 		time.Sleep(time.Millisecond) // gives an overlap something to overlap with
 		os.Remove(self + ".busy")
 	case "stdin":
-		_, _ = io.Copy(os.Stdout, os.Stdin)
+		_, _ = io.Copy(out, in)
 	case "surroundings":
 		dir, _ := os.Getwd()
-		fmt.Println(dir, strings.Join(os.Environ(), " "))
+		fmt.Fprintln(out, dir, strings.Join(os.Environ(), " "))
 	case "lifeline":
 		mark(self, os.Getpid())
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "lifeline"))

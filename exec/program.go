@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 // Program is something a [Runner] can start. [Runner.App] and
@@ -19,69 +20,13 @@ type Program struct {
 	path    string // absolute, links resolved
 	name    string // what the program is told it was called as
 	folder  string // the vault of the embedded program
-	options WriteOptions
+	options protocol.Write
 }
 
-// WriteOptions says how the embedded program carries out a call that changes
-// something. The app knows no such thing.
-type WriteOptions struct {
-	Task          Task   // the zero Task carries the call out
-	Entry         string // id of the journal entry, "" for a generated one
-	Expect        string // hash that the note must have, "" for any
-	Caller, Batch string // who makes the change, and its batch: for the journal, and the right to undo
-	Client        string // the name that the client gave, "" for none
-	Sparing       bool   // refuses a change that removes so much that it requires approval
-	// Addresses is "ask" if a change is destructive that adds an address with text of another note,
-	// "log" if that is only reported, "" if nothing is looked for.
-	Addresses string
-	// Approved is the digest of the change that a user was shown, from its [Plan], "" for any.
-	// Another change is refused.
-	Approved string
-}
-
-// Task is a part of carrying out a change.
-type Task uint8
-
-const (
-	Whole Task = iota // carries out the call
-	Plan              // works out what the call would change, and changes nothing
-	Begin             // does the same and records it in the journal, for a call that another program carries out
-	End               // compares the files with that record, and writes the outcome to the journal
-)
-
-const writeSwitch = "--write"
-
-var taskSwitches = [...]string{Plan: "--plan", Begin: "--begin", End: "--end"}
-
-// WithOptions returns the program with options for the calls that change something.
-func (p Program) WithOptions(m WriteOptions) Program {
-	p.options = m
+// WithOptions returns the program with options for the calls that change something. The app knows no such thing.
+func (p Program) WithOptions(how protocol.Write) Program {
+	p.options = how
 	return p
-}
-
-// switches returns the switches before a command that changes something. The program changes
-// nothing without --write, which calls that read and plans do not get.
-func (m WriteOptions) switches() (args []string) {
-	if m.Task != Plan {
-		args = append(args, writeSwitch)
-	}
-	if m.Task != Whole {
-		args = append(args, taskSwitches[m.Task])
-	}
-	for _, s := range [...]struct{ name, value string }{
-		{"--change", m.Entry}, {"--expect", m.Expect}, {"--caller", m.Caller}, {"--client", m.Client}, {"--batch", m.Batch}, {"--addresses", m.Addresses},
-	} {
-		if s.value != "" {
-			args = append(args, s.name, s.value)
-		}
-	}
-	if m.Sparing {
-		args = append(args, "--sparing")
-	}
-	if m.Approved != "" {
-		args = append(args, "--approved", m.Approved)
-	}
-	return args
 }
 
 type backend uint8
@@ -103,18 +48,20 @@ func (p Program) Backend() string {
 	return ""
 }
 
-// Command is a process to start for a call.
+// Command is what a program is asked in a call.
 type Command struct {
 	Path string
-	// Args are the arguments after the name of the program. The first Prefix of
-	// them start the embedded program on its vault; the rest is the call.
+	// Args are the arguments after the name of the program: of the app those that it is started with, of the
+	// embedded program those with which a person asks the same. The first Prefix of them are not the call.
 	Args   []string
 	Prefix int
 	// Stdin is the value of the parameter StdinParam. With an empty StdinParam nothing is sent.
 	StdinParam, Stdin string
+
+	request protocol.Request // of the embedded program
 }
 
-// Command returns what Run would start for call, and starts nothing. The error is a
+// Command returns what Run would ask for call, and starts nothing. The error is a
 // [*allowlist.ParseError] if the call cannot be passed to the program, or [ErrNoProgram].
 func (p Program) Command(call allowlist.Call) (Command, error) {
 	switch p.backend {
@@ -132,17 +79,35 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		if err != nil {
 			return Command{}, err
 		}
-		args := append(make([]string, 0, 16), "vault", p.folder)
-		if line.StdinParam != "" {
-			args = append(args, "--stdin", line.StdinParam)
+		c := Command{Path: p.path, StdinParam: line.StdinParam, Stdin: line.Stdin}
+		c.request = protocol.Request{Input: line.StdinParam, Want: protocol.Want{Facts: true}}
+		words := line.Argv
+		if vault, named := strings.CutPrefix(words[0], "vault="); named {
+			c.request.Vault, words = &vault, words[1:]
 		}
+		c.request.Command, c.request.Args = words[0], words[1:]
 		if call.Effect().Mutates() {
-			args = append(args, p.options.switches()...)
+			c.request.Write = p.options
+			c.request.Write.Allowed = p.options.Task != protocol.Plan
 		}
-		args = append(args, "--facts")
-		return Command{Path: p.path, Args: append(args, line.Argv...), Prefix: len(args), StdinParam: line.StdinParam, Stdin: line.Stdin}, nil
+		c.Args = append(make([]string, 0, 16), "vault", p.folder)
+		c.Args = append(c.Args, switches(c.request)...)
+		c.Prefix = len(c.Args)
+		c.Args = append(c.Args, line.Argv...)
+		return c, nil
 	}
 	return Command{}, ErrNoProgram
+}
+
+// switches returns the switches before a command with which a person asks for the same.
+func switches(q protocol.Request) (args []string) {
+	if q.Input != "" {
+		args = append(args, "--stdin", q.Input)
+	}
+	if q.Write.Allowed {
+		args = append(args, "--write")
+	}
+	return append(args, "--facts")
 }
 
 func invalidVault(folder, reason string, cause error) *Unavailable {
@@ -240,39 +205,17 @@ func CompactJSON(ctx context.Context) context.Context {
 	return context.WithValue(ctx, compactKey{}, true)
 }
 
-// Part is how much of a long answer is asked for.
-type Part struct {
-	Bytes int  // at least so much; the part ends with a row. 0 is all
-	Lines bool // every line is a row
-}
-
 // FirstPart has a resident embedded program send the first part of a listing and keep the
 // whole, of which the [Outcome] then tells. It is not promised that it does: what is no listing,
 // or not much longer, comes as a whole.
-func FirstPart(ctx context.Context, part Part) context.Context {
+func FirstPart(ctx context.Context, part protocol.Part) context.Context {
 	return context.WithValue(ctx, partKey{}, part)
 }
 
-// withSwitches adds the switches that the context requests to a command of the embedded program.
-func (c Command) withSwitches(ctx context.Context) Command {
-	var switches []string
-	if compact, _ := ctx.Value(compactKey{}).(bool); compact {
-		switches = append(switches, "--compact")
-	}
-	if state, _ := ctx.Value(unlessKey{}).(string); state != "" {
-		switches = append(switches, "--unless", state)
-	}
-	if part, _ := ctx.Value(partKey{}).(Part); part.Bytes > 0 {
-		size := strconv.Itoa(part.Bytes)
-		if part.Lines {
-			size = "lines:" + size
-		}
-		switches = append(switches, "--part", size)
-	}
-	if len(switches) == 0 {
-		return c
-	}
-	c.Args = slices.Insert(slices.Clone(c.Args), c.Prefix-1, switches...) // before --facts
-	c.Prefix += len(switches)
-	return c
+// wanted adds to a request what the context asks for.
+func wanted(ctx context.Context, q protocol.Request) protocol.Request {
+	q.Want.Compact, _ = ctx.Value(compactKey{}).(bool)
+	q.Want.Unless, _ = ctx.Value(unlessKey{}).(string)
+	q.Want.Part, _ = ctx.Value(partKey{}).(protocol.Part)
+	return q
 }

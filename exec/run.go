@@ -30,10 +30,11 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
 	return r.watched(ctx, p, permitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
 		if !r.config.Resident || permit.Call().Apart() {
-			ctx = FirstPart(ctx, Part{}) // the rest would be lost with the process
+			ctx = FirstPart(ctx, protocol.Part{}) // the rest would be lost with the process
 		}
 		if p.backend == embeddedBackend {
-			return r.attempt(ctx, permit, p, command.withSwitches(ctx), nil).result(r, permit)
+			command.request = wanted(ctx, command.request)
+			return r.attempt(ctx, permit, p, command, nil).result(r, permit)
 		}
 		turn := &turn{r: r}
 		if err := turn.begin(ctx); err != nil {
@@ -53,10 +54,10 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	})
 }
 
-// Preview has p, which must be the embedded program with the task [Plan], work out
+// Preview has p, which must be the embedded program with the task [protocol.Plan], work out
 // what the call of preview would change. Nothing is changed. The results are those of Run.
 func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
-	permitted := preview.Valid() && p.backend == embeddedBackend && p.options.Task == Plan
+	permitted := preview.Valid() && p.backend == embeddedBackend && p.options.Task == protocol.Plan
 	return r.watched(ctx, p, permitted, preview, func(ctx context.Context, command Command) (Outcome, error) {
 		return r.attempt(ctx, preview, p, command, nil).result(r, preview)
 	})
@@ -133,8 +134,8 @@ type attempt struct {
 	path     string
 	embedded bool // whether it is the embedded program
 	verdict  verdict
-	facts    protocol.Facts
-	worker   *worker // that answered, nil for a process of one call
+	reply    protocol.Reply // of the embedded program
+	worker   *worker        // that answered, nil for a process of one call
 }
 
 // attempt runs the call once. turn ends with the process unless nil.
@@ -142,28 +143,29 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
 		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
-		Progress: protocol.ProgressOf(ctx),
 	}
 	if turn != nil {
 		c.Ended = turn.end
 	}
 	marker := r.Marker(permit.Secrets())
-	if c.Embedded {
-		c.Env = r.withRules(c.Env, permit, marker)
+	if !c.Embedded {
+		r.processes.Add(1)
+		defer r.processes.Add(-1)
+		return classifyEnding(c.Run(ctx), protocol.Reply{}, permit, p, marker)
 	}
-	if c.Embedded && r.config.Resident && !permit.Call().Apart() {
-		at := r.workerKey(command.Args[1], permit, marker)
-		e, w := r.pool.run(ctx, c, command, at)
-		for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
-			e, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
-		}
-		a := classifyEnding(e, permit, p, marker)
-		a.worker = w
-		return a
+	c.Env = r.withRules(c.Env, permit, marker)
+	if !r.config.Resident || permit.Call().Apart() {
+		e, reply := r.once(ctx, c, p.folder, command)
+		return classifyEnding(e, reply, permit, p, marker)
 	}
-	r.processes.Add(1)
-	defer r.processes.Add(-1)
-	return classifyEnding(c.Run(ctx), permit, p, marker)
+	at := r.workerKey(p.folder, permit, marker)
+	e, reply, w := r.pool.run(ctx, c, command, at)
+	for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
+		e, reply, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
+	}
+	a := classifyEnding(e, reply, permit, p, marker)
+	a.worker = w
+	return a
 }
 
 func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Marker) workerKey {
@@ -188,30 +190,27 @@ func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Mark
 	return env
 }
 
-// Ask asks p, which must be the embedded program, something that is no call, and returns the lines of the
-// answer; an error means that it is not known. The questions are "narrowed": which of the notes at some paths,
-// or of all, narrow access to themselves, each line with the level, a tab and the path; and "marked": which
-// notes have one of some tags, written with "#", or for "private" narrow access to themselves.
-func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question string, words []string) (lines []string, err error) {
+// Ask asks p, which must be the embedded program, a question about notes, and returns the lines of the
+// answer; an error means that it is not known. After [protocol.AskNarrowed] with paths each line has a level, a tab
+// and a path; after [protocol.AskMarked] with tags, written with "#", it has a path.
+func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question protocol.Ask, words []string) (lines []string, err error) {
 	if p.backend != embeddedBackend {
 		return nil, ErrNoProgram
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	marker := r.Marker(q.Secrets())
-	command := Command{Path: p.path, Args: append([]string{"vault", p.folder, "--" + question}, words...), Prefix: 2}
-	c := process.Child{Path: p.path, Name: p.name, Args: command.Args, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept, Progress: protocol.ProgressOf(ctx)}
+	command := Command{Path: p.path, request: protocol.Request{Ask: question, Args: words}}
+	c := process.Child{Path: p.path, Name: p.name, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
 	var e process.Ending
 	if r.config.Resident {
-		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
+		e, _, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
 	} else {
-		r.processes.Add(1)
-		e = c.Run(ctx)
-		r.processes.Add(-1)
+		e, _ = r.once(ctx, c, p.folder, command)
 	}
 	text, _ := e.Stdout.Text()
 	if e.Kind != process.Exited || e.Exit != 0 || e.Stdout.Cut() {
-		return nil, fmt.Errorf("the embedded program does not answer %s: %v, exit status %d", question, e.Kind, e.Exit)
+		return nil, fmt.Errorf("the embedded program does not answer question %d: %v, exit status %d", question, e.Kind, e.Exit)
 	}
 	return slices.Collect(strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' })), nil
 }
@@ -227,18 +226,17 @@ func (r *Runner) Marker(s policy.Secrets) *guard.Marker {
 	return r.marker()
 }
 
-func classifyEnding(e process.Ending, permit policy.Grant, p Program, marker *guard.Marker) attempt {
-	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend}
+func classifyEnding(e process.Ending, reply protocol.Reply, permit policy.Grant, p Program, marker *guard.Marker) attempt {
+	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend, reply: reply}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
 	got.stdout, got.gap = a.Stdout.Text()
 	got.stderr, _ = a.Stderr.Text()
 	if a.embedded {
-		got.stderr, a.facts, got.reported = protocol.CutReport(got.stderr)
-		got.explained = a.facts.Notice != ""
-		// The Go runtime ends our own program with the same status as a wrong request.
-		if a.Kind == process.Exited && a.Exit == 2 && slices.ContainsFunc([]string{"panic: ", "fatal error: ", "SIGABRT: "}, func(end string) bool { return hasLine(got.stderr, end) }) {
-			a.Kind, a.How = process.Crashed, "a panic"
-		}
+		got.reported, got.explained = reply.Failure, reply.Facts.Notice != ""
+	}
+	if reply.Panic != "" && a.Kind == process.Exited {
+		got.stderr = reply.Panic
+		a.Kind, a.How = process.Crashed, "a panic"
 	}
 	if !a.embedded { // which has read no secrets
 		got.stdout, got.stderr = string(marker.Redact([]byte(got.stdout))), string(marker.Redact([]byte(got.stderr)))
@@ -261,28 +259,28 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
 	}
-	v := a.verdict
+	v, facts := a.verdict, a.reply.Facts
 	out := Outcome{
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
-		Path: a.facts.Path, Hash: a.facts.Hash, Change: a.facts.Change,
-		Added: a.facts.Added, Removed: a.facts.Removed, Destructive: a.facts.Loses, Image: a.facts.Image,
-		State: a.facts.State, Unchanged: a.facts.Unchanged, Closed: a.facts.Closed,
+		Path: facts.Path, Hash: facts.Hash, Change: facts.Change,
+		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
+		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed,
 	}
-	if before := a.facts.Before; before != nil {
+	if before := facts.Before; before != nil {
 		out.Before = *before
 	}
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap
 		out.Total += a.Stdout.Total - int64(a.Stdout.Kept())
 	}
-	if a.facts.Notice != "" {
-		out.Notices = append(out.Notices, a.facts.Notice)
+	if facts.Notice != "" {
+		out.Notices = append(out.Notices, facts.Notice)
 	}
-	if a.facts.LineEnds {
+	if facts.LineEnds {
 		out.Notices = append(out.Notices, "the note has CRLF line ends, and the text was given the same")
 	}
-	if a.facts.Overtaken {
+	if facts.Overtaken {
 		out.Notices = append(out.Notices, "the change was made, and then somebody else changed the note again")
 	}
 	if a.Stderr.Cut() {
@@ -315,7 +313,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		return out, v.unavailable
 	}
 	out.Failure = v.failure
-	if kept := a.facts.Whole; kept != nil && a.worker != nil {
+	if kept := facts.Whole; kept != nil && a.worker != nil {
 		out.Kept = &KeptAnswer{Bytes: kept.Bytes, Rows: kept.Rows, worker: a.worker, id: kept.ID, timeout: r.config.Timeout}
 	}
 	return out, nil

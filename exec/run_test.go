@@ -206,9 +206,9 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 	assert.That(t, codeOf(err) == CodeCancelled && out.ExitCode == process.NoExit, "ended context: %v, status %d", err, out.ExitCode)
 }
 
-// failing is what the embedded program prints on standard error when it fails.
-func failing(code string) []byte {
-	return []byte(protocol.Failure{Code: code, Hint: "do something", Reason: "Error: Some reason."}.Line() + "\n")
+// failing is what the embedded program reports when it fails.
+func failing(code string) protocol.Failure {
+	return protocol.Failure{Code: code, Hint: "do something", Reason: "Error: Some reason."}
 }
 
 func TestEmbeddedProgram(t *testing.T) {
@@ -222,18 +222,19 @@ func TestEmbeddedProgram(t *testing.T) {
 		stdout, failure, err string
 	}{
 		{"status 0 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "", ""},
-		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Err: failing("not_found"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Reply: protocol.Reply{Failure: failing("not_found")}, Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
 		{"a text without a code has none", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "cli_error", ""},
-		{"the code counts and not the text", part{Argv: read, Out: []byte("Vault not found.\n"), Err: failing("conflict"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "conflict", ""},
-		{"a code on standard output is text", part{Argv: read, Out: failing("conflict"), Exit: 1}, "read", params{"path": "a.md"}, string(failing("conflict")), "cli_error", ""},
-		{"a code with status 0 is none", part{Argv: read, Err: failing("conflict")}, "read", params{"path": "a.md"}, "", "", ""},
+		{"the code counts and not the text", part{Argv: read, Out: []byte("Vault not found.\n"), Reply: protocol.Reply{Failure: failing("conflict")}, Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "conflict", ""},
+		{"a code on standard output is text", part{Argv: read, Out: []byte(`{"code":"conflict"}`), Exit: 1}, "read", params{"path": "a.md"}, `{"code":"conflict"}`, "cli_error", ""},
+		{"a code with status 0 is none", part{Argv: read, Reply: protocol.Reply{Failure: failing("conflict")}}, "read", params{"path": "a.md"}, "", "", ""},
 		{"an empty note is a note", part{Argv: read}, "read", params{"path": "a.md"}, "", "", ""},
-		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Err: failing("needs_app"), Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
-		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Err: failing("vault_not_found"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
-		{"a wrong request", part{Argv: read, Out: []byte("no such switch\n"), Err: failing("bad_value"), Exit: 2}, "read", params{"path": "a.md"}, "no such switch\n", "bad_value", ""},
+		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Reply: protocol.Reply{Failure: failing("needs_app")}, Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
+		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Reply: protocol.Reply{Failure: failing("vault_not_found")}, Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
+		{"a wrong request", part{Argv: read, Out: []byte("no such switch\n"), Reply: protocol.Reply{Failure: failing("bad_value")}, Exit: 2}, "read", params{"path": "a.md"}, "no such switch\n", "bad_value", ""},
 		{"a command it does not have", part{Argv: version, Out: []byte(cold("version", tailPlugin)), Exit: 1}, "version", nil, cold("version", tailPlugin), "cli_error", ""},
-		{"a panic", part{Argv: read, Err: []byte("panic: x\n\ngoroutine 1\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
-		{"a thread that cannot be made", part{Argv: read, Err: []byte("runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f m=4 sigcode=0\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"a panic", part{Argv: read, Reply: protocol.Reply{Panic: "panic: x\n\ngoroutine 1\n"}, Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"the end of the program without a reply", part{Argv: read, Out: []byte("half"), Do: dies}, "read", params{"path": "a.md"}, "half", "", "cli_crashed"},
+		{"a thread that cannot be made", part{Argv: read, Err: []byte("runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f m=4 sigcode=0\n"), Do: dies, Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"noise is no noise here", part{Argv: read, Out: []byte(noise1)}, "read", params{"path": "a.md"}, noise1, "", ""},
 		{"an empty line is left alone", part{Argv: read, Out: []byte("\nx\n")}, "read", params{"path": "a.md"}, "\nx\n", "", ""},
 	}
@@ -252,7 +253,7 @@ func TestLongContentTravelsOnStandardInput(t *testing.T) {
 	content := strings.Repeat(`C:\new `, 100_000)
 	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{
 		Argv: []string{"--stdin", "content", "--write", "--facts", "append", "path=a.md"}, Do: "stdin",
-		Err: []byte("warned\nvaultwicket-facts: {\"path\":\"a.md\",\"hash\":\"h\",\"before\":\"b\"}\n"),
+		Err: []byte("warned\n"), Reply: protocol.Reply{Facts: protocol.Facts{Path: "a.md", Hash: "h", Before: new("b")}},
 	}}})
 	out, err := r.Run(t.Context(), mustPermit("append", params{"path": "a.md", "content": content}), p)
 	assert.That(t, err == nil && out.Stdout == content, "%d bytes came back of %d: %v", len(out.Stdout), len(content), err)

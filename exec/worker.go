@@ -162,28 +162,25 @@ func (w *worker) stop(reason string) {
 func (w *worker) handshake(in *protocol.Reader) error {
 	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
 	if _, err := w.peer.In.Write(hello); err != nil {
-		return w.unsuitableWorker("ended before it was greeted")
+		return unsuitableWorker(w.path, "ended before it was greeted")
 	}
 	first, err := in.Next()
 	if err != nil {
-		return w.unsuitableWorker("ended, or sent no frame, when it was greeted")
+		return unsuitableWorker(w.path, "ended, or sent no frame, when it was greeted")
 	}
 	theirs, err := protocol.ParseHello(first)
-	switch {
-	case err != nil:
-		return w.unsuitableWorker("is not a worker: it " + err.Error())
-	case theirs.Version != protocol.Version:
-		return w.unsuitableWorker(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, protocol.Version))
-	case theirs.PID != uint32(w.peer.PID) || theirs.Folder != w.at.folder:
-		return w.unsuitableWorker("is not the worker that was started")
+	if err != nil {
+		return unsuitableWorker(w.path, "is not a worker: it "+err.Error())
+	}
+	reason := unlike(theirs, w.at.folder)
+	if reason == "" && theirs.PID != uint32(w.peer.PID) {
+		reason = "is not the worker that was started"
+	}
+	if reason != "" {
+		return unsuitableWorker(w.path, reason)
 	}
 	w.pid = w.peer.PID
 	return nil
-}
-
-func (w *worker) unsuitableWorker(reason string) *Unavailable {
-	return &Unavailable{code: CodeUnsuitable, program: w.path, reason: reason,
-		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 
 func (w *worker) take(f protocol.Frame) error {
@@ -196,48 +193,53 @@ func (w *worker) take(f protocol.Frame) error {
 	}
 	x.hearing.Lock()
 	defer x.hearing.Unlock()
-	if x.left && f.Kind != protocol.KindEnd {
+	if x.left && f.Kind != protocol.KindReply {
 		return nil
 	}
 	switch f.Kind {
-	case protocol.KindStdout:
+	case protocol.KindOutput:
 		before := x.sent
 		x.sent += len(f.Payload)
 		if x.sent > protocol.Window && !granted {
 			return protocol.Malformedf("sent more of answer %d than it may", x.id)
 		}
-		_, _ = x.stdout.Write(f.Payload) // it keeps what it can
+		if err := x.take(f); err != nil {
+			return err
+		}
 		if before < protocol.Window && x.sent >= protocol.Window {
 			close(x.large)
 		}
 		return nil
-	case protocol.KindStderr:
-		_, _ = x.messages.Write(f.Payload)
 	case protocol.KindChanging:
 		w.mu.Lock()
 		x.changing = true
 		w.mu.Unlock()
-	case protocol.KindEnd:
-		end, err := protocol.ParseEnd(f)
-		if err != nil {
-			return err
-		}
-		if end.Last {
-			w.pool.retire(w)
-		}
-		w.mu.Lock()
-		delete(w.open, f.ID)
-		last := w.doomed && !w.writes()
-		w.mu.Unlock()
-		if last {
-			defer w.stop(causeUnfinishedCall)
-		}
-		if !x.left {
-			x.end, x.left = end, true
-			close(x.done)
-		}
-	default:
-		return protocol.Malformedf("sent a frame of kind %d", f.Kind)
+		return nil
+	case protocol.KindReply:
+		return w.takeReply(x, f)
+	}
+	return x.take(f)
+}
+
+// takeReply takes the last frame of an answer. It is called with hearing held.
+func (w *worker) takeReply(x *exchange, f protocol.Frame) error {
+	reply, err := protocol.ParseReply(f)
+	if err != nil {
+		return err
+	}
+	if reply.Last {
+		w.pool.retire(w)
+	}
+	w.mu.Lock()
+	delete(w.open, f.ID)
+	last := w.doomed && !w.writes()
+	w.mu.Unlock()
+	if last {
+		defer w.stop(causeUnfinishedCall)
+	}
+	if !x.left {
+		x.reply, x.left = reply, true
+		close(x.done)
 	}
 	return nil
 }

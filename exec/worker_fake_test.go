@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,10 +68,12 @@ type fakeWorker struct {
 func (f *fakeWorker) send(b []byte) { _, _ = os.Stdout.Write(b) }
 
 func (f *fakeWorker) say(id uint32, text string) {
-	f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStdout, ID: id, Payload: []byte(text)}))
+	f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindOutput, ID: id, Payload: []byte(text)}))
 }
 
-func (f *fakeWorker) end(id uint32, end protocol.End) { f.send(protocol.AppendEnd(nil, id, end)) }
+func (f *fakeWorker) end(id uint32, reply protocol.Reply) {
+	f.send(protocol.AppendReply(nil, id, reply))
+}
 
 func (f *fakeWorker) take(got protocol.Frame) {
 	switch got.Kind {
@@ -81,9 +82,9 @@ func (f *fakeWorker) take(got protocol.Frame) {
 		if err != nil {
 			syscall.Exit(unplanned)
 		}
-		if q.Input {
+		if q.Input != "" {
 			f.waiting = map[uint32]protocol.Request{got.ID: q}
-			if strings.Contains(strings.Join(q.Words, " "), "path=deaf.md") {
+			if strings.Contains(strings.Join(q.Args, " "), "path=deaf.md") {
 				mark(os.Args[0], os.Getpid())
 				time.Sleep(time.Hour)
 			}
@@ -100,12 +101,12 @@ func (f *fakeWorker) take(got protocol.Frame) {
 		if f.rest != nil {
 			f.rest()
 			f.rest = nil
-			f.end(got.ID, protocol.End{})
+			f.end(got.ID, protocol.Reply{})
 		}
 	case protocol.KindCancel:
 		appendTo(os.Args[0]+".cancels", fmt.Sprintln(got.ID))
 		if _, err := os.Stat(os.Args[0] + ".polite"); err == nil {
-			f.end(got.ID, protocol.End{Status: 1})
+			f.end(got.ID, protocol.Reply{Status: 1})
 		}
 	}
 }
@@ -127,29 +128,26 @@ func (f *fakeWorker) flood(id uint32, size int) {
 
 // answer does what is asked for; "read path=hang.md" hangs.
 func (f *fakeWorker) answer(id uint32, q protocol.Request) {
-	if q.Words[0] == "--kept" {
-		f.answerKept(id, q.Words)
+	if q.Ask == protocol.AskKept {
+		f.answerKept(id, q.Kept)
 		return
 	}
-	_, do, _ := strings.Cut(q.Words[len(q.Words)-1], "path=")
+	_, do, _ := strings.Cut(q.Args[len(q.Args)-1], "path=")
 	if code, fails := strings.CutPrefix(do, "fails/"); fails {
 		f.say(id, mimic)
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: failing(strings.TrimSuffix(code, ".md"))}))
-		f.end(id, protocol.End{Status: 1})
+		f.end(id, protocol.Reply{Status: 1, Failure: failing(strings.TrimSuffix(code, ".md"))})
 		return
 	}
 	switch do {
 	case "kept.md", "kept/wrong.md":
 		f.say(id, keptAnswer[:5])
 		key := map[string]string{"kept.md": "id", "kept/wrong.md": "other"}[do]
-		facts := protocol.Facts{Whole: &protocol.Whole{ID: key, Bytes: len(keptAnswer), Rows: 3}}
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte(facts.Line() + "\n")}))
-		f.end(id, protocol.End{})
+		f.end(id, protocol.Reply{Facts: protocol.Facts{Whole: &protocol.KeptWhole{ID: key, Bytes: len(keptAnswer), Rows: 3}}})
 	case "counts.md":
-		for _, piece := range []string{counted[:30], counted[30:]} {
-			f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte(piece)}))
+		for _, count := range counted {
+			f.send(protocol.AppendProgress(nil, id, count))
 		}
-		f.end(id, protocol.End{Status: 1})
+		f.end(id, protocol.Reply{Status: 1})
 	case "hang.md":
 		f.say(id, "half")
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
@@ -167,12 +165,12 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 				time.Sleep(time.Millisecond)
 			}
 			f.say(id, "written\n")
-			f.end(id, protocol.End{})
+			f.end(id, protocol.Reply{})
 		}()
 	case "once.md": // hangs the first time
 		if appendTo(os.Args[0]+".hangs", fmt.Sprintln(id)); lines(os.Args[0]+".hangs") > 2 {
 			f.say(id, "answered\n")
-			f.end(id, protocol.End{})
+			f.end(id, protocol.Reply{})
 		}
 	case "crash.md":
 		f.say(id, "half")
@@ -186,65 +184,61 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 		f.send([]byte("\x00\x00\x00\x09\x05"))
 		syscall.Exit(0)
 	case "wrong-id.md":
-		f.end(id+1000, protocol.End{})
+		f.end(id+1000, protocol.Reply{})
 	case "wrong-kind.md":
 		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel, ID: id}))
 	case "wrong-end.md":
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindEnd, ID: id}))
+		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindReply, ID: id}))
 	case "close.md":
 		os.Stdout.Close()
 	case "holder.md":
 		c := part{Do: "holder"}
-		c.act()
+		c.act(nil, nil)
 		syscall.Exit(0)
 	case "panic.md":
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte("panic: a bug\n\ngoroutine 1")}))
-		f.end(id, protocol.End{Status: 2, Last: true})
+		f.end(id, protocol.Reply{Status: 2, Last: true, Panic: "panic: a bug\n\ngoroutine 1"})
 		syscall.Exit(2)
 	case "moved.md":
-		f.end(id, protocol.End{Unrun: true, Last: true})
+		f.end(id, protocol.Reply{Unrun: true, Last: true})
 	case "flood.md": // goes on when it may
 		f.flood(id, protocol.Window)
 		f.rest = func() { f.flood(id, floodSize-protocol.Window) }
 	case "unasked.md":
 		f.say(id, "1")
 		f.flood(id, protocol.Window)
-		f.end(id, protocol.End{})
+		f.end(id, protocol.Reply{})
 	case "grow.md":
 		hoard = bytes.Repeat([]byte("1"), 100<<20)
 		f.say(id, "grown\n")
-		f.end(id, protocol.End{})
+		f.end(id, protocol.Reply{})
 	case "echo.md":
 		text := f.input.String()
 		f.echo(id, text[:min(len(text), protocol.Window)])
 		if len(text) < protocol.Window {
-			f.end(id, protocol.End{})
+			f.end(id, protocol.Reply{})
 			return
 		}
 		f.rest = func() { f.echo(id, text[protocol.Window:]) }
 	default:
 		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindStderr, ID: id, Payload: []byte(`vaultwicket-facts: {"path":"a.md","hash":"h"}` + "\n")}))
-		f.end(id, protocol.End{})
+		f.end(id, protocol.Reply{Facts: protocol.Facts{Path: "a.md", Hash: "h"}})
 	}
 }
 
 // keptAnswer is what is kept under "id"; more of it than 15 bytes at once never comes.
 const keptAnswer = "one\ntwo\nthree and four\n"
 
-func (f *fakeWorker) answerKept(id uint32, words []string) {
-	from, err := strconv.Atoi(words[2])
-	atLeast, err2 := strconv.Atoi(words[3])
+func (f *fakeWorker) answerKept(id uint32, kept protocol.Kept) {
 	switch {
-	case err != nil || err2 != nil || from < 0 || from >= len(keptAnswer) || atLeast < 0 || from+atLeast > len(keptAnswer):
+	case kept.From < 0 || kept.From >= len(keptAnswer) || kept.Bytes < 0 || kept.From+kept.Bytes > len(keptAnswer):
 		syscall.Exit(unplanned)
-	case words[1] != "id":
-		f.end(id, protocol.End{Status: 2})
-	case from == 4:
+	case kept.ID != "id":
+		f.end(id, protocol.Reply{Status: 2})
+	case kept.From == 4:
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 	default:
-		f.say(id, keptAnswer[from:min(from+atLeast+1, from+15, len(keptAnswer))])
-		f.end(id, protocol.End{})
+		f.say(id, keptAnswer[kept.From:min(kept.From+kept.Bytes+1, kept.From+15, len(keptAnswer))])
+		f.end(id, protocol.Reply{})
 	}
 }
 
@@ -252,8 +246,11 @@ var hoard []byte
 
 func TestSizesAreKnownByTheCall(t *testing.T) {
 	var s sizes
-	one, other := callHash([]string{"tasks", "todo"}), callHash([]string{"tasks", "todo", "format=json"})
-	require.That(t, one != other && callHash([]string{"a", "bc"}) != callHash([]string{"ab", "c"}) && one == callHash([]string{"tasks", "todo"}), "calls are not told apart")
+	hash := func(command string, args ...string) uint64 {
+		return callHash(protocol.Request{Command: command, Args: args})
+	}
+	one, other := hash("tasks", "todo"), hash("tasks", "todo", "format=json")
+	require.That(t, one != other && hash("a", "bc") != hash("ab", "c") && one == hash("tasks", "todo"), "calls are not told apart")
 	assert.That(t, s.of(one) == 0, "a size that was not noted")
 	s.keep(one, 100)
 	s.keep(one, 200)

@@ -17,7 +17,6 @@ const (
 	checkInterval = time.Second      // between two looks at the memory of a worker; a call cannot fill a machine within it
 	memoryRetire  = 768 << 20        // replaced once no call waits for it; a vault of 100,000 notes needs 300 MiB
 	memoryStop    = 2 << 30          // stopped at once; a change of the longest note needs a quarter
-	maxRemarks    = 1 << 20          // of standard error: facts and a remark, or the stacks of a panic
 	otherWorkers  = 3                // asked for a call when they cannot begin: the folder of a vault is rarely replaced once
 )
 
@@ -48,28 +47,28 @@ type workerKey struct {
 
 // run has the worker of the vault of c answer one command. c starts the worker, so it has
 // nothing of the call. by is the worker that answered, nil if none did.
-func (p *pool) run(ctx context.Context, c process.Child, command Command, at workerKey) (e process.Ending, by *worker) {
+func (p *pool) run(ctx context.Context, c process.Child, command Command, at workerKey) (e process.Ending, reply protocol.Reply, by *worker) {
 	for range otherWorkers {
 		w := p.acquire(c, at)
 		if w == nil {
 			e := p.nothing()
 			e.End(process.Stopped, context.Canceled) // the gateway ends
-			return e, nil
+			return e, reply, nil
 		}
-		e, unrun := w.ask(ctx, command)
+		e, reply, unrun := w.ask(ctx, command)
 		p.release(w)
 		if !unrun {
-			return e, w
+			return e, reply, w
 		}
 	}
 	e = p.nothing()
 	e.Kind, e.How = process.Lost, "ended again and again"
-	return e, nil
+	return e, reply, nil
 }
 
 // nothing is the ending of a call of which nothing was sent.
 func (p *pool) nothing() process.Ending {
-	return process.Ending{Exit: process.NoExit, Stdout: process.NewStream(p.keep, nil, nil), Stderr: process.NewStream(min(p.keep, maxRemarks), nil, nil)}
+	return process.Ending{Exit: process.NoExit, Stdout: process.NewStream(p.keep, nil, nil), Stderr: process.NewStream(0, nil, nil)}
 }
 
 // acquire returns the worker that takes the calls for a vault, and starts it if there is none,
@@ -137,12 +136,13 @@ type sizes struct {
 
 var sizesSeed = maphash.MakeSeed()
 
-func callHash(words []string) uint64 {
+func callHash(q protocol.Request) uint64 {
 	var h maphash.Hash
 	h.SetSeed(sizesSeed)
-	for _, word := range words {
-		_, _ = h.WriteString(word) // it takes everything
+	_, _ = h.WriteString(q.Command) // it takes everything
+	for _, arg := range q.Args {
 		_ = h.WriteByte(0)
+		_, _ = h.WriteString(arg)
 	}
 	return h.Sum64()
 }

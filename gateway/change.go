@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -27,7 +28,7 @@ import (
 // folder of the vault is known.
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
-	options := exec.WriteOptions{
+	options := protocol.Write{
 		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: sanitize.Line(excerpt.Short(r.client)), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
@@ -60,7 +61,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
 	}
 	defer unlock()
-	options.Task = exec.Begin
+	options.Task = protocol.Begin
 	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(options))
 	switch {
 	case err != nil:
@@ -116,7 +117,7 @@ func unexpectedState(id, format string, args ...any) *failure.RequestError {
 }
 
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
-	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(exec.WriteOptions{Task: exec.End, Entry: id}))
+	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(protocol.Write{Task: protocol.End, Entry: id}))
 	if err != nil {
 		return changeState{}, err
 	}
@@ -272,7 +273,7 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 
 // planned has the embedded program work out the change of a route.
 func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
-	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()}))
+	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()}))
 	if err != nil {
 		return nil, err
 	}
@@ -320,14 +321,14 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 }
 
 // addresses says what the embedded program does about added addresses with text of other notes.
-func (r route) addresses() string {
+func (r route) addresses() protocol.Addresses {
 	switch {
 	case r.policy.RemoteLinks:
-		return ""
+		return protocol.AddressesPass
 	case r.policy.Shadows(policy.RuleRemoteLinks):
-		return "log"
+		return protocol.AddressesLog
 	}
-	return "ask"
+	return protocol.AddressesAsk
 }
 
 // plannedChange is what a call would change, as the embedded program reports it.
@@ -343,7 +344,7 @@ type plannedChange struct {
 	Links string `json:"links"` // what it does to links, "" for nothing
 	// Carries is the kind of what the addresses that it adds carry, "" for nothing.
 	Carries string `json:"carries"`
-	Digest  string // that the run has to have, see [exec.WriteOptions]
+	Digest  string // that the run has to have, see [protocol.Write]
 }
 
 func (p *plannedChange) files() (list []consent.PlannedFile) {

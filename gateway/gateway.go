@@ -29,6 +29,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -174,7 +175,7 @@ func New(c Config) *Gateway {
 			return listed()
 		}
 		d.folderIdentity = sync.OnceValue(func() string { return filenames.Identity(d.target().Folder) })
-		d.rules = vaultview.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, question string, words []string) ([]string, error) {
+		d.rules = vaultview.NewRules(served.Policy, func() string { return d.target().Folder }, func(p policy.Policy, question protocol.Ask, words []string) ([]string, error) {
 			program, err := d.embedded()
 			if err != nil {
 				return nil, err

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/programs"
@@ -31,20 +34,32 @@ func TestMain(m *testing.M) {
 	switch {
 	case programs.Of(os.Args[0]) == "obsidian":
 		// os.Exit lets the race detector sleep for a second, so none of these calls it.
-		syscall.Exit(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:]))
-	case len(os.Args) > 2 && os.Args[1] == "vault":
-		if status, plays := playNotes(os.Args[2], os.Args[3:]); plays {
-			syscall.Exit(status)
-		}
-		syscall.Exit(play(filepath.Join(os.Args[2], ".answers"), os.Args[3:]))
+		syscall.Exit(int(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:], os.Stdout).Status))
+	case asking.IsOnce(os.Args[1:]):
+		syscall.Exit(playEmbedded(os.Args[2]))
 	}
 	memory.Use()
 	long.AtOnce(8) // a few wait for seconds, and hold up no other one
 	goleak.VerifyTestMain(m)
 }
 
+// playEmbedded answers the one call of a process of the embedded program.
+func playEmbedded(vault string) int {
+	p, err := asking.Once(vault, os.Stdin, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 99
+	}
+	if status, plays := playNotes(vault, p.Request, p); plays {
+		p.Reply(protocol.Reply{Status: status})
+		return 0
+	}
+	p.Reply(play(filepath.Join(vault, ".answers"), asking.Words(p.Request), p))
+	return 0
+}
+
 // play answers one call and keeps what was called along with the answers.
-func play(file string, args []string) int {
+func play(file string, args []string, stdout io.Writer) (reply protocol.Reply) {
 	asked := entryIDs.ReplaceAllString(callers.ReplaceAllString(strings.Join(args, " "), ""), "--change ID")
 	log, err := os.OpenFile(file+".called", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
@@ -57,29 +72,30 @@ func play(file string, args []string) int {
 		if want != asked {
 			continue
 		}
-		status := 0
-		if _, err := fmt.Sscanf(output, "exit %d", &status); err == nil {
+		if _, err := fmt.Sscanf(output, "exit %d", &reply.Status); err == nil {
 			_, output, _ = strings.Cut(strings.TrimPrefix(output, "exit "), " ")
 		}
 		if rest, ok := strings.CutPrefix(output, "facts "); ok {
 			report, text, _ := strings.Cut(rest, " ")
 			output = text
-			fmt.Fprintln(os.Stderr, "vaultwicket-facts: "+report)
+			if err := json.Unmarshal([]byte(report), &reply.Facts); err != nil {
+				panic(err)
+			}
 		}
 		if code, rest, found := strings.Cut(output, " "); found && strings.HasPrefix(rest, "Error: ") && code != "stderr" {
 			reason, _, _ := strings.Cut(rest, `\n`)
 			output = rest
-			fmt.Fprintln(os.Stderr, protocol.Failure{Code: code, Reason: reason}.Line())
+			reply.Failure = protocol.NewFailure(code, "", reason)
 		}
-		stream := os.Stdout
+		stream := stdout
 		if rest, ok := strings.CutPrefix(output, "stderr "); ok {
 			stream, output = os.Stderr, rest
 		}
 		fmt.Fprint(stream, strings.ReplaceAll(output, `\n`, "\n"))
-		return status
+		return reply
 	}
 	fmt.Fprintf(os.Stderr, "unexpected call %q\n", asked)
-	return 99
+	return protocol.Reply{Status: 99}
 }
 
 // callers are what the embedded program is told of who asks.

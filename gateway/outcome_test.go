@@ -131,7 +131,8 @@ later() { (exec >/dev/null 2>&1 </dev/null; until test -e '%[3]s'; do sleep 0.02
 %[4]s
 `, folder, s.vault, looked, client))
 	s.write(filepath.Join(folder, "own"), 0o700, fmt.Sprintf(`#!/bin/sh
-case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
+# the first process begins the change, the next one looks at it
+test -e '%[2]s.begun' || { : >'%[2]s.begun'; exec '%[1]s' "$@"; }
 '%[1]s' "$@"; status=$?
 : >'%[2]s'; exit $status
 `, own, looked))

@@ -20,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -112,7 +113,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		}
 		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != paging.Headed && form != paging.Numbered {
 			// One byte more, so that the page ends before the part does.
-			ctx = exec.FirstPart(ctx, exec.Part{Bytes: req.MaxOutput + 1, Lines: form.HasLines()})
+			ctx = exec.FirstPart(ctx, protocol.Part{Bytes: req.MaxOutput + 1, Lines: form.HasLines()})
 		}
 	}
 	semaphores := []*admission.Semaphore{g.running}

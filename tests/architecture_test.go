@@ -48,7 +48,7 @@ gateway/telemetry/export     : gateway/audit gateway/telemetry/signals internal/
 gateway/telemetry/signals    : gateway/failure gateway/telemetry internal/excerpt
 gateway/ui                   : allowlist gateway gateway/admission gateway/audit gateway/catalog gateway/consent gateway/failure gateway/telemetry gateway/ui/activity gateway/vaultview internal/access internal/difference internal/httpguard internal/journal internal/ownerfiles internal/sanitize policy tiers
 gateway/ui/activity          : gateway/audit policy
-gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames policy
+gateway/vaultview            : allowlist gateway/failure internal/access internal/excerpt internal/filenames internal/protocol policy
 
 # the command line
 cmd/internal/bootstrap : allowlist/day cmd/internal/settings cmd/internal/terminal exec exec/process gateway gateway/admission gateway/audit gateway/failure gateway/notify gateway/telemetry gateway/telemetry/export gateway/telemetry/signals internal/access internal/appvaults internal/excerpt internal/ownerfiles internal/protocol internal/release internal/sanitize internal/vault/embeddings policy
@@ -68,7 +68,7 @@ internal/vault/bases         : internal/excerpt internal/vault/bases/formula int
 internal/vault/bases/formula : internal/budget internal/vault/bases/syntax internal/vault/collation internal/vault/frontmatter internal/vault/momentformat internal/vault/regex
 internal/vault/bases/syntax  :
 internal/vault/call          : allowlist allowlist/day internal/access internal/appvaults internal/budget internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/protocol internal/vault/answer internal/vault/bases internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
-internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/vault/answer internal/vault/bases internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/markdown internal/vault/search
+internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/markdown internal/vault/search
 internal/vault/collation     :
 internal/vault/disk          : internal/access internal/filenames internal/vault/disk/system internal/vault/parallel
 internal/vault/disk/system   :

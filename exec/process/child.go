@@ -19,8 +19,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 const (
@@ -41,8 +39,9 @@ type Child struct {
 	Embedded   bool                       // the embedded program: its whole process group may be ended
 	Keep       int                        // bytes kept of each stream
 	Capacity   func(context.Context) bool // waits for memory for a large answer; if false, nothing more is kept. nil is unlimited.
-	Progress   func(protocol.Progress)    // receives the progress of the embedded program
-	Ended      func()                     // called on Linux, unless nil, when the process has ended, before its output is read to the end
+	// Hear reads the output to its end, and keeps of it what is the answer; nil keeps it as it is.
+	Hear  func(out io.Reader, kept *Stream)
+	Ended func() // called on Linux, unless nil, when the process has ended, before its output is read to the end
 }
 
 // Kind says how a child ended.
@@ -98,10 +97,8 @@ func (c Child) Run(ctx context.Context) Ending {
 		return e
 	}
 	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
-	if c.Embedded {
-		messages := protocol.NewProgressFilter(e.Stderr, c.Progress)
-		cmd.Stderr = messages
-		defer func() { _ = messages.Flush() }() // a stream takes everything
+	if c.Hear != nil {
+		cmd.Stdout = hearer{e.Stdout, c.Hear}
 	}
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
@@ -134,6 +131,18 @@ func (c Child) Run(ctx context.Context) Ending {
 		killGroup(cmd.Process.Pid)
 	}
 	return e
+}
+
+// hearer reads the output of a program itself, in the goroutine that would copy it.
+type hearer struct {
+	*Stream
+	hear func(out io.Reader, kept *Stream)
+}
+
+// ReadFrom implements [io.ReaderFrom], by which [io.Copy] has it read.
+func (h hearer) ReadFrom(out io.Reader) (int64, error) {
+	h.hear(out, h.Stream)
+	return h.Total, nil
 }
 
 // StopCause returns why ctx has ended: [ErrFlood], or the error of ctx. Other causes are ignored.

@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -29,7 +30,7 @@ type Rules struct {
 	names  *filenames.Folder // of what is in the folder
 	ruled  atomic.Pointer[ruleNames]
 	// ask asks what notes say of themselves, see [exec.Runner.Ask]; nil where nothing can be asked.
-	ask func(p policy.Policy, question string, words []string) ([]string, error)
+	ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error)
 }
 
 // respellAfter is how long the names of rules are believed: a rule that takes
@@ -46,7 +47,7 @@ type ruleNames struct {
 // NewRules returns the rules of a vault with a policy. folder returns the folder of the vault,
 // "" where it is not known; it is asked when the rules are first used. ask asks the embedded
 // program what notes say of themselves; nil where they say nothing.
-func NewRules(p policy.Policy, folder func() string, ask func(p policy.Policy, question string, words []string) ([]string, error)) *Rules {
+func NewRules(p policy.Policy, folder func() string, ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error)) *Rules {
 	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, ask: ask, names: filenames.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
 	r.policy.Store(&p)
 	return r
@@ -197,7 +198,7 @@ func (r *Rules) WouldNarrow(paths ...string) (levels map[string]access.Level, ok
 	if p.Private.IsZero() || r.folder() == "" || r.ask == nil {
 		return nil, true
 	}
-	lines, err := r.ask(*p, "narrowed", paths)
+	lines, err := r.ask(*p, protocol.AskNarrowed, paths)
 	levels = map[string]access.Level{}
 	for _, line := range lines {
 		level, path, _ := strings.Cut(line, "\t")
@@ -212,7 +213,7 @@ func (r *Rules) Marked(marks []string) (paths []string, known bool) {
 	if r.ask == nil || r.folder() == "" {
 		return nil, false
 	}
-	paths, err := r.ask(*r.policy.Load(), "marked", marks)
+	paths, err := r.ask(*r.policy.Load(), protocol.AskMarked, marks)
 	return paths, err == nil
 }
 

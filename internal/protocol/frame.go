@@ -1,10 +1,3 @@
-// Package protocol is the private protocol between the gateway and the resident embedded program: requests
-// on its standard input, answers on its standard output. Both sides are the same binary, so the
-// protocol may change with every release; the handshake refuses a binary that was replaced meanwhile.
-//
-// It knows no commands: a request is a command line with the bytes of its standard input, and an
-// answer is two streams and an exit status. Content is sent as bytes without escapes. Every
-// frame has a bounded length, which is checked before anything is read or allocated for it.
 package protocol
 
 import (
@@ -14,42 +7,40 @@ import (
 	"io"
 )
 
-// Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 3
-
 // Kind is the kind of a frame.
 type Kind uint8
 
 // The kinds. A worker receives a hello, then requests, each followed by its input if it has any;
 // a cancel asks for the early end of one. It sends its own hello, then for each request pieces
-// of output and one end. After [Window] bytes of standard output it waits for the more of that
+// of output and one reply. After [Window] bytes of output it waits for the more of that
 // request (backpressure), so that a large answer blocks no other one.
 const (
 	KindHello Kind = 1 + iota
 	KindRequest
 	KindInput // the last piece of an input is empty
 	KindCancel
-	KindStdout
-	KindStderr
-	KindEnd
+	KindOutput
+	KindProgress
+	KindReply
 	KindMore
 	KindChanging // the call begins to change files
 )
 
 const (
 	MaxChunk   = 64 << 10 // of input or output: a note of any size passes through small buffers
-	MaxRequest = 2 << 20  // of a command line: the default of Linux for all arguments of a process
-	Window     = 40 << 10 // of standard output that a worker sends before a more
+	MaxRequest = 2 << 20  // as long as all arguments of a process may be on Linux by default
+	Window     = 40 << 10 // of output that a worker sends before a more
 	MaxOpen    = 64       // requests at once, as many as the gateway runs
 
-	maxHello = 16 << 10 // a path, which systems bound at 4 to 32 KiB
-	maxEnd   = 16
+	maxHello    = 16 << 10 // a path, which systems bound at 4 to 32 KiB
+	maxReply    = 512 << 10
+	maxProgress = 16
 )
 
 // bounds are the longest payloads, by kind. A kind without one is unknown.
 var bounds = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd, KindMore: 1, KindChanging: 1,
+	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: 1, KindChanging: 1,
 }
 
 // headSize is the length of a frame header: payload length, kind and number of the request, big-endian.
@@ -156,72 +147,4 @@ func ParseHello(f Frame) (Hello, error) {
 		Version: binary.BigEndian.Uint32(numbers), PID: binary.BigEndian.Uint32(numbers[4:]),
 		Folder: string(f.Payload[fixed:]),
 	}, nil
-}
-
-// Request is a command line without the program and the folder. With Input set
-// the bytes of standard input follow in frames of their own.
-type Request struct {
-	Input bool
-	Words []string
-}
-
-// AppendRequest appends q to b as a frame. ok is false if it is longer than MaxRequest.
-func AppendRequest(b []byte, id uint32, q Request) (out []byte, ok bool) {
-	start := len(b)
-	b = Append(b, Frame{Kind: KindRequest, ID: id, Payload: []byte{flags(q.Input, false)}})
-	for _, word := range q.Words {
-		b = binary.AppendUvarint(b, uint64(len(word)))
-		b = append(b, word...)
-	}
-	size := len(b) - start - headSize
-	binary.BigEndian.PutUint32(b[start:], uint32(size))
-	return b, size <= MaxRequest
-}
-
-// ParseRequest reads a frame of that kind.
-func ParseRequest(f Frame) (Request, error) {
-	if len(f.Payload) == 0 || f.Payload[0] > 1 {
-		return Request{}, Malformedf("sent a request without a form")
-	}
-	q := Request{Input: f.Payload[0] == 1}
-	for rest := f.Payload[1:]; len(rest) > 0; {
-		size, n := binary.Uvarint(rest)
-		if n <= 0 || size > uint64(len(rest)-n) {
-			return Request{}, Malformedf("sent a request with a broken word")
-		}
-		rest = rest[n:]
-		q.Words = append(q.Words, string(rest[:size]))
-		rest = rest[size:]
-	}
-	return q, nil
-}
-
-// End is the end of an answer.
-type End struct {
-	Status uint8 // exit status of the call
-	Unrun  bool  // nothing was begun: this worker takes no more calls, another one may be asked
-	Last   bool  // the worker ends now
-}
-
-// AppendEnd appends e to b as a frame.
-func AppendEnd(b []byte, id uint32, e End) []byte {
-	return Append(b, Frame{Kind: KindEnd, ID: id, Payload: []byte{e.Status, flags(e.Unrun, e.Last)}})
-}
-
-// ParseEnd reads a frame of that kind.
-func ParseEnd(f Frame) (End, error) {
-	if len(f.Payload) != 2 || f.Payload[1] > 3 {
-		return End{}, Malformedf("sent an end without a form")
-	}
-	return End{Status: f.Payload[0], Unrun: f.Payload[1]&1 != 0, Last: f.Payload[1]&2 != 0}, nil
-}
-
-func flags(first, second bool) (bits byte) {
-	if first {
-		bits |= 1
-	}
-	if second {
-		bits |= 2
-	}
-	return bits
 }

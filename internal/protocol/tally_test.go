@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,14 +12,14 @@ import (
 
 func TestWhenACountIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
-		tally := NewTally(&out)
+		var told []Progress
+		tally := NewTally(func(p Progress) { told = append(told, p) })
 		tally.Found(3000)
 		for range 10 {
 			tally.Done()
 			time.Sleep(tellAfter/10 - 1)
 		}
-		assert.That(t, out.Len() <= 0, "a short call tells %q", out.String())
+		assert.Equal(t, len(told), 0, "a short call tells %v", told)
 		time.Sleep(100 * time.Nanosecond)
 		for range 100 {
 			tally.Done()
@@ -27,28 +27,28 @@ func TestWhenACountIsTold(t *testing.T) {
 		tally.Found(500)
 		time.Sleep(tellApart)
 		tally.Done()
-		const read = "vaultwicket-progress: read 11 3000\nvaultwicket-progress: read 111 3500\n"
-		assert.Equal(t, out.String(), read, "told")
-		out.Reset()
+		read := []Progress{{11, 3000, FilesRead}, {111, 3500, FilesRead}}
+		assert.That(t, slices.Equal(told, read), "told %v, want %v", told, read)
+		told = nil
 		tally.Changing(7)
 		time.Sleep(tellApart)
 		tally.Done()
-		want := "vaultwicket-progress: changed 1 7\n"
-		assert.That(t, out.String() == want, "told %q, want %q", out.String(), want)
+		want := []Progress{{1, 7, FilesChanged}}
+		assert.That(t, slices.Equal(told, want), "told %v, want %v", told, want)
 		tally.End()
 		time.Sleep(time.Hour)
 		tally.Done()
-		assert.That(t, strings.Count(out.String(), "\n") == 1, "after the end: %q", out.String())
+		assert.Equal(t, len(told), 1, "after the end: %v", told)
 	})
 }
 
 func TestNoMoreIsDoneThanFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
-		tally := NewTally(&out)
+		var told []Progress
+		tally := NewTally(func(p Progress) { told = append(told, p) })
 		time.Sleep(time.Second)
 		tally.Done()
-		assert.That(t, out.String() == "vaultwicket-progress: read 1 1\n", "told %q", out.String())
+		assert.That(t, slices.Equal(told, []Progress{{1, 1, FilesRead}}), "told %v", told)
 	})
 }
 
@@ -58,12 +58,13 @@ func TestNobodyIsTold(t *testing.T) {
 	none.Changing(1)
 	none.Done()
 	none.End()
+	assert.That(t, NewTally(nil) == nil, "a tally that tells nobody")
 }
 
 func TestManyGoroutinesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
-		tally := NewTally(&out)
+		var told []Progress
+		tally := NewTally(func(p Progress) { told = append(told, p) })
 		tally.Found(8 * 100)
 		var all sync.WaitGroup
 		for range 8 {
@@ -76,7 +77,6 @@ func TestManyGoroutinesCount(t *testing.T) {
 		}
 		all.Wait()
 		tally.End()
-		n := strings.Count(out.String(), "\n")
-		assert.That(t, n >= 3 && n <= 5 && strings.Count(out.String(), "vaultwicket-progress: read ") == n, "told %q", out.String())
+		assert.That(t, len(told) >= 3 && len(told) <= 5, "told %v", told)
 	})
 }

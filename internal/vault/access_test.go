@@ -780,25 +780,25 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	for _, line := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := vaultWithRights(t, "")
 		before := h.tree()
-		h.does(append([]string{call.CallerSwitch, "agent"}, strings.Fields(line)...)...)
+		h.does(append([]string{"--caller", "agent"}, strings.Fields(line)...)...)
 		id := h.changes()[0]
-		h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", call.CallerSwitch, "another", "undo")
-		for _, other := range [][]string{{call.CallerSwitch, "another"}, nil} {
+		h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "--caller", "another", "undo")
+		for _, other := range [][]string{{"--caller", "another"}, nil} {
 			status, stdout, _ := h.run(append(other, "undo", id)...)
 			assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "Access denied"), "undo by %q: %s", other, stdout)
 		}
-		status, stdout, _ = h.run(call.CallerSwitch, "agent", "undo")
+		status, stdout, _ = h.run("--caller", "agent", "undo")
 		assert.That(t, status == answer.ExitDone && h.tree() == before, "undo by the same caller: %s", stdout)
 	}
 }
 
 func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
-	h.run(call.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
+	h.run("--caller", "owner", "delete", "path=w/a.md", "permanent")
 	h.env[call.AccessVariable] = vaultWithRights(t, "").env[call.AccessVariable]
-	status, out, _ := h.run(call.CallerSwitch, "agent", "undo", h.changes()[0])
+	status, out, _ := h.run("--caller", "agent", "undo", h.changes()[0])
 	require.That(t, status == answer.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
-	status, out, _ = h.run(call.CallerSwitch, "agent", "undo", h.changes()[1])
+	status, out, _ = h.run("--caller", "agent", "undo", h.changes()[1])
 	assert.That(t, status != answer.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
 }
 

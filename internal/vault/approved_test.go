@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
@@ -91,7 +92,7 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	}}
 	ended := make(chan error)
 	go func() {
-		_, err := change.Write(v, slow.Change(), call.Values{}, call.WriteOptions{})
+		_, err := change.Write(v, slow.Change(), call.Values{}, protocol.Write{})
 		ended <- err
 	}()
 	<-planned

@@ -77,7 +77,7 @@ func TestAttachmentWrite(t *testing.T) {
 	// The link that shows it is the shortest one that leads to it.
 	for path, want := range map[string]string{"c.png": "![[c.png]] in", "G/b.png": "![[G/b.png]] in"} {
 		_, _, stderr := h.run("--facts", "attachment:write", "path="+path, "data="+inBase64(onePixel))
-		_, facts, _ := protocol.CutReport(stderr)
+		_, facts, _ := cutReport(stderr)
 		assert.That(t, strings.HasPrefix(facts.Notice, want), "%s: %q", path, facts.Notice)
 	}
 }
@@ -122,7 +122,7 @@ func TestScaledImages(t *testing.T) {
 			continue
 		}
 		small, format, err := image.Decode(bytes.NewReader(raw))
-		_, facts, _ := protocol.CutReport(stderr)
+		_, facts, _ := cutReport(stderr)
 		if err != nil || small.Bounds() != image.Rect(0, 0, 90, 45) || facts.Image != "image/"+format {
 			t.Errorf("%s: %v %v %s", path, err, small.Bounds(), facts.Image)
 			continue
@@ -193,7 +193,7 @@ func TestAttachmentText(t *testing.T) {
 		{"an image", "attachment:text path=p.png", answer.ExitFailed, "Error: File \"p.png\" is not a text, and not a PDF: image/png\n"},
 	})
 	if _, out, stderr := h.run("attachment:text", "path=scan.pdf"); out != "\n" && out != "" || !strings.Contains(stderr, "no text in it: 1 page") {
-		_, facts, _ := protocol.CutReport(func() string { _, _, e := h.run("--facts", "attachment:text", "path=scan.pdf"); return e }())
+		_, facts, _ := cutReport(func() string { _, _, e := h.run("--facts", "attachment:text", "path=scan.pdf"); return e }())
 		assert.That(t, strings.HasPrefix(facts.Notice, "no text in it: 1 page"), "a scan: %q, %q, %q", out, stderr, facts.Notice)
 	}
 	for _, path := range []string{"cut.pdf", "no.pdf"} {
@@ -238,7 +238,7 @@ func TestHostilePDFs(t *testing.T) {
 	for name, text := range files {
 		h.put(name+".pdf", text)
 		status, out, stderr := h.run("--facts", "attachment:text", "path="+name+".pdf")
-		_, facts, failure := protocol.CutReport(stderr)
+		_, facts, failure := cutReport(stderr)
 		if status == answer.ExitDone && facts.Notice == "" && len(out) > 16<<20/small || status != answer.ExitDone && failure.Code == "" {
 			t.Errorf("%s: %d, %.100q, %+v", name, status, out, failure)
 		}

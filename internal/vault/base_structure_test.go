@@ -173,7 +173,7 @@ func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
 			args = append(args, "content="+test.content)
 		}
 		status, out, stderr := h.run(args...)
-		_, facts, _ := protocol.CutReport(stderr)
+		_, facts, _ := cutReport(stderr)
 		if got := h.get("b/New.md"); status != answer.ExitDone || got != test.want || facts.Notice != test.notice {
 			t.Errorf("%s: status %d, %s%s, the note is %q, want %q", test.filters, status, out, stderr, got, test.want)
 		}

@@ -76,12 +76,12 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 		_, _, alone := h.run(words...)
 		resident := w.ask(nil, words...)
 		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.stderr} {
-			rest, facts, got := protocol.CutReport(stderr)
+			rest, facts, got := cutReport(stderr)
 			assert.That(t, rest == "" && facts == (protocol.Facts{}) && got == want, "%s, %s: %q, %+v, want %+v", mode, line, rest, got, want)
 		}
 		reported[kind.Code] = true
 	}
-	source := require.Value(os.ReadFile("../protocol/report.go"))(t)
+	source := require.Value(os.ReadFile("../protocol/codes.go"))(t)
 	codes := regexp.MustCompile(`(?m)^\tCode\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
 	assert.Equal(t, len(codes), len(reported), "%d codes were reported of", len(reported))
 	for _, code := range codes {
@@ -94,7 +94,7 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 	h, _ := failing(t)
 	for _, line := range []string{"read path=lie.md", "note:replace path=lie.md old=lie new=lye", "create path=Error.md content=Error:"} {
 		status, _, stderr := h.run(append([]string{call.FactsSwitch}, strings.Fields(line)...)...)
-		if _, facts, failure := protocol.CutReport(stderr); status != answer.ExitDone || facts.Path == "" || failure != (protocol.Failure{}) {
+		if _, facts, failure := cutReport(stderr); status != answer.ExitDone || facts.Path == "" || failure != (protocol.Failure{}) {
 			t.Errorf("%s: status %d, %+v, %+v", line, status, facts, failure)
 		}
 	}
@@ -106,7 +106,7 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 		"undo\x00id=" + mimic: protocol.CodeBadValue,
 	} {
 		_, _, stderr := h.run(append([]string{call.FactsSwitch}, strings.Split(line, "\x00")...)...)
-		rest, _, failure := protocol.CutReport(stderr)
+		rest, _, failure := cutReport(stderr)
 		assert.That(t, rest == "" && failure.Code == want && !strings.Contains(failure.Reason, "\n"), "%q: %q, %+v, want %s", line, rest, failure, want)
 	}
 }
@@ -125,9 +125,9 @@ func (h *testVault) snapshot() string {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v := require.Value(call.NewHost(func(string) string { return "" }, nil).Open(context.Background(), call.Line{Folder: h.dir}))(t)
+	v := require.Value(call.NewHost(func(string) string { return "" }, nil).Open(context.Background(), h.dir, protocol.Request{}))(t)
 	defer v.Disk.Close()
-	said := respond(v, call.Line{Command: "read", Args: []string{"path=a.md"}})
+	said := respond(v, protocol.Request{Command: "read", Args: []string{"path=a.md"}}, nil)
 	said.Close() // as if the disk went away before the text was read
 	var out bytes.Buffer
 	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
@@ -160,7 +160,7 @@ func kitchen(t *testing.T) *testVault {
 func (h *testVault) failure(args ...string) protocol.Failure {
 	h.t.Helper()
 	status, _, stderr := h.run(append([]string{"--facts"}, args...)...)
-	_, _, failure := protocol.CutReport(stderr)
+	_, _, failure := cutReport(stderr)
 	assert.That(h.t, status != answer.ExitDone && failure.Code != "", "%q: status %d, %q", args, status, stderr)
 	return failure
 }
@@ -265,7 +265,7 @@ func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 		{"query|limit=1|offset=3", ""},
 	} {
 		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(tt.args, "|")...)...)
-		rest, facts, _ := protocol.CutReport(stderr)
+		rest, facts, _ := cutReport(stderr)
 		assert.That(t, status == answer.ExitDone && facts.Notice == tt.notice && rest == "", "%s: status %d, %q, want %q", tt.args, status, stderr, tt.notice)
 	}
 }

@@ -220,11 +220,11 @@ func TestRandom(t *testing.T) {
 
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
-	v := require.Value(call.NewHost(func(string) string { return "" }, nil).Open(context.Background(), call.Line{Folder: h.dir}))(t)
+	v := require.Value(call.NewHost(func(string) string { return "" }, nil).Open(context.Background(), h.dir, protocol.Request{}))(t)
 	defer v.Disk.Close()
 	asked := 0
 	v.RandomIndex = func(n int) int { asked = n; return n - 1 }
-	said := respond(v, call.Line{Command: "random"})
+	said := respond(v, protocol.Request{Command: "random"}, nil)
 	assert.That(t, said.Text != "" && asked == 3, "asked for one of %d, said %q", asked, said.Text)
 }
 
@@ -324,7 +324,7 @@ func TestEveryCommandOnEveryKindOfFile(t *testing.T) {
 			}
 			h := at.testVault
 			status, out, stderr := h.run(slices.Concat([]string{"--facts", row.Name}, words, []string{"path=" + kind})...)
-			_, _, failure := protocol.CutReport(stderr)
+			_, _, failure := cutReport(stderr)
 			assert.That(t, status == answer.ExitDone || failure.Code != "", "%s of %s: status %d, %.100q without a code", row.Name, kind, status, out)
 			if tried++; status == answer.ExitDone {
 				done++

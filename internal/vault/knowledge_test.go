@@ -16,7 +16,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
-	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
@@ -267,9 +266,8 @@ func TestACancelledSearchEnds(t *testing.T) {
 	for _, q := range [][]string{{"search", "query=zebra"}, {"tags"}} {
 		at := h.host()
 		at.Knowledge.Resident = true
-		var out bytes.Buffer
-		status := perform(at, resident.Call{Ctx: ctx, Args: append([]string{h.dir}, q...), Stdin: nil, Stdout: &out, Stderr: &out})
-		assert.That(t, status != answer.ExitDone && strings.Contains(out.String(), context.Canceled.Error()), "%q: %d, %q", q, status, out.String())
+		status, out, _ := asked(ctx, at, "", append([]string{h.dir}, q...))
+		assert.That(t, status != answer.ExitDone && strings.Contains(out, context.Canceled.Error()), "%q: %d, %q", q, status, out)
 		at.Close()
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -233,7 +232,7 @@ func TestAttachmentRead(t *testing.T) {
 	}
 	for path, image := range map[string]string{"pic.png": "image/png", "spoof.txt": "", "doc.pdf": "", "large.png": ""} {
 		_, out, stderr := h.run("--facts", "attachment:read", "path="+path)
-		_, facts, _ := protocol.CutReport(stderr)
+		_, facts, _ := cutReport(stderr)
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 		bytes, err := base64.StdEncoding.DecodeString(lines[len(lines)-1])
 		if facts.Image != image || image != "" && (err != nil || string(bytes) != onePixel || len(lines) != 2) || facts.Path != path || facts.Hash == "" {

@@ -47,14 +47,14 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 			h := build(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": numbered(40), ".obsidian/app.json": followLinks})
 			before := h.tree()
 			assert.Equal(t, h.plan(test.call...).Loses, test.want, "loses")
-			status, out, _ := h.run(append([]string{call.SparingSwitch}, test.call...)...)
+			status, out, _ := h.run(append([]string{"--sparing"}, test.call...)...)
 			if test.want == "" {
 				assert.That(t, status == answer.ExitDone, "status %d, %q", status, out)
 				return
 			}
 			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
 			assert.That(t, status == answer.ExitFailed && out == want && h.tree() == before, "status %d, %q, want %q", status, out, want)
-			status, out, _ = h.run(append([]string{call.SparingSwitch, call.BeginSwitch, call.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
+			status, out, _ = h.run(append([]string{"--sparing", "--begin", call.ChangeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
 			if status != answer.ExitFailed || out != want || len(h.changes()) != 0 {
 				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
 			}
@@ -64,7 +64,7 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 }
 
 func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
-	a, b := []string{call.CallerSwitch, "a"}, []string{call.CallerSwitch, "b"}
+	a, b := []string{"--caller", "a"}, []string{"--caller", "b"}
 	run := func(h *testVault, caller []string, args ...string) {
 		t.Helper()
 		h.does(append(caller, args...)...)
@@ -98,10 +98,10 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 		assert.Equal(t, h.plan(append(test.caller, "undo", test.id)...).Loses, test.want, "%s: loses", name)
 	}
 	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", append(b, "undo")...)
-	run(h, a, call.SparingSwitch, "undo")
-	run(h, a, call.SparingSwitch, "undo")
+	run(h, a, "--sparing", "undo")
+	run(h, a, "--sparing", "undo")
 	assert.That(t, h.get("a.md") == "(missing)", "what was made is there")
-	h.expect(answer.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, call.SparingSwitch, "undo", undone)...)
+	h.expect(answer.ExitFailed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, "--sparing", "undo", undone)...)
 }
 
 func TestABatchIsTakenBackAsOne(t *testing.T) {

@@ -9,15 +9,16 @@
 // What only the running app knows it refuses to guess: those commands answer
 // that they need the app.
 //
-// The middle is one function, perform, which answers one command line
-// and is free of process state. [Main] wraps it into a program that lives for
-// one call, or into a worker that answers the gateway's calls until its input
+// The middle is one function, perform, which answers one request
+// and is free of process state. [Main] reads the request from a command line, or
+// takes it from the gateway, one or many until its input
 // ends; the answers are the same, because nothing else makes them.
 package vault
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -42,23 +43,21 @@ import (
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
-// [--compact] [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [--caller NAME]
-// [--batch NAME] [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+// [--compact] [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST]
+// [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
 // Without --write nothing is changed: a command that would is refused, unless
 // --plan has it only shown.
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
-// and a failed one with a line that has its code and hint; one that takes long has
-// lines before that with how many files it has read. Nothing else is written there
+// and a failed one with a line that has its code and hint. Nothing else is written there
 // but the remark on a truncated answer.
 //
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
-// answered on stdout, in the frames of package protocol, until stdin ends. Of them a long
-// listing can be asked for in parts: --part BYTES before its command, and --kept ID OFFSET
-// BYTES in place of one, see package call. FOLDER
-// --status tells what the process is locked into and where it keeps its cache.
+// answered on stdout, in the frames of package protocol, until stdin ends; with FOLDER
+// --once it is one request. FOLDER --status tells what the process is locked into and
+// where it keeps its cache.
 //
 // On Linux the process locks itself into the vault and its own folders: call
 // Main once, in a process that does nothing else.
@@ -68,10 +67,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
-	} else if slices.ContainsFunc(args, allowlist.AnswersApart) {
-		system.LimitMemory(apartMemory)
 	}
-	return run(call.NewHost(env, system.Confine), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+	p := process{args: args, stdin: stdin, stdout: stdout, stderr: stderr, limitMemory: func() { system.LimitMemory(apartMemory) }}
+	return p.run(context.Background(), call.NewHost(env, system.Confine))
+}
+
+// process is what the program was started with.
+type process struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	limitMemory    func() // nil where the process is shared, as in tests
 }
 
 // apartMemory is what a process may use that reads a file of an unknown author with a library:
@@ -86,95 +92,149 @@ const (
 	gcPercentWorker  = 40
 )
 
-// run is what Main does with the process: answer one call, or many.
-func run(h *call.Host, c resident.Call) int {
-	if len(c.Args) == 2 && c.Args[1] == call.WorkerSwitch && call.IsFolder(c.Args[0]) {
-		status := resident.New(h, func(c resident.Call) int { return perform(h, c) }, c.Args[0], c.Stdout).Serve(c.Stdin)
+// run is what Main does with the process: answer a person, or one request of the gateway or many.
+func (p process) run(ctx context.Context, h *call.Host) int {
+	if len(p.args) != 2 || !call.IsFolder(p.args[0]) {
+		defer h.Close()
+		return p.byHand(ctx, h)
+	}
+	folder := p.args[0]
+	answers := func(c resident.Call) protocol.Reply { return perform(h, folder, c) }
+	switch p.args[1] {
+	case call.WorkerSwitch:
+		status := resident.New(h, answers, folder, p.stdout).Serve(p.stdin)
 		if status == answer.ExitDone {
 			h.Close() // after a fault nothing is kept
 		}
 		return status
+	case call.OnceSwitch:
+		status := resident.Once(h, func(c resident.Call) protocol.Reply {
+			p.boundMemory(c.Request)
+			return answers(c)
+		}, folder, p.stdin, p.stdout)
+		h.Close()
+		return status
+	case call.StatusSwitch:
+		defer h.Close()
+		said := status(h, folder)
+		return said.Print(p.stdout)
 	}
 	defer h.Close()
-	if len(c.Args) == 2 && c.Args[1] == call.StatusSwitch && call.IsFolder(c.Args[0]) {
-		said := status(h, c.Args[0])
-		return said.Print(c.Stdout)
-	}
-	return perform(h, c)
+	return p.byHand(ctx, h)
 }
 
-// perform answers one command line and returns the exit status.
-func perform(h *call.Host, c resident.Call) int {
+// boundMemory limits the memory of a process for one request that reads a file of an unknown author, see the row
+// of the command.
+func (p process) boundMemory(q protocol.Request) {
+	if allowlist.AnswersApart(q.Command) && p.limitMemory != nil {
+		p.limitMemory()
+	}
+}
+
+// byHand answers a command line that a person has typed.
+func (p process) byHand(ctx context.Context, h *call.Host) int {
+	line, err := call.ParseLine(p.args)
+	reply := protocol.Reply{}
+	if err == nil {
+		p.boundMemory(line.Request)
+		reply = perform(h, line.Folder, resident.Call{Ctx: ctx, Request: line.Request, Input: p.stdin, Output: p.stdout})
+	} else {
+		said := answer.Explain(err)
+		reply.Status, reply.Failure = uint8(said.Print(p.stdout)), said.Failure()
+	}
+	p.report(reply, len(p.args) > 0 && slices.Contains(p.args[1:], call.FactsSwitch)) // also of a line that cannot be parsed
+	return int(reply.Status)
+}
+
+// report prints on standard error that the answer is incomplete, or the facts that were asked for, as one line of JSON.
+func (p process) report(reply protocol.Reply, facts bool) {
+	var report any
+	switch {
+	case !facts && reply.Facts.Notice != "":
+		fmt.Fprintln(p.stderr, reply.Facts.Notice)
+	case facts && reply.Failure != (protocol.Failure{}):
+		report = reply.Failure
+	case facts && reply.Facts != (protocol.Facts{}):
+		report = reply.Facts
+	}
+	if report == nil {
+		return
+	}
+	text, err := json.Marshal(report)
+	if err == nil { // strings and numbers always marshal
+		fmt.Fprintf(p.stderr, "vaultwicket-facts: %s\n", text)
+	}
+}
+
+// perform answers one request on the vault in a folder. Of a reply without facts the notice is there
+// only if the answer is incomplete.
+func perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply) {
 	ctx, end := context.WithCancel(c.Ctx)
 	defer end() // what its budget has is given back
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
-	said, known := handle(h, c)
+	said, facts := handle(h, folder, c)
 	defer said.Close()
-	status := said.Print(c.Stdout)
-	if said.Truncated && known == nil {
-		fmt.Fprintln(c.Stderr, said.Notice)
-	}
+	reply.Status = uint8(said.Print(c.Output))
 	switch {
-	case status == answer.ExitDone && known != nil:
-		fmt.Fprintln(c.Stderr, known.Line())
-	case status != answer.ExitDone && len(c.Args) > 0 && slices.Contains(c.Args[1:], call.FactsSwitch): // also of a line that cannot be parsed
-		fmt.Fprintln(c.Stderr, protocol.Failure{Code: said.Kind.Code, Hint: said.Kind.Hint, Reason: said.Text}.Line())
+	case reply.Status != answer.ExitDone:
+		reply.Failure = said.Failure()
+	case facts != nil:
+		reply.Facts = *facts
+	case said.Truncated:
+		reply.Facts.Notice = said.Notice
 	}
-	return status
+	return reply
 }
 
-// handle answers one command line. The facts are nil unless they were asked
+// handle answers one request. The facts are nil unless they were asked
 // for and there are any.
-func handle(h *call.Host, c resident.Call) (answer.Reply, *protocol.Facts) {
-	line, err := call.ParseLine(c.Args)
-	if err != nil {
-		return answer.Explain(err), nil
-	}
-	if kept := line.Kept; kept.ID != "" {
+func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protocol.Facts) {
+	q := c.Request
+	if q.Ask == protocol.AskKept {
 		if h.Kept != nil {
-			if pieces, ok := h.Kept.Get(kept.ID, kept.From, kept.Bytes); ok {
+			if pieces, ok := h.Kept.Get(q.Kept.ID, q.Kept.From, q.Kept.Bytes); ok {
 				return answer.TextOfPieces(pieces), nil
 			}
 		}
-		return answer.Explain(answer.Misuse("%s: nothing is kept there.", call.KeptSwitch)), nil
+		return answer.Explain(answer.Misuse("Nothing is kept there.")), nil
 	}
-	if line.Stdin != "" {
-		if line.Literal, err = call.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
+	var literal map[string]string
+	if q.Input != "" {
+		var err error
+		if literal, err = call.ReadLiteral(q.Input, c.Input, disk.MaxNote); err != nil {
 			return answer.Explain(err), nil
 		}
 	}
-	v, err := h.Open(c.Ctx, line)
+	v, err := h.Open(c.Ctx, folder, q)
 	if err != nil {
 		return answer.Explain(err), nil
 	}
 	v.Changes = c.Changes
-	if line.Question != "" {
-		said, err := v.Narrowed(line.Args)
-		if line.Question == call.MarkedSwitch {
-			said, err = v.Marked(line.Args)
+	if q.Ask != protocol.AskCommand {
+		said, err := v.Narrowed(q.Args)
+		if q.Ask == protocol.AskMarked {
+			said, err = v.Marked(q.Args)
 		}
 		if err != nil {
 			return answer.Explain(err), nil
 		}
 		return said, nil
 	}
-	if line.Facts && h.Tally != nil {
-		v.Tally = h.Tally(c.Stderr)
-		defer v.Tally.End()
-	}
+	v.Tally = protocol.NewTally(c.Progress)
+	defer v.Tally.End()
 	state, closed := "", ""
-	if line.Facts {
-		state = stateOf(v, line) // before the answer: what changes meanwhile is another state
-		if state != "" && state == line.Unless {
+	if q.Want.Facts {
+		state = stateOf(v, q) // before the answer: what changes meanwhile is another state
+		if state != "" && state == q.Want.Unless {
 			return answer.Reply{}, &protocol.Facts{State: state, Unchanged: true}
 		}
-		closed = v.ClosedNow(line.Command)
+		closed = v.ClosedNow(q.Command)
 	}
-	said := respond(v, line)
-	if line.Compact {
+	said := respond(v, q, literal)
+	if q.Want.Compact {
 		said.Compact()
 	}
-	if !line.Facts {
+	if !q.Want.Facts {
 		return said, nil
 	}
 	known := said.Facts(v.HashOf)
@@ -187,10 +247,10 @@ func handle(h *call.Host, c resident.Call) (answer.Reply, *protocol.Facts) {
 		// has changed: it is not divided.
 		return said, known
 	}
-	if whole, ok := said.Divide(line.Part); ok {
+	if whole, ok := said.Divide(q.Want.Part); ok {
 		id, _ := h.Kept.Put(whole.Pieces) // what is too large is not divided
 		known = cmp.Or(known, &protocol.Facts{})
-		known.Whole = &protocol.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
+		known.Whole = &protocol.KeptWhole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
 	}
 	return said, known
 }
@@ -232,32 +292,35 @@ func Commands() []string {
 	return answer.Map(table(), func(row handlers.Command) string { return row.Name })
 }
 
-// respond carries out one call. Every error becomes a reply here.
-func respond(v *call.Vault, l call.Line) answer.Reply {
-	row, err := lookUp(l.Command)
+// respond carries out one command. Every error becomes a reply here.
+func respond(v *call.Vault, q protocol.Request, literal map[string]string) answer.Reply {
+	row, err := lookUp(q.Command)
 	if err != nil {
 		return answer.Explain(err)
 	}
 	syntax, _ := row.Syntax()
-	values, err := syntax.Parse(l)
+	values, err := syntax.Parse(q.Args, literal)
+	if err == nil {
+		err = call.CheckWrite(q.Write)
+	}
 	if err != nil {
 		return answer.Explain(err)
 	}
 	shows := row.OnlyReads != nil && row.OnlyReads(values)
-	if row.Writes() && !shows && !l.MayWrite && l.Options.Mode != call.PlanSwitch {
+	if row.Writes() && !shows && !q.Write.Allowed && q.Write.Task != protocol.Plan {
 		return answer.Explain(answer.Misuse("%s changes the vault, and this program only reads. Put %s before the command.", row.Name, call.WriteSwitch))
 	}
 	said, err := answer.Reply{}, error(nil)
-	switch {
+	switch option := call.OptionOf(q.Write); {
 	case row.Writes():
-		v.Caller = l.Options.Caller
-		said, err = change.Write(v, row.Change(), values, l.Options)
-	case l.Option != "":
-		err = answer.Misuse("%s changes nothing: it takes no %s.", row.Name, l.Option)
+		v.Caller = q.Write.Caller
+		said, err = change.Write(v, row.Change(), values, q.Write)
+	case option != "":
+		err = answer.Misuse("%s changes nothing: it takes no %s.", row.Name, option)
 	default:
 		said, err = row.Run(v, values)
 	}
-	if err == nil && (!row.Writes() || l.Options.Mode == call.PlanSwitch) {
+	if err == nil && (!row.Writes() || q.Write.Task == protocol.Plan) {
 		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -74,16 +76,51 @@ func (h *testVault) get(path string) string {
 
 // hostOf is what one process of the program keeps that has variables.
 func hostOf(env map[string]string) *call.Host {
-	at := call.NewHost(func(name string) string { return env[name] }, nil)
-	at.Tally = nil // how long a call takes is a matter of the machine
-	return at
+	return call.NewHost(func(name string) string { return env[name] }, nil)
 }
 
-// called has such a process answer a command line.
+// called has such a process answer a command line, in which there may be the switches of package asking.
 func called(at *call.Host, words ...string) (status int, stdout, stderr string) {
+	return asked(context.Background(), at, "", words)
+}
+
+func asked(ctx context.Context, at *call.Host, stdin string, words []string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
-	status = perform(at, resident.Call{Ctx: context.Background(), Args: words, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
-	return status, out.String(), messages.String()
+	p := process{args: words, stdin: strings.NewReader(stdin), stdout: &out, stderr: &messages}
+	if len(words) == 0 {
+		status = p.byHand(ctx, at)
+		return status, out.String(), messages.String()
+	}
+	set, rest := asking.Split(words[1:])
+	var ofGateway protocol.Request
+	if set(&ofGateway); reflect.DeepEqual(ofGateway, protocol.Request{}) {
+		status = p.byHand(ctx, at)
+		return status, out.String(), messages.String()
+	}
+	line, err := call.ParseLine(append(words[:1:1], rest...))
+	if err != nil && ofGateway.Ask == protocol.AskCommand {
+		status = p.byHand(ctx, at)
+		return status, out.String(), messages.String()
+	}
+	set(&line.Request)
+	reply := perform(at, words[0], resident.Call{Ctx: ctx, Request: line.Request, Input: p.stdin, Output: &out})
+	p.report(reply, line.Want.Facts)
+	return int(reply.Status), out.String(), messages.String()
+}
+
+// cutReport separates what --facts prints from the end of standard error.
+func cutReport(stderr string) (rest string, facts protocol.Facts, failure protocol.Failure) {
+	lines := strings.TrimSuffix(stderr, "\n")
+	start := strings.LastIndexByte(lines, '\n') + 1
+	var report struct {
+		protocol.Facts
+		protocol.Failure
+	}
+	text, found := strings.CutPrefix(lines[start:], "vaultwicket-facts: ")
+	if !found || json.Unmarshal([]byte(text), &report) != nil {
+		return stderr, facts, failure
+	}
+	return stderr[:start], report.Facts, report.Failure
 }
 
 // host is what one process of the program keeps.
@@ -96,13 +133,18 @@ func (h *testVault) host() *call.Host {
 
 // run calls the program on the vault.
 func (h *testVault) run(args ...string) (status int, stdout, stderr string) {
-	var out, messages bytes.Buffer
 	words := append([]string{h.dir}, args...)
-	if !h.readOnly && (len(args) == 0 || args[0] != call.WorkerSwitch && args[0] != call.StatusSwitch) {
+	if len(args) > 0 && args[0] == call.StatusSwitch {
+		var out bytes.Buffer
+		status = process{args: words, stdout: &out}.run(context.Background(), h.host())
+		return status, out.String(), ""
+	}
+	if !h.readOnly {
 		words = append([]string{h.dir, call.WriteSwitch}, args...)
 	}
-	status = run(h.host(), resident.Call{Ctx: context.Background(), Args: words, Stdin: strings.NewReader(h.stdin), Stdout: &out, Stderr: &messages})
-	return status, out.String(), messages.String()
+	at := h.host()
+	defer at.Close()
+	return asked(context.Background(), at, h.stdin, words)
 }
 
 // expect calls the program and compares its exit status and output.
@@ -327,11 +369,9 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": strings.Repeat("long ", 100_000)})
 	var messages bytes.Buffer
-	env := func(name string) string { return h.env[name] }
-	if status := run(call.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=a.md"}, Stdin: nil, Stdout: brokenPipe{}, Stderr: &messages}); status != answer.ExitFailed {
-		t.Errorf("status %d", status)
-	}
-	want := (protocol.Failure{Code: protocol.CodeCLIError, Reason: "Error: reading stopped: broken pipe"}).Line() + "\n"
+	status := process{args: []string{h.dir, "--facts", "read", "path=a.md"}, stdout: brokenPipe{}, stderr: &messages}.run(context.Background(), hostOf(h.env))
+	assert.Equal(t, status, answer.ExitFailed, "status")
+	want := `vaultwicket-facts: {"code":"cli_error","reason":"Error: reading stopped: broken pipe"}` + "\n"
 	assert.Equal(t, messages.String(), want, "stderr %q, want", &messages)
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -168,7 +167,7 @@ func TestBrokenLinksAreCounted(t *testing.T) {
 		"rename|path=c.md|name=New":                "",
 	} {
 		status, _, stderr := build(t, files).run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
-		_, facts, _ := protocol.CutReport(stderr)
+		_, facts, _ := cutReport(stderr)
 		assert.That(t, status == answer.ExitDone && facts.Notice == want, "%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
 	}
 	h := build(t, map[string]string{"Old.md": "", "a.md": "[[Old]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})

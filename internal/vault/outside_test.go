@@ -12,6 +12,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
@@ -36,12 +37,12 @@ type ended struct {
 func (h *testVault) byTheAppIn(app func(), args ...string) (id string, said ended) {
 	h.t.Helper()
 	id = journal.NewID(time.Now())
-	how := []string{call.BeginSwitch, call.ChangeSwitch, id}
+	how := []string{"--begin", call.ChangeSwitch, id}
 	if status, out, _ := h.run(append(how, args...)...); status != answer.ExitDone {
 		h.t.Fatalf("begin of %q: %d, %s", args, status, out)
 	}
 	app()
-	how[0] = call.EndSwitch
+	how[0] = "--end"
 	status, out, _ := h.run(append(how, args...)...)
 	require.That(h.t, status == answer.ExitDone && json.Unmarshal([]byte(out), &said) == nil, "end of %q: %d, %s", args, status, out)
 	return id, said
@@ -203,7 +204,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 			return said
 		}
 		id, pauses := journal.NewID(time.Now()), 0
-		run(call.BeginSwitch, call.ChangeSwitch, id, "append", "path=A.md", "content=new")
+		run("--begin", call.ChangeSwitch, id, "append", "path=A.md", "content=new")
 		h.put("A.md", "half")
 		hosted.Pause = func(context.Context, time.Duration) {
 			if pauses < len(test.looks) {
@@ -211,7 +212,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 			}
 			pauses++
 		}
-		said := run(call.EndSwitch, call.ChangeSwitch, id, "append", "path=A.md", "content=new")
+		said := run("--end", call.ChangeSwitch, id, "append", "path=A.md", "content=new")
 		assert.That(t, said.State == test.state && pauses <= 20, "%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 	}
 }
@@ -219,7 +220,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 // The app would make a text of a list, and a number of a text, so it does not carry out the change.
 func TestTheAppChangesNoType(t *testing.T) {
 	h := build(t, map[string]string{"A.md": appNote, "B.md": "---\ncode: x\n---\n"})
-	call := []string{call.BeginSwitch, call.ChangeSwitch, journal.NewID(time.Now()), "property:set"}
+	call := []string{"--begin", call.ChangeSwitch, journal.NewID(time.Now()), "property:set"}
 	h.expect(answer.ExitFailed, "Error: The app would change the type of the property \"code\". With type= it does not.\n", append(call, "path=B.md", "name=code", "value=12")...)
 	begin := append(call, "path=A.md", "name=tags", "value=a, b, c")
 	h.expect(answer.ExitFailed, "Error: The app would change the type of the property \"tags\". With type= it does not.\n", begin...)
@@ -389,7 +390,7 @@ func (h *testVault) exchanging(n int, target string, words []string) (said answe
 	h.t.Helper()
 	at := h.host()
 	defer at.Close()
-	v := require.Value(at.Open(context.Background(), call.Line{Folder: h.dir}))(h.t)
+	v := require.Value(at.Open(context.Background(), h.dir, protocol.Request{}))(h.t)
 	v.Disk.Interpose(func() error {
 		if calls++; calls == n {
 			if err := os.Rename(h.file("A/sub"), h.file("A/away")); err != nil {
@@ -399,5 +400,5 @@ func (h *testVault) exchanging(n int, target string, words []string) (said answe
 		}
 		return nil
 	})
-	return respond(v, call.Line{Command: words[0], Args: words[1:], MayWrite: true}), calls
+	return respond(v, protocol.Request{Command: words[0], Args: words[1:], Write: protocol.Write{Allowed: true}}, nil), calls
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -100,7 +99,7 @@ func TestDailyEnsure(t *testing.T) {
 	const left = "the template has parts that were left as they are, because no plugin runs here: Templater commands (<% %>): 1; placeholders: {{cursor}}, {{VALUE:x}}"
 	for _, want := range []string{left, ""} { // at the second time the note is there
 		_, _, stderr := h.run("--facts", "daily:ensure")
-		_, facts, _ := protocol.CutReport(stderr)
+		_, facts, _ := cutReport(stderr)
 		assert.Equal(t, facts.Notice, want, "the notice")
 	}
 }
@@ -114,7 +113,7 @@ func TestSectionsOfDailyNotes(t *testing.T) {
 func TestCreateFromATemplateWithText(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"T"}`, "T/Meeting.md": "# {{title}}\n<% tp.file.cursor() %>\n"})
 	status, out, stderr := h.run("--facts", "create", "path=M/Ada.md", "template=Meeting", `content=- agenda\n`)
-	_, facts, _ := protocol.CutReport(stderr)
+	_, facts, _ := cutReport(stderr)
 	if status != answer.ExitDone || out != "Created: M/Ada.md\n" || !strings.HasSuffix(facts.Notice, "Templater commands (<% %>): 1") {
 		t.Errorf("status %d, %q, %q", status, out, stderr)
 	}

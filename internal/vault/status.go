@@ -15,6 +15,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
@@ -51,9 +52,9 @@ func status(h *call.Host, folder string) answer.Reply {
 // stateOf names the state from which a call is answered, "" if the answer depends on more
 // than the index and the day, or if that is not known without looking at every file. The same
 // call of the same state has the same answer. No two processes have a state in common.
-func stateOf(v *call.Vault, line call.Line) string {
-	row, err := lookUp(line.Command)
-	ofTheMoment := slices.ContainsFunc(line.Args, func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
+func stateOf(v *call.Vault, q protocol.Request) string {
+	row, err := lookUp(q.Command)
+	ofTheMoment := slices.ContainsFunc(q.Args, func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
 		name, _, _ := strings.Cut(arg, "=")
 		return name == "active" || name == "daily"
 	})
@@ -98,7 +99,7 @@ func help(v *call.Vault, p call.Values) (answer.Reply, error) {
 		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
 		fmt.Fprintf(&out, "  %-22s%s\n", call.WriteSwitch, "Let the command change the vault")
 		fmt.Fprintf(&out, "  %-22s%s\n", call.PlanSwitch, "Show what the command would change")
-		fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
+		fmt.Fprintf(&out, "  %-22s%s\n", call.StdinSwitch+" PARAM", "Take the value of one parameter from standard input")
 	}
 	out.WriteString(`
 Notes:

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -99,7 +100,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text"})
 	h.env["XDG_STATE_HOME"] = stateHome(t)
-	v := require.Value(h.host().Open(t.Context(), call.Line{Folder: h.dir}))(t)
+	v := require.Value(h.host().Open(t.Context(), h.dir, protocol.Request{}))(t)
 	j := require.Value(v.Journal())(t)
 	unlock := require.Value(j.Lock(t.Context()))(t)
 	_ = j.Writing() // and killed

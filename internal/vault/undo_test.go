@@ -17,14 +17,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
-	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // journal returns the journal of the testVault, as the program finds it.
 func (h *testVault) journal() *journal.Journal {
-	v := require.Value(h.host().Open(context.Background(), call.Line{Folder: h.dir}))(h.t)
+	v := require.Value(h.host().Open(context.Background(), h.dir, protocol.Request{}))(h.t)
 	defer v.Disk.Close()
 	return require.Value(v.Journal())(h.t)
 }
@@ -239,7 +238,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
 	}
-	_, _, failure := protocol.CutReport(stderr)
+	_, _, failure := cutReport(stderr)
 	assert.That(t, failure.Code == protocol.CodeStateUnavailable && failure.Hint != "", "reported as %+v", failure)
 }
 
@@ -249,10 +248,9 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	var out bytes.Buffer
-	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, call.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
+	status, out, _ := asked(ctx, h.host(), "", []string{h.dir, call.WriteSwitch, "append", "path=a.md", "content=x"})
 	want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"
-	assert.That(t, status == answer.ExitFailed && out.String() == want, "status %d, %q, want %q", status, out.String(), want)
+	assert.That(t, status == answer.ExitFailed && out == want, "status %d, %q, want %q", status, out, want)
 }
 
 // oldTimes are those of changes, which are made by the machine's clock.

@@ -21,6 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
+	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -34,6 +35,7 @@ type talk struct {
 	hear   *protocol.Reader
 	status chan int
 	last   uint32
+	facts  map[uint32]bool // the requests that want facts
 }
 
 // worker starts a worker on the vault and shakes hands.
@@ -53,11 +55,11 @@ func (h *testVault) worker() *talk {
 func (h *testVault) silentWorker() *talk {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
-	w := &talk{t: h.t, in: in, hear: protocol.NewReader(out), status: make(chan int, 1)}
+	w := &talk{t: h.t, in: in, hear: protocol.NewReader(out), status: make(chan int, 1), facts: map[uint32]bool{}}
 	at, ended := h.host(), make(chan struct{})
 	go func() {
 		defer close(ended)
-		status := run(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--worker"}, Stdin: stdin, Stdout: stdout, Stderr: io.Discard})
+		status := process{args: []string{h.dir, call.WorkerSwitch}, stdin: stdin, stdout: stdout}.run(context.Background(), at)
 		stdout.Close()
 		stdin.Close()
 		w.status <- status
@@ -94,14 +96,26 @@ func (w *talk) ends(want int) {
 	}
 }
 
+// requestOf is what a line of words asks for that may change something.
+func requestOf(t testing.TB, words ...string) protocol.Request {
+	t.Helper()
+	set, rest := asking.Split(words)
+	line, err := call.ParseLine(append([]string{"V", call.WriteSwitch}, rest...))
+	require.That(t, err == nil || len(rest) == 0, "%q: %v", words, err)
+	set(&line.Request)
+	return line.Request
+}
+
 func (w *talk) request(stdin *string, words ...string) (id uint32) {
 	w.t.Helper()
 	w.last++
-	b, ok := protocol.AppendRequest(nil, w.last, protocol.Request{Input: stdin != nil, Words: append([]string{call.WriteSwitch}, words...)})
+	q := requestOf(w.t, words...)
+	w.facts[w.last] = q.Want.Facts
+	b, ok := protocol.AppendRequest(nil, w.last, q)
 	require.That(w.t, ok, "the request is too long")
 	w.send(b)
 	w.more(w.last) // an answer of any length
-	if stdin != nil {
+	if q.Input != "" {
 		for rest := []byte(*stdin); len(rest) > 0; {
 			n := min(len(rest), protocol.MaxChunk)
 			w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindInput, ID: w.last, Payload: rest[:n]}))
@@ -118,10 +132,18 @@ func (w *talk) more(id uint32) {
 	w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindMore, ID: id}))
 }
 
-// said is everything that came for one request.
+// said is everything that came for one request: stderr is what a person would be told, and end is without it.
 type said struct {
 	stdout, stderr string
-	end            protocol.End
+	end            protocol.Reply
+}
+
+// heard is what a reply says, to a caller who wants facts or not.
+func heard(stdout string, reply protocol.Reply, facts bool) said {
+	var messages strings.Builder
+	process{stderr: &messages}.report(reply, facts)
+	messages.WriteString(reply.Panic)
+	return said{stdout, messages.String(), protocol.Reply{Status: reply.Status, Unrun: reply.Unrun, Last: reply.Last}}
 }
 
 // answers reads until n requests have ended.
@@ -132,15 +154,12 @@ func (w *talk) answers(n int) map[uint32]said {
 		f := w.next()
 		s := all[f.ID]
 		switch f.Kind {
-		case protocol.KindStdout:
+		case protocol.KindOutput:
 			s.stdout += string(f.Payload)
-		case protocol.KindStderr:
-			s.stderr += string(f.Payload)
-		case protocol.KindEnd:
-			end := require.Value(protocol.ParseEnd(f))(w.t)
-			s.end = end
+		case protocol.KindReply:
+			s = heard(s.stdout, require.Value(protocol.ParseReply(f))(w.t), w.facts[f.ID])
 			ended++
-		case protocol.KindChanging:
+		case protocol.KindChanging, protocol.KindProgress:
 		default:
 			w.t.Fatalf("a frame of kind %d", f.Kind)
 		}
@@ -215,8 +234,11 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 				continue // it is as with the first text
 			}
 			status, stdout, stderr := alone.run(words...)
+			if _, err := call.ParseLine(append([]string{"V"}, words...)); err != nil {
+				continue // there is no such request
+			}
 			got := w.ask(stdin, words...)
-			want := said{stdout, stderr, protocol.End{Status: uint8(status)}}
+			want := said{stdout, stderr, protocol.Reply{Status: uint8(status)}}
 			// The two vaults differ in their path and in their files' times.
 			for _, s := range []*said{&got, &want} {
 				s.stderr = entryID.ReplaceAllString(withoutState(s.stderr), "ID")
@@ -257,7 +279,7 @@ func TestWorkerAnswersManyAtOnce(t *testing.T) {
 	all := w.answers(protocol.MaxOpen - 4)
 	assert.That(t, len(all) == protocol.MaxOpen-4, "%d answers", len(all))
 	for id, s := range all {
-		assert.That(t, s.stdout == want && s.end == (protocol.End{}), "request %d: %d bytes, %+v", id, len(s.stdout), s.end)
+		assert.That(t, s.stdout == want && s.end == (protocol.Reply{}), "request %d: %d bytes, %+v", id, len(s.stdout), s.end)
 	}
 }
 
@@ -273,10 +295,10 @@ func TestWorkerNeedsAGreeting(t *testing.T) {
 }
 
 func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
-	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Input: true, Words: []string{"files"}})
+	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Input: "content", Command: "files"})
 	for name, sent := range map[string][]byte{
 		"garbage":                    []byte("files\nfiles\nfiles\n"),
-		"an answer":                  protocol.AppendEnd(nil, 1, protocol.End{}),
+		"an answer":                  protocol.AppendReply(nil, 1, protocol.Reply{}),
 		"input for nobody":           protocol.Append(nil, protocol.Frame{Kind: protocol.KindInput, ID: 1}),
 		"a number twice":             append(request, request...),
 		"a request without a form":   protocol.Append(nil, protocol.Frame{Kind: protocol.KindRequest, ID: 1}),
@@ -297,7 +319,7 @@ func TestCancel(t *testing.T) {
 	h := sample(t)
 	w := h.worker()
 	cancel := func(id uint32) { w.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancel, ID: id})) }
-	b, _ := protocol.AppendRequest(nil, 7, protocol.Request{Input: true, Words: []string{"--write", "--stdin", "content", "daily:append"}})
+	b, _ := protocol.AppendRequest(nil, 7, requestOf(t, "--stdin", "content", "daily:append"))
 	w.send(b)
 	cancel(7)
 	got := w.answers(1)[7]
@@ -315,7 +337,7 @@ func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	}
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
-	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (protocol.End{Status: answer.ExitMisuse, Last: true}), "%+v", got)
+	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (protocol.Reply{Status: answer.ExitMisuse, Last: true}), "%+v", got)
 	w.ends(answer.ExitMisuse)
 }
 
@@ -348,16 +370,15 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 	require.NoError(t, os.Remove(h.dir))
 	w := h.worker()
 	got := w.ask(nil, "files")
-	assert.That(t, got.stdout == "Vault not found.\n" && got.end == (protocol.End{Status: answer.ExitFailed}), "%+v", got)
+	assert.That(t, got.stdout == "Vault not found.\n" && got.end == (protocol.Reply{Status: answer.ExitFailed}), "%+v", got)
 	h.put("a.md", "")
 	assert.Equal(t, w.ask(nil, "files").stdout, "a.md\n")
 }
 
 func FuzzWorkerInput(f *testing.F) {
-	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Words: []string{"read", "path=a.md"}})
+	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Command: "read", Args: []string{"path=a.md"}})
 	f.Add(request)
 	f.Add(append(slices.Clone(request), request...))
-	f.Add([]byte("\x00\x00\x00\x02\x02\x00\x00\x00\x01\x01\x00"))
 	dir := build(f, map[string]string{"a.md": "text"}).dir
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
@@ -366,13 +387,13 @@ func FuzzWorkerInput(f *testing.F) {
 		// Calls that are open at the end are not waited for, and open the folder.
 		var calls sync.RWMutex
 		ended := false
-		w := resident.New(at, func(c resident.Call) int {
+		w := resident.New(at, func(c resident.Call) protocol.Reply {
 			calls.RLock()
 			defer calls.RUnlock()
 			if ended {
-				return answer.ExitFailed
+				return protocol.Reply{Status: answer.ExitFailed}
 			}
-			return perform(at, c)
+			return perform(at, dir, c)
 		}, dir, &out)
 		defer func() {
 			calls.Lock()
@@ -390,14 +411,14 @@ func FuzzWorkerInput(f *testing.F) {
 func TestALongAnswerWaitsForRoom(t *testing.T) {
 	w := sample(t).worker()
 	request := func(id uint32, words ...string) {
-		b, _ := protocol.AppendRequest(nil, id, protocol.Request{Words: words})
+		b, _ := protocol.AppendRequest(nil, id, requestOf(t, words...))
 		w.send(b)
 	}
 	request(1, "read", "path=Long.md")
 	got := 0
 	for got < protocol.Window {
 		f := w.next()
-		require.That(t, f.ID == 1 && f.Kind == protocol.KindStdout, "a frame of kind %d for %d", f.Kind, f.ID)
+		require.That(t, f.ID == 1 && f.Kind == protocol.KindOutput, "a frame of kind %d for %d", f.Kind, f.ID)
 		got += len(f.Payload)
 	}
 	require.That(t, got == protocol.Window, "%d bytes came unasked", got)

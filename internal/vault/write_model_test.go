@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
@@ -258,7 +259,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 func (h *testVault) runFailing(n int, dead bool, args []string) (said answer.Reply, failing bool) {
 	at := h.host()
 	defer at.Close()
-	v := require.Value(at.Open(context.Background(), call.Line{Folder: h.dir}))(h.t)
+	v := require.Value(at.Open(context.Background(), h.dir, protocol.Request{}))(h.t)
 	calls := 0
 	v.Disk.Interpose(func() error {
 		calls++
@@ -267,7 +268,7 @@ func (h *testVault) runFailing(n int, dead bool, args []string) (said answer.Rep
 		}
 		return nil
 	})
-	said = respond(v, call.Line{Command: args[0], Args: args[1:], MayWrite: true})
+	said = respond(v, protocol.Request{Command: args[0], Args: args[1:], Write: protocol.Write{Allowed: true}}, nil)
 	return said, calls >= n
 }
 

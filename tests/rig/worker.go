@@ -8,6 +8,8 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/tests/asking"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -43,24 +45,29 @@ func StartWorker(t testing.TB, path, folder string, env ...string) *Worker {
 	return w
 }
 
-// Ask sends one command line and has each part of the answer, which may be of any length, taken.
-// It returns the exit status.
+// Ask sends one command line, with the switches of package asking, and has each part of the answer, which may
+// be of any length, taken. It returns the exit status.
 func (w *Worker) Ask(words []string, take func(part []byte)) uint8 {
 	w.id++
+	set, rest := asking.Split(words)
+	line, err := call.ParseLine(append([]string{"V"}, rest...))
+	require.NoError(w.T, err)
+	set(&line.Request)
 	var ok bool
-	w.buf, ok = protocol.AppendRequest(w.buf[:0], w.id, protocol.Request{Words: words})
+	w.buf, ok = protocol.AppendRequest(w.buf[:0], w.id, line.Request)
 	require.That(w.T, ok, "%q is too long", words)
 	w.buf = protocol.Append(w.buf, protocol.Frame{Kind: protocol.KindMore, ID: w.id})
-	_, err := w.in.Write(w.buf)
+	_, err = w.in.Write(w.buf)
 	require.NoError(w.T, err)
 	for {
 		f, err := w.hear.Next()
 		require.NoError(w.T, err)
-		if f.Kind == protocol.KindEnd {
-			end := require.Value(protocol.ParseEnd(f))(w.T)
-			return end.Status
+		switch f.Kind {
+		case protocol.KindReply:
+			return require.Value(protocol.ParseReply(f))(w.T).Status
+		case protocol.KindOutput:
+			take(f.Payload)
 		}
-		take(f.Payload)
 	}
 }
 

@@ -6,13 +6,9 @@ import (
 	"slices"
 	"sync"
 	"time"
-)
 
-// Part says how much of a long answer is printed. The zero Part is all of it.
-type Part struct {
-	Bytes int  // at least; the part ends with the row in which it is reached, or a few rows later
-	Lines bool // every line is a row; otherwise only a listing with rows of its own is divided
-}
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+)
 
 // Whole is an answer of which a part is printed.
 type Whole struct {
@@ -29,7 +25,7 @@ const (
 // Divide leaves the first part of the answer in the reply, and returns the whole. It is not
 // ok, and the same is printed as before, if nothing follows that part, if the whole is too
 // large to be kept, or if the reply has no rows to be divided between.
-func (r *Reply) Divide(p Part) (whole Whole, ok bool) {
+func (r *Reply) Divide(p protocol.Part) (whole Whole, ok bool) {
 	switch {
 	case p.Bytes <= 0 || r.Status != ExitDone || r.Body != nil || r.Image != "":
 		return Whole{}, false

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -48,7 +49,7 @@ func TestAPartIsOfWholeRows(t *testing.T) {
 		whole := printed(t, tt.reply())
 		for _, first := range []int{1, 100, 33 << 10, 200 << 10} {
 			said := tt.reply()
-			kept, ok := said.Divide(Part{Bytes: first, Lines: tt.lines})
+			kept, ok := said.Divide(protocol.Part{Bytes: first, Lines: tt.lines})
 			require.That(t, ok && kept.Size == len(bytes.Join(kept.Pieces, nil)), "%s: not divided at %d: %d bytes", name, first, kept.Size)
 			part := printed(t, said)
 			if tt.end != "" {
@@ -74,18 +75,18 @@ func TestWhatIsNotDivided(t *testing.T) {
 	tooLarge.Rows = 1000 * (MaxBytes/(chunkSize/4*5) + 2)
 	for name, tt := range map[string]struct {
 		reply func() Reply
-		part  Part
+		part  protocol.Part
 	}{
-		"nothing is asked for":        {func() Reply { return longListing(100).Reply(FormatTSV) }, Part{Lines: true}},
-		"a short listing":             {func() Reply { return short.Reply(FormatJSON) }, Part{Bytes: 1000}},
-		"one that ends with the part": {func() Reply { return short.Reply(FormatTSV) }, Part{Bytes: 140, Lines: true}},
-		"a listing that is too large": {func() Reply { return tooLarge.Reply(FormatTSV) }, Part{Bytes: 1000, Lines: true}},
-		"a text that is too large":    {func() Reply { return Text(strings.Repeat("x\n", MaxBytes)) }, Part{Bytes: 1000, Lines: true}},
-		"text without rows":           {func() Reply { return Text(strings.Repeat("x\n", 1000)) }, Part{Bytes: 10}},
-		"one long line":               {func() Reply { return Text(strings.Repeat("x", 1000) + "\n") }, Part{Bytes: 10, Lines: true}},
-		"a failure":                   {func() Reply { return Reply{Status: ExitFailed, Text: strings.Repeat("x\n", 1000)} }, Part{Bytes: 10, Lines: true}},
-		"an image":                    {func() Reply { return Reply{Image: "image/png", Text: "x\n" + strings.Repeat("y\n", 1000)} }, Part{Bytes: 1, Lines: true}},
-		"a note":                      {func() Reply { return Reply{Body: &disk.File{}, Text: strings.Repeat("x\n", 1000)} }, Part{Bytes: 10, Lines: true}},
+		"nothing is asked for":        {func() Reply { return longListing(100).Reply(FormatTSV) }, protocol.Part{Lines: true}},
+		"a short listing":             {func() Reply { return short.Reply(FormatJSON) }, protocol.Part{Bytes: 1000}},
+		"one that ends with the part": {func() Reply { return short.Reply(FormatTSV) }, protocol.Part{Bytes: 140, Lines: true}},
+		"a listing that is too large": {func() Reply { return tooLarge.Reply(FormatTSV) }, protocol.Part{Bytes: 1000, Lines: true}},
+		"a text that is too large":    {func() Reply { return Text(strings.Repeat("x\n", MaxBytes)) }, protocol.Part{Bytes: 1000, Lines: true}},
+		"text without rows":           {func() Reply { return Text(strings.Repeat("x\n", 1000)) }, protocol.Part{Bytes: 10}},
+		"one long line":               {func() Reply { return Text(strings.Repeat("x", 1000) + "\n") }, protocol.Part{Bytes: 10, Lines: true}},
+		"a failure":                   {func() Reply { return Reply{Status: ExitFailed, Text: strings.Repeat("x\n", 1000)} }, protocol.Part{Bytes: 10, Lines: true}},
+		"an image":                    {func() Reply { return Reply{Image: "image/png", Text: "x\n" + strings.Repeat("y\n", 1000)} }, protocol.Part{Bytes: 1, Lines: true}},
+		"a note":                      {func() Reply { return Reply{Body: &disk.File{}, Text: strings.Repeat("x\n", 1000)} }, protocol.Part{Bytes: 10, Lines: true}},
 	} {
 		said := tt.reply()
 		whole, ok := said.Divide(tt.part)

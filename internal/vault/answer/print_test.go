@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
@@ -28,13 +27,6 @@ func TestDigest(t *testing.T) {
 	for text, want := range map[string]string{"": "e3b0c44298fc1c14", "text": "982d9e3eb996f559"} {
 		assert.Equal(t, Digest([]byte(text)), want, "digest(%q) =", text)
 	}
-}
-
-func TestFactsAreOneLineOfJSON(t *testing.T) {
-	before := "aa"
-	f := protocol.Facts{Path: "a \"b\" & c\u2028.md", Before: &before, Hash: "bb"}
-	const want = `vaultwicket-facts: {"path":"a \"b\" \u0026 c\u2028.md","hash":"bb","before":"aa"}`
-	assert.Equal(t, f.Line(), want)
 }
 
 // encoded is what the standard library writes.

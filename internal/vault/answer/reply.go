@@ -172,6 +172,15 @@ func Digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// Failure tells the gateway why a request failed, so that it need not parse the answer. It is zero for a reply
+// of success.
+func (r *Reply) Failure() protocol.Failure {
+	if r.Status == ExitDone {
+		return protocol.Failure{}
+	}
+	return protocol.NewFailure(r.Kind.Code, r.Kind.Hint, r.Text)
+}
+
 // Facts tells the gateway which note a reply concerns and the hash of its text as the caller reads it, so
 // that it need not parse the answer. Of a text with marks in place of its secrets it is not that of the
 // file, which would tell whether a guess of a secret is right. The hash of a body is in the facts once it

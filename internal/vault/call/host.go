@@ -21,7 +21,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -40,9 +39,8 @@ type Host struct {
 	Knowledge search.Store
 	Memo      search.Memo // computed for the whole vault
 	Bases     bases.Memory
-	Kept      *answer.Store                            // answers of which a part was sent; nil unless resident
-	Meaning   *embeddings.Store                        // vectors of notes; nil unless the user has named a server that makes them
-	Tally     func(messages io.Writer) *protocol.Tally // makes the progress of a call; nil for none
+	Kept      *answer.Store     // answers of which a part was sent; nil unless resident
+	Meaning   *embeddings.Store // vectors of notes; nil unless the user has named a server that makes them
 
 	// confineTo locks the process into folders; it is nil where the process is shared, as in
 	// tests. Sandbox is the result.
@@ -86,7 +84,7 @@ const (
 
 // NewHost returns a host that has read nothing yet.
 func NewHost(env func(string) string, confine func([]string, uint16, bool) system.Confinement) *Host {
-	h := &Host{Env: env, Now: time.Now, Tally: protocol.NewTally, confineTo: confine}
+	h := &Host{Env: env, Now: time.Now, confineTo: confine}
 	h.Pause = func(ctx context.Context, d time.Duration) {
 		select {
 		case <-time.After(d):

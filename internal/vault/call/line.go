@@ -3,7 +3,6 @@ package call
 import (
 	"cmp"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,31 +11,37 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 )
 
-// Line is a command line taken apart, its parameters not yet looked at.
+// Line is a command line that a person types, taken apart. The parameters of its command are not yet looked at.
 type Line struct {
-	Folder   string
-	Stdin    string       // the parameter whose value comes from standard input
-	Options  WriteOptions // for a command that writes
-	Option   string       // the first switch of Options that was given
-	Facts    bool         // write a line of facts after the answer
-	Compact  bool         // leave out the space of JSON where that is possible
-	Unless   string       // the state of the index in which nothing is to be answered
-	Part     answer.Part  // how much of a listing a worker prints, and keeps the whole
-	Kept     Kept         // what of an answer that a worker keeps, in place of a command
-	Question string       // NarrowedSwitch or MarkedSwitch with Args, in place of a command
-	MayWrite bool         // the call may change something, and not only show what it would change
-	Vault    *string      // the name the caller knows the vault by, if he gave one
-	Command  string
-	Args     []string
-	// Literal has values that did not come as arguments. They are taken as they are, with no
-	// escape expanded.
-	Literal map[string]string
+	Folder string // of the vault
+	protocol.Request
 }
 
+// Synopsis is how the program is used by a person.
 const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
+
+// The switches that people have, before the command.
+const (
+	WriteSwitch    = "--write" // without it nothing is changed and nothing kept
+	PlanSwitch     = "--plan"  // show what would be done, and do nothing
+	StdinSwitch    = "--stdin"
+	ChangeSwitch   = "--change"
+	ExpectSwitch   = "--expect"
+	ApprovedSwitch = "--approved" // with the digest of a plan that was shown
+	CompactSwitch  = "--compact"  // print a listing in JSON without the space between its tokens
+	FactsSwitch    = "--facts"    // end with a report on standard error
+)
+
+// The switches that stand alone after the folder, in place of a command.
+const (
+	WorkerSwitch = "--worker" // answer the requests of a gateway
+	OnceSwitch   = "--once"   // answer one
+	StatusSwitch = "--status" // tell what surrounds the program
+)
 
 // ParseLine takes the arguments of the program apart.
 func ParseLine(args []string) (Line, error) {
@@ -44,13 +49,9 @@ func ParseLine(args []string) (Line, error) {
 		return Line{}, answer.Misuse("No folder given.\n%s", Synopsis)
 	}
 	l := Line{Folder: args[0]}
-	rest, err := l.takeSwitches(args[1:])
+	rest, err := takeSwitches(&l.Request, args[1:])
 	if err != nil {
 		return Line{}, err
-	}
-	if len(rest) == 0 && l.Kept.ID != "" || l.Question != "" {
-		l.Args = rest
-		return l, nil
 	}
 	if len(rest) == 0 {
 		return Line{}, answer.Misuse("No command given.\n%s", Synopsis)
@@ -77,96 +78,104 @@ func ParseLine(args []string) (Line, error) {
 // valuedSwitch is a switch that is followed by a value of a form of its own, which is not empty.
 type valuedSwitch struct {
 	name string
-	into func(*Line) *string
+	into func(*protocol.Request) *string
 	fits func(value string) bool
 	want string
 }
 
 var valuedSwitches = []valuedSwitch{
-	{"--stdin", func(l *Line) *string { return &l.Stdin }, func(value string) bool { return value != "" && !isSwitch(value) }, "the name of a parameter.\n" + Synopsis},
-	{AddressesSwitch, func(l *Line) *string { return &l.Options.Addresses }, func(value string) bool { return value == AddressesAsk || value == AddressesLog }, AddressesAsk + " or " + AddressesLog + "."},
-	{ExpectSwitch, func(l *Line) *string { return &l.Options.Expect }, func(value string) bool { return isHex(value, 16) }, "a hash of 16 hexadecimal digits."},
-	{UnlessSwitch, func(l *Line) *string { return &l.Unless }, func(value string) bool { return isHex(value, 16) }, "a state of 16 hexadecimal digits."},
-	{ApprovedSwitch, func(l *Line) *string { return &l.Options.Approved }, func(value string) bool { return isHex(value, 2*sha256.Size) }, "a digest of 64 hexadecimal digits."},
-	{CallerSwitch, func(l *Line) *string { return &l.Options.Caller }, isName, wantsName},
-	{ClientSwitch, func(l *Line) *string { return &l.Options.Client }, isName, wantsName},
-	{BatchSwitch, func(l *Line) *string { return &l.Options.Batch }, isName, wantsName},
+	{StdinSwitch, func(q *protocol.Request) *string { return &q.Input }, func(value string) bool { return value != "" && !isSwitch(value) }, "the name of a parameter.\n" + Synopsis},
+	{ExpectSwitch, func(q *protocol.Request) *string { return &q.Write.Expect }, func(value string) bool { return isHex(value, 16) }, "a hash of 16 hexadecimal digits."},
+	{ApprovedSwitch, func(q *protocol.Request) *string { return &q.Write.Approved }, func(value string) bool { return isHex(value, 2*sha256.Size) }, "a digest of 64 hexadecimal digits."},
 }
 
-func isName(value string) bool {
-	return value != "" && len(value) <= maxCaller && utf8.ValidString(value)
+// isHex reports whether a text is so many hexadecimal digits.
+func isHex(text string, digits int) bool {
+	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
-
-var wantsName = fmt.Sprintf("a name of 1 to %d bytes.", maxCaller)
 
 // takeSwitches reads the switches before the command, and returns the rest.
-func (l *Line) takeSwitches(args []string) ([]string, error) {
-	arg := ""
+func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 	for len(args) > 0 {
-		if l.Option == "" && l.Options != (WriteOptions{}) {
-			l.Option = arg // the switch before
-		}
-		arg = args[0]
-		value := "" // of a switch with one, none of which can be empty
+		arg, value := args[0], "" // of a switch with one, none of which can be empty
 		if len(args) > 1 {
 			value = args[1]
 		}
-		if i := slices.IndexFunc(valuedSwitches, func(s valuedSwitch) bool { return s.name == arg && *s.into(l) == "" }); i >= 0 {
+		if i := slices.IndexFunc(valuedSwitches, func(s valuedSwitch) bool { return s.name == arg && *s.into(q) == "" }); i >= 0 {
 			if !valuedSwitches[i].fits(value) {
 				return nil, answer.Misuse("%s needs %s", arg, valuedSwitches[i].want)
 			}
-			*valuedSwitches[i].into(l), args = value, args[2:]
+			*valuedSwitches[i].into(q), args = value, args[2:]
 			continue
 		}
 		name, isVault := strings.CutPrefix(arg, "vault=")
 		switch {
-		case arg == WorkerSwitch || arg == StatusSwitch:
+		case arg == WorkerSwitch || arg == OnceSwitch || arg == StatusSwitch:
 			return nil, answer.Misuse("%s must be the only argument after the folder.", arg)
 		case arg == FactsSwitch:
-			l.Facts = true
+			q.Want.Facts = true
 		case arg == CompactSwitch:
-			l.Compact = true
+			q.Want.Compact = true
 		case arg == WriteSwitch:
-			l.MayWrite = true
-		case (arg == PlanSwitch || arg == BeginSwitch || arg == EndSwitch) && l.Options.Mode == "":
-			l.Options.Mode = arg
-		case arg == ChangeSwitch && l.Options.ID == "":
+			q.Write.Allowed = true
+		case arg == PlanSwitch && q.Write.Task == protocol.Whole:
+			q.Write.Task = protocol.Plan
+		case arg == ChangeSwitch && q.Write.Entry == "":
 			if len(args) < 2 {
 				return nil, answer.Misuse("%s needs an id.", arg)
 			}
 			if _, err := journal.ParseID(value); err != nil {
 				return nil, answer.Misuse("%s: %v", arg, err)
 			}
-			l.Options.ID, args = value, args[1:]
-		case arg == SparingSwitch:
-			l.Options.RefuseDestructive = true
-		case arg == PartSwitch && l.Part == (answer.Part{}):
-			number, lines := strings.CutPrefix(value, "lines:")
-			size, ok := parseSize(number)
-			if !ok || size == 0 {
-				return nil, answer.Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
-			}
-			l.Part, args = answer.Part{Bytes: size, Lines: lines}, args[1:]
-		case arg == KeptSwitch:
-			if len(args) == 4 && value != "" {
-				from, isOffset := parseSize(args[2])
-				bytes, isSize := parseSize(args[3])
-				if l.Kept = (Kept{value, from, bytes}); isOffset && isSize {
-					return nil, nil
-				}
-			}
-			return nil, answer.Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
-		case arg == NarrowedSwitch, arg == MarkedSwitch:
-			l.Question = arg
-			return args[1:], nil
-		case isVault && l.Vault == nil:
-			l.Vault = &name
+			q.Write.Entry, args = value, args[1:]
+		case isVault && q.Vault == nil:
+			q.Vault = &name
 		default:
 			return args, nil
 		}
 		args = args[1:]
 	}
 	return nil, nil
+}
+
+// maxName is the longest name of a caller or a batch that the journal keeps.
+const maxName = 256
+
+// CheckWrite refuses options of a change that do not have the form of their kind. A person is told so when the
+// command line is read.
+func CheckWrite(w protocol.Write) error {
+	if _, err := journal.ParseID(w.Entry); w.Entry != "" && err != nil {
+		return answer.Misuse("%s: %v", ChangeSwitch, err)
+	}
+	q := protocol.Request{Write: w}
+	for _, s := range valuedSwitches {
+		if value := *s.into(&q); value != "" && !s.fits(value) {
+			return answer.Misuse("%s needs %s", s.name, s.want)
+		}
+	}
+	for _, name := range []string{w.Caller, w.Client, w.Batch} {
+		if len(name) > maxName || !utf8.ValidString(name) {
+			return answer.Misuse("Names of a caller, a client and a batch have at most %d bytes.", maxName)
+		}
+	}
+	return nil
+}
+
+// OptionOf returns the first option for a change that a request has, "" if it has none.
+func OptionOf(w protocol.Write) string {
+	switch {
+	case w.Task == protocol.Plan:
+		return PlanSwitch
+	case w.Entry != "":
+		return ChangeSwitch
+	case w.Expect != "":
+		return ExpectSwitch
+	case w.Approved != "":
+		return ApprovedSwitch
+	case w != protocol.Write{Allowed: w.Allowed}:
+		return "options of a change"
+	}
+	return ""
 }
 
 // IsFolder reports whether an argument can name the folder of a vault.

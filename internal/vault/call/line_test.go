@@ -2,12 +2,13 @@ package call
 
 import (
 	"errors"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -19,21 +20,25 @@ func TestParseLine(t *testing.T) {
 		name, args string
 		want       Line
 	}{
-		{"a command alone", "V files", Line{Folder: "V", Command: "files"}},
-		{"parameters keep their order", "V read path=a b=c d", Line{Folder: "V", Command: "read", Args: []string{"path=a", "b=c", "d"}}},
-		{"everything before the command", "V --stdin content --facts vault=Home daily:append", Line{Folder: "V", Stdin: "content", Facts: true, Vault: &home, Command: "daily:append"}},
-		{"in any order", "V vault=Home --facts --stdin content daily:append", Line{Folder: "V", Stdin: "content", Facts: true, Vault: &home, Command: "daily:append"}},
-		{"the second vault is a command", "V vault=Home vault=Home", Line{Folder: "V", Vault: &home, Command: "vault=Home"}},
-		{"a folder may look like a command", "files files", Line{Folder: "files", Command: "files"}},
-		{"help by its switch", "V --help", Line{Folder: "V", Command: "help"}},
-		{"help about a command", "V read path=a --help", Line{Folder: "V", Command: "help", Args: []string{"read"}}},
+		{"a command alone", "V files", Line{"V", protocol.Request{Command: "files"}}},
+		{"parameters keep their order", "V read path=a b=c d", Line{"V", protocol.Request{Command: "read", Args: []string{"path=a", "b=c", "d"}}}},
+		{"everything before the command", "V --stdin content --facts vault=Home daily:append", Line{"V", protocol.Request{Input: "content", Want: protocol.Want{Facts: true}, Vault: &home, Command: "daily:append"}}},
+		{"in any order", "V vault=Home --facts --stdin content daily:append", Line{"V", protocol.Request{Input: "content", Want: protocol.Want{Facts: true}, Vault: &home, Command: "daily:append"}}},
+		{"the second vault is a command", "V vault=Home vault=Home", Line{"V", protocol.Request{Vault: &home, Command: "vault=Home"}}},
+		{"a folder may look like a command", "files files", Line{"files", protocol.Request{Command: "files"}}},
+		{"help by its switch", "V --help", Line{"V", protocol.Request{Command: "help"}}},
+		{"all that a person can want of a change", "V --write --plan --change 20261121T093105.123456789Z-7f3a --expect 0123456789abcdef --approved " + strings.Repeat("a", 64) + " --compact append",
+			Line{"V", protocol.Request{Command: "append", Want: protocol.Want{Compact: true}, Write: protocol.Write{
+				Allowed: true, Task: protocol.Plan, Entry: "20261121T093105.123456789Z-7f3a", Expect: "0123456789abcdef", Approved: strings.Repeat("a", 64)}}}},
+		{"help about a command", "V read path=a --help", Line{"V", protocol.Request{Command: "help", Args: []string{"read"}}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := require.Value(ParseLine(strings.Fields(test.args)))(t)
-			sameVault := (got.Vault == nil) == (test.want.Vault == nil) && (got.Vault == nil || *got.Vault == *test.want.Vault)
-			assert.That(t, got.Folder == test.want.Folder && got.Stdin == test.want.Stdin && got.Facts == test.want.Facts && sameVault, "got %+v", got)
-			assert.That(t, got.Command == test.want.Command && slices.Equal(got.Args, test.want.Args), "command %q with %q", got.Command, got.Args)
+			if len(got.Args) == 0 {
+				got.Args = nil
+			}
+			assert.That(t, reflect.DeepEqual(got, test.want), "got %+v", got)
 		})
 	}
 }
@@ -42,11 +47,36 @@ func TestLinesThatAreRefused(t *testing.T) {
 	for _, args := range []string{
 		"", "--help", "V", "V --facts", "V vault=Home", "V --stdin", "V --stdin --facts files", "V --copy files", "V files --copy",
 		"V files --", "V read --path=a", "V --stdin a --stdin b files", "V --stdin=content daily:append", "V --Facts files",
-		"V --caller", "V --caller " + strings.Repeat("c", maxCaller+1) + " files", "V --batch \xff files", "V --client a --client b files",
+		"V --caller c files", "V --begin files", "V --part 10 files", "V --unless 0123456789abcdef files", "V --narrowed a.md", "V --once files", // what only the gateway asks
 	} {
 		_, err := ParseLine(strings.Fields(args))
 		var known *answer.Fault
 		assert.That(t, errors.As(err, &known) && known.Status == answer.ExitMisuse, "%q: %v", args, err)
+	}
+}
+
+func TestOptionsOfAnotherFormAreRefused(t *testing.T) {
+	long := strings.Repeat("c", maxName)
+	good := protocol.Write{Allowed: true, Entry: "20261121T093105.123456789Z-7f3a", Expect: "0123456789abcdef", Approved: strings.Repeat("a", 64), Caller: long, Client: "ü", Batch: "b"}
+	assert.NoError(t, CheckWrite(good))
+	assert.NoError(t, CheckWrite(protocol.Write{}))
+	for name, spoil := range map[string]func(*protocol.Write){
+		"no id of a change": func(w *protocol.Write) { w.Entry = "../x" }, "no hash": func(w *protocol.Write) { w.Expect = "1" }, "no digest": func(w *protocol.Write) { w.Approved = "x" },
+		"a long caller": func(w *protocol.Write) { w.Caller += "c" }, "no characters": func(w *protocol.Write) { w.Batch = "\xff" }, "a long client": func(w *protocol.Write) { w.Client = long + "c" },
+	} {
+		bad := good
+		spoil(&bad)
+		var known *answer.Fault
+		assert.That(t, errors.As(CheckWrite(bad), &known) && known.Status == answer.ExitMisuse, "%s is taken", name)
+	}
+}
+
+func TestTheFirstOptionOfAChangeIsNamed(t *testing.T) {
+	for want, w := range map[string]protocol.Write{
+		"": {Allowed: true}, PlanSwitch: {Task: protocol.Plan}, ChangeSwitch: {Entry: "x", Caller: "c"}, ExpectSwitch: {Expect: "x"}, ApprovedSwitch: {Approved: "x"},
+		"options of a change": {Allowed: true, Sparing: true},
+	} {
+		assert.Equal(t, OptionOf(w), want, "of %+v", w)
 	}
 }
 
@@ -69,14 +99,14 @@ func TestExpand(t *testing.T) {
 		``: "", `a\nb`: "a\nb", `\t`: "\t", `\\n`: "\\\n", `\r`: `\r`, `\`: `\`, "real\nbreak": "real\nbreak", `C:\new\table`: "C:\new\table",
 	} {
 		c := Syntax{Params: []allowlist.Param{{Name: "text", Kind: "content"}}}
-		values := require.Value(c.Parse(Line{Args: []string{"text=x" + text}}))(t)
+		values := require.Value(c.Parse([]string{"text=x" + text}, nil))(t)
 		assert.Equal(t, values["text"], "x"+want, "%q becomes", text)
 	}
 }
 
 func TestOnlyContentIsExpanded(t *testing.T) {
 	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
-	values := require.Value(c.Parse(Line{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}}))(t)
+	values := require.Value(c.Parse([]string{`text=\n`, `name=\n`, `also=\n`}, map[string]string{"given": `\n`}))(t)
 	assert.That(t, values["text"] == "\n" && values["also"] == "\n" && values["name"] == `\n` && values["given"] == `\n`, "values %q", values)
 }
 

@@ -81,13 +81,14 @@ func (s Syntax) usage() string {
 	return strings.Join(words, " ")
 }
 
-// Parse checks a call against what the command can carry.
+// Parse checks the parameters of a call against what the command can carry. Those in literal did not come as
+// arguments, and are taken as they are, with no escape expanded.
 //
 // The app ignores unknown parameters, so that a typing error becomes another command. Here every
 // such error is refused.
-func (s Syntax) Parse(l Line) (Values, error) {
+func (s Syntax) Parse(args []string, literal map[string]string) (Values, error) {
 	values := Values{}
-	for _, arg := range l.Args {
+	for _, arg := range args {
 		if s.Positional != "" && !strings.Contains(arg, "=") && !values.Has(s.Positional) {
 			values[s.Positional] = arg
 			continue
@@ -114,7 +115,7 @@ func (s Syntax) Parse(l Line) (Values, error) {
 			return nil, err
 		}
 	}
-	for name, value := range l.Literal {
+	for name, value := range literal {
 		row, ok := s.Param(name)
 		if !ok || isFlag(row) {
 			return nil, s.unknown(name)
@@ -154,37 +155,6 @@ func (s Syntax) unknown(name string) error {
 	return answer.Misuse("Unknown parameter: %s\n%s", name, s.usage())
 }
 
-// PartSwitch is followed by the minimum bytes of a long listing that a worker prints, in whole
-// rows. It keeps the whole, which the facts then name. With "lines:" before the number every
-// line is a row. A process for one call prints everything.
-const PartSwitch = "--part"
-
-// KeptSwitch has a worker print more of an answer that it keeps. It is followed by the id, the
-// offset at which the last part ended and the minimum bytes to print, without a command.
-const KeptSwitch = "--kept"
-
-// NarrowedSwitch asks which of the notes at the paths after it narrow access to themselves, and to
-// which level; without paths, which notes of the vault.
-const NarrowedSwitch = "--narrowed"
-
-// MarkedSwitch asks which notes have one of the tags after it, or for "private" narrow access to
-// themselves.
-const MarkedSwitch = "--marked"
-
-// Kept is what of an answer a worker is to print. The zero Kept is nothing.
-type Kept struct {
-	ID          string
-	From, Bytes int
-}
-
-// maxPart is more than an answer has that is kept.
-const maxPart = 16 << 20
-
-func parseSize(text string) (n int, ok bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil && 0 <= n && n <= maxPart
-}
-
 // Number reads a parameter that is a whole number within bounds, or returns
 // what counts without it.
 func (p Values) Number(name string, fallback, least, most int) (int, error) {
@@ -197,61 +167,3 @@ func (p Values) Number(name string, fallback, least, most int) (int, error) {
 	}
 	return n, nil
 }
-
-// WriteOptions says how a command that writes is carried out.
-type WriteOptions struct {
-	Mode              string // PlanSwitch, BeginSwitch or EndSwitch; "" carries the call out
-	ID                string // of the entry in the journal, "" for a new one
-	Expect            string // the hash that the note must have, "" for any
-	Caller            string // "" if unknown
-	Client            string // its name, "" for none
-	Batch             string // shared by all calls of a batch, "" for a single one
-	RefuseDestructive bool   // of a change that was not approved
-	Addresses         string // AddressesAsk or AddressesLog; "" does not look at what is added
-	Approved          string // the digest of the change that a user was shown, "" for any
-}
-
-// The switches for it, before the command.
-const (
-	WriteSwitch  = "--write" // without it nothing is changed and nothing kept
-	PlanSwitch   = "--plan"  // show what would be done, and do nothing
-	BeginSwitch  = "--begin" // record it as well, for the app to carry it out
-	EndSwitch    = "--end"   // verify that
-	ChangeSwitch = "--change"
-	ExpectSwitch = "--expect"
-
-	CallerSwitch  = "--caller"
-	ClientSwitch  = "--client"
-	BatchSwitch   = "--batch"
-	SparingSwitch = "--sparing"
-	// AddressesSwitch looks for texts of other notes in the addresses that are added. They make a
-	// change destructive with AddressesAsk, and are only reported with AddressesLog.
-	AddressesSwitch = "--addresses"
-	AddressesAsk    = "ask"
-	AddressesLog    = "log"
-	ApprovedSwitch  = "--approved" // with the digest of a plan that was shown
-)
-
-// maxCaller is the longest name of a caller or a batch that the journal keeps.
-const maxCaller = 256
-
-// isHex reports whether a text is so many hexadecimal digits.
-func isHex(text string, digits int) bool {
-	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
-}
-
-// WorkerSwitch makes a resident worker of this program.
-const WorkerSwitch = "--worker"
-
-// StatusSwitch asks what surrounds the program in place of a command.
-const StatusSwitch = "--status"
-
-// UnlessSwitch is followed by the state that the facts of an earlier answer had. Where a
-// call would answer from the same state, it answers nothing.
-const UnlessSwitch = "--unless"
-
-// CompactSwitch has a listing in JSON printed without the space between its tokens.
-const CompactSwitch = "--compact"
-
-// FactsSwitch has a call end with a report on stderr, for the gateway.
-const FactsSwitch = "--facts"

@@ -122,9 +122,8 @@ func (p *pane) find(id string) *pane {
 // ActiveVariable says which note is focused, by its path in the vault.
 const ActiveVariable = "VAULTWICKET_ACTIVE"
 
-// Open returns the vault that a command line names, as it is for this one
-// call.
-func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
+// Open returns the vault in a folder, as it is for this one request.
+func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Vault, error) {
 	env := h.Env
 	clock, err := day.Clock(env(day.NowVariable))
 	if err != nil {
@@ -136,17 +135,17 @@ func (h *Host) Open(ctx context.Context, l Line) (*Vault, error) {
 			return nil, answer.Misuse("%s is not an hour from 0 to %d: %q", DayStartVariable, LatestDayStart, text)
 		}
 	}
-	path, err := filepath.Abs(l.Folder)
+	path, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, answer.ErrVaultNotFound
 	}
-	h.Confine(path, allowlist.ListsVaults(l.Command) || l.Vault != nil && appvaults.IsID(*l.Vault))
+	h.Confine(path, allowlist.ListsVaults(q.Command) || q.Vault != nil && appvaults.IsID(*q.Vault))
 	name := filepath.Base(path)
 	if real := filepath.Base(h.identity); filenames.Same(name, real) { // not for a link
 		name = real
 	}
-	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), settled: new(atomic.Bool), RandomIndex: rand.IntN}
-	if id := l.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
+	v := &Vault{Name: name, Path: path, Host: h, Ctx: ctx, ForGateway: q.Want.Facts, Clock: clock, DayStart: time.Duration(hour) * time.Hour, active: env(ActiveVariable), settled: new(atomic.Bool), RandomIndex: rand.IntN}
+	if id := q.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
 		// The app's list of vaults is read only for an id: no other call reads outside the vault.
 		same := func(r appvaults.Vault) bool { return r.ID == *id && appvaults.SameFolder(r.Folder, path) }
 		if !appvaults.IsID(*id) || !slices.ContainsFunc(h.AppVaults(), same) {

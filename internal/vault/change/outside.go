@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
@@ -23,7 +24,7 @@ import (
 // it. The caller has the lock of the journal meanwhile.
 
 // begin keeps what a call is going to change, and shows it as a plan does.
-func begin(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (answer.Reply, error) {
+func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	p, err := propose(v, row, values, how)
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
@@ -58,14 +59,14 @@ const (
 
 // end looks at the files of an entry and notes how it ended. One that is
 // untouched is not noted yet if it may still be carried out.
-func end(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (answer.Reply, error) {
+func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	e, err := j.Entry(how.ID)
+	e, err := j.Entry(how.Entry)
 	if err != nil {
-		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.ID))
+		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.Entry))
 	}
 	seen, err := settled(v, j, row, values, e)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -366,9 +367,9 @@ const (
 )
 
 // findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
-// the vault has as an address is no new one. addresses is [call.WriteOptions.Addresses]. The error is that of the budget.
-func (p *Proposal) findCarried(v *call.Vault, addresses string) error {
-	if addresses == "" || p.Undoes != "" || p.Raw {
+// the vault has as an address is no new one. addresses is [protocol.Write.Addresses]. The error is that of the budget.
+func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) error {
+	if addresses == protocol.AddressesPass || p.Undoes != "" || p.Raw {
 		return nil
 	}
 	type addition struct {
@@ -391,7 +392,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses string) error {
 				continue
 			}
 			if len(guard.Find([]byte(a.Text), false)) > 0 {
-				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), addresses == call.AddressesAsk}
+				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), addresses == protocol.AddressesAsk}
 				return nil
 			}
 			var pieces []string
@@ -425,7 +426,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses string) error {
 	})
 	for i := range added {
 		if from[i] != "" && !known[i] && p.carried == (Carried{}) {
-			p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from[i])), addresses == call.AddressesAsk}
+			p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from[i])), addresses == protocol.AddressesAsk}
 		}
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -38,18 +39,18 @@ type Command struct {
 // Write carries out a command that writes: alone in the vault among all
 // programs of this kind, kept in the journal before anything is touched, and
 // read back afterwards.
-func Write(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (answer.Reply, error) {
+func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	switch {
 	case row.OnlyReads != nil && row.OnlyReads(values):
 		p, err := propose(v, row, values, how)
 		return p.answer(), err
-	case how.Mode != "" && how.Mode != call.PlanSwitch && how.ID == "":
-		return answer.Reply{}, answer.Misuse("%s needs %s.", how.Mode, call.ChangeSwitch)
-	case how.Mode == call.BeginSwitch:
+	case (how.Task == protocol.Begin || how.Task == protocol.End) && how.Entry == "":
+		return answer.Reply{}, answer.Misuse("A change that another program makes needs an id.")
+	case how.Task == protocol.Begin:
 		return begin(v, row, values, how)
-	case how.Mode == call.EndSwitch:
+	case how.Task == protocol.End:
 		return end(v, row, values, how)
-	case how.Mode == call.PlanSwitch:
+	case how.Task == protocol.Plan:
 		p, err := propose(v, row, values, how)
 		if err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
@@ -102,7 +103,7 @@ const (
 // proposeAlone works out what a call would do, and takes the lock of the journal, under
 // which it is still that. What takes long is worked out without the lock, so that no other
 // writer waits for it.
-func proposeAlone(v *call.Vault, j *journal.Journal, row Command, values call.Values, how call.WriteOptions) (p Proposal, unlock func(), err error) {
+func proposeAlone(v *call.Vault, j *journal.Journal, row Command, values call.Values, how protocol.Write) (p Proposal, unlock func(), err error) {
 	for range maxPlans {
 		before, begun := j.Extent(), time.Now()
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
@@ -126,7 +127,7 @@ func proposeAlone(v *call.Vault, j *journal.Journal, row Command, values call.Va
 }
 
 // propose works out what a call would do, and refuses what the rules do not allow.
-func propose(v *call.Vault, row Command, values call.Values, how call.WriteOptions) (Proposal, error) {
+func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
 		err = cmp.Or(p.restore(v), p.findCarried(v, how.Addresses), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
@@ -260,8 +261,8 @@ const TrashMany = "/"
 
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
-func entry(v *call.Vault, row Command, values call.Values, how call.WriteOptions, p Proposal) journal.Entry {
-	now, id := v.Host.Now(), how.ID
+func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p Proposal) journal.Entry {
+	now, id := v.Host.Now(), how.Entry
 	if id == "" {
 		id = journal.NewID(now)
 	}
@@ -362,14 +363,14 @@ func (p Proposal) change(v *call.Vault) *answer.Change {
 
 // fits refuses a proposal that is not the one that the caller knows. One that is destructive and was not
 // approved is refused if it is to be, and always if it adds an address with text of another note.
-func fits(v *call.Vault, p Proposal, how call.WriteOptions) error {
+func fits(v *call.Vault, p Proposal, how protocol.Write) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
 		return answer.Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
 	}
 	if err := p.expects(v, how.Expect); err != nil {
 		return err
 	}
-	if why := p.loss(); why != "" && (how.RefuseDestructive || p.carried.asks && how.Approved == "") {
+	if why := p.loss(); why != "" && (how.Sparing || p.carried.asks && how.Approved == "") {
 		return answer.Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
 	}
 	return nil

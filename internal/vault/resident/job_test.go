@@ -26,26 +26,32 @@ func TestTooLongAnInput(t *testing.T) {
 func TestACancelledRequestPrintsNothing(t *testing.T) {
 	j := newJob(9, protocol.Request{}, &outlet{to: io.Discard})
 	j.cancel()
-	_, err := j.stderr().Write([]byte("x"))
+	_, err := j.Write([]byte("x"))
 	assert.ErrorIs(t, err, errCancelled, "a cancelled request prints on")
 }
 
 // What is held back for the end of an answer is sent when that takes long.
-func TestMessagesCanBeSentBeforeTheEnd(t *testing.T) {
+func TestProgressIsSentBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent bytes.Buffer
 		j := newJob(9, protocol.Request{}, &outlet{to: &sent})
-		tally := protocol.NewTally(j.stderr())
+		tally := protocol.NewTally(j.tell)
 		tally.Found(1)
-		_, err := j.stderr().Write([]byte("x"))
+		_, err := j.Write([]byte("x"))
 		assert.That(t, err == nil && sent.Len() <= 0, "%d bytes are sent, %v", sent.Len(), err)
 		time.Sleep(time.Second)
 		tally.Done()
 		in := protocol.NewReader(&sent)
-		for _, want := range []string{"x", "vaultwicket-progress: read 1 1\n"} {
-			f, err := in.Next()
-			assert.That(t, err == nil && f.Kind == protocol.KindStderr && f.ID == 9 && string(f.Payload) == want, "sent %+v, %v; want %q", f, err, want)
-		}
+		f, err := in.Next()
+		assert.That(t, err == nil && f.Kind == protocol.KindOutput && f.ID == 9 && string(f.Payload) == "x", "sent %+v, %v", f, err)
+		f, err = in.Next()
+		require.NoError(t, err)
+		progress, err := protocol.ParseProgress(f)
+		assert.That(t, err == nil && progress == (protocol.Progress{Done: 1, Total: 1, Of: protocol.FilesRead}), "sent %+v, %v", progress, err)
+		j.cancel()
+		j.tell(progress)
+		_, err = in.Next()
+		assert.Equal(t, err, io.EOF, "a cancelled request tells on")
 	})
 }
 
@@ -59,9 +65,9 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	stdin, in := io.Pipe()
 	defer in.Close()
 	at := call.NewHost(func(string) string { return "" }, nil)
-	w := New(at, func(Call) int { return answer.ExitDone }, t.TempDir(), closedPipe{})
+	w := New(at, func(Call) protocol.Reply { return protocol.Reply{} }, t.TempDir(), closedPipe{})
 	go w.listen(protocol.NewReader(stdin))
-	b, _ := protocol.AppendRequest(nil, 1, protocol.Request{Words: []string{"files"}})
+	b, _ := protocol.AppendRequest(nil, 1, protocol.Request{Command: "files"})
 	require.Value(in.Write(b))(t)
 	select {
 	case status := <-w.exitStatus:

@@ -1,5 +1,5 @@
 // Package resident is the worker: a process that answers many calls of one gateway
-// on one vault, in the frames of package protocol.
+// on one vault, in the frames of package protocol; or one call, with [Once].
 package resident
 
 import (
@@ -22,19 +22,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Call is one command line with its streams.
+// Call is one request, with what it is carried out with.
 type Call struct {
-	Ctx            context.Context
-	Args           []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Changes        func() // called when the call begins to change files; nil tells no caller
+	Ctx      context.Context
+	Request  protocol.Request
+	Input    io.Reader // the value of the parameter Request.Input
+	Output   io.Writer
+	Progress func(protocol.Progress) // nil tells no caller
+	Changes  func()                  // called when the call begins to change files; nil tells no caller
 }
 
 // Worker answers the calls of one gateway on one vault, several at once.
 type Worker struct {
 	host       *call.Host
-	perform    func(Call) int // answers one command line and returns the exit status
+	perform    func(Call) protocol.Reply
 	folder     string
 	out        *outlet
 	exitStatus chan int // the exit status, once the worker has to end
@@ -46,7 +47,7 @@ type Worker struct {
 
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
-func New(h *call.Host, perform func(Call) int, folder string, stdout io.Writer) *Worker {
+func New(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident, h.Kept = true, &answer.Store{}
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
@@ -75,34 +76,39 @@ func (w *Worker) Serve(stdin io.Reader) int {
 		w.host.Confine(folder, true)
 	}
 	in := protocol.NewReader(pollable(stdin))
-	if err := w.handshake(in); err != nil {
+	if _, err := w.handshake(in); err != nil {
 		said := answer.Explain(err)
 		return said.Print(w.out.to)
+	}
+	if err := w.out.write(nil); err != nil {
+		return answer.ExitFailed // the reader has gone
 	}
 	go func() { w.end(w.listen(in)) }()
 	return <-w.exitStatus
 }
 
-// handshake waits for the greeting of the gateway and returns it. A gateway of
-// another version is told ours, and will not send anything else.
-func (w *Worker) handshake(in *protocol.Reader) error {
-	refusal := answer.Misuse("%s is for the gateway to use, which must send a greeting first.", call.WorkerSwitch)
+// handshake waits for the greeting of the gateway, and returns it with what is sent next. A gateway of
+// another version is told ours, and will not ask such a worker.
+func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
+	refusal := answer.Misuse("%s and %s are for the gateway to use, which must send a greeting first.", call.WorkerSwitch, call.OnceSwitch)
 	first, err := in.Next()
 	if err != nil {
-		return refusal
+		return 0, refusal
 	}
-	if _, err := protocol.ParseHello(first); err != nil {
-		return refusal
+	theirs, err := protocol.ParseHello(first)
+	if err != nil {
+		return 0, refusal
 	}
 	folder, err := filepath.Abs(w.folder)
 	if err != nil {
-		return answer.ErrVaultNotFound
+		return 0, answer.ErrVaultNotFound
 	}
 	hello, ok := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder})
 	if !ok {
-		return answer.ErrVaultNotFound
+		return 0, answer.ErrVaultNotFound
 	}
-	return w.out.write(hello)
+	w.out.hold(hello)
+	return theirs.Version, nil
 }
 
 // end has the worker end with a status; only the first one counts.
@@ -145,7 +151,7 @@ func (w *Worker) take(f protocol.Frame) error {
 		}
 		j := newJob(f.ID, q, w.out)
 		w.open[f.ID] = j
-		if !q.Input {
+		if !j.waiting {
 			go w.run(j)
 		}
 		return nil
@@ -164,7 +170,7 @@ func (w *Worker) take(f protocol.Frame) error {
 		}
 		if j != nil && j.waiting {
 			j.waiting = false
-			go w.answer(j, protocol.End{Status: answer.ExitFailed, Unrun: true})
+			go w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true})
 		}
 	case protocol.KindMore:
 		if j != nil {
@@ -176,47 +182,46 @@ func (w *Worker) take(f protocol.Frame) error {
 	return nil
 }
 
-// run answers one request. A panic is answered as the crash of a process of one call, and ends
+// run answers one request, and returns its exit status. A panic is answered as the crash of a process of one call, and ends
 // the worker, because its state is not trusted.
-func (w *Worker) run(j *job) {
+func (w *Worker) run(j *job) (status int) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			text := fmt.Sprintf("panic: %v\n\n%s", reason, debug.Stack())
-			_ = j.out.piece(protocol.KindStderr, j.id, []byte(text)) // the end after it fails in the same way
-			w.answer(j, protocol.End{Status: answer.ExitMisuse, Last: true})
-			w.end(answer.ExitMisuse)
+			w.answer(j, protocol.Reply{Status: answer.ExitMisuse, Last: true, Panic: fmt.Sprintf("panic: %v\n\n%s", reason, debug.Stack())})
+			status = answer.ExitMisuse
+			w.end(status)
 		}
 	}()
 	if w.host.FolderMoved() {
 		// The path leads to another folder: another worker has to open it.
-		w.answer(j, protocol.End{Status: answer.ExitFailed, Unrun: true, Last: true})
+		w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true, Last: true})
 		w.end(answer.ExitDone)
-		return
+		return answer.ExitFailed
 	}
-	stdout := printers.Get().(*bufio.Writer)
-	stdout.Reset(jobStream{j, protocol.KindStdout})
-	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), bytes.NewReader(j.input), stdout, j.stderr(), func() {
-		_ = w.out.write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: j.id})) // the end of the answer fails in the same way
-	}})
-	stdout.Reset(nil)
-	printers.Put(stdout)
-	w.answer(j, protocol.End{Status: uint8(status), Last: w.host.VaultMissing})
+	output := printers.Get().(*bufio.Writer)
+	output.Reset(j)
+	reply := w.perform(Call{Ctx: j.ctx, Request: j.request, Input: bytes.NewReader(j.input), Output: output, Progress: j.tell, Changes: j.changes})
+	output.Reset(nil)
+	printers.Put(output)
+	reply.Last = w.host.VaultMissing
+	w.answer(j, reply)
 	if w.host.VaultMissing {
 		w.end(answer.ExitDone)
 	}
+	return int(reply.Status)
 }
 
 // answer ends a request. Its number is free before the gateway can know that
 // it is.
-func (w *Worker) answer(j *job, end protocol.End) {
+func (w *Worker) answer(j *job, reply protocol.Reply) {
 	w.mu.Lock()
 	delete(w.open, j.id)
-	if len(w.open) == 0 {
+	if len(w.open) == 0 && w.rest != nil {
 		w.rest.Reset(restAfter)
 	}
 	w.mu.Unlock()
 	j.cancel()
-	if err := w.out.end(j.id, end); err != nil {
+	if err := w.out.end(j.id, reply); err != nil {
 		w.end(answer.ExitFailed) // the reader has gone
 	}
 }
@@ -228,14 +233,14 @@ type outlet struct {
 	held []byte
 }
 
-// piece sends bytes of one stream. It holds back what is little, for the end of
+// piece sends bytes of an answer. It holds back what is little, for the end of
 // the answer to go with it.
-func (o *outlet) piece(kind protocol.Kind, id uint32, text []byte) error {
+func (o *outlet) piece(id uint32, text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for rest := text; len(rest) > 0; {
 		n := min(len(rest), protocol.MaxChunk)
-		o.held = protocol.Append(o.held, protocol.Frame{Kind: kind, ID: id, Payload: rest[:n]})
+		o.held = protocol.Append(o.held, protocol.Frame{Kind: protocol.KindOutput, ID: id, Payload: rest[:n]})
 		rest = rest[n:]
 		if len(o.held) >= protocol.MaxChunk {
 			if err := o.flush(); err != nil {
@@ -246,11 +251,18 @@ func (o *outlet) piece(kind protocol.Kind, id uint32, text []byte) error {
 	return nil
 }
 
-func (o *outlet) end(id uint32, end protocol.End) error {
+func (o *outlet) end(id uint32, reply protocol.Reply) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.held = protocol.AppendEnd(o.held, id, end)
+	o.held = protocol.AppendReply(o.held, id, reply)
 	return o.flush()
+}
+
+// hold keeps a text, which goes with the next one that is sent.
+func (o *outlet) hold(text []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = append(o.held, text...)
 }
 
 // write sends a text, after what was held back.
@@ -275,7 +287,7 @@ const maxInput = disk.MaxNote + 1
 // worker's listener until it runs, and then to the goroutine that runs it.
 type job struct {
 	id      uint32
-	words   []string
+	request protocol.Request
 	input   []byte
 	waiting bool            // for the rest of its input
 	ctx     context.Context // ends when the request is cancelled or answered
@@ -287,7 +299,7 @@ type job struct {
 }
 
 func newJob(id uint32, q protocol.Request, out *outlet) *job {
-	j := &job{id: id, words: q.Words, out: out, waiting: q.Input, more: make(chan struct{})}
+	j := &job{id: id, request: q, out: out, waiting: q.Input != "", more: make(chan struct{})}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -323,35 +335,34 @@ func (j *job) window(size int) (int, error) {
 // its own.
 var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
 
-func (j *job) stderr() io.Writer { return jobStream{j, protocol.KindStderr} }
-
 var errCancelled = errors.New("nobody waits for this answer")
 
-// jobStream is one of the two streams of a job.
-type jobStream struct {
-	job  *job
-	kind protocol.Kind
-}
-
-// Flush sends what was written and is held back for the end of the answer.
-func (s jobStream) Flush() error { return s.job.out.write(nil) }
-
-func (s jobStream) Write(text []byte) (int, error) {
-	if s.job.ctx.Err() != nil {
+// Write prints a piece of the answer.
+func (j *job) Write(text []byte) (int, error) {
+	if j.ctx.Err() != nil {
 		return 0, errCancelled // the copying of a long note ends here
 	}
 	for rest := text; len(rest) > 0; {
-		n := len(rest)
-		if s.kind == protocol.KindStdout {
-			var err error
-			if n, err = s.job.window(n); err != nil {
-				return 0, err
-			}
+		n, err := j.window(len(rest))
+		if err != nil {
+			return 0, err
 		}
-		if err := s.job.out.piece(s.kind, s.job.id, rest[:n]); err != nil {
+		if err := j.out.piece(j.id, rest[:n]); err != nil {
 			return 0, err
 		}
 		rest = rest[n:]
 	}
 	return len(text), nil
+}
+
+// tell sends the progress of the request at once.
+func (j *job) tell(p protocol.Progress) {
+	if j.ctx.Err() == nil {
+		_ = j.out.write(protocol.AppendProgress(nil, j.id, p)) // the end of the answer fails in the same way
+	}
+}
+
+// changes tells that the request begins to change files.
+func (j *job) changes() {
+	_ = j.out.write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: j.id})) // the end of the answer fails in the same way
 }

@@ -1,0 +1,202 @@
+// Package asking plays the embedded program in tests, where it is started for one call, and writes
+// what it is asked as words: those that a person types, with others of the same kind for what
+// only the gateway asks.
+package asking
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+)
+
+// Process is the embedded program, started for one call.
+type Process struct {
+	Request protocol.Request
+	Input   string // the value of the parameter Request.Input
+	out     io.Writer
+}
+
+// IsOnce reports whether arguments start the embedded program for one call.
+func IsOnce(args []string) bool {
+	return len(args) == 3 && args[0] == "vault" && args[2] == "--once"
+}
+
+// Once greets the gateway as the program for a folder, and takes its request.
+func Once(folder string, in io.Reader, out io.Writer) (*Process, error) {
+	p, read := &Process{out: out}, protocol.NewReader(in)
+	first, err := read.Next()
+	if err == nil {
+		_, err = protocol.ParseHello(first)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder})
+	if _, err = out.Write(hello); err != nil {
+		return nil, err
+	}
+	f, err := read.Next()
+	if err == nil {
+		p.Request, err = protocol.ParseRequest(f)
+	}
+	if err != nil || p.Request.Input == "" {
+		return p, err
+	}
+	var input bytes.Buffer
+	for {
+		f, err := read.Next()
+		if err != nil {
+			return nil, err
+		}
+		if f.Kind != protocol.KindInput {
+			return nil, fmt.Errorf("a frame of kind %d in place of input", f.Kind)
+		}
+		if len(f.Payload) == 0 {
+			p.Input = input.String()
+			return p, nil
+		}
+		input.Write(f.Payload)
+	}
+}
+
+// Write prints a piece of the answer.
+func (p *Process) Write(text []byte) (int, error) {
+	for piece := range slices.Chunk(text, protocol.MaxChunk) {
+		if _, err := p.out.Write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindOutput, ID: 1, Payload: piece})); err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
+}
+
+// Tell reports progress.
+func (p *Process) Tell(count protocol.Progress) {
+	_, _ = p.out.Write(protocol.AppendProgress(nil, 1, count))
+}
+
+// Reply ends the answer.
+func (p *Process) Reply(r protocol.Reply) { _, _ = p.out.Write(protocol.AppendReply(nil, 1, r)) }
+
+var (
+	tasks     = [...]string{protocol.Plan: "--plan", protocol.Begin: "--begin", protocol.End: "--end"}
+	addresses = [...]string{protocol.AddressesAsk: "ask", protocol.AddressesLog: "log"}
+)
+
+// Words writes a request as a command line, without the folder. Two requests have the same only if
+// they are the same.
+func Words(q protocol.Request) (words []string) {
+	valued := func(name, value string) {
+		if value != "" {
+			words = append(words, name, value)
+		}
+	}
+	set := func(name string, is bool) {
+		if is {
+			words = append(words, name)
+		}
+	}
+	switch q.Ask {
+	case protocol.AskKept:
+		return []string{"--kept", q.Kept.ID, strconv.Itoa(q.Kept.From), strconv.Itoa(q.Kept.Bytes)}
+	case protocol.AskNarrowed:
+		return append([]string{"--narrowed"}, q.Args...)
+	case protocol.AskMarked:
+		return append([]string{"--marked"}, q.Args...)
+	}
+	valued("--stdin", q.Input)
+	set("--write", q.Write.Allowed)
+	set(tasks[q.Write.Task], q.Write.Task != protocol.Whole)
+	valued("--change", q.Write.Entry)
+	valued("--expect", q.Write.Expect)
+	valued("--caller", q.Write.Caller)
+	valued("--client", q.Write.Client)
+	valued("--batch", q.Write.Batch)
+	valued("--addresses", addresses[q.Write.Addresses])
+	set("--sparing", q.Write.Sparing)
+	valued("--approved", q.Write.Approved)
+	set("--compact", q.Want.Compact)
+	valued("--unless", q.Want.Unless)
+	if part := q.Want.Part; part.Bytes > 0 {
+		size := strconv.Itoa(part.Bytes)
+		if part.Lines {
+			size = "lines:" + size
+		}
+		words = append(words, "--part", size)
+	}
+	set("--facts", q.Want.Facts)
+	if q.Vault != nil {
+		words = append(words, "vault="+*q.Vault)
+	}
+	return append(append(words, q.Command), q.Args...)
+}
+
+// Split takes from the switches before a command those that only the gateway has, which set changes a
+// request to. The rest is a command line, without the folder; of a question about notes it is nothing.
+func Split(words []string) (set func(*protocol.Request), rest []string) {
+	var sets []func(*protocol.Request)
+	add := func(one func(*protocol.Request)) { sets = append(sets, one) }
+	set = func(q *protocol.Request) {
+		for _, one := range sets {
+			one(q)
+		}
+	}
+	for len(words) > 0 {
+		value := ""
+		if len(words) > 1 {
+			value = words[1]
+		}
+		used := 2
+		switch words[0] {
+		case "--caller":
+			add(func(q *protocol.Request) { q.Write.Caller = value })
+		case "--client":
+			add(func(q *protocol.Request) { q.Write.Client = value })
+		case "--batch":
+			add(func(q *protocol.Request) { q.Write.Batch = value })
+		case "--addresses":
+			add(func(q *protocol.Request) { q.Write.Addresses = protocol.Addresses(slices.Index(addresses[:], value)) })
+		case "--begin", "--end":
+			task := protocol.Task(slices.Index(tasks[:], words[0]))
+			add(func(q *protocol.Request) { q.Write.Task = task })
+			used = 1
+		case "--sparing":
+			add(func(q *protocol.Request) { q.Write.Sparing = true })
+			used = 1
+		case "--unless":
+			add(func(q *protocol.Request) { q.Want.Unless = value })
+		case "--part":
+			number, lines := strings.CutPrefix(value, "lines:")
+			size, _ := strconv.Atoi(number)
+			add(func(q *protocol.Request) { q.Want.Part = protocol.Part{Bytes: size, Lines: lines} })
+		case "--kept":
+			from, _ := strconv.Atoi(words[2])
+			size, _ := strconv.Atoi(words[3])
+			add(func(q *protocol.Request) {
+				q.Ask, q.Kept = protocol.AskKept, protocol.Kept{ID: value, From: from, Bytes: size}
+			})
+			return set, nil
+		case "--narrowed", "--marked":
+			ask, args := protocol.AskNarrowed, words[1:]
+			if words[0] == "--marked" {
+				ask = protocol.AskMarked
+			}
+			add(func(q *protocol.Request) { q.Ask, q.Args = ask, args })
+			return set, nil
+		case "--stdin", "--change", "--expect", "--approved":
+			used = min(used, len(words))
+			rest = append(rest, words[:used]...)
+		case "--facts", "--compact", "--write", "--plan":
+			rest, used = append(rest, words[0]), 1
+		default:
+			return set, append(rest, words...)
+		}
+		words = words[min(used, len(words)):]
+	}
+	return set, rest
+}
