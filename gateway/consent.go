@@ -149,12 +149,13 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	return q, nil
 }
 
-// digestOfQuestion binds an approval to the call, to the vault, to the caller, and to the
-// notes as they are: after another change the user has to see the call again.
+// digestOfQuestion binds an approval to the call, to the vault, to the caller with the generation
+// of its credentials, and to the notes as they are: after another change the user has to see the
+// call again.
 func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.Size]byte {
 	hash, write := listDigest()
 	call := digestOf(plan)
-	write("question", string(call[:]), g.identity(), q.Caller)
+	write("question", string(call[:]), g.identity(), q.Caller, g.admission.Generation())
 	for _, r := range plan.routes {
 		write(r.program.Backend(), r.call.Vault())
 	}

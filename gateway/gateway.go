@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,7 +160,7 @@ func New(c Config) *Gateway {
 		admission: admission.New(c.Agent, c.Limits, c.Disabled, ownerfiles.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
 		answers: paging.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
-	g.admission.OnRestore(func() {
+	g.admission.OnRenewal(func() {
 		g.answers.Clear()
 		g.consent.Void(c.Agent)
 	})
@@ -238,6 +239,15 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 	if tightened { // a file that was saved without a change voids no cursor
 		g.answers.Clear()
 	}
+}
+
+// Ended reports whether the agent of the calls has no rights any more: it was revoked, has expired,
+// or is not defined.
+func (g *Gateway) Ended() bool {
+	if g.admission.IsRevoked() {
+		return true
+	}
+	return !slices.ContainsFunc(g.vaults, func(d *vaultGateway) bool { return !d.rules.Ended() })
 }
 
 // Load counts the calls. Those that wait for approval are neither running nor waiting.

@@ -77,12 +77,17 @@ func (g *vaultGateway) answerUnder(key string, digest keyDigest) (kept *journal.
 	return kept, append([]byte{}, answer...), nil // not nil, whatever it is
 }
 
-// scoped returns a key as the journal has it: each agent has keys of its own.
+// scoped returns a key as the journal has it: each agent has keys of its own, and none of an earlier
+// generation of its credentials.
 func (g *vaultGateway) scoped(key string) string {
 	if g.agent == "" || key == "" {
 		return key
 	}
-	return g.agent + "\x1e" + key
+	owner := g.agent
+	if generation := g.admission.Generation(); generation != "" {
+		owner += "\x1e" + generation
+	}
+	return owner + "\x1e" + key
 }
 
 // claim returns the first answer under a key of a caller, or the claim of it. The error is a

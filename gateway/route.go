@@ -188,13 +188,9 @@ func digest(items ...string) [sha256.Size]byte {
 // boundTo binds a digest to the sender of the request, so that no other one gets the answer:
 // to the session and to the name of the client, because over standard input and output every
 // client is the only caller of its server. The sessions of one agent are one sender: its client may
-// have lost the connection. One that was revoked and restored is another sender.
+// have lost the connection.
 func (g *shared) boundTo(req Request, call [sha256.Size]byte) [sha256.Size]byte {
-	sender := cmp.Or(g.agent, req.Caller)
-	if restored := g.admission.Restored(); g.agent != "" && restored != (time.Time{}).UnixNano() {
-		sender += fmt.Sprintf("/%d", restored)
-	}
-	return digest("key", sender, req.Client, string(call[:]))
+	return digest("key", cmp.Or(g.agent, req.Caller), req.Client, string(call[:]))
 }
 
 // notKept begins the notice of a change that undo cannot take back.

@@ -53,6 +53,12 @@ func (a Agents) InForce(name string, server, vault Policy, known ...string) Poli
 	return p
 }
 
+// HasRightsAt reports whether the agent has rights at a time: it has not expired, and managed settings
+// do not end it.
+func (a Agent) HasRightsAt(now time.Time) bool {
+	return a.Ended == "" && (a.Expires.IsZero() || now.Before(a.Expires))
+}
+
 // MayUse reports whether the agent may use the vault that has one of the names.
 func (a Agent) MayUse(known ...string) bool {
 	return a.Vaults == nil || slices.ContainsFunc(a.Vaults, func(name string) bool { return name != "" && slices.Contains(known, name) })

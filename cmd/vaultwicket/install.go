@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/oversight"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -125,6 +126,9 @@ func agentOfEntry(ctx context.Context, std terminal.Streams, o *clients.Options,
 			lines = append(lines, `confirm = "writes"`)
 		}
 		file, added, err := f.DefineAgent(std, o.Agent, append(lines, rules...))
+		if err == nil && added {
+			err = oversight.Forget(std, o.Agent)
+		}
 		switch {
 		case err != nil:
 			return err

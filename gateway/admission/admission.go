@@ -40,15 +40,17 @@ type Controller struct {
 	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
 
-	mu        sync.Mutex
-	limits    Limits
-	callers   map[string]*rate.Limiter
-	minute    *rate.Limiter                       // of mutations
-	hour      *rate.Limiter                       // of mutations
-	followed  map[*context.CancelFunc]func() bool // calls that end when the agent does, see Follow
-	restored  atomic.Int64                        // when the agent was, see begin
-	restoring sync.Mutex
-	void      func() // see OnRestore
+	mu       sync.Mutex
+	limits   Limits
+	callers  map[string]*rate.Limiter
+	minute   *rate.Limiter                        // of mutations
+	hour     *rate.Limiter                        // of mutations
+	followed map[*context.CancelFunc]followedCall // calls that end when the agent does, see Follow
+
+	standings  *Standings
+	generation atomic.Pointer[string] // of the credentials of the agent, see begin
+	renewing   sync.Mutex
+	void       func() // see OnRenewal
 
 	looking bool // a look at the agent is due
 }
@@ -57,14 +59,15 @@ type Controller struct {
 // refused while it is paused or revoked. disabled refuses every call, state is the folder of the
 // file that pauses, "" where nothing can be paused, and timeout the time limit of a call.
 func New(agent string, l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]func() bool{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	a := &Controller{agent: agent, state: state, timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, followed: map[*context.CancelFunc]followedCall{}, standings: NewStandings(state), minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	a.void = func() {}
-	restored := time.Time{}
-	if agent != "" && state != "" {
-		_, restored, _ = revocation(state, agent)
+	generation := ""
+	if agent != "" {
+		known, _ := a.standings.Of(agent) // where that cannot be told, nothing is allowed
+		generation = known.Generation
 	}
-	a.restored.Store(restored.UnixNano())
+	a.generation.Store(&generation)
 	if state != "" {
 		a.pauseFile = PauseFile(state)
 	}

@@ -46,11 +46,10 @@ func TestOneAgentIsPausedOrRevoked(t *testing.T) {
 	was, err := Resume(state, "cursor")
 	assert.That(t, was && err == nil, "%v, %v", was, err)
 	check("revoked", "agent_denied")
-	was, err = RestoreAgent(state, "cursor")
-	assert.That(t, was && err == nil, "%v, %v", was, err)
-	check("restored", "")
-	was, err = RestoreAgent(state, "cursor")
-	assert.That(t, !was && err == nil, "%v, %v", was, err)
+	must(RenewAgent(state, "cursor"))
+	check("renewed", "")
+	must(RenewAgent(state, "cursor"))
+	check("renewed again", "")
 	must(os.RemoveAll(state))
 	must(os.WriteFile(state, nil, 0o600))
 	assert.Equal(t, codeOf(cursor.Open()), failure.CodeState, "without a state folder")
@@ -128,4 +127,57 @@ func TestResumeSaysWhetherItWasPaused(t *testing.T) {
 	require.NoError(t, Pause(state, "", time.Now()))
 	was, err = Resume(state, "")
 	assert.That(t, was && err == nil && PausedSince(state) == nil, "%v, %v after a pause", was, err)
+}
+
+// Each renewal, and each revocation, ends what came before, also in a process that is running.
+func TestEachRenewalIsAnotherGeneration(t *testing.T) {
+	state := t.TempDir()
+	standings, voided := NewStandings(state), 0
+	a := New("cursor", Limits{}, false, state, nil)
+	a.OnRenewal(func() { voided++ })
+	seen := map[string]bool{"": true}
+	assert.Equal(t, a.Generation(), "", "at first")
+	for i, change := range []func() error{
+		func() error { return RenewAgent(state, "cursor") },
+		func() error { return RenewAgent(state, "cursor") },
+		func() error {
+			return errors.Join(RevokeAgent(state, "cursor", time.Now()), RenewAgent(state, "cursor"))
+		},
+	} {
+		require.NoError(t, change())
+		require.NoError(t, a.Open())
+		known, err := standings.Of("cursor")
+		require.NoError(t, err)
+		assert.That(t, !known.Revoked, "change %d: revoked", i)
+		assert.That(t, !known.Since.IsZero(), "change %d: it has no time", i)
+		assert.That(t, !seen[known.Generation], "change %d: the generation %q again", i, known.Generation)
+		seen[known.Generation] = true
+		assert.Equal(t, a.Generation(), known.Generation, "change %d: of the calls", i)
+		assert.Equal(t, voided, i+1, "change %d: times that what the agent had was voided", i)
+	}
+	assert.Equal(t, New("cursor", Limits{}, false, state, nil).Generation(), a.Generation(), "of a server that is started later")
+	other, err := standings.Of("other")
+	assert.That(t, err == nil && other == Standing{}, "another agent: %+v, %v", other, err)
+	require.NoError(t, os.Chmod(agentRevokedFile(state, "cursor"), 0o644))
+	_, err = standings.Of("cursor")
+	assert.NoError(t, err, "a mark that was seen before")
+	assert.Equal(t, codeOf(New("cursor", Limits{}, false, state, nil).Open()), failure.CodeState, "a mark that others can read")
+}
+
+// A call that was made with the credentials of before ends soon after they were renewed.
+func TestACallEndsWithItsCredentials(t *testing.T) {
+	state := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		a := New("cursor", Limits{}, false, state, nil)
+		before, end := a.Follow(t.Context(), func() bool { return false })
+		defer end()
+		require.NoError(t, RevokeAgent(state, "cursor", time.Now()))
+		require.NoError(t, RenewAgent(state, "cursor")) // sooner than anything has looked
+		time.Sleep(2 * lookAgain)
+		assert.That(t, errors.Is(before.Err(), context.Canceled), "it goes on")
+		after, end := a.Follow(t.Context(), func() bool { return false })
+		defer end()
+		time.Sleep(10 * time.Second)
+		assert.NoError(t, after.Err(), "a call that was made later")
+	})
 }

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -116,28 +118,28 @@ func agentPauseFile(state, agent string) string {
 
 func agentRevokedFile(state, agent string) string { return filepath.Join(state, "revoked."+agent) }
 
-// RevokeAgent takes all rights from an agent, as [Pause] does, until [RestoreAgent].
+// RevokeAgent takes all rights from an agent, as [Pause] does, until [RenewAgent].
 func RevokeAgent(state, agent string, now time.Time) error {
-	if revoked, _, err := revocation(state, agent); revoked || err != nil {
+	known, err := StandingOf(state, agent)
+	if known.Revoked || err != nil {
 		return err
 	}
 	return replaceMark(agentRevokedFile(state, agent), now.UTC().Format(time.RFC3339)+"\n")
 }
 
-// restoredSize is the size of the file of an agent that was revoked and has rights again. Any other
-// file revokes it, also an empty one, as on a full disk.
-const restoredSize = 64
+// renewedSize is the size of the file of an agent whose credentials were renewed. Any other file
+// revokes the agent, also an empty one, as on a full disk.
+const renewedSize = 64
 
-// revocation reports whether an agent is revoked, and when it was restored last, zero for never.
-func revocation(state, agent string) (revoked bool, restored time.Time, err error) {
-	info, err := lookAt(agentRevokedFile(state, agent))
-	switch {
-	case info == nil:
-		return false, restored, err
-	case info.Mode().IsRegular() && info.Size() == restoredSize:
-		return false, info.ModTime(), nil
+// RenewAgent begins a new generation of the credentials of an agent, and ends its revocation. What
+// the agent had before, such as grants, questions, cursors and keys, it has no more.
+func RenewAgent(state, agent string) error {
+	err := replaceMark(agentRevokedFile(state, agent), fmt.Sprintf("%-*s\n", renewedSize-1, "renewed "+rand.Text()))
+	known, looked := StandingOf(state, agent)
+	if err == nil && known.Revoked {
+		err = errors.New("the disk is full")
 	}
-	return true, restored, nil
+	return errors.Join(err, looked)
 }
 
 // replaceMark creates or replaces a file, which counts by its name and size.
@@ -152,26 +154,80 @@ func replaceMark(name, text string) error {
 	return errors.Join(file.Close(), os.Rename(file.Name(), name))
 }
 
-// RestoreAgent ends the revocation of an agent. was says whether there was one. What the agent had
-// before, such as questions, permissions for folders, cursors and keys, it has no more.
-func RestoreAgent(state, agent string) (was bool, err error) {
-	if was, _, err = revocation(state, agent); !was || err != nil {
-		return was, err
+// Standing is what the user has decided about the credentials of an agent.
+type Standing struct {
+	// Revoked says that none of them counts.
+	Revoked bool
+	// Generation names those that count: what is bound to another one is void. It is "" for an agent
+	// whose credentials were never renewed.
+	Generation string
+	// Since is when the generation began, zero for never.
+	Since time.Time
+}
+
+// StandingOf returns the standing of an agent. The error says why that cannot be told; it names no
+// path.
+func StandingOf(state, agent string) (Standing, error) { return NewStandings(state).Of(agent) }
+
+// Standings look up the standings of agents. They remember what the files say, so that looking
+// again at one that has not changed is one system call. They are safe for concurrent use.
+type Standings struct {
+	state string
+
+	mu    sync.Mutex
+	known map[string]knownStanding
+}
+
+type knownStanding struct {
+	mark     fs.FileInfo
+	standing Standing
+}
+
+// NewStandings returns the standings in a state folder, "" for one in which no agent is revoked.
+func NewStandings(state string) *Standings {
+	return &Standings{state: state, known: map[string]knownStanding{}}
+}
+
+// Of returns the standing of an agent as it is now. The error is that of [StandingOf].
+func (s *Standings) Of(agent string) (Standing, error) {
+	if s.state == "" {
+		return Standing{}, nil
 	}
-	err = replaceMark(agentRevokedFile(state, agent), fmt.Sprintf("%-*s\n", restoredSize-1, "restored"))
-	if still, _, looked := revocation(state, agent); err == nil && (still || looked != nil) {
-		err = errors.Join(errors.New("the disk is full"), looked)
+	name := agentRevokedFile(s.state, agent)
+	mark, err := lookAt(name)
+	if mark == nil {
+		return Standing{}, err
 	}
-	return true, err
+	if !mark.Mode().IsRegular() || mark.Size() != renewedSize {
+		return Standing{Revoked: true}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, found := s.known[agent]; found && isSameMark(last.mark, mark) {
+		return last.standing, nil
+	}
+	text, err := ownerfiles.Read(name, renewedSize)
+	if err != nil {
+		return Standing{}, errors.New("the mark of the agent cannot be read")
+	}
+	standing := Standing{Generation: strings.TrimSpace(string(text)), Since: mark.ModTime()}
+	s.known[agent] = knownStanding{mark, standing}
+	return standing, nil
+}
+
+// isSameMark reports whether a file is the one that was seen before: each renewal makes another.
+func isSameMark(before, now fs.FileInfo) bool {
+	return os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
 }
 
 // AgentState reports whether an agent is paused, and whether it is revoked. The error says why
 // that cannot be told; it names no path.
 func AgentState(state, agent string) (paused, revoked bool, err error) {
-	if revoked, _, err = revocation(state, agent); err == nil {
+	known, err := StandingOf(state, agent)
+	if err == nil {
 		paused, err = isThere(agentPauseFile(state, agent))
 	}
-	return paused, revoked, err
+	return paused, known.Revoked, err
 }
 
 // agentOpen refuses every call of an agent that is paused or revoked.
@@ -179,61 +235,83 @@ func (a *Controller) agentOpen() error {
 	if a.agent == "" || a.state == "" {
 		return nil
 	}
-	revoked, restored, err := revocation(a.state, a.agent)
+	standing, err := a.standings.Of(a.agent)
 	paused := false
 	if err == nil {
 		paused, err = isThere(agentPauseFile(a.state, a.agent))
 	}
-	if err == nil && !revoked {
-		a.begin(restored)
+	if err == nil && !standing.Revoked {
+		a.begin(standing.Generation)
 	}
 	switch {
 	case err != nil:
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
 			"cannot tell whether the agent is paused: state folder: %v", err)
-	case revoked:
-		return failure.New(failure.CodeAgent, `the user can give it a new token with "vaultwicket agent rotate"`, "agent %q: the agent was revoked", a.agent)
+	case standing.Revoked:
+		return failure.New(failure.CodeAgent, `the user can give it a new token with "vaultwicket agent rotate"`, "agent %q: %s", a.agent, Revoked)
 	case paused:
 		return failure.New(failure.CodePaused, `the user can resume it with "vaultwicket resume --agent"`, "agent %q is paused", a.agent)
 	}
 	return nil
 }
 
-// begin has what the agent had before voided, once, if it was restored since.
-func (a *Controller) begin(restored time.Time) {
-	if a.restored.Load() == restored.UnixNano() {
+// Revoked says why an agent has no rights that the user has revoked.
+const Revoked = "the agent was revoked"
+
+// IsRevoked reports whether the agent of the calls is revoked. It is also if that cannot be told.
+func (a *Controller) IsRevoked() bool {
+	if a.agent == "" || a.state == "" {
+		return false
+	}
+	standing, err := a.standings.Of(a.agent)
+	return standing.Revoked || err != nil
+}
+
+// begin has what the agent had in an earlier generation of its credentials voided, once.
+func (a *Controller) begin(generation string) {
+	if *a.generation.Load() == generation {
 		return
 	}
-	a.restoring.Lock() // other calls wait until it is void
-	defer a.restoring.Unlock()
-	if a.restored.Load() != restored.UnixNano() {
+	a.renewing.Lock() // other calls wait until it is void
+	defer a.renewing.Unlock()
+	if *a.generation.Load() != generation {
 		a.void()
-		a.restored.Store(restored.UnixNano())
+		a.generation.Store(&generation)
 	}
 }
 
-// OnRestore has void called when the agent of the calls was revoked and has rights again. It is for
+// OnRenewal has void called when the credentials of the agent of the calls were renewed. It is for
 // the one that made the controller, before its first call.
-func (a *Controller) OnRestore(void func()) { a.void = void }
+func (a *Controller) OnRenewal(void func()) { a.void = void }
 
-// Restored tells the times apart between which an agent was revoked and restored.
-func (a *Controller) Restored() int64 { return a.restored.Load() }
+// Generation names the credentials of the agent of the calls that count, see [Standing]. It is ""
+// where no agent is defined.
+func (a *Controller) Generation() string { return *a.generation.Load() }
 
 // lookAgain is the time between two looks at whether an agent may go on.
 const lookAgain = 200 * time.Millisecond
 
+// followedCall is a call that ends with the rights of its agent.
+type followedCall struct {
+	generation string // of the credentials with which it was made
+	ended      func() bool
+}
+
 // Follow returns a context that is cancelled soon after the agent of the calls is paused or
-// revoked, or ended reports that its rights have. Without an agent it is cancelled by cancel
+// revoked, its credentials are renewed, or ended reports that its rights have. Without an agent it is cancelled by cancel
 // alone. The caller calls cancel.
 func (a *Controller) Follow(ctx context.Context, ended func() bool) (followed context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
 	if a.agent == "" {
 		return ctx, stop
 	}
+	if standing, err := a.standings.Of(a.agent); err == nil && !standing.Revoked {
+		a.begin(standing.Generation) // or the call would end with the generation of an earlier one
+	}
 	call := &stop
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.followed[call] = ended; !a.looking { // one timer for all calls: each new one wakes a thread
+	if a.followed[call] = (followedCall{a.Generation(), ended}); !a.looking { // one timer for all calls: each new one wakes a thread
 		a.looking = true
 		time.AfterFunc(lookAgain, a.look)
 	}
@@ -249,10 +327,11 @@ func (a *Controller) Follow(ctx context.Context, ended func() bool) (followed co
 // any.
 func (a *Controller) look() {
 	closed := a.agentOpen() != nil
+	generation := a.Generation()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for stop, ended := range a.followed {
-		if closed || ended() {
+	for stop, call := range a.followed {
+		if closed || call.generation != generation || call.ended() {
 			(*stop)()
 		}
 	}

@@ -76,6 +76,10 @@ func (s *Store) Set(agent string, now time.Time) (token string, err error) {
 
 // Remove removes the token of an agent. had says whether it had one.
 func (s *Store) Remove(agent string) (had bool, err error) {
+	list, err := s.List()
+	if err != nil || !slices.ContainsFunc(list, func(t Token) bool { return t.Agent == agent }) {
+		return false, err
+	}
 	err = s.change(func(list []Token) []Token {
 		kept := slices.DeleteFunc(slices.Clone(list), func(t Token) bool { return t.Agent == agent })
 		had = len(kept) < len(list)

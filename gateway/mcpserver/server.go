@@ -95,7 +95,7 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 		return err
 	}
 	transport.Server, transport.Log, transport.Grace = s, s.Log, c.Grace
-	transport.Ready = c.Gateway.Admits
+	transport.Ready, transport.TokenEnded = c.Gateway.Admits, c.Gateway.Ended
 	// The servers of agents, each with the tools of its policy, are made when their agents first call.
 	var mu sync.Mutex
 	servers := map[served]*wire.Server{}
@@ -126,7 +126,7 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 			}
 			servers[key] = s
 		}
-		return streamable.Holder{Server: s, Identity: holder.Identity}, nil
+		return streamable.Holder{Server: s, Identity: holder.Identity, Ended: holder.Gateway.Ended}, nil
 	}
 	ended := transport.Ended
 	transport.Ended = func(caller string) {

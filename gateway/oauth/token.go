@@ -62,7 +62,9 @@ type Token struct {
 	Scopes   []string
 	// Holder is the same for all tokens of a user of the issuer. The client does not matter: some
 	// register anew when they ask for more scopes, and go on with their session.
-	Holder  [sha256.Size]byte
+	Holder [sha256.Size]byte
+	// Issued is when the issuer issued it, zero where it does not say.
+	Issued  time.Time
 	expires time.Time
 }
 
@@ -156,6 +158,7 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		}
 		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
 		token.Subjects, token.expires = texts(all[v.Claim]), standard.Expiry.Time()
+		token.Issued = standard.IssuedAt.Time()
 		token.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
 	}
 	v.mu.Lock()

@@ -1,6 +1,7 @@
 package oversight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,7 +13,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/agents"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/oauth/signin"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -89,8 +93,16 @@ func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings
 }
 
 func (a agentAction) add(name string) error {
-	if a.made[name] != nil {
-		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: "make a new one with: vaultwicket agent rotate " + name}
+	_, defined := a.settings.Agents[name]
+	_, revoked, err := admission.AgentState(a.state, name)
+	rotate := "make a new one with: vaultwicket agent rotate " + name
+	switch {
+	case err != nil:
+		return stateUnknown(err)
+	case defined && revoked:
+		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is revoked", name), Advice: "give it a new token, which ends the revocation, with: vaultwicket agent rotate " + name}
+	case defined && a.made[name] != nil:
+		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: rotate}
 	}
 	first := len(a.settings.Agents) == 0
 	tier, mutations := tiers.V0, false // without a flag the least, whatever the server is allowed
@@ -108,6 +120,11 @@ func (a agentAction) add(name string) error {
 	if added {
 		terminal.Notef(a.std.Err, "added [agents.%s] with tier %s to %s", name, tier, terminal.Visible(file))
 	}
+	if added { // an earlier agent of this name has left nothing to it
+		if err := renew(a.state, name); err != nil {
+			return err
+		}
+	}
 	if added && first && name != "default" {
 		terminal.Notef(a.std.Err, "a server without --agent, and the token of the server itself, are now allowed nothing; define [agents.default] for them")
 	}
@@ -119,8 +136,8 @@ func (a agentAction) rotate(name string) error {
 	if _, defined := a.settings.Agents[name]; !defined {
 		return a.unknown(name)
 	}
-	if _, err := admission.RestoreAgent(a.state, name); err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "the agent stays revoked: "+err.Error(), "")
+	if err := renew(a.state, name); err != nil {
+		return err
 	}
 	return a.newToken(name)
 }
@@ -142,11 +159,8 @@ func (a agentAction) revoke(name string) error {
 	if _, known := a.made[name]; !known {
 		return a.unknown(name)
 	}
-	if err := admission.RevokeAgent(a.state, name, time.Now()); err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "not revoked: "+err.Error(), "")
-	}
-	if _, err := a.tokens.Remove(name); err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "the agent is revoked, and its token is still stored: "+err.Error(), "")
+	if err := revoke(a.state, name); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(a.std.Out, "agent %s is revoked: it has no rights until \"vaultwicket agent rotate %[1]s\"\n", name)
 	return err
@@ -158,23 +172,71 @@ func (a agentAction) remove(name string) error {
 	if _, defined := a.settings.Agents[name]; defined {
 		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is defined in the settings file", name), Advice: fmt.Sprintf("remove the table [agents.%s] first, or revoke the agent", name)}
 	}
-	had, err := a.tokens.Remove(name)
+	paused, revoked, err := admission.AgentState(a.state, name)
 	if err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
+		return stateUnknown(err)
 	}
-	revoked, err := admission.RestoreAgent(a.state, name)
-	if err != nil {
-		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
-	}
-	paused, err := admission.Resume(a.state, name)
+	had, err := endCredentials(a.state, name)
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
 	}
 	if !had && !revoked && !paused {
 		return a.unknown(name)
 	}
+	if err := renew(a.state, name); err != nil { // for another agent of this name
+		return err
+	}
+	if _, err := admission.Resume(a.state, name); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not removed: "+err.Error(), "")
+	}
 	_, err = fmt.Fprintf(a.std.Out, "agent %s is removed\n", name)
 	return err
+}
+
+// revoke takes all rights from an agent, and everything that it was given.
+func revoke(state, name string) error {
+	if err := admission.RevokeAgent(state, name, time.Now()); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "not revoked: "+err.Error(), "")
+	}
+	if _, err := endCredentials(state, name); err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "the agent is revoked, and its credentials are still stored: "+err.Error(), "")
+	}
+	return nil
+}
+
+// renew ends everything that an agent was given, and its revocation: it has the rights of its table
+// with what it is given from now on.
+func renew(state, name string) error {
+	if !ownerfiles.EnsureFolder(state) {
+		return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("state folder %q: %s", state, cmp.Or(ownerfiles.WhyUnsafe(state), "cannot be made")), "")
+	}
+	_, err := endCredentials(state, name)
+	if err == nil {
+		err = admission.RenewAgent(state, name)
+	}
+	if err != nil {
+		return terminal.Fail(terminal.ExitNotReady, "the credentials of the agent are not renewed: "+err.Error(), "")
+	}
+	return nil
+}
+
+// endCredentials removes what is stored for an agent: its token, what clients were granted by
+// signing in, and its questions with the approvals. had says whether there was a token or a grant.
+func endCredentials(state, name string) (had bool, err error) {
+	hadToken, err := agents.Open(state).Remove(name)
+	if err != nil {
+		return false, err
+	}
+	hadGrants, err := signin.OpenStore(state).RemoveAgent(name)
+	if err != nil {
+		return false, err
+	}
+	consent.New(state, nil).Void(name)
+	return hadToken || hadGrants, nil
+}
+
+func stateUnknown(err error) error {
+	return terminal.Fail(terminal.ExitNotReady, "cannot tell whether the agent is paused: "+err.Error(), "")
 }
 
 func (a agentAction) unknown(name string) error {
@@ -242,7 +304,7 @@ func (a agentAction) shown(name string) (ShownAgent, error) {
 	paused, revoked, err := admission.AgentState(a.state, name)
 	switch {
 	case err != nil:
-		return one, terminal.Fail(terminal.ExitNotReady, "cannot tell whether the agent is paused: "+err.Error(), "")
+		return one, stateUnknown(err)
 	case revoked:
 		one.State = "revoked"
 	case !defined:
@@ -268,15 +330,21 @@ func Agents(std terminal.Streams, f *settings.Flags, s settings.Settings) ([]Sho
 	return a.all()
 }
 
-// Revoke takes all rights from an agent, and its token.
+// Revoke takes all rights from an agent, and everything that it was given.
 func Revoke(std terminal.Streams, name string) error {
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err
 	}
-	if err := admission.RevokeAgent(state, name, time.Now()); err != nil {
-		return err
+	return revoke(state, name)
+}
+
+// Forget ends what an earlier agent of the name was given, for one that is new. Without a state
+// folder of the user there was none.
+func Forget(std terminal.Streams, name string) error {
+	state := ownerfiles.StateFolder(std.Getenv, "")
+	if ownerfiles.CheckFolder(state) != nil {
+		return nil
 	}
-	_, err = agents.Open(state).Remove(name)
-	return err
+	return renew(state, name)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway"
+	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/agents"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver"
@@ -65,9 +66,10 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	}
 	resource := streamable.Resource{URL: o.HTTP.PublicURL, Issuer: o.HTTP.Issuer, Scopes: policy.ScopeNames(policy.ScopeDestructive)}
 	owners := agentGateways(o)
+	standings := standingsOf(o)
 	var signIn *signin.Server
 	if o.HTTP.SignIn {
-		if signIn, err = openSignIn(o, owners); err != nil {
+		if signIn, err = openSignIn(o, owners, standings); err != nil {
 			return err
 		}
 		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
@@ -83,7 +85,7 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	if resource.Issuer != "" {
 		config.Resource = &resource
 	}
-	if c.HolderOf, err = holders(o, owners, signIn); err != nil {
+	if c.HolderOf, err = holders(o, owners, standings, signIn); err != nil {
 		return err
 	}
 	return mcpserver.ServeHTTP(ctx, c, config, func(url string) {
@@ -145,7 +147,12 @@ func agentGateways(o bootstrap.Opened) func(agent string) *gateway.Gateway {
 	}
 }
 
-func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway) (*signin.Server, error) {
+// standingsOf returns what the user has decided about the credentials of agents.
+func standingsOf(o bootstrap.Opened) *admission.Standings {
+	return admission.NewStandings(ownerfiles.StateFolder(o.Std.Getenv, ""))
+}
+
+func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway, standings *admission.Standings) (*signin.Server, error) {
 	state, err := settings.StateFolder(o.Std)
 	if err != nil {
 		return nil, err
@@ -153,8 +160,20 @@ func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway
 	if err := outsideVaults(o, "state folder", state); err != nil {
 		return nil, err
 	}
+	generation := func(agent string) (string, bool) {
+		known, err := standings.Of(agent)
+		return known.Generation, err == nil && !known.Revoked
+	}
+	grantable := func(name string) bool {
+		agent, defined := o.AgentsNow()[name]
+		_, counts := generation(name)
+		return defined && counts && agent.HasRightsAt(time.Now())
+	}
 	rights := func() (list []signin.Agent) {
 		for _, name := range slices.Sorted(maps.Keys(o.AgentsNow())) {
+			if !grantable(name) {
+				continue
+			}
 			g := gateways(name)
 			if g == nil {
 				continue
@@ -176,14 +195,15 @@ func openSignIn(o bootstrap.Opened, gateways func(agent string) *gateway.Gateway
 		return list
 	}
 	return signin.New(signin.Config{
-		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Style: ui.Stylesheet(),
+		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Grantable: grantable, Generation: generation, Style: ui.Stylesheet(),
 		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, bootstrap.Session(), ref) },
 		Store:    signin.OpenStore(state), Log: o.Log, Now: time.Now,
 	})
 }
 
-// holders returns what finds out whose a token is. An access token is its agent's within its scopes.
-func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
+// holders returns what finds out whose a token is. An access token is its agent's within its scopes, unless it
+// was issued before the credentials of the agent were renewed.
+func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, standings *admission.Standings, signIn *signin.Server) (func(ctx context.Context, token string) (mcpserver.Holder, error), error) {
 	state := ownerfiles.StateFolder(o.Std.Getenv, "")
 	if o.VaultAround(o.Std, state) != "" {
 		state = ""
@@ -241,8 +261,19 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 			o.Log.Warn("an access token does not belong to an agent", o.HTTP.Claim, excerpt.Short(strings.Join(verified.Subjects, ", ")))
 			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]"}
 		}
-		// One session is of one agent, also if the settings come to mean another one.
-		h.Gateway, h.Identity = gatewayOf(name), sha256.Sum256(append(verified.Holder[:], name...))
+		standing, err := standings.Of(name)
+		switch {
+		case err != nil:
+			return h, &streamable.Refusal{Status: http.StatusServiceUnavailable, Reason: "cannot tell whether the agent was revoked"}
+		case standing.Revoked:
+			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: admission.Revoked}
+		case verified.Issued.Before(standing.Since):
+			o.Log.Info("an access token was issued before the credentials of its agent were renewed, or does not say when", "agent", name)
+			return mcpserver.Holder{}, nil
+		}
+		// One session is of one agent, also if the settings come to mean another one, and of one generation of
+		// its credentials.
+		h.Gateway, h.Identity = gatewayOf(name), sha256.Sum256(append(verified.Holder[:], name+"\x00"+standing.Generation...))
 		return h, nil
 	}, nil
 }

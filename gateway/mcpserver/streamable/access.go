@@ -84,6 +84,7 @@ type owner [sha256.Size]byte
 type bearer struct {
 	want     owner
 	holder   func(ctx context.Context, token string) (Holder, error) // see [Config.HolderOf]
+	ended    func() bool                                             // see [Config.TokenEnded]
 	resource *Resource
 	log      *slog.Logger
 
@@ -100,12 +101,7 @@ func newBearer(token string, log *slog.Logger) *bearer {
 // admit returns the owner of a request and the server of its agent, nil for the token of no agent,
 // or answers it. It compares digests, because a comparison in constant time needs equal lengths.
 func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Server, bool) {
-	scheme, token, given := "", "", false
-	if values := r.Header["Authorization"]; len(values) == 1 { // there must be one
-		scheme, token, _ = strings.Cut(values[0], " ")
-		token = strings.TrimLeft(token, " ")
-		given = strings.EqualFold(scheme, "Bearer") && token != ""
-	}
+	token, given := tokenIn(r)
 	sum := owner(sha256.Sum256([]byte(token)))
 	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
 		return sum, nil, true
@@ -121,10 +117,8 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 		switch {
 		case errors.As(err, &refused):
 			status, scopes, text = refused.Status, refused.Scopes, refused.Reason
-		case err == nil && holder.Server != nil && holder.Identity != [sha256.Size]byte{}:
-			return holder.Identity, holder.Server, true
 		case err == nil && holder.Server != nil:
-			return sum, holder.Server, true
+			return holder.owner(sum), holder.Server, true
 		}
 	}
 	if given && !b.delay(r.Context(), r.RemoteAddr) {
@@ -141,6 +135,58 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	w.Header().Set("Connection", "close")
 	refuse(w, status, cmp.Or(text, http.StatusText(status)))
 	return owner{}, nil, false
+}
+
+// tokenIn returns the token of a request. given is false for a request without exactly one.
+func tokenIn(r *http.Request) (token string, given bool) {
+	values := r.Header["Authorization"]
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimLeft(token, " ")
+	return token, strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// lookAgain is the time between two looks at whether the token of a stream still counts.
+const lookAgain = 500 * time.Millisecond
+
+// endWithToken calls end soon after the token of a request counts no longer for its owner, unless
+// ctx ends before: a stream is open for hours, and its token is only checked at its beginning.
+func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, end func()) {
+	token, _ := tokenIn(r)
+	go func() {
+		looks := time.NewTicker(lookAgain)
+		defer looks.Stop()
+		for b.counts(ctx, token, by) {
+			select {
+			case <-looks.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		end()
+	}()
+}
+
+// counts reports whether a token is still that of an owner, and its agent has rights. It is while
+// that cannot be told.
+func (b *bearer) counts(ctx context.Context, token string, by owner) bool {
+	sum := owner(sha256.Sum256([]byte(token)))
+	ended := b.ended
+	if sum != b.want {
+		holder, err := b.holder(ctx, token)
+		var refused *Refusal
+		unknown := errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
+		switch {
+		case unknown, ctx.Err() != nil:
+			return true
+		case err != nil, holder.Server == nil, holder.owner(sum) != by:
+			return false
+		}
+		ended = holder.Ended
+	}
+	return ended == nil || !ended()
 }
 
 // delay waits for the turn of a wrong token, and logs wrong tokens, at most one message a minute. It is
@@ -201,6 +247,17 @@ type Holder struct {
 	Server *wire.Server
 	// Identity is the same for all tokens that may use one session, zero for only this token.
 	Identity [sha256.Size]byte
+	// Ended reports whether the agent has no rights any more: its calls are answered with that, and its
+	// streams end. nil is never.
+	Ended func() bool
+}
+
+// owner returns the owner of the requests with a token, which has a digest.
+func (h Holder) owner(token owner) owner {
+	if h.Identity != [sha256.Size]byte{} {
+		return h.Identity
+	}
+	return token
 }
 
 // Refusal is why a token is not accepted although it is valid, or may be.

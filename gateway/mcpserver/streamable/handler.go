@@ -68,7 +68,7 @@ func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody),
 		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
-	d.bearer.holder, d.bearer.resource = c.HolderOf, c.Resource
+	d.bearer.holder, d.bearer.resource, d.bearer.ended = c.HolderOf, c.Resource, c.TokenEnded
 	d.sessions.opened = func(x *session) {
 		if d.Opened != nil {
 			d.Opened(x.caller)

@@ -65,6 +65,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 		}
 		defer done()
 		d.sessions.listen(x, cancel)
+		d.bearer.endWithToken(ctx, r, by, cancel)
 		httpguard.EndReadLimit(w)
 		changes := own.OpenStream()
 		defer changes.Close()
@@ -187,6 +188,7 @@ func (d *handler) postRequest(w http.ResponseWriter, r *http.Request, by owner, 
 			return
 		}
 		defer done()
+		d.bearer.endWithToken(ctx, r, by, cancel)
 	}
 	httpguard.EndReadLimit(w)
 	reply, code := own.Respond(ctx, client, m.Message)

@@ -59,6 +59,10 @@ type Config struct {
 	// and must be safe for concurrent use; nil is for no other tokens.
 	HolderOf func(ctx context.Context, token string) (Holder, error)
 
+	// TokenEnded reports whether the agent of Token has no rights any more, see [Holder.Ended]; nil is
+	// never.
+	TokenEnded func() bool
+
 	// SignIn answers the requests for its paths, of anybody: after the Host header it checks them
 	// itself. nil is for none.
 	SignIn SignIn

@@ -75,6 +75,11 @@ type Config struct {
 	Resource string         // address of the endpoint of MCP, which tokens are for
 	Scopes   []string       // each includes the ones before it
 	Agents   func() []Agent // that can be granted now
+	// Grantable reports whether an agent is one of them.
+	Grantable func(agent string) bool
+	// Generation names the credentials of an agent that count: what was granted of another one is void.
+	// counts is false for an agent of which none do.
+	Generation func(agent string) (generation string, counts bool)
 	// Question returns the question that waits for the owner under a name, as HTML, and what answers
 	// it; "" if none does.
 	Question func(ref string) (html string, answer func(approve bool) error)
@@ -162,8 +167,8 @@ func (s *Server) Owns(path string) bool {
 type Holder struct {
 	Agent  string
 	Scopes []string
-	// Identity is the same for all tokens of an agent. The client does not matter: some register
-	// anew when they ask for more scopes, and go on with their session.
+	// Identity is the same for all tokens of an agent, until its credentials are renewed. The client
+	// does not matter: some register anew when they ask for more scopes, and go on with their session.
 	Identity [sha256.Size]byte
 }
 
@@ -179,11 +184,18 @@ func (s *Server) Holder(token string) (h Holder) {
 		return h
 	}
 	for _, g := range s.tokens.current().Grants {
-		if g.ID == known.grant {
-			return Holder{g.Agent, strings.Fields(g.Scope), sha256.Sum256([]byte("signed in\x00" + g.Agent))}
+		if g.ID == known.grant && s.counts(g.Agent, g.Generation) {
+			return Holder{g.Agent, strings.Fields(g.Scope), sha256.Sum256([]byte("signed in\x00" + g.Agent + "\x00" + g.Generation))}
 		}
 	}
 	return h
+}
+
+// counts reports whether what was granted of the rights of an agent, in a generation of its
+// credentials, still counts.
+func (s *Server) counts(agent, granted string) bool {
+	generation, counts := s.Generation(agent)
+	return counts && generation == granted
 }
 
 // ServeHTTP answers a request whose Host header was checked.
@@ -380,11 +392,13 @@ func (s *Server) decide(r *http.Request) (any, error) {
 		return s.returning(t.request, map[string]any{"error": "access_denied"})
 	}
 	most := slices.Index(t.scopes, a.Scope)
-	if most < 0 || !slices.ContainsFunc(s.Agents(), func(known Agent) bool { return known.Name == a.Agent }) {
+	generation, counts := s.Generation(a.Agent)
+	if most < 0 || !counts || !s.Grantable(a.Agent) {
 		return nil, errors.New("unknown agent or scope")
 	}
 	t.request.UserID, t.request.Scope = a.Agent, strings.Join(t.scopes[:most+1], " ")
-	info, err := s.oauth.GetAuthorizeToken(context.WithValue(r.Context(), clientKey{}, t.client), t.request)
+	ctx := context.WithValue(r.Context(), clientKey{}, t.client)
+	info, err := s.oauth.GetAuthorizeToken(context.WithValue(ctx, generationKey{}, generation), t.request)
 	if err != nil {
 		return s.returning(t.request, map[string]any{"error": "server_error"})
 	}
@@ -412,25 +426,27 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		refuse("invalid_target")
 		return
 	}
-	// The client that a code or a refresh token was issued to, and the scope of the grant of the latter. It
-	// uses neither up.
+	// The client that a code or a refresh token was issued to, and the agent with the generation of its
+	// credentials; of the latter also the scope of the grant. It uses neither up.
 	var client Client
-	scope, found := "", false
+	agent, generation, scope, found := "", "", "", false
 	if form.Get("grant_type") == "refresh_token" {
 		id := grantOf(form.Get("refresh_token"))
 		all := s.tokens.current().Grants
 		if i := slices.IndexFunc(all, func(g Grant) bool { return g.ID == id }); i >= 0 {
 			client, scope, found = all[i].Client, all[i].Scope, true
+			agent, generation = all[i].Agent, all[i].Generation
 		}
 	} else {
 		s.tokens.mu.Lock()
 		if known := s.tokens.codes[hashed(form.Get("code"))]; known != nil {
 			client, found = known.client, true
+			agent, generation = known.info.GetUserID(), known.generation
 		}
 		s.tokens.mu.Unlock()
 	}
 	switch {
-	case !found:
+	case !found, !s.counts(agent, generation), !s.Grantable(agent):
 		refuse("invalid_grant")
 		return
 	case client.ID != form.Get("client_id"):

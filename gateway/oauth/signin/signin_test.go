@@ -44,12 +44,15 @@ type site struct {
 	rp     virtualwebauthn.RelyingParty
 	client string
 
+	standing map[string]string // generations of the credentials of agents, "revoked" for none
+	ended    []string          // agents that cannot be granted
+
 	waits   string   // the name of the one question that waits
 	decided []string // what was answered
 }
 
 func newSite(t *testing.T) *site {
-	s := &site{t: t, state: filepath.Join(t.TempDir(), "state"), clock: time.Now()} // go-oauth2 has no other clock
+	s := &site{t: t, state: filepath.Join(t.TempDir(), "state"), clock: time.Now(), standing: map[string]string{}} // go-oauth2 has no other clock
 	s.http = httptest.NewUnstartedServer(nil)
 	port := strings.TrimPrefix(s.http.Listener.Addr().String(), "127.0.0.1:")
 	var err error
@@ -58,6 +61,10 @@ func newSite(t *testing.T) *site {
 		Agents: func() []Agent {
 			return []Agent{{"phone", []string{"Notes"}, "tier v1"}, {"other", []string{"Work"}, "tier v0"}}
 		},
+		Grantable: func(agent string) bool {
+			return (agent == "phone" || agent == "other") && !slices.Contains(s.ended, agent)
+		},
+		Generation: func(agent string) (string, bool) { return s.standing[agent], s.standing[agent] != "revoked" },
 		Question: func(ref string) (string, func(bool) error) {
 			if ref != s.waits {
 				return "", nil
@@ -561,6 +568,72 @@ func TestACodeCountsOnceAmongMany(t *testing.T) {
 		all.Wait()
 		assert.That(t, issued <= 1, "%s counted %d times", what, issued)
 	}
+}
+
+// What was granted of the rights of an agent ends with the generation of its credentials: tokens,
+// codes that were not exchanged, and what the owner was looking at. What is granted later counts.
+func TestAGrantEndsWithTheCredentialsOfItsAgent(t *testing.T) {
+	for what, ends := range map[string]struct {
+		end    func(s *site)
+		begin  func(s *site) // after which the agent has rights again
+		anew   bool          // then nothing of before counts
+		counts bool          // an access token while the agent has none
+	}{
+		"revoked, and given a new token": {func(s *site) { s.standing["phone"] = "revoked" }, func(s *site) { s.standing["phone"] = "2" }, true, false},
+		"given a new token":              {func(s *site) { s.standing["phone"] = "2" }, func(*site) {}, true, false},
+		"removed, and added again": {func(s *site) {
+			_, err := s.store.RemoveAgent("phone")
+			require.NoError(s.t, err)
+			s.standing["phone"], s.ended = "2", []string{"phone"}
+		}, func(s *site) { s.ended = nil }, true, false},
+		// The endpoint answers that itself: a client learns why it is denied.
+		"expired, and prolonged": {func(s *site) { s.ended = []string{"phone"} }, func(s *site) { s.ended = nil }, false, true},
+	} {
+		s := newSite(t)
+		s.setUp()
+		_, got := s.exchange(s.forCode(s.code(s.query())))
+		other := s.grantTo("other")
+		access, refresh, code := fmt.Sprint(got["access_token"]), s.forRefresh(got["refresh_token"]), s.forCode(s.code(s.query()))
+		before := s.Holder(access)
+		require.Equal(t, before.Agent, "phone", "%s: the token is of", what)
+		ends.end(s)
+		if !ends.anew || s.standing["phone"] == "revoked" || len(s.ended) > 0 {
+			_, wanted := s.signIn(s.query())
+			status, answer := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": "phone", "scope": "vault:read", "allow": true})
+			assert.Equal(t, status, 400, "%s: a decision meanwhile: %v", what, answer)
+		}
+		check := func(when string, tokens bool, holds bool) {
+			t.Helper()
+			want := map[bool]int{false: 400, true: 200}[tokens]
+			assert.Equal(t, s.Holder(access).Agent == "phone", holds, "%s: %s: the access token counts", what, when)
+			status, answer := s.exchange(code)
+			assert.Equal(t, status, want, "%s: %s: the code: %v", what, when, answer)
+			status, answer = s.exchange(refresh)
+			assert.Equal(t, status, want, "%s: %s: the refresh token: %v", what, when, answer)
+			if !tokens {
+				assert.Equal(t, fmt.Sprint(answer["error"]), "invalid_grant", "%s: %s: the error", what, when)
+			}
+			assert.Equal(t, s.Holder(other).Agent, "other", "%s: %s: the token of another agent", what, when)
+		}
+		check("meanwhile", false, ends.counts)
+		ends.begin(s)
+		check("afterwards", !ends.anew, !ends.anew)
+		status, got := s.exchange(s.forCode(s.code(s.query())))
+		require.Equal(t, status, 200, "%s: a new grant: %v", what, got)
+		after := s.Holder(fmt.Sprint(got["access_token"]))
+		assert.Equal(t, after.Agent, "phone", "%s: the new token is of", what)
+		assert.Equal(t, after.Identity != before.Identity, ends.anew, "%s: a session of before is another's", what)
+	}
+}
+
+// grantTo has the owner grant an agent to the client, and returns the access token.
+func (s *site) grantTo(agent string) string {
+	s.t.Helper()
+	_, wanted := s.signIn(s.query())
+	_, decided := s.send("/oauth/decide", map[string]any{"ticket": wanted["ticket"], "agent": agent, "scope": "vault:read", "allow": true})
+	location := require.Value(url.Parse(fmt.Sprint(decided["location"])))(s.t)
+	_, got := s.exchange(s.forCode(location.Query().Get("code")))
+	return fmt.Sprint(got["access_token"])
 }
 
 // A client that asks for challenges without number takes neither memory nor a decision from the owner.

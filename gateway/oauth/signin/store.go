@@ -54,13 +54,16 @@ type Passkey struct {
 // Grant is what the owner has granted a client. A refresh replaces its token; a token of the grant
 // that was replaced before ends it, because two parties have had it.
 type Grant struct {
-	ID      string    `json:"id"`
-	Client  Client    `json:"client"`
-	Agent   string    `json:"agent"`
-	Scope   string    `json:"scope"`
-	Made    time.Time `json:"made"`
-	Used    time.Time `json:"used"`
-	Refresh string    `json:"refresh,omitempty"` // the hash of the valid token
+	ID     string `json:"id"`
+	Client Client `json:"client"`
+	Agent  string `json:"agent"`
+	// Generation names the credentials of the agent that counted when the owner decided, see
+	// [Config.Generation].
+	Generation string    `json:"generation,omitempty"`
+	Scope      string    `json:"scope"`
+	Made       time.Time `json:"made"`
+	Used       time.Time `json:"used"`
+	Refresh    string    `json:"refresh,omitempty"` // the hash of the valid token
 }
 
 // Client is a client of OAuth. It is public: it has no secret.
@@ -144,6 +147,22 @@ func (s *Store) Remove(id string) (had bool, err error) {
 	return had, err
 }
 
+// RemoveAgent removes what was granted of the rights of an agent, and reports whether anything was.
+func (s *Store) RemoveAgent(agent string) (had bool, err error) {
+	isOf := func(g Grant) bool { return g.Agent == agent }
+	c, err := s.read()
+	if err != nil || !slices.ContainsFunc(c.Grants, isOf) {
+		return false, err
+	}
+	err = s.change(func(c *content) error {
+		before := len(c.Grants)
+		c.Grants = slices.DeleteFunc(c.Grants, isOf)
+		had = len(c.Grants) < before
+		return nil
+	})
+	return had, err
+}
+
 // live returns the grants that have not expired.
 func live(grants []Grant, now time.Time) []Grant {
 	return slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return now.Sub(g.Used) >= refreshFor })
@@ -178,6 +197,8 @@ type code struct {
 	until  time.Time
 	used   bool
 	grant  string
+
+	generation string // see [Grant]
 }
 
 // access is an access token.
@@ -188,6 +209,9 @@ type access struct {
 
 // codeField is what the tokens of a code have of it.
 const codeField = "code"
+
+// generationKey is where the context of a decision has the generation of the agent's credentials.
+type generationKey struct{}
 
 // clientKey is where the context of a request has its client, for the store.
 type clientKey struct{}
@@ -260,8 +284,18 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 		if to, ok := info.(oauth2.ExtendableTokenInfo); ok {
 			to.SetExtension(url.Values{codeField: {hashed(issued)}})
 		}
-		t.codes[hashed(issued)] = &code{info: info, client: client, until: now.Add(codeFor)}
+		generation, _ := ctx.Value(generationKey{}).(string)
+		t.codes[hashed(issued)] = &code{info: info, client: client, generation: generation, until: now.Add(codeFor)}
 		return nil
+	}
+	generation := "" // of a new grant
+	from, hasCode := info.(oauth2.ExtendableTokenInfo)
+	if hasCode {
+		t.mu.Lock()
+		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
+			generation = known.generation
+		}
+		t.mu.Unlock()
 	}
 	id := grantOf(info.GetRefresh())
 	err := t.store.change(func(c *content) error {
@@ -272,7 +306,7 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 				return errors.New("too many grants")
 			}
 			i = len(c.Grants)
-			c.Grants = append(c.Grants, Grant{ID: id, Client: client, Agent: info.GetUserID(), Scope: info.GetScope(), Made: now})
+			c.Grants = append(c.Grants, Grant{ID: id, Client: client, Agent: info.GetUserID(), Generation: generation, Scope: info.GetScope(), Made: now})
 		}
 		c.Grants[i].Used, c.Grants[i].Refresh = now, hashed(info.GetRefresh())
 		return nil
@@ -282,7 +316,7 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	}
 	t.mu.Lock() // not before: every call asks whose its token is
 	defer t.mu.Unlock()
-	if from, ok := info.(oauth2.ExtendableTokenInfo); ok {
+	if hasCode {
 		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
 			known.grant = id
 		}
