@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,12 +242,7 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 
 // Ended reports whether the agent of the calls has no rights any more: it was revoked, has expired,
 // or is not defined.
-func (g *Gateway) Ended() bool {
-	if g.admission.IsRevoked() {
-		return true
-	}
-	return !slices.ContainsFunc(g.vaults, func(d *vaultGateway) bool { return !d.rules.Ended() })
-}
+func (g *Gateway) Ended() bool { return g.WhyEnded() != "" }
 
 // Load counts the calls. Those that wait for approval are neither running nor waiting.
 func (g *Gateway) Load() telemetry.Load {

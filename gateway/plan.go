@@ -216,7 +216,7 @@ func (g *Gateway) Permits(req Request) error {
 		return err
 	}
 	call, _ = d.rules.Named(call)
-	_, err = d.rules.Policy().Decide(call).Approved()
+	_, err = d.inForce().Decide(call).Approved()
 	return err
 }
 

@@ -42,7 +42,7 @@ func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {
 func (g *Gateway) Policies() []catalog.View {
 	views := []catalog.View{}
 	for _, d := range g.vaults {
-		views = append(views, catalog.ViewOf(d.name(), d.rules.Policy()))
+		views = append(views, catalog.ViewOf(d.name(), d.inForce()))
 	}
 	return views
 }
@@ -57,7 +57,28 @@ func (g *Gateway) listed() []catalog.Vault {
 
 // listed is what lists of the commands in the vault depend on.
 func (g *vaultGateway) listed() catalog.Vault {
-	return catalog.Vault{Policy: g.rules.Policy(), Programs: g.programs()}
+	return catalog.Vault{Policy: g.inForce(), Programs: g.programs()}
+}
+
+// inForce is the policy that callers are told: that of a revoked agent, whose calls are refused
+// before they are judged, allows nothing.
+func (g *vaultGateway) inForce() policy.Policy {
+	p := g.rules.Policy()
+	if g.admission.IsRevoked() {
+		return p.Revoked()
+	}
+	return p
+}
+
+// WhyEnded returns why the agent of the calls has no rights in any vault, "" for one that has some.
+func (g *Gateway) WhyEnded() string {
+	why := ""
+	for _, d := range g.vaults {
+		if why = d.inForce().Closed; why == "" {
+			break
+		}
+	}
+	return why
 }
 
 // programs finds the programs that can answer in the vault. With the backend obsidian
@@ -84,7 +105,7 @@ func (g *Gateway) AccessOf(vault, path string) (vaultview.Access, error) {
 	if err != nil {
 		return vaultview.Access{}, err
 	}
-	a, err := d.rules.AccessOf(path)
+	a, err := d.rules.AccessOf(d.inForce(), path)
 	a.Vault = d.name()
 	return a, err
 }

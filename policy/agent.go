@@ -72,6 +72,11 @@ func (p Policy) At(now time.Time) Policy {
 	return p.closed(p.Agent, "the agent has expired ("+p.Until.Format(time.DateTime)+")")
 }
 
+const whyRevoked = "the agent was revoked"
+
+// Revoked returns the policy of an agent that the user has revoked: it allows nothing.
+func (p Policy) Revoked() Policy { return p.closed(p.Agent, whyRevoked) }
+
 // nothing hides every note.
 var nothing, _ = access.New(map[string]access.Level{"/": access.None})
 

@@ -119,7 +119,11 @@ func agentAllowed(p Policy, _ subject) *Denial {
 	if p.Agent != "" {
 		named = "agent \"" + p.Agent + "\": "
 	}
-	return deny(CodeAgent, "agent", named+p.Closed, "the user can change the tables [agents] of the settings file")
+	hint := "the user can change the tables [agents] of the settings file"
+	if p.Closed == whyRevoked {
+		hint = `the user can give it a new token with "vaultwicket agent rotate"`
+	}
+	return deny(CodeAgent, "agent", named+p.Closed, hint)
 }
 
 func tierOpen(p Policy, s subject) *Denial {

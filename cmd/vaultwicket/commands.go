@@ -61,6 +61,9 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		if all {
 			commands = append(commands, drifted(ctx, o)...)
 		}
+		if why := o.Gateway.WhyEnded(); why != "" {
+			terminal.Notef(std.Err, "no command is enabled: %s", why)
+		}
 	}
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, commands, terminal.ExitDone)

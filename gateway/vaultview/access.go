@@ -46,9 +46,10 @@ type Permitted struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// AccessOf returns what can be done with the note or folder at a path in the vault, or
-// below the folder of the vault. The error is a [*allowlist.ParseError].
-func (r *Rules) AccessOf(path string) (Access, error) {
+// AccessOf returns what can be done by a policy, which is that of [Rules.Policy] or allows less, with
+// the note or folder at a path in the vault, or below the folder of the vault. The error is a
+// [*allowlist.ParseError].
+func (r *Rules) AccessOf(p policy.Policy, path string) (Access, error) {
 	switch folder := r.folder(); {
 	case folder == "" || !filepath.IsAbs(path):
 		path = strings.TrimSuffix(filepath.ToSlash(path), "/")
@@ -60,7 +61,6 @@ func (r *Rules) AccessOf(path string) (Access, error) {
 	if named, err := r.names.Name(path); err == nil && r.folder() != "" {
 		path = named
 	}
-	p := r.Policy()
 	a := Access{Path: path, Agent: p.Agent, Level: p.Access.Level(path).String(), Rule: p.Access.Rule(path)}
 	if p.Access.Restrict() {
 		a.Origin = p.Origins["access"]

@@ -81,7 +81,7 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
 		r := rulesFor(t, dir, nil)
 		assert.That(t, !r.Visible()("a.md") && r.hides()("a.md") && r.Policy().Ignores, "%s: something is shown", what)
-		a, err := r.AccessOf("a.md")
+		a, err := r.AccessOf(r.Policy(), "a.md")
 		assert.That(t, err == nil && !a.Read.Allowed && !a.Change.Allowed && !a.Delete.Allowed && a.Ignored != nil, "%s: %+v, %v", what, a, err)
 	}
 }
@@ -138,7 +138,7 @@ func TestAccessOfSaysWhatDecides(t *testing.T) {
 		{"Private/p.md", "none", "Private", false, false, false, 0},
 		{"x.draft.md", "rwd", "/", false, false, false, 2},
 	} {
-		a, err := r.AccessOf(test.path)
+		a, err := r.AccessOf(r.Policy(), test.path)
 		if err != nil || a.Level != test.level || a.Rule != test.rule || a.Origin != "a test" {
 			t.Errorf("%s: %+v, %v", test.path, a, err)
 			continue
@@ -150,7 +150,7 @@ func TestAccessOfSaysWhatDecides(t *testing.T) {
 			t.Errorf("%s: ignored by %+v", test.path, a.Ignored)
 		}
 	}
-	_, err := r.AccessOf("../a.md")
+	_, err := r.AccessOf(r.Policy(), "../a.md")
 	assert.That(t, err != nil, "a path out of the vault is no error")
 }
 

@@ -103,7 +103,7 @@ func newBearer(token string, log *slog.Logger) *bearer {
 func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Server, bool) {
 	token, given := tokenIn(r)
 	sum := owner(sha256.Sum256([]byte(token)))
-	if given && subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1 {
+	if given && b.isOwn(sum) {
 		return sum, nil, true
 	}
 	problem, scopes, text := "", "", ""
@@ -135,6 +135,11 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (owner, *wire.Ser
 	w.Header().Set("Connection", "close")
 	refuse(w, status, cmp.Or(text, http.StatusText(status)))
 	return owner{}, nil, false
+}
+
+// isOwn reports whether a digest is that of the token of the settings.
+func (b *bearer) isOwn(sum owner) bool {
+	return subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1
 }
 
 // tokenIn returns the token of a request. given is false for a request without exactly one.
@@ -174,7 +179,7 @@ func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, en
 func (b *bearer) counts(ctx context.Context, token string, by owner) bool {
 	sum := owner(sha256.Sum256([]byte(token)))
 	ended := b.ended
-	if sum != b.want {
+	if !b.isOwn(sum) {
 		holder, err := b.holder(ctx, token)
 		var refused *Refusal
 		unknown := errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
