@@ -128,7 +128,7 @@ all)
 		./internal/access ./cmd/internal/settings ./internal/vault/lookup ./internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
-	run -run 'Parent' ./cmd/vaultwicket
+	run -run 'Parent' ./cmd/internal/serving
 	run -run 'Short|Spelling|OneJournal' ./internal/vault
 	;;
 *) run "$@" ;;
