@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,9 +33,9 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	return &mcp.CallToolResult{
-		Content: []mcp.Content{mcp.NewTextContent(text)}, RawStructuredContent: json.RawMessage(text), IsError: failed,
-	}, nil
+	result := mcp.NewToolResultStructured(content, text)
+	result.IsError = failed
+	return result, nil
 }
 
 // withImage returns an answer with an image as one more content, if there is one.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -29,7 +30,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		result, err := h.batch(context.Background(), newClient(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: batchName, RawArguments: json.RawMessage(arguments)}})
 		require.NoError(t, err)
 		var content map[string]any
-		structured := string(result.RawStructuredContent)
+		structured := require.Value(excerpt.JSON(result.StructuredContent))(t)
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		err = published.Validate(content)
 		assert.That(t, err == nil && result.IsError && content["ok"] == false && content["error"] != nil, "%s: %v: %s", name, err, structured)

@@ -290,12 +290,14 @@ func (h handler) listTools(all []offered, client *wire.Peer) []mcp.Tool {
 
 // callTool calls a tool by its name.
 func callTool(ctx context.Context, all []offered, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	names := make([]string, len(all))
-	for i, one := range all {
-		if one.name == req.Params.Name {
-			return one.call(ctx, client, req)
+	for i := range all {
+		if all[i].name == req.Params.Name {
+			return all[i].call(ctx, client, req)
 		}
-		names[i] = one.name
+	}
+	var names []string
+	for i := range all {
+		names = append(names, all[i].name)
 	}
 	return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: fmt.Sprintf(
 		"unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",

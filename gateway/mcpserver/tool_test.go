@@ -17,6 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/wire"
+	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/golden"
@@ -118,7 +119,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 	}
 	for name, get := range answers {
 		result := require.Value(get())(t)
-		structured := string(result.RawStructuredContent)
+		structured := require.Value(excerpt.JSON(result.StructuredContent))(t)
 		var content map[string]any
 		require.NoError(t, json.Unmarshal([]byte(structured), &content))
 		err := published.Validate(content)

@@ -86,12 +86,19 @@ func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (line []byte, 
 	}()
 	result, err := s.answer(ctx, p, m)
 	if err == nil {
-		line, err = encode(mcp.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(m.ID), Result: result})
+		line, err = encode(&response{mcp.JSONRPC_VERSION, m.ID, result})
 	}
 	if err != nil {
 		return failed(m.ID, err)
 	}
 	return line, 0
+}
+
+// response is a JSON-RPC response with a result.
+type response struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      any    `json:"id"`
+	Result  any    `json:"result"`
 }
 
 // failed returns the error response to a request as a line, and its code.
@@ -160,8 +167,8 @@ type toolResult struct {
 	StructuredContent any               `json:"structuredContent,omitempty"`
 }
 
-func wireResult(r *mcp.CallToolResult) toolResult {
-	sent := toolResult{
+func wireResult(r *mcp.CallToolResult) *toolResult {
+	sent := &toolResult{
 		Meta: r.Meta, Content: r.Content, InputRequests: r.InputRequests, IsError: r.IsError,
 		RequestState: r.RequestState, ResultType: r.ResultType, StructuredContent: r.StructuredContent,
 	}
