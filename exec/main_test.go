@@ -77,7 +77,7 @@ func play(text []byte) int {
 	args, out, embedded := os.Args[1:], io.Writer(os.Stdout), (*asking.Process)(nil)
 	if asking.IsOnce(args) {
 		var err error
-		if embedded, err = asking.Once(args[1], os.Stdin, os.Stdout); err != nil {
+		if embedded, err = asking.OnceAs(s.greeting(args[1]), os.Stdin, os.Stdout); err != nil {
 			return unplanned
 		}
 		out, args = embedded, append(args[:2:2], asking.Words(embedded.Request)...)
@@ -105,6 +105,18 @@ func play(text []byte) int {
 		}
 	}
 	return unplanned
+}
+
+// greeting is that of the embedded program that answers one call for a folder.
+func (s script) greeting(folder string) protocol.Hello {
+	greeting := protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder}
+	switch s.Parts[0].Do {
+	case "worker of another version":
+		greeting.Version++
+	case "worker of another folder":
+		greeting.Folder += "x"
+	}
+	return greeting
 }
 
 // dies is what the embedded program does that ends without a reply.
@@ -173,8 +185,12 @@ func (p part) act(out io.Writer, in io.Reader) {
 		appendTo(self+".ended", "yes")
 	case "gateway":
 		gateway(string(p.Argv[0]))
+	case "garbage":
+		os.Stdout.WriteString(strings.Repeat("garbage ", 100))
 	case "worker", "worker of another version", "worker of another folder", "no worker", "silent worker", "worker that ignores SIGTERM", "worker that stays":
-		playWorker(p.Do, os.Args[2])
+		if !asking.IsOnce(os.Args[1:]) {
+			playWorker(p.Do, os.Args[2])
+		}
 	}
 }
 

@@ -249,6 +249,38 @@ func TestEmbeddedProgram(t *testing.T) {
 	}
 }
 
+// A process for one call has to be our own program, in the same version and for the same vault.
+func TestAProcessThatIsNotTheEmbeddedProgram(t *testing.T) {
+	read := []string{"--facts", "read", "path=a.md"}
+	for do, reason := range map[string]string{
+		"worker of another version": "speaks version 5 of the worker's protocol, not 4", "worker of another folder": "is not the worker that was started",
+	} {
+		r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: read, Do: do, Out: []byte("text")}}})
+		out, err := r.Run(t.Context(), reads("a.md"), p)
+		assert.That(t, codeOf(err) == CodeUnsuitable && strings.Contains(err.Error(), reason) && out.Stdout == "", "%s: %q, %v", do, out.Stdout, err)
+	}
+	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: read, Out: []byte("half"), Do: "garbage"}}})
+	out, err := r.Run(t.Context(), reads("a.md"), p)
+	assert.That(t, codeOf(err) == CodeCrashed && out.Stdout == "half", "garbage in an answer: %q, %v", out.Stdout, err)
+	if runtime.GOOS == "windows" {
+		return // the program below is a script
+	}
+	path := filepath.Join(t.TempDir(), "embedded")
+	writeProgram(t, path, "#!/bin/sh\necho 'Error: Unknown switch: --once'; exit 2\n")
+	r = New(Config{Self: path})
+	p = require.Value(r.Embedded(t.TempDir()))(t)
+	out, err = r.Run(t.Context(), reads("a.md"), p)
+	assert.That(t, codeOf(err) == CodeUnsuitable && out.Stdout == "", "another program: %q, %v", out.Stdout, err)
+}
+
+// An answer of a process for one call may have any length, and arrives in pieces.
+func TestALongAnswerOfOneCall(t *testing.T) {
+	text := strings.Repeat("a line of it\n", 2*protocol.MaxChunk/13)
+	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=a.md"}, Out: []byte(text), Reply: protocol.Reply{Facts: protocol.Facts{Path: "a.md", Notice: "a notice"}}}}})
+	out, err := r.Run(t.Context(), reads("a.md"), p)
+	assert.That(t, err == nil && out.Stdout == text && !out.Cut && out.Path == "a.md" && slices.Contains(out.Notices, "a notice"), "%d bytes of %d, %q, %v", len(out.Stdout), len(text), out.Notices, err)
+}
+
 func TestLongContentTravelsOnStandardInput(t *testing.T) {
 	content := strings.Repeat(`C:\new `, 100_000)
 	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{

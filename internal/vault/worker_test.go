@@ -253,6 +253,93 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 	}
 }
 
+// once has a process for one call answer what a gateway sends, after its greeting.
+func (h *testVault) once(hello protocol.Hello, frames []byte) (status int, sent []byte) {
+	b, _ := protocol.AppendHello(nil, hello)
+	var out bytes.Buffer
+	p := process{args: []string{h.dir, call.OnceSwitch}, stdin: bytes.NewReader(append(b, frames...)), stdout: &out}
+	status = p.run(context.Background(), h.host())
+	return status, out.Bytes()
+}
+
+// onceSaid is what such a process says to one request.
+func (h *testVault) onceSaid(q protocol.Request, stdin string) (s said) {
+	h.t.Helper()
+	frames, ok := protocol.AppendRequest(nil, 1, q)
+	require.That(h.t, ok, "the request is too long")
+	if q.Input != "" {
+		for piece := range slices.Chunk([]byte(stdin), protocol.MaxChunk) {
+			frames = protocol.Append(frames, protocol.Frame{Kind: protocol.KindInput, ID: 1, Payload: piece})
+		}
+		frames = protocol.Append(frames, protocol.Frame{Kind: protocol.KindInput, ID: 1})
+	}
+	status, sent := h.once(protocol.Hello{Version: protocol.Version}, frames)
+	hear := protocol.NewReader(bytes.NewReader(sent))
+	theirs := require.Value(protocol.ParseHello(require.Value(hear.Next())(h.t)))(h.t)
+	assert.Equal(h.t, theirs, protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: h.dir}, "the greeting")
+	for {
+		f, err := hear.Next()
+		if err == io.EOF {
+			assert.Equal(h.t, int(s.end.Status), status, "the status in the reply")
+			return s
+		}
+		require.NoError(h.t, err)
+		switch f.Kind {
+		case protocol.KindOutput:
+			s.stdout += string(f.Payload)
+		case protocol.KindReply:
+			s = heard(s.stdout, require.Value(protocol.ParseReply(f))(h.t), q.Want.Facts)
+		}
+	}
+}
+
+// Nor can a process that is asked by a gateway be told from one that a person starts.
+func TestAProcessForOneRequestAnswersAsOneForAPersonDoes(t *testing.T) {
+	byHand, asked := sample(t), sample(t)
+	byHand.stdin = "typed\nin"
+	for _, line := range samples {
+		words := append([]string{"--facts"}, strings.Fields(line)...)
+		parsed, err := call.ParseLine(append([]string{"V", call.WriteSwitch}, words...))
+		if err != nil {
+			continue // there is no such request
+		}
+		status, stdout, stderr := byHand.run(words...)
+		got, want := asked.onceSaid(parsed.Request, byHand.stdin), said{stdout, stderr, protocol.Reply{Status: uint8(status)}}
+		for _, s := range []*said{&got, &want} {
+			s.stderr = entryID.ReplaceAllString(s.stderr, "ID")
+			s.stdout = times.ReplaceAllString(strings.NewReplacer(byHand.dir, "VAULT", asked.dir, "VAULT").Replace(s.stdout), "TIME")
+		}
+		assert.That(t, got == want, "%q:\nasked   %.300q\nby hand %.300q", line, fmt.Sprint(got), fmt.Sprint(want))
+	}
+	assert.Equal(t, byHand.snapshot(), asked.snapshot(), "the vaults differ")
+}
+
+func TestAProcessForOneRequestEndsAtWhatIsNoProtocol(t *testing.T) {
+	request, _ := protocol.AppendRequest(nil, 1, protocol.Request{Input: "content", Command: "files"})
+	h := sample(t)
+	for name, tt := range map[string]struct {
+		version uint32
+		frames  []byte
+	}{
+		"nothing":                     {protocol.Version, nil},
+		"garbage":                     {protocol.Version, []byte("files\nfiles\nfiles\n")},
+		"an answer":                   {protocol.Version, protocol.AppendReply(nil, 1, protocol.Reply{})},
+		"a request without its input": {protocol.Version, request},
+		"another request":             {protocol.Version, append(slices.Clone(request), request...)},
+		"another version":             {protocol.Version + 1, protocol.AppendReply(nil, 1, protocol.Reply{})},
+	} {
+		status, sent := h.once(protocol.Hello{Version: tt.version}, tt.frames)
+		hear := protocol.NewReader(bytes.NewReader(sent))
+		_, err := protocol.ParseHello(require.Value(hear.Next())(t))
+		assert.NoError(t, err, "%s: the greeting", name)
+		_, err = hear.Next()
+		assert.That(t, status == answer.ExitMisuse && err == io.EOF, "%s: status %d, and more than a greeting: %v", name, status, err)
+	}
+	var out bytes.Buffer
+	status := process{args: []string{h.dir, call.OnceSwitch}, stdin: strings.NewReader("files\n"), stdout: &out}.run(context.Background(), h.host())
+	assert.That(t, status == answer.ExitMisuse && strings.HasPrefix(out.String(), "Error: "), "a person is told %q, %d", out.String(), status)
+}
+
 // withoutState returns a report without the state of the index, which a worker alone has.
 func withoutState(report string) string {
 	return stateInReport.ReplaceAllString(onlyState.ReplaceAllString(report, ""), "")
@@ -335,6 +422,8 @@ func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	table = func() []handlers.Command {
 		return append(slices.Clone(rows()), handlers.Command{Name: "panic", Run: func(*call.Vault, call.Values) (answer.Reply, error) { panic("a bug") }})
 	}
+	alone := sample(t).onceSaid(protocol.Request{Command: "panic"}, "")
+	assert.That(t, strings.HasPrefix(alone.stderr, "panic: a bug\n\ngoroutine ") && alone.end == (protocol.Reply{Status: answer.ExitMisuse, Last: true}), "alone: %+v", alone)
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
 	assert.That(t, strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") && got.end == (protocol.Reply{Status: answer.ExitMisuse, Last: true}), "%+v", got)

@@ -29,6 +29,11 @@ func IsOnce(args []string) bool {
 
 // Once greets the gateway as the program for a folder, and takes its request.
 func Once(folder string, in io.Reader, out io.Writer) (*Process, error) {
+	return OnceAs(protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder}, in, out)
+}
+
+// OnceAs is [Once] with another greeting.
+func OnceAs(greeting protocol.Hello, in io.Reader, out io.Writer) (*Process, error) {
 	p, read := &Process{out: out}, protocol.NewReader(in)
 	first, err := read.Next()
 	if err == nil {
@@ -37,7 +42,7 @@ func Once(folder string, in io.Reader, out io.Writer) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version, PID: uint32(os.Getpid()), Folder: folder})
+	hello, _ := protocol.AppendHello(nil, greeting)
 	if _, err = out.Write(hello); err != nil {
 		return nil, err
 	}
