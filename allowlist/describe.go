@@ -18,6 +18,7 @@ type Command struct {
 	Shows         bool         // every call moves the focus or opens a view
 	Sends         bool         // can carry data off the machine
 	Notes         bool         // may read or change notes
+	DestroysNote  bool         // every call removes or replaces something of the one note that it names
 	EmbeddedOnly  bool         // an extension of the embedded vault CLI
 	NeedsApp      bool         // the embedded vault CLI does not answer it
 	Since         tiers.Version
@@ -130,7 +131,7 @@ func known(command string) *row {
 func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: Call{row: r}.Since(),
+		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, DestroysNote: r.reach == reachNote && r.effect == tiers.Destroys, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: Call{row: r}.Since(),
 	}
 	c.Params = make([]Param, 0, len(r.params))
 	for i := range r.params {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -266,6 +267,7 @@ func (b Batch) from(request Request) Request {
 // operation with values from others is judged when it runs, without asking.
 func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {
 	touched := map[string]bool{}
+	mayBeMany := plan.mayChangeMany()
 	for i := range plan.steps {
 		step := &plan.steps[i]
 		if len(step.references()) > 0 {
@@ -273,6 +275,11 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 		}
 		var refusal error
 		step.plan, refusal = g.assessLoss(ctx, plan.batch.from(step.Request), step.plan, step.plan.refusal)
+		if mayBeMany && refusal == nil && step.plan.mayLose() {
+			if refusal = g.workOutNow(ctx, plan.batch.from(step.Request), &step.plan); refusal != nil {
+				return step.ClientID, refusal
+			}
+		}
 		// The notes that a call changes, as far as they are known.
 		p := step.plan
 		var paths []string
@@ -296,10 +303,14 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 	if len(touched) <= maxTouched {
 		return "", nil
 	}
-	for i := range plan.steps { // then all operations that change notes need approval
+	levels, known := g.rules.Narrowing()
+	for i := range plan.steps { // then all operations that change notes are destructive
 		step := &plan.steps[i]
-		if step.plan.refusal != nil || !step.plan.mayLose() || step.plan.policy.Confirm == policy.ConfirmNever {
+		if step.plan.refusal != nil && !needsApproval(step.plan.refusal) || !step.plan.mayLose() {
 			continue
+		}
+		if err := mayDestroy(step.plan, levels, known); err != nil {
+			return step.ClientID, err
 		}
 		var refusal error
 		step.plan, refusal = step.plan.withLoss(fmt.Sprintf("is part of a batch that changes %d notes", len(touched)), nil)
@@ -308,6 +319,44 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 		}
 	}
 	return "", nil
+}
+
+// mayChangeMany reports whether the operations together may change more than [maxTouched] notes.
+func (p *batchPlan) mayChangeMany() bool {
+	changes := 0
+	for _, step := range p.steps {
+		if !step.plan.mayLose() {
+			continue
+		}
+		if changes++; step.plan.call.ChangesMany() || changes > maxTouched {
+			return true
+		}
+	}
+	return false
+}
+
+// mayDestroy refuses a destructive operation that changes a note for which the access rules, or the note
+// itself, allow less: however the operation names it. levels are those to which the notes of the vault narrow
+// access to themselves, if they are known.
+func mayDestroy(p Plan, levels map[string]access.Level, known bool) error {
+	for _, f := range p.change.files() {
+		if f.Before == "" {
+			continue // it is made
+		}
+		path := cmp.Or(f.From, f.Path)
+		level := p.policy.Access.Level(path)
+		if level == access.None {
+			continue // the note does not exist for the caller, who is told so when the operation is carried out
+		}
+		if itself, narrowed := levels[path]; narrowed {
+			level = min(level, itself)
+		}
+		if !known || level < access.Delete {
+			return failure.New(policy.CodeAccess, "the user can raise the access of the note; or send fewer operations at once",
+				"command %q: %q may not be part of a batch that changes more than %d notes: that needs the access rwd", p.call.Name(), excerpt.Short(path), maxTouched)
+		}
+	}
+	return nil
 }
 
 // maxTouched is how many notes a batch changes or moves before all of that is destructive,

@@ -230,17 +230,27 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	if err != nil && !needsApproval(err) || !loses && !carries {
 		return plan, err
 	}
-	if plan.change == nil && g.embeddedProgram() != nil { // the commands that could remove a text are those of the embedded program
-		ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
-		defer cancel()
-		release, busy := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.running)
-		if busy != nil {
-			return plan, busy
-		}
-		defer release()
-		_ = g.workOut(ctx, &plan) // if it fails, the call itself says why
+	if busy := g.workOutNow(ctx, req, &plan); busy != nil {
+		return plan, busy
 	}
 	return plan.withChange(err)
+}
+
+// workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one; if
+// the change cannot be worked out, the call itself says why.
+func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) error {
+	if plan.change != nil || g.embeddedProgram() == nil { // the commands that could remove a text are those of the embedded program
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
+	defer cancel()
+	release, busy := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.running)
+	if busy != nil {
+		return busy
+	}
+	defer release()
+	_ = g.workOut(ctx, plan)
+	return nil
 }
 
 // withChange returns the plan judged by the change that was worked out. err is what it came with.

@@ -213,7 +213,8 @@ func TestLinesAreCounted(t *testing.T) {
 // Long lines count by their bytes, notes by their number, and a property by its type.
 func TestWhatElseIsALoss(t *testing.T) {
 	paragraph := strings.Repeat("words and more words ", 45) // 945 bytes
-	many := map[string]string{"list.md": "---\nattendees: [A, B]\nn: 1\nempty: []\n---\ntext\n", "long.md": paragraph + "\n", "typo.md": strings.Replace(paragraph, "more", "mroe", 1) + "\n", ".obsidian/app.json": followLinks, "hub.md": ""}
+	const typedNote = "---\ntext: soon\ndue: 2026-11-25\ncount: 5\ndone: true\nnothing:\nblank: \"\"\nitems: one\n---\ntext\n"
+	many := map[string]string{"typed.md": typedNote, ".obsidian/types.json": `{"types":{"items":"multitext"}}`, "list.md": "---\nattendees: [A, B]\nn: 1\nempty: []\n---\ntext\n", "long.md": paragraph + "\n", "typo.md": strings.Replace(paragraph, "more", "mroe", 1) + "\n", ".obsidian/app.json": followLinks, "hub.md": ""}
 	for i := range 21 {
 		many[fmt.Sprintf("n%02d.md", i)] = "[[hub]] old\n"
 	}
@@ -228,6 +229,25 @@ func TestWhatElseIsALoss(t *testing.T) {
 		{[]string{"property:set", "path=list.md", "name=attendees", "value=C, D", "type=list"}, ""},
 		{[]string{"property:set", "path=list.md", "name=n", "value=2"}, ""},
 		{[]string{"property:set", "path=list.md", "name=empty", "value=x", "type=text"}, ""},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=3", "type=number"}, `replaces the value of the property "text" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=true", "type=checkbox"}, `replaces the value of the property "text" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=a, b", "type=list"}, `replaces the value of the property "text" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=count", "value=five", "type=text"}, `replaces the value of the property "count" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=done", "value=1", "type=number"}, `replaces the value of the property "done" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=due", "value=[]", "type=list"}, `replaces the value of the property "due" of "typed.md" by one of another type`},
+		{[]string{"property:set", "folder=/", "name=count", "value=five", "type=text"}, `affects 26 notes`},
+		{[]string{"note:replace", "path=typed.md", "old=count: 5", "new=count: five"}, `replaces the value of the property "count" of "typed.md" by one of another type`},
+		{[]string{"property:set", "path=typed.md", "name=text", "value=later"}, ""},
+		{[]string{"property:set", "path=typed.md", "name=due", "value=soon", "type=text"}, ""},
+		{[]string{"property:set", "path=typed.md", "name=nothing", "value=a, b", "type=list"}, ""},
+		{[]string{"property:set", "path=typed.md", "name=blank", "value=3", "type=number"}, ""},
+		{[]string{"property:add", "path=typed.md", "name=items", "value=two"}, ""},
+		{[]string{"property:remove", "path=typed.md", "name=text"}, `removes the property "text" of "typed.md"`},
+		{[]string{"property:remove", "path=typed.md", "name=nothing"}, `removes the property "nothing" of "typed.md"`},
+		{[]string{"property:remove", "path=typed.md", "name=absent"}, ""},
+		{[]string{"property:remove-item", "path=list.md", "name=attendees", "value=A"}, ""},
+		{[]string{"note:replace", "path=typed.md", "old=count: 5\\ndone", "new=done"}, `removes the property "count" of "typed.md"`},
+		{[]string{"property:rename", "name=text", "to=when"}, ""},
 		{[]string{"rename", "path=hub.md", "name=other"}, "affects 22 notes"},
 		{[]string{"vault:replace", "old=old", "new=fresh"}, "affects 21 notes"},
 	} {

@@ -155,6 +155,8 @@ func judge(v *call.Vault, p Proposal) error {
 			err = needs(v, s.Path, s.Before, access.Delete, "deleted")
 		case s.Before.Exists && p.Replaces && s.Path == p.Note:
 			err = needs(v, s.Path, s.Before, access.Delete, "replaced")
+		case s.Before.Exists && p.destroys && s.Path == p.Note:
+			err = needs(v, s.Path, s.Before, access.Delete, "deleted in part")
 		case s.Before.Exists:
 			err = needs(v, s.Path, s.Before, access.Write, "changed")
 		default:
@@ -267,7 +269,10 @@ func (p Proposal) loss() string {
 		case removed > maxRemoved:
 			return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
 		}
-		if key := retyped(s.Before.Text, s.After.Text); key != "" {
+		switch key, how := lostProperty(s.Before.Text, s.After.Text); how {
+		case propertyRemoved:
+			return fmt.Sprintf("removes the property %q of %q", named(key), named(s.Path.String()))
+		case propertyRetyped:
 			return fmt.Sprintf("replaces the value of the property %q of %q by one of another type", named(key), named(s.Path.String()))
 		}
 	}
@@ -303,12 +308,21 @@ func linesOf(text []byte) (n int) {
 
 func weight(bytes int) int { return max(1, (bytes+lineBytes-1)/lineBytes) }
 
-// retyped returns a property whose value gets another type, "" if there is none. A number
-// and a boolean are texts, too: who writes one in place of the other loses nothing.
-func retyped(before, after []byte) string {
+// propertyLoss is how the value of a property is lost.
+type propertyLoss uint8
+
+const (
+	propertyKept propertyLoss = iota
+	propertyRemoved
+	propertyRetyped // its whole value was replaced by one of another type
+)
+
+// lostProperty returns a property whose value is lost, and how, "" if there is none. One that gets
+// another name keeps its value, and so does one whose value becomes an item of a list.
+func lostProperty(before, after []byte) (key string, how propertyLoss) {
 	front := func(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
 	if bytes.Equal(front(before), front(after)) {
-		return ""
+		return "", propertyKept
 	}
 	properties := func(text []byte) frontmatter.Properties {
 		_, block, _ := bytes.Cut(front(text), []byte("\n"))
@@ -317,22 +331,38 @@ func retyped(before, after []byte) string {
 		return p
 	}
 	old, now := properties(before), properties(after)
-	kind := func(v frontmatter.Value) int {
-		switch v.Kind() {
-		case frontmatter.List:
-			return 1
-		case frontmatter.Map:
-			return 2
-		}
-		return 0
-	}
 	for _, p := range old {
-		q, ok := now.Lookup(p.Key)
-		if kind(p.Value) > 0 && ok && kind(q.Value) != kind(p.Value) && len(p.Value.List())+len(p.Value.Fields()) > 0 {
-			return p.Key
+		q, there := now.Lookup(p.Key)
+		switch {
+		case there && isRetyped(p.Value, q.Value):
+			return p.Key, propertyRetyped
+		case !there && !isRenamed(p, old, now):
+			return p.Key, propertyRemoved
 		}
 	}
-	return ""
+	return "", propertyKept
+}
+
+// isRetyped reports whether a value has another type than the one that it replaces. An empty value is
+// replaced by anything, and an empty value of one line replaces it. Dates are texts.
+func isRetyped(old, now frontmatter.Value) bool {
+	kind := now.Kind()
+	switch old.Kind() {
+	case kind, frontmatter.Null:
+		return false
+	case frontmatter.List, frontmatter.Map:
+		return len(old.List())+len(old.Fields()) > 0
+	}
+	keepsItem := kind == frontmatter.List && slices.ContainsFunc(now.List(), old.Equal)
+	return kind != frontmatter.Null && old.String() != "" && !keepsItem
+}
+
+// isRenamed reports whether a property that is gone has another name.
+func isRenamed(gone frontmatter.Property, old, now frontmatter.Properties) bool {
+	return slices.ContainsFunc(now, func(p frontmatter.Property) bool {
+		_, before := old.Lookup(p.Key)
+		return !before && p.Value.Equal(gone.Value)
+	})
 }
 
 // maxNamed bounds the path in a reason, which is a part of one line.

@@ -62,6 +62,9 @@ type Proposal struct {
 	AppDoesLess error
 	// carried is what the addresses that are added carry.
 	carried Carried
+	// destroys says that the command removes or replaces something of its note by what it is, however
+	// little that is.
+	destroys bool
 }
 
 // Links counts links, and says in which notes they are.

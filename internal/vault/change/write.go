@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -130,6 +131,8 @@ func proposeAlone(v *call.Vault, j *journal.Journal, row Command, values call.Va
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	p, err := row.Plan(v, values)
 	if err == nil {
+		declared, _ := allowlist.Describe(row.Name)
+		p.destroys = declared.DestroysNote
 		err = cmp.Or(p.restore(v), p.findCarried(v, how.Addresses), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
 	}
 	if err != nil {
