@@ -129,8 +129,9 @@ var sharedVariables = []string{
 	"TMPDIR", "TEMP", "TMP", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 }
 
-// appVariables reach the official client only: the desktop it belongs to.
-var appVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"}
+// appVariables reach the official client only: the desktop it belongs to, and inside of WSL the socket
+// by which a program of Windows is started.
+var appVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "WSL_INTEROP"}
 
 // embeddedVariables reach our own program only: its clock, its time zone, its
 // focused note, and where its cache and its journal are.

@@ -353,7 +353,7 @@ func mayDestroy(p Plan, levels map[string]access.Level, known bool) error {
 		}
 		if !known || level < access.Delete {
 			return failure.New(policy.CodeAccess, "the user can raise the access of the note; or send fewer operations at once",
-				"command %q: %q may not be part of a batch that changes more than %d notes: that needs the access rwd", p.call.Name(), excerpt.Short(path), maxTouched)
+				"command %q: a batch that changes more than %d notes needs rwd, which %q does not have", p.call.Name(), maxTouched, excerpt.Short(path))
 		}
 	}
 	return nil

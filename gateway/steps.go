@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -300,7 +299,8 @@ func pathIn(answer string) string {
 
 // findFolder asks the app for the folder of its vault, once, where it is not known and a plan is about notes:
 // which of them narrow access to themselves is only seen in the folder. The vault that the app names is that
-// of all later calls. Without a folder on this machine the calls are refused.
+// of all later calls. Without a folder on this machine the calls are refused. The app may name one by the
+// path of another system, see [appvaults.System.Here].
 func (g *vaultGateway) findFolder(ctx context.Context, plan Plan) error {
 	if plan.place.Folder != "" || g.target().Folder != "" || plan.policy.Private.IsZero() || plan.policy.Shadows(policy.RulePrivate) ||
 		len(plan.routes) == 0 || plan.call.TouchesNoNote() || plan.refusal != nil && !needsApproval(plan.refusal) {
@@ -314,9 +314,13 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan) error {
 	if err != nil {
 		return err
 	}
-	folder := strings.TrimSpace(asked.Stdout)
-	info, err := os.Stat(folder)
-	if asked.Failure != nil || err != nil || !filepath.IsAbs(folder) || !info.IsDir() || ownerfiles.StateFolder(g.getenv, folder) == "" {
+	system, named := appvaults.ThisSystem(g.getenv), strings.TrimSpace(asked.Stdout)
+	folder := system.Here(named)
+	switch isPath := filepath.IsAbs(named) || appvaults.IsOfWindows(named); {
+	case asked.Failure == nil && folder == "" && isPath:
+		return failure.New(policy.CodeAccess, "the user can "+system.Remedy()+`, which "vaultwicket doctor" checks; or private-property and private-tags to empty lists`,
+			"which notes are private is not known, because this machine does not have the folder that the app names for the vault")
+	case asked.Failure != nil, folder == "", ownerfiles.StateFolder(g.getenv, folder) == "":
 		return failure.New(policy.CodeAccess, "the user can set vault to the folder of the vault, or private-property and private-tags to empty lists",
 			"which notes are private is not known, because the folder of the vault is not")
 	}
@@ -344,7 +348,9 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	case asked.Failure != nil:
 		return asked.Failure
 	}
-	if lies := strings.TrimSpace(asked.Stdout); !appvaults.SameFolder(lies, g.vault.Folder) {
+	lies := strings.TrimSpace(asked.Stdout)
+	here := cmp.Or(appvaults.ThisSystem(g.getenv).Here(lies), lies)
+	if !appvaults.SameFolder(here, g.vault.Folder) {
 		return failure.New(failure.CodeVaultNotFound, "the user can set the id of the vault, or correct its folder",
 			"the app has the vault %q in the folder %q, the settings have %q", g.name(), excerpt.Short(lies), excerpt.Short(g.vault.Folder))
 	}

@@ -29,8 +29,9 @@ type appVault struct {
 	t      *testing.T
 	dir    string // the folder of the vault
 	home   string
-	client string // the link through which the fake is called
-	name   string // the app's name for the vault
+	client string   // the link through which the fake is called
+	name   string   // the app's name for the vault
+	env    []string // further variables of the server
 }
 
 // appFault is a fault of the fake, see tests/fakeobsidian.
@@ -103,6 +104,7 @@ func (a *appVault) serve(settings string, flags ...string) *appVault {
 	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=" + file}, flags...)...)
 	server.Dir = a.home
 	server.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
+	server.Env = append(server.Env, a.env...)
 	a.StdioServer = rig.StartStdio(a.t, server)
 	a.t.Cleanup(func() {
 		a.End()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
 
@@ -84,6 +85,48 @@ func TestPrivateNotesWhereTheFolderIsNotKnown(t *testing.T) {
 				}
 			}
 			assert.That(t, asked == test.asked, "the app got %q", a.called())
+		})
+	}
+}
+
+// TestAnAppOfWindowsBesideLinux: inside of WSL the app for Windows names the folder of its vault by a path of Windows.
+// It is found, also where the settings have the folder; elsewhere the hint says what to set.
+func TestAnAppOfWindowsBesideLinux(t *testing.T) {
+	t.Parallel()
+	wsl := []string{"WSL_DISTRO_NAME=Debian"}
+	for name, test := range map[string]struct {
+		env            []string
+		settings, code string
+		share          string // before the folder, with its slashes turned
+	}{
+		"the app's choice":     {wsl, "", "", `\\wsl.localhost\Debian`},
+		"a name":               {wsl, "[[vaults]]\nname = \"My Notes\"\n", "", `\\wsl$\Debian`},
+		"a name with a folder": {wsl, "[[vaults]]\nname = \"My Notes\"\nfolder = %q\n", "", `\\wsl$\Debian`},
+		"another distribution": {wsl, "", "access_denied", `\\wsl$\Ubuntu`},
+		"a drive":              {wsl, "", "access_denied", `Q:`},
+		"no Windows":           {nil, "", "access_denied", `Q:`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAppVault(t, map[string]string{".obsidian/app.json": "{}", "A.md": "# A\n", "P.md": "---\nprivate: true\n---\nzqx\n"})
+			named := appFault{Command: "vault", Kind: "says", Text: test.share + strings.ReplaceAll(a.dir, "/", `\`) + "\n"}
+			a.env = test.env
+			faults := []appFault{named}
+			if test.code != "" { // it is asked again at the next call
+				faults = append(faults, named)
+			}
+			a.tell(false, faults...)
+			a.serve(test.settings + "# %q\n")
+			hidden, seen := a.do("read", "path", "P.md"), a.do("read", "path", "A.md")
+			want := test.code
+			if want == "" {
+				want = "not_found"
+			}
+			assert.Equal(t, rig.CodeOf(hidden), want, "a private note: %+v", hidden.Error)
+			require.Equal(t, rig.CodeOf(seen), test.code, "another note: %+v", seen.Error)
+			if test.code != "" {
+				assert.Contains(t, seen.Error.Hint, "set name and folder of the vault in [[vaults]]", "the hint")
+			}
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
@@ -194,6 +195,7 @@ func (m Machine) app(ctx context.Context, r *Report) {
 			return
 		}
 		r.ok("app", "Obsidian "+version+" answers")
+		m.elsewhere(ctx, r)
 		return
 	}
 	if failed.Code == exec.CodeNotFound && m.Settings.Backend != settings.App && !filepath.IsAbs(m.Settings.CLI) {
@@ -208,6 +210,33 @@ func (m Machine) app(ctx context.Context, r *Report) {
 		check = "app-fails"
 	}
 	report(check, failed.Message, needed, cmp.Or(failed.Hint, "run the program by hand to see what it says: "+m.Settings.CLI+" version"))
+}
+
+// elsewhere checks that this machine has the folders of the vaults for which the app is asked. An app that
+// runs on another system names them by paths of that system.
+func (m Machine) elsewhere(ctx context.Context, r *Report) {
+	served := m.Settings.Served
+	if len(served) == 0 { // the app chooses the vault
+		served = []settings.Served{{Policy: m.Settings.Policy}}
+	}
+	for _, v := range served {
+		if v.Folder != "" || v.Policy.Private.IsZero() || v.Policy.Shadows(policy.RulePrivate) {
+			continue
+		}
+		named, failed := m.AppFolder(ctx, cmp.Or(v.ID, v.Name))
+		if failed != nil || named == "" {
+			continue // calls say why
+		}
+		switch here := m.System.Here(named); here {
+		case "":
+			r.problem("vault-elsewhere", fmt.Sprintf("the app has the vault in %q, and this machine does not have that folder", named),
+				"which notes are private is not known, so every call about notes is refused", m.System.Remedy())
+		case named:
+			r.ok("vault", fmt.Sprintf("the app has the vault in %q", named))
+		default:
+			r.ok("vault", fmt.Sprintf("the app has the vault in %q, which is %q here", named, here))
+		}
+	}
 }
 
 // appChecks are the names of the findings about the app, by the code of its failure.

@@ -20,6 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
@@ -35,8 +36,9 @@ type Machine struct {
 	Built   time.Time // when the source of this program was committed, zero if that is unknown
 
 	Settings settings.Settings
-	Invalid  error    // why the settings cannot be used. Then nothing is checked that depends on them.
-	Known    []string // the folders of the vaults that the app lists
+	Invalid  error            // why the settings cannot be used. Then nothing is checked that depends on them.
+	Known    []string         // the folders of the vaults that the app lists
+	System   appvaults.System // in which the folders are that the app names
 
 	// State is the state folder, "" for none; StateUnsafe and StateReadOnly say why it
 	// cannot be used for anything, or for changes.
@@ -48,8 +50,10 @@ type Machine struct {
 
 	// App asks the Obsidian CLI for the version of the app. Embedded returns what the
 	// embedded CLI says it is locked into for a vault.
-	App      func(ctx context.Context) (version string, failed *failure.Error)
-	Embedded func(ctx context.Context, folder string) (sandbox string, err error)
+	App func(ctx context.Context) (version string, failed *failure.Error)
+	// AppFolder asks the Obsidian CLI for the folder of a vault, by its name or id, "" for the app's choice.
+	AppFolder func(ctx context.Context, vault string) (folder string, failed *failure.Error)
+	Embedded  func(ctx context.Context, folder string) (sandbox string, err error)
 
 	Clients clients.Installer
 	// Start starts the command of a client's entry and returns the name and version that

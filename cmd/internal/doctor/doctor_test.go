@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,6 +23,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/appvaults"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -40,7 +42,8 @@ type patient struct {
 	paused               bool
 	name, version        string
 	cannotStart          error
-	app                  string
+	app, appFolder       string
+	system               map[string]string // files of the system, by their names
 	appFails             *failure.Error
 	busy                 error
 	sandbox              string
@@ -69,10 +72,18 @@ func healthy(t *testing.T) *patient {
 	getenv := func(name string) string { return p.env[name] }
 	p.Machine = Machine{
 		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
-		Settings: settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: settings.Auto, Served: []settings.Served{{Vault: settings.Vault{Folder: p.vault}}}},
-		State:    filepath.Join(root, "state"),
-		Paused:   func() bool { return p.paused },
-		App:      func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
+		Settings:  settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: settings.Auto, Served: []settings.Served{{Vault: settings.Vault{Folder: p.vault}}}},
+		State:     filepath.Join(root, "state"),
+		Paused:    func() bool { return p.paused },
+		App:       func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
+		AppFolder: func(context.Context, string) (string, *failure.Error) { return p.appFolder, nil },
+		System: appvaults.System{OS: "linux", Getenv: getenv, IsVault: func(folder string) bool { return folder == "/mnt/c/Users/me/Notes" }, Read: func(name string) ([]byte, error) {
+			text, found := p.system[name]
+			if !found {
+				return nil, fs.ErrNotExist
+			}
+			return []byte(text), nil
+		}},
 		Embedded: func(context.Context, string) (string, error) { return p.sandbox, p.noEmbedded },
 		Journal: func(settings.Vault) (*journal.Journal, error) {
 			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault), nil
@@ -188,6 +199,11 @@ var faults = []struct {
 	{"publishing", Warning, func(p *patient) { p.policy(func(at *policy.Policy) { at.Mutations, at.Publish = true, true }) }},
 	{"vault-none", Warning, func(p *patient) { p.Settings.Served = nil }},
 	{"vault-unknown", Problem, func(p *patient) { p.Settings.Served[0].Vault = settings.Vault{Name: "Nope"} }},
+	{"vault-elsewhere", Problem, func(p *patient) { p.askedForFolder(`D:\Notes`) }},
+	{"vault-elsewhere", Problem, func(p *patient) {
+		p.askedForFolder(`/Users/me/Notes`)
+		p.system["/.dockerenv"] = ""
+	}},
 	{"vault-missing", Problem, func(p *patient) { p.Settings.Served[0].Folder = filepath.Join(p.root, "gone") }},
 	{"vault-not-folder", Problem, func(p *patient) { p.Settings.Served[0].Folder = p.program }},
 	{"vault-too-wide", Warning, func(p *patient) { p.env["HOME"] = p.vault }},
@@ -304,6 +320,26 @@ var faults = []struct {
 	{"clock", Warning, func(p *patient) { p.Built = now.AddDate(1, 0, 0) }},
 	{"zone", Warning, func(p *patient) { p.env["TZ"] = "Europe/Nowhere" }},
 	{"elevated", Warning, func(p *patient) { p.elevated = true }},
+}
+
+// askedForFolder has no folder set, so that the app is asked for it, from inside of WSL.
+func (p *patient) askedForFolder(folder string) {
+	p.appFolder, p.system = folder, map[string]string{"/proc/version": "Linux version 5.15.167.4-microsoft-standard-WSL2"}
+	p.Settings.Backend, p.Settings.Served[0].Vault = settings.App, settings.Vault{Name: "Notes"}
+	p.policy(func(at *policy.Policy) { at.Private = require.Value(access.NewPrivate([]string{"private"}, nil))(p.t) })
+}
+
+// A folder that the app names by its path on Windows is found inside of WSL, and a fix names what to set.
+func TestAFolderThatTheAppNamesOtherwise(t *testing.T) {
+	for named, want := range map[string][2]string{
+		`C:\Users\me\Notes`: {"vault", `which is "/mnt/c/Users/me/Notes" here`},
+		`D:\Notes`:          {"vault-elsewhere", "/mnt/c/Users/NAME/Notes; a drive has to be mounted first"},
+	} {
+		p := healthy(t)
+		p.askedForFolder(named)
+		r := Check(t.Context(), p.Machine)
+		assert.That(t, slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want[0] && strings.Contains(f.What+f.Fix, want[1]) }), "%q: %+v", named, r.Findings)
+	}
 }
 
 func TestEveryFaultIsFound(t *testing.T) {

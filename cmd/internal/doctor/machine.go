@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/remote"
@@ -69,7 +70,7 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
 	m = Machine{
 		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
-		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), State: state,
+		Settings: s, Invalid: invalid, Known: appvaults.VaultFolders(std.Getenv), System: appvaults.ThisSystem(std.Getenv), State: state,
 		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Listen: func(ctx context.Context, addr string) error {
@@ -84,7 +85,12 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	}
 	if invalid == nil {
 		m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
-		m.App = func(ctx context.Context) (string, *failure.Error) { return versionOfApp(ctx, s, std) }
+		m.App = func(ctx context.Context) (string, *failure.Error) {
+			return askApp(ctx, s, std, gateway.Vault{}, gateway.Request{Command: "version"})
+		}
+		m.AppFolder = func(ctx context.Context, vault string) (string, *failure.Error) {
+			return askApp(ctx, s, std, gateway.Vault{Name: vault}, gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}})
+		}
 		m.Journal = func(v settings.Vault) (*journal.Journal, error) {
 			runner, err := bootstrap.NewRunner(s, std, false, nil)
 			if err != nil {
@@ -98,20 +104,20 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	return m, f.JSON, nil
 }
 
-// versionOfApp asks the Obsidian CLI through a gateway whose policy allows nothing else.
-func versionOfApp(ctx context.Context, s settings.Settings, std terminal.Streams) (string, *failure.Error) {
+// askApp asks the Obsidian CLI one command in a vault, through a gateway whose policy allows nothing else.
+func askApp(ctx context.Context, s settings.Settings, std terminal.Streams, vault gateway.Vault, question gateway.Request) (string, *failure.Error) {
 	runner, err := bootstrap.NewRunner(s, std, false, nil)
 	if err != nil {
 		return "", failure.Of(err)
 	}
 	defer runner.Close()
 	p := s.Policy // whatever the tier, as a user at a terminal asks
-	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{"version"}, nil
+	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{question.Command}, nil
 	p.Mutations, p.Publish, p.UI = false, false, false
 	g := gateway.New(gateway.Config{
-		Policy: p, Runner: runner, Backend: gateway.App, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
+		Policy: p, Vault: vault, Runner: runner, Backend: gateway.App, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
 	})
-	answer := g.Do(ctx, gateway.Request{Command: "version"})
+	answer := g.Do(ctx, question)
 	if answer.Error != nil {
 		return "", answer.Error
 	}
