@@ -17,10 +17,10 @@ import (
 )
 
 func TestWhatIsWantedIsInTheRequest(t *testing.T) {
-	ctx := CompactJSON(UnlessState(FirstPart(t.Context(), protocol.Part{Bytes: 7, Lines: true}), "0123456789abcdef"))
+	ctx := CompactJSON(UnlessState(t.Context(), "0123456789abcdef"))
 	q := protocol.Request{Command: "tags", Want: protocol.Want{Facts: true}}
 	assert.Equal(t, wanted(t.Context(), q).Want, q.Want, "nothing")
-	assert.Equal(t, wanted(ctx, q).Want, (protocol.Want{Facts: true, Compact: true, Unless: "0123456789abcdef", Part: protocol.Part{Bytes: 7, Lines: true}}), "all")
+	assert.Equal(t, wanted(ctx, q).Want, (protocol.Want{Facts: true, Compact: true, Unless: "0123456789abcdef"}), "all")
 }
 
 // What would change is worked out by the embedded program alone, and by nothing that

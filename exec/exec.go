@@ -173,11 +173,9 @@ type Outcome struct {
 	// Unchanged says that it equals the state of [UnlessState], and nothing was answered.
 	State     string
 	Unchanged bool
-	Closed    string // tells which notes were hidden by their own texts, "" for none
-	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil if Stdout is
-	// complete.
-	Kept    *KeptAnswer
-	Failure *Failure // nil when the call succeeded
+	Closed    string   // tells which notes were hidden by their own texts, "" for none
+	Rows      int      // of a listing of the embedded program; 0 if it has none, or is no listing
+	Failure   *Failure // nil when the call succeeded
 }
 
 func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }

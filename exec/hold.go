@@ -2,16 +2,13 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec/process"
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
@@ -143,47 +140,4 @@ func (q question) knownConfirmation(line string) string {
 		return strings.TrimRight(prefix, ": ") + "\n"
 	}
 	return ""
-}
-
-// KeptAnswer is an answer to a permitted call of which a resident embedded program has sent the
-// first part, see [FirstPart]. Fetching more starts no process.
-type KeptAnswer struct {
-	Bytes, Rows int // that it has
-
-	worker  *worker
-	id      string
-	timeout time.Duration
-}
-
-// ErrNotKept says that an answer was dropped: its process has ended, or needed the memory.
-var ErrNotKept = errors.New("the answer is not kept any more")
-
-// More fetches at least so many bytes of the answer and a few rows more at most, or the rest.
-// from is the end of an earlier part. A line break is added after a part that does not end its
-// line. The text is held under the [Hold] of ctx. The error is [ErrNotKept], or a [*Stopped].
-func (k *KeptAnswer) More(ctx context.Context, from, atLeast int) (string, error) {
-	atLeast = max(min(atLeast, k.Bytes-from), 0)
-	w := k.worker
-	w.pool.mu.Lock()
-	taking := !w.pool.closed && !w.retired
-	if taking {
-		w.inFlight++
-		w.resumeChecks()
-	}
-	w.pool.mu.Unlock()
-	if !taking {
-		return "", ErrNotKept
-	}
-	defer w.pool.release(w)
-	ctx, cancel := context.WithTimeout(ctx, k.timeout)
-	defer cancel()
-	e, _, _ := w.ask(ctx, Command{request: protocol.Request{Ask: protocol.AskKept, Kept: protocol.Kept{ID: k.id, From: from, Bytes: atLeast}}})
-	if e.Kind == process.Stopped {
-		return "", stoppedBy(e.Cause, k.timeout, false)
-	}
-	text, _ := e.Stdout.Text()
-	if e.Kind != process.Exited || e.Exit != 0 || len(text) < atLeast || e.Stdout.Cut() {
-		return "", ErrNotKept
-	}
-	return text, nil
 }

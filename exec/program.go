@@ -191,7 +191,6 @@ func absoluteEntries(path string) []string {
 type (
 	unlessKey  struct{}
 	compactKey struct{}
-	partKey    struct{}
 )
 
 // UnlessState has the embedded program leave its answer out if it would make it from a
@@ -206,17 +205,9 @@ func CompactJSON(ctx context.Context) context.Context {
 	return context.WithValue(ctx, compactKey{}, true)
 }
 
-// FirstPart has a resident embedded program send the first part of a listing and keep the
-// whole, of which the [Outcome] then tells. It is not promised that it does: what is no listing,
-// or not much longer, comes as a whole.
-func FirstPart(ctx context.Context, part protocol.Part) context.Context {
-	return context.WithValue(ctx, partKey{}, part)
-}
-
 // wanted adds to a request what the context asks for.
 func wanted(ctx context.Context, q protocol.Request) protocol.Request {
 	q.Want.Compact, _ = ctx.Value(compactKey{}).(bool)
 	q.Want.Unless, _ = ctx.Value(unlessKey{}).(string)
-	q.Want.Part, _ = ctx.Value(partKey{}).(protocol.Part)
 	return q
 }

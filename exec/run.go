@@ -29,9 +29,6 @@ import (
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
 	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
 	return r.watched(ctx, p, permitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
-		if !r.config.Resident || permit.Call().Apart() {
-			ctx = FirstPart(ctx, protocol.Part{}) // the rest would be lost with the process
-		}
 		if p.backend == embeddedBackend {
 			command.request = wanted(ctx, command.request)
 			return r.attempt(ctx, permit, p, command, nil).result(r, permit)
@@ -135,7 +132,6 @@ type attempt struct {
 	embedded bool // whether it is the embedded program
 	verdict  verdict
 	reply    protocol.Reply // of the embedded program
-	worker   *worker        // that answered, nil for a process of one call
 }
 
 // attempt runs the call once. turn ends with the process unless nil.
@@ -159,13 +155,11 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 		return classifyEnding(e, reply, permit, p, marker)
 	}
 	at := r.workerKey(p.folder, permit, marker)
-	e, reply, w := r.pool.run(ctx, c, command, at)
+	e, reply := r.pool.run(ctx, c, command, at)
 	for again := 0; again < otherWorkers && e.Kind == process.Lost && e.How == causeUnfinishedCall && !(permit.Call().Effect().Mutates() && e.Started); again++ {
-		e, reply, w = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
+		e, reply = r.pool.run(ctx, c, command, at) // another call cost this one its worker, and it has changed nothing
 	}
-	a := classifyEnding(e, reply, permit, p, marker)
-	a.worker = w
-	return a
+	return classifyEnding(e, reply, permit, p, marker)
 }
 
 func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Marker) workerKey {
@@ -204,7 +198,7 @@ func (r *Runner) Ask(ctx context.Context, q policy.Question, p Program, question
 	c := process.Child{Path: p.path, Name: p.name, Env: r.withRules(r.env(p.backend), &q, marker), Embedded: true, Keep: r.config.MaxKept}
 	var e process.Ending
 	if r.config.Resident {
-		e, _, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
+		e, _ = r.pool.run(ctx, c, command, r.workerKey(p.folder, &q, marker))
 	} else {
 		e, _ = r.once(ctx, c, p.folder, command)
 	}
@@ -265,7 +259,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: facts.Path, Hash: facts.Hash, Change: facts.Change,
 		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
-		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed,
+		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows,
 	}
 	if before := facts.Before; before != nil {
 		out.Before = *before
@@ -313,9 +307,6 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		return out, v.unavailable
 	}
 	out.Failure = v.failure
-	if kept := facts.Whole; kept != nil && a.worker != nil {
-		out.Kept = &KeptAnswer{Bytes: kept.Bytes, Rows: kept.Rows, worker: a.worker, id: kept.ID, timeout: r.config.Timeout}
-	}
 	return out, nil
 }
 

@@ -1,13 +1,10 @@
 package exec
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
@@ -198,56 +195,4 @@ func TestReportedCodes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// keptBy runs a call of which a worker sends a part.
-func keptBy(t *testing.T, r *Runner, p Program, path string) *KeptAnswer {
-	t.Helper()
-	out, err := r.Run(FirstPart(t.Context(), protocol.Part{Bytes: 4, Lines: true}), reads(path), p)
-	if err != nil || out.Stdout != keptAnswer[:5] || out.Kept == nil || out.Kept.Bytes != len(keptAnswer) || out.Kept.Rows != 3 {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	return out.Kept
-}
-
-func TestMoreOfAnAnswer(t *testing.T) {
-	t.Parallel()
-	r, p, _ := residentRunner(t, Config{Timeout: 2 * time.Second}, "worker", "worker")
-	kept := keptBy(t, r, p, "kept.md")
-	for _, tt := range []struct {
-		from, atLeast int
-		want          string
-		err           error
-	}{
-		{0, 2, "one", nil}, {8, 5, "three ", nil}, {8, 1 << 40, keptAnswer[8:], nil}, {len(keptAnswer) - 1, 1, "\n", nil},
-		{0, len(keptAnswer), "", ErrNotKept}, // it sends less
-	} {
-		got, err := kept.More(t.Context(), tt.from, tt.atLeast)
-		assert.That(t, got == tt.want && errors.Is(err, tt.err), "%d bytes from %d: %q, %v; want %q, %v", tt.atLeast, tt.from, got, err, tt.want, tt.err)
-	}
-	got, err := keptBy(t, r, p, "kept/wrong.md").More(t.Context(), 0, 1)
-	assert.That(t, got == "" && errors.Is(err, ErrNotKept), "of an answer that is not kept any more: %q, %v", got, err)
-	// The time limit applies to a part as to a call, and so does a cancellation.
-	_, err = kept.More(t.Context(), 4, 1)
-	assert.Equal(t, codeOf(err), CodeTimeout, "a part that does not come: %v", err)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = keptBy(t, r, p, "kept.md").More(ctx, 0, 1)
-	assert.Equal(t, codeOf(err), CodeCancelled, "a part that no one wants: %v", err)
-}
-
-func TestWhatIsKeptGoesWithTheWorker(t *testing.T) {
-	r, p, _ := residentRunner(t, Config{}, "worker", "worker")
-	kept := keptBy(t, r, p, "kept.md")
-	_, err := r.Run(t.Context(), reads("leave.md"), p)
-	require.Equal(t, codeOf(err), CodeCrashed, "%v", err)
-	for range 2 { // another worker does not have it
-		got, err := kept.More(t.Context(), 0, 1)
-		assert.That(t, got == "" && errors.Is(err, ErrNotKept), "%q, %v", got, err)
-		pidOf(t, r, p)
-	}
-	kept = keptBy(t, r, p, "kept.md")
-	r.Close()
-	got, err := kept.More(t.Context(), 0, 1)
-	assert.That(t, got == "" && errors.Is(err, ErrNotKept), "after the end: %q, %v", got, err)
 }

@@ -128,10 +128,6 @@ func (f *fakeWorker) flood(id uint32, size int) {
 
 // answer does what is asked for; "read path=hang.md" hangs.
 func (f *fakeWorker) answer(id uint32, q protocol.Request) {
-	if q.Ask == protocol.AskKept {
-		f.answerKept(id, q.Kept)
-		return
-	}
 	_, do, _ := strings.Cut(q.Args[len(q.Args)-1], "path=")
 	if code, fails := strings.CutPrefix(do, "fails/"); fails {
 		f.say(id, mimic)
@@ -139,10 +135,6 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 		return
 	}
 	switch do {
-	case "kept.md", "kept/wrong.md":
-		f.say(id, keptAnswer[:5])
-		key := map[string]string{"kept.md": "id", "kept/wrong.md": "other"}[do]
-		f.end(id, protocol.Reply{Facts: protocol.Facts{Whole: &protocol.KeptWhole{ID: key, Bytes: len(keptAnswer), Rows: 3}}})
 	case "counts.md":
 		for _, count := range counted {
 			f.send(protocol.AppendProgress(nil, id, count))
@@ -222,23 +214,6 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 	default:
 		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
 		f.end(id, protocol.Reply{Facts: protocol.Facts{Path: "a.md", Hash: "h"}})
-	}
-}
-
-// keptAnswer is what is kept under "id"; more of it than 15 bytes at once never comes.
-const keptAnswer = "one\ntwo\nthree and four\n"
-
-func (f *fakeWorker) answerKept(id uint32, kept protocol.Kept) {
-	switch {
-	case kept.From < 0 || kept.From >= len(keptAnswer) || kept.Bytes < 0 || kept.From+kept.Bytes > len(keptAnswer):
-		syscall.Exit(unplanned)
-	case kept.ID != "id":
-		f.end(id, protocol.Reply{Status: 2})
-	case kept.From == 4:
-		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
-	default:
-		f.say(id, keptAnswer[kept.From:min(kept.From+kept.Bytes+1, kept.From+15, len(keptAnswer))])
-		f.end(id, protocol.Reply{})
 	}
 }
 

@@ -46,24 +46,24 @@ type workerKey struct {
 }
 
 // run has the worker of the vault of c answer one command. c starts the worker, so it has
-// nothing of the call. by is the worker that answered, nil if none did.
-func (p *pool) run(ctx context.Context, c process.Child, command Command, at workerKey) (e process.Ending, reply protocol.Reply, by *worker) {
+// nothing of the call.
+func (p *pool) run(ctx context.Context, c process.Child, command Command, at workerKey) (e process.Ending, reply protocol.Reply) {
 	for range otherWorkers {
 		w := p.acquire(c, at)
 		if w == nil {
 			e := p.nothing()
 			e.End(process.Stopped, context.Canceled) // the gateway ends
-			return e, reply, nil
+			return e, reply
 		}
 		e, reply, unrun := w.ask(ctx, command)
 		p.release(w)
 		if !unrun {
-			return e, reply, w
+			return e, reply
 		}
 	}
 	e = p.nothing()
 	e.Kind, e.How = process.Lost, "ended again and again"
-	return e, reply, nil
+	return e, reply
 }
 
 // nothing is the ending of a call of which nothing was sent.

@@ -157,7 +157,7 @@ func New(c Config) *Gateway {
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: admission.NewSemaphore(c.Limits.Parallel), agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
 		admission: admission.New(c.Agent, c.Limits, c.Disabled, ownerfiles.StateFolder(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
-		answers: paging.NewStore[storedAnswer](storeLimits, time.Now),
+		answers: paging.NewStore(storeLimits, time.Now, storedAnswer.size),
 	}}
 	g.admission.OnRenewal(func() {
 		g.answers.Clear()

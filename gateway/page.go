@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -147,7 +146,7 @@ func (r Result) numbered(answer Result, at paging.Position, known paging.Counted
 		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
 	if _, numbered.Total = answer.whole().Counted(); answer.divided != nil {
-		numbered.Total = answer.divided.out.Kept.Rows
+		numbered.Total = answer.divided.rows
 	}
 	r.Truncated = &numbered
 	return r
@@ -184,16 +183,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return Reject(req.Command, paging.ErrGone) // it may name a note that was hidden since
 	}
 	if first.answer.divided != nil {
-		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
-		if errors.Is(err, paging.ErrGone) && !compares {
-			// The program evicted it. From the same state it makes the same answer again.
-			again := first
-			again.answer.state = "" // so that the text is not left out
-			whole, _ := g.readAgain(ctx, hold, req, again)
-			if state := first.answer.state; whole.OK && state != "" && whole.state == state {
-				first, from, err = first.filledWith(whole, from)
-			}
-		}
+		first, from, err = first.extend(req, from, compares)
 		if err == nil {
 			page, err = first.pageAt(req, from)
 		}
@@ -331,93 +321,106 @@ func (s storedAnswer) pageAt(req Request, from storedText) (paging.Page, error) 
 	return paging.CutForJSON(whole, from.at, paging.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)})
 }
 
-// divided is an answer of which the program sent the first part and keeps the whole. For the
-// first page of 1.5 MB of JSON it saves half the time, and 29 MiB of memory of the gateway.
+// divided is a long listing of which only the beginning was made fit to be shown, and searched for what the rules
+// about texts are about. For the first page of 1.5 MB of JSON it saves half the time. The rest is with the answer that
+// is stored, in no other place, and is looked at when its pages are asked for.
 type divided struct {
 	reported
-	out exec.Outcome // without its text
-	// received is how many bytes of the whole have arrived, plain that they are shown without
+	out  exec.Outcome // with the whole text
+	rows int          // that it has
+	// seen is how many bytes were looked at, plain that they are shown without
 	// changes: then further parts can be appended.
-	received int
-	plain    bool
+	seen  int
+	plain bool
 }
 
-// whole returns all of the answer. The result with an error is that of the call.
-func (d *divided) whole(ctx context.Context) (Result, error) {
-	text, err := d.more(ctx, 0, d.out.Kept.Bytes)
-	if err != nil {
-		return Reject(d.route.call.Name(), err), err
+// divide returns an answer of which as much is looked at as is asked for, nil if that is all of it.
+func (r reported) divide(out exec.Outcome, err error) *divided {
+	form := formOf(r.route.call)
+	switch {
+	case r.part == 0 || err != nil || out.Failure != nil || out.Image != "" || out.Cut || len(out.Stdout) <= r.part:
+		return nil
+	case out.State == "":
+		// An answer from no known state is made and sent once more for its next page, to see whether it
+		// has changed: it is not divided.
+		return nil
+	case !form.HasLines() && out.Rows == 0:
+		return nil
 	}
-	out := d.out
-	out.Stdout, out.Total, out.Kept = text, int64(len(text)), nil
-	return d.result(out, nil), nil
-}
-
-func (d *divided) more(ctx context.Context, from, atLeast int) (string, error) {
-	text, err := d.out.Kept.More(ctx, from, atLeast)
-	if errors.Is(err, exec.ErrNotKept) {
-		return "", paging.ErrGone
+	seen := form.RowEnd(out.Stdout, 0, r.part)
+	if seen == len(out.Stdout) {
+		return nil
 	}
-	return text, err
+	d := &divided{reported: r, out: out, rows: out.Rows, seen: seen}
+	if form.HasLines() {
+		d.rows = paging.Counted{}.Rows(out.Stdout, form, len(out.Stdout))
+	}
+	return d
 }
 
-// mostAtOnce is how many bytes a program is asked for beyond what a page needs.
+// isArray reports whether its rows are those of an array, which the end of the part that was looked at needs a bracket for.
+func (d *divided) isArray() bool { return d.route.call.Reply().JSON }
+
+// whole returns the result of all of the answer.
+func (d *divided) whole() Result {
+	r := d.reported
+	r.part = 0
+	return r.result(d.out, nil)
+}
+
+// mostAtOnce is how many bytes are looked at beyond what a page needs.
 const mostAtOnce = 1 << 20
 
 // extend returns the stored part of a divided answer with as much more of it as the page of a
 // request needs; or all of it, where that is asked for or a part cannot be appended.
-func (s storedAnswer) extend(ctx context.Context, req Request, from storedText, all bool) (storedAnswer, storedText, error) {
+func (s storedAnswer) extend(req Request, from storedText, all bool) (storedAnswer, storedText, error) {
 	for s.answer.divided != nil {
 		d := *s.answer.divided
-		shown := ""
-		if !all && d.plain && req.MaxOutput != 0 {
-			missing := from.at.At + req.MaxOutput + 1 - d.received
-			if missing <= 0 {
-				if page, err := s.pageAt(req, from); err != nil || !page.Last() {
-					return s, from, err
-				}
-				missing = req.MaxOutput // the page would end with what has arrived
-			}
-			// Each further page fetches more at once, because the text is copied each time.
-			text, err := d.more(ctx, d.received, max(missing, min(d.received, mostAtOnce)))
-			if err != nil {
+		if all || !d.plain || req.MaxOutput == 0 {
+			return s.filledWith(d.whole(), from)
+		}
+		missing := from.at.At + req.MaxOutput + 1 - d.seen
+		if missing <= 0 {
+			if page, err := s.pageAt(req, from); err != nil || !page.Last() {
 				return s, from, err
 			}
-			if cleaned, report := sanitize.Text(text); report.None() {
-				shown = cleaned
-			}
+			missing = req.MaxOutput // the page would end with what was looked at
 		}
-		if shown == "" {
-			whole, err := d.whole(ctx)
-			if err != nil {
-				return s, from, err
-			}
-			return s.filledWith(whole, from)
+		// Each further page takes more at once, because the text is copied each time.
+		text := d.out.Stdout
+		end := formOf(d.route.call).RowEnd(text, d.seen, max(missing, min(d.seen, mostAtOnce)))
+		shown, report := sanitize.Text(text[d.seen:end])
+		if !report.None() {
+			return s.filledWith(d.whole(), from)
 		}
-		isArray, before := d.route.call.Reply().JSON, from.text
-		if isArray {
+		before := from.text
+		if d.isArray() {
 			before = strings.TrimSuffix(before, "]")
-			if d.received+len(shown) < d.out.Kept.Bytes {
-				shown = strings.TrimSuffix(shown, "\n") // which every part ends with
-			}
 		}
-		d.received += len(shown)
-		from.text = before + shown
-		if d.received < d.out.Kept.Bytes {
-			if isArray {
+		from.text, d.seen = before+shown, end
+		if end < len(text) {
+			if d.isArray() {
 				from.text += "]"
 			}
 			s.answer.divided = &d
 			continue
 		}
 		whole := from.text
-		if isArray {
+		if d.isArray() {
 			from.text = strings.TrimSuffix(from.text, "\n")
 		}
 		s.answer.divided, s.answer.rows, s.whole = nil, paging.Rows{}, wholeOf(whole, from.text)
 		s = s.withRows(from.text)
 	}
 	return s, from, nil
+}
+
+// size returns how many bytes of text are stored with an answer, besides its own.
+func (s storedAnswer) size() int {
+	if s.answer.divided == nil {
+		return 0
+	}
+	return len(s.answer.divided.out.Stdout)
 }
 
 // withRows returns the stored answer with the number of its rows.

@@ -20,7 +20,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -66,7 +65,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		whole, _ := d.process(ctx, hold, req, approved{})
 		result = d.firstPage(req, whole)
 		if whole.divided != nil && result.Truncated == nil { // no row ends where the page does
-			whole, _ = whole.divided.whole(exec.WithHold(ctx, hold)) // which says why, if it cannot be had
+			whole = whole.divided.whole()
 			result = d.firstPage(req, whole)
 		}
 	})
@@ -105,7 +104,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
 	if req.Keep && req.batch == "" && !plan.call.Effect().Mutates() && plan.policy.Secrets != policy.SecretsBlock {
-		// The program sends only as much of an answer as the first page needs. An answer with headings between its
+		// Only as much of an answer is looked at as the first page needs. An answer with headings between its
 		// rows is not divided, nor is a note, whose hash needs the whole.
 		form := formOf(plan.call)
 		if form == paging.JSON {
@@ -113,7 +112,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 		}
 		if req.MaxOutput != 0 && req.Fields == nil && !plan.call.PrintsNote() && form != paging.Headed && form != paging.Numbered {
 			// One byte more, so that the page ends before the part does.
-			ctx = exec.FirstPart(ctx, protocol.Part{Bytes: req.MaxOutput + 1, Lines: form.HasLines()})
+			plan.part = req.MaxOutput + 1
 		}
 	}
 	semaphores := []*admission.Semaphore{g.running}
@@ -257,7 +256,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 				}
 			}
 		}
-		return reported{g.name(), route, notices}.result(out, err)
+		return reported{g.name(), route, notices, plan.part}.result(out, err)
 	}
 	return Reject(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
@@ -325,21 +324,16 @@ type reported struct {
 	vault   string // as callers name it: a program may know it by an id or a folder
 	route   route
 	notices []string
+	part    int // how many bytes of a long listing are looked at now; 0 for all
 }
 
 // result turns the outcome of a program into a result.
 func (r reported) result(out exec.Outcome, err error) Result {
 	call := r.route.call
-	var part *divided
-	if out.Kept != nil {
-		// The first part becomes a text by itself: of the rows of an array, an array.
-		part = &divided{reported: r, out: out}
-		part.out.Stdout = ""
-		if call.Reply().JSON {
-			out.Stdout = strings.TrimSuffix(out.Stdout, "\n")
-		}
-		part.received = len(out.Stdout)
-		if call.Reply().JSON {
+	part := r.divide(out, err)
+	if part != nil {
+		out.Stdout = part.out.Stdout[:part.seen]
+		if part.isArray() { // a text by itself
 			out.Stdout += "]"
 		}
 	}

@@ -49,7 +49,7 @@ type Result struct {
 	unchanged   bool        // it is the one that was asked about, and Stdout was left out
 	found       findings    // of the rules about texts
 	lost        bool        // the change removed so much that it was destructive
-	divided     *divided    // Stdout is the first part of an answer; nil where it is whole
+	divided     *divided    // Stdout is the first part of this answer; nil where it is whole
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -183,7 +183,7 @@ func (r Result) showing(page paging.Page) Result {
 	total := int64(len(r.Stdout))
 	switch {
 	case r.divided != nil:
-		total = int64(r.divided.out.Kept.Bytes)
+		total = int64(len(r.divided.out.Stdout))
 		if r.form == paging.JSON {
 			total-- // without the line break after an array
 		}

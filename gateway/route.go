@@ -71,6 +71,7 @@ type Plan struct {
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
 	asking                time.Duration  // how long the user was asked for approval
+	part                  int            // see [reported]
 	findings              findings       // of the rules about texts in the change
 	change                *plannedChange // what it would do to notes, nil where that is not worked out
 	because               []flowRead     // what the session has read, where flow rules are about the call

@@ -6,6 +6,12 @@
 // possible it ends between two grapheme clusters. Nothing is parsed and written again: the pages
 // have the bytes of the whole, so numbers, escapes and the order of keys stay as they were.
 //
+// The parts of an answer are kept in one place, which is the Store. The program that answered keeps
+// nothing: the app and a process for one call cannot, and a worker may end between two pages, or
+// have gone on to notes that have changed, while a page is of the answer whose cursor it is. So a worker
+// sends a listing whole, and what is spared for a first page is not the sending but the looking: the
+// gateway searches and counts as much of it as that page needs.
+//
 // The package does not know what a text means, and does not judge who may see it. Time and
 // memory for a page depend on the page, not on the whole: only the first page of a JSON text
 // reads all of it, to find out whether it has rows.

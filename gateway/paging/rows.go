@@ -102,6 +102,35 @@ func (c Counted) Rows(whole string, form Form, until int) (count int) {
 	return count
 }
 
+// RowEnd returns where the row ends in which so many bytes from an offset are reached, the start of a text or
+// the end of an earlier row. It is the length of the text if nothing but its end follows.
+func (f Form) RowEnd(s string, from, atLeast int) int {
+	at := from
+	switch {
+	case f == JSON && from == 0:
+		first, isArray := firstRow(s)
+		if !isArray {
+			return len(s)
+		}
+		at = first
+	case f == JSON:
+		at, _ = follow(s, from)
+	case f == Text && atLeast < len(s)-from: // the lines before it need not be looked at
+		at = from + strings.LastIndexByte(s[from:from+max(atLeast, 1)-1], '\n') + 1
+	}
+	for at < len(s) {
+		row := f.row(s, at)
+		if !row.ok || row.next >= len(s) {
+			break
+		}
+		if row.end-from >= atLeast {
+			return row.end
+		}
+		at = row.next
+	}
+	return len(s)
+}
+
 // brackets are the text around the rows of an array, with the space there.
 type brackets struct{ open, shut string }
 

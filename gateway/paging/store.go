@@ -22,10 +22,11 @@ type Limits struct {
 // Store is an LRU cache of texts whose rest may be fetched, each for one session. It is safe
 // for concurrent use.
 //
-// T is data of the caller about a text. It is not counted, so it has to be small.
+// T is data of the caller about a text.
 type Store[T any] struct {
 	limits Limits
 	now    func() time.Time
+	sizeOf func(T) int // in bytes; nil for data that is small
 
 	mu    sync.Mutex
 	texts []*kept[T] // the least recently used first
@@ -35,14 +36,16 @@ type Store[T any] struct {
 type kept[T any] struct {
 	id, session, text string
 	about             T
+	data              int // the size of about
 	used              time.Time
 }
 
-func (k *kept[T]) size() int64 { return int64(len(k.text)) + int64(len(k.session)) }
+func (k *kept[T]) size() int64 { return int64(len(k.text)) + int64(len(k.session)) + int64(k.data) }
 
-// NewStore makes an empty store. now is its clock.
-func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
-	return &Store[T]{limits: limits, now: now}
+// NewStore makes an empty store. now is its clock, and sizeOf says how many bytes the data about a text have, nil
+// where that is not worth counting.
+func NewStore[T any](limits Limits, now func() time.Time, sizeOf func(T) int) *Store[T] {
+	return &Store[T]{limits: limits, now: now, sizeOf: sizeOf}
 }
 
 // Put keeps a text and returns the id under which its session finds it: 26 random letters and
@@ -59,6 +62,9 @@ func (s *Store[T]) Replace(session, id, text string, about T) (ok bool) {
 }
 
 func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
+	if s.sizeOf != nil {
+		fresh.data = s.sizeOf(fresh.about)
+	}
 	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
 		return false
 	}

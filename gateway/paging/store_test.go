@@ -40,7 +40,7 @@ func has(t *testing.T, s *Store[int], session, id string) bool {
 
 func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	clock := newClock()
-	s := NewStore[int](Limits{9, 9, 100, time.Minute}, clock.now)
+	s := NewStore[int](Limits{9, 9, 100, time.Minute}, clock.now, nil)
 	a, b := put(t, s, "s", "a", 1), put(t, s, "s", "b", 2)
 	clock.at = clock.at.Add(time.Minute - 1)
 	require.That(t, has(t, s, "s", a), "a text is gone before its time")
@@ -58,7 +58,7 @@ func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 }
 
 func TestShelfReplacesAText(t *testing.T) {
-	s := NewStore[int](Limits{2, 3, 100, time.Minute}, time.Now)
+	s := NewStore[int](Limits{2, 3, 100, time.Minute}, time.Now, nil)
 	id, other := put(t, s, "s", "text", 7), put(t, s, "s", strings.Repeat("x", 60), 8)
 	assert.That(t, s.Replace("s", id, "a longer text", 9), "not replaced")
 	text, about, err := s.Get("s", id)
@@ -89,7 +89,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 		limits := Limits{rapid.IntRange(0, 4).Draw(t, "session"), rapid.IntRange(0, 8).Draw(t, "total"), int64(rapid.IntRange(0, 60).Draw(t, "bytes")), rapid.SampledFrom([]time.Duration{10, 10, 10, 0}).Draw(t, "age")}
 		none := limits.PerSession == 0 || limits.Total == 0 || limits.Age == 0
 		clock := newClock()
-		s := NewStore[int](limits, clock.now)
+		s := NewStore[int](limits, clock.now, nil)
 		var model []text
 		sessions := rapid.SampledFrom([]string{"a", "b", "c"})
 		drop := func(goes func(text) bool) { model = slices.DeleteFunc(model, goes) }
@@ -159,7 +159,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 }
 
 func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
-	s := NewStore[int](Limits{3, 5, 200, time.Minute}, time.Now)
+	s := NewStore[int](Limits{3, 5, 200, time.Minute}, time.Now, nil)
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {

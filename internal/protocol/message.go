@@ -27,7 +27,6 @@ type Request struct {
 	Args    []string // its parameters as they are typed; or the paths or the tags of a question about notes
 	// Input is the parameter whose value follows in frames of its own and is taken literally, "" for none.
 	Input string
-	Kept  Kept // for AskKept
 	Write Write
 	Want  Want
 }
@@ -38,19 +37,11 @@ type Ask uint8
 // What can be asked.
 const (
 	AskCommand  Ask = iota // to carry out a command
-	AskKept                // more of an answer that a worker keeps
 	AskNarrowed            // which of the notes at some paths, or of all, narrow access to themselves, and to which level
 	AskMarked              // which notes have one of some tags, or for "private" narrow access to themselves
 
 	lastAsk = AskMarked
 )
-
-// Kept is a piece of an answer that a worker keeps.
-type Kept struct {
-	ID    string
-	From  int // the end of an earlier piece
-	Bytes int // at least; the piece ends with a row
-}
 
 // Write says how a command that writes is carried out.
 type Write struct {
@@ -96,13 +87,6 @@ type Want struct {
 	Facts   bool   // what the answer is about, for the gateway, whose answers agents read
 	Compact bool   // a listing in JSON without the space between its tokens
 	Unless  string // the state of the index from which nothing is to be answered, "" for none
-	Part    Part   // how much of a long listing a worker sends
-}
-
-// Part is how much of a long answer is asked for. The zero Part is all of it.
-type Part struct {
-	Bytes int  // at least so much; the part ends with the row in which it is reached, or a few rows later
-	Lines bool // every line is a row; otherwise only a listing with rows of its own is divided
 }
 
 // Reply is how a request ended. The output was sent before it.
@@ -118,28 +102,21 @@ type Reply struct {
 // Facts are what the embedded program reports about the answer of a successful call, so that the
 // gateway need not parse it.
 type Facts struct {
-	Path      string     `json:"path"`
-	Hash      string     `json:"hash"`                // of the content, "" if the note does not exist
-	Before    *string    `json:"before,omitempty"`    // hash before the call: nil if nothing was written, "" if the note was created
-	Change    string     `json:"change,omitempty"`    // id of the journal entry, "" if nothing was written
-	Added     int        `json:"added,omitempty"`     // lines in all files
-	Removed   int        `json:"removed,omitempty"`   // lines in all files
-	Loses     bool       `json:"loses,omitempty"`     // the change was destructive, whatever its command is
-	Overtaken bool       `json:"overtaken,omitempty"` // another program changed the note right after the call
-	LineEnds  bool       `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
-	Image     string     `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
-	State     string     `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
-	Closed    string     `json:"closed,omitempty"`    // which notes their own texts close; "" for none
-	Unchanged bool       `json:"unchanged,omitempty"` // the state is the one that was asked about, and nothing was answered
-	Whole     *KeptWhole `json:"whole,omitempty"`     // nil unless the answer is the first part of a longer one, which the worker keeps
-	Notice    string     `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note
-}
-
-// KeptWhole is an answer that a worker keeps, of which it sent the first part.
-type KeptWhole struct {
-	ID    string `json:"id"` // under which the worker prints it
-	Bytes int    `json:"bytes"`
-	Rows  int    `json:"rows"`
+	Path      string  `json:"path"`
+	Hash      string  `json:"hash"`                // of the content, "" if the note does not exist
+	Before    *string `json:"before,omitempty"`    // hash before the call: nil if nothing was written, "" if the note was created
+	Change    string  `json:"change,omitempty"`    // id of the journal entry, "" if nothing was written
+	Added     int     `json:"added,omitempty"`     // lines in all files
+	Removed   int     `json:"removed,omitempty"`   // lines in all files
+	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever its command is
+	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
+	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
+	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
+	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
+	Closed    string  `json:"closed,omitempty"`    // which notes their own texts close; "" for none
+	Unchanged bool    `json:"unchanged,omitempty"` // the state is the one that was asked about, and nothing was answered
+	Rows      int     `json:"rows,omitempty"`      // of a listing; 0 if it has none, or is no listing
+	Notice    string  `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note
 }
 
 // Failure is what the embedded program reports about a call that failed. The zero Failure is none.
@@ -188,9 +165,6 @@ func (q *Request) fields(f *form) {
 	f.text(&q.Command)
 	f.list(&q.Args)
 	f.text(&q.Input)
-	f.text(&q.Kept.ID)
-	f.number(&q.Kept.From)
-	f.number(&q.Kept.Bytes)
 	f.flag(&q.Write.Allowed)
 	f.choice((*uint8)(&q.Write.Task), uint8(lastTask))
 	f.text(&q.Write.Entry)
@@ -204,8 +178,6 @@ func (q *Request) fields(f *form) {
 	f.flag(&q.Want.Facts)
 	f.flag(&q.Want.Compact)
 	f.text(&q.Want.Unless)
-	f.number(&q.Want.Part.Bytes)
-	f.flag(&q.Want.Part.Lines)
 }
 
 // fields passes over all that a Reply has.
@@ -226,15 +198,7 @@ func (r *Reply) fields(f *form) {
 	f.text(&r.Facts.State)
 	f.text(&r.Facts.Closed)
 	f.flag(&r.Facts.Unchanged)
-	kept := r.Facts.Whole != nil
-	if f.flag(&kept); kept {
-		if r.Facts.Whole == nil {
-			r.Facts.Whole = &KeptWhole{}
-		}
-		f.text(&r.Facts.Whole.ID)
-		f.number(&r.Facts.Whole.Bytes)
-		f.number(&r.Facts.Whole.Rows)
-	}
+	f.number(&r.Facts.Rows)
 	f.text(&r.Facts.Notice)
 	f.text(&r.Failure.Code)
 	f.text(&r.Failure.Hint)

@@ -80,7 +80,7 @@ func TestEveryFieldOfARequestArrives(t *testing.T) {
 		assert.That(t, reflect.DeepEqual(got, one), "%s alone is %+v, want %+v", name, got, one)
 	})
 	got := roundTripOfRequest(t, all)
-	assert.That(t, number > 20 && reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
+	assert.That(t, number > 15 && reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
 	assert.That(t, reflect.DeepEqual(roundTripOfRequest(t, Request{}), Request{}), "the zero request is another one")
 }
 
@@ -100,7 +100,7 @@ func TestEveryFieldOfAReplyArrives(t *testing.T) {
 		assert.That(t, reflect.DeepEqual(got, one), "%s alone is %+v, want %+v", name, got, one)
 	})
 	got := roundTripOfReply(t, all)
-	assert.That(t, number > 20 && reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
+	assert.That(t, number > 15 && reflect.DeepEqual(got, all), "%d fields are %+v, want %+v", number, got, all)
 	assert.That(t, reflect.DeepEqual(roundTripOfReply(t, Reply{}), Reply{}), "the zero reply is another one")
 	assert.Equal(t, roundTripOfReply(t, Reply{Status: 255}).Status, uint8(255), "the status")
 }
@@ -171,7 +171,7 @@ func TestLongTextsOfAReplyAreCut(t *testing.T) {
 func FuzzMessages(f *testing.F) {
 	b, _ := AppendRequest(nil, 1, aRequest())
 	f.Add(b[headSize:])
-	f.Add(AppendReply(nil, 1, Reply{Facts: Facts{Path: "a.md", Whole: &KeptWhole{}}})[headSize:])
+	f.Add(AppendReply(nil, 1, Reply{Facts: Facts{Path: "a.md", Rows: 7}})[headSize:])
 	f.Add(AppendProgress(nil, 1, Progress{1, 2, FilesRead})[headSize:])
 	f.Add([]byte(strings.Repeat("\xff", 40)))
 	f.Fuzz(func(t *testing.T, payload []byte) {

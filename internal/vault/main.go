@@ -190,14 +190,6 @@ func perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply
 // for and there are any.
 func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protocol.Facts) {
 	q := c.Request
-	if q.Ask == protocol.AskKept {
-		if h.Kept != nil {
-			if pieces, ok := h.Kept.Get(q.Kept.ID, q.Kept.From, q.Kept.Bytes); ok {
-				return answer.TextOfPieces(pieces), nil
-			}
-		}
-		return answer.Explain(answer.Misuse("Nothing is kept there.")), nil
-	}
 	var literal map[string]string
 	if q.Input != "" {
 		var err error
@@ -242,15 +234,8 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		known = cmp.Or(known, &protocol.Facts{})
 		known.State, known.Closed = state, closed
 	}
-	if state == "" {
-		// An answer from no known state is made and sent once more for its next page, to see whether it
-		// has changed: it is not divided.
-		return said, known
-	}
-	if whole, ok := said.Divide(q.Want.Part); ok {
-		id, _ := h.Kept.Put(whole.Pieces) // what is too large is not divided
-		known = cmp.Or(known, &protocol.Facts{})
-		known.Whole = &protocol.KeptWhole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
+	if said.Status == answer.ExitDone && state != "" { // the gateway divides no other answer
+		known.Rows = said.Rows()
 	}
 	return said, known
 }

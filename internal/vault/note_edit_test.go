@@ -2,14 +2,11 @@ package vault
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
 // What a part of a note becomes is in package edit; here is how calls name it, and the line ends.
@@ -139,72 +136,22 @@ func tasksVault(t *testing.T) *testVault {
 	return h
 }
 
-// A worker sends a long answer in parts, which are the answer together; the other commands of
-// the vault, and a process for one call, send it at once.
-func TestALongAnswerInParts(t *testing.T) {
+// A worker tells how many rows a listing has, if it knows from what state it answers, so that a gateway need not count them.
+func TestTheRowsOfAListingAreTold(t *testing.T) {
 	h := tasksVault(t)
 	w := h.worker()
 	if factsOf(t, w.ask(nil, "--facts", "tags")).State == "" {
 		t.Skip("the folder cannot be watched here")
 	}
-	for _, tt := range []struct {
-		part, command string
-		rows          int
-	}{
-		{"4000", "tasks format=json", 1001}, {"4000", "tasks format=csv", 1001}, {"lines:4000", "tasks format=tsv", 1001},
-		{"lines:4000", "tasks", 1001}, {"lines:1", "search query=task", 20},
+	for line, rows := range map[string]int{
+		"tasks format=json": 1001, "tasks format=csv": 1001, "tasks format=tsv": 1001, "tasks": 1001, "tasks total": 0, "tags format=json": 1, "folders": 0, "read path=Tasks 01.md": 0,
 	} {
-		words := append([]string{"--compact", "--facts"}, strings.Fields(tt.command)...)
-		whole := w.ask(nil, words...)
-		require.That(t, whole.end.Status == answer.ExitDone && factsOf(t, whole).Whole == nil, "%s: %+v", tt.command, whole.end)
-		got := w.ask(nil, append([]string{"--part", tt.part}, words...)...)
-		kept := factsOf(t, got).Whole
-		if kept == nil && len(whole.stdout) < 2000 {
-			continue // it is no longer than a part can be
-		}
-		if kept == nil || kept.Bytes != len(whole.stdout) || kept.Rows != tt.rows || len(got.stdout) > 8000 {
-			t.Fatalf("%s: %d bytes of %d, and of the whole %+v", tt.command, len(got.stdout), len(whole.stdout), kept)
-		}
-		again := all(t, w, kept, got.stdout)
-		assert.Equal(t, again, whole.stdout, "%s: the parts have %d bytes, not %d", tt.command, len(again), len(whole.stdout))
-		at := w.ask(nil, "--kept", kept.ID, "0", strconv.Itoa(kept.Bytes))
-		assert.Equal(t, at.stdout, whole.stdout, "%s: all at once has %d bytes, not %d", tt.command, len(at.stdout), len(whole.stdout))
-		for _, wrong := range [][]string{{"other", "0", "1"}, {kept.ID, "1", "1"}, {kept.ID, strconv.Itoa(kept.Bytes), "1"}} {
-			got := w.ask(nil, append([]string{"--kept"}, wrong...)...)
-			assert.Equal(t, got.end.Status, uint8(answer.ExitMisuse), "%q is answered with %+v", wrong, got.end)
-		}
-		if _, stdout, stderr := h.run(append([]string{"--part", tt.part}, words...)...); stdout != whole.stdout || strings.Contains(stderr, "whole") {
-			t.Errorf("%s: a process for one call prints %d bytes of %d: %s", tt.command, len(stdout), len(whole.stdout), stderr)
-		}
+		got := w.ask(nil, append([]string{"--facts"}, strings.SplitN(line, " ", 2)...)...)
+		facts := factsOf(t, got)
+		assert.Equal(t, facts.Rows, rows, "%s: %+v", line, facts)
 	}
-}
-
-// all fetches a kept answer part by part.
-func all(t *testing.T, w *talk, kept *protocol.KeptWhole, first string) string {
-	t.Helper()
-	text := first
-	for {
-		if len(text) < kept.Bytes && strings.HasSuffix(text, "}\n") {
-			text = strings.TrimSuffix(text, "\n") // of the part, not of the answer
-		}
-		if len(text) >= kept.Bytes {
-			return text
-		}
-		part := w.ask(nil, "--kept", kept.ID, strconv.Itoa(len(text)), "4000")
-		require.That(t, part.end.Status == answer.ExitDone && part.stdout != "", "from %d: %+v", len(text), part.end)
-		text += part.stdout
-	}
-}
-
-// Where it is not known whether an answer has changed, it is sent whole.
-func TestAnAnswerWithoutAStateIsNotDivided(t *testing.T) {
-	h := sample(t)
-	for n := range 200 {
-		h.put(fmt.Sprintf("A folder among others %03d/Note.md", n), "")
-	}
-	got := h.worker().ask(nil, "--part", "lines:10", "--facts", "folders")
-	facts := factsOf(t, got)
-	assert.That(t, facts.Whole == nil && strings.Count(got.stdout, "\n") >= 200, "%d bytes, and the facts %+v", len(got.stdout), facts)
+	_, _, stderr := h.run("--facts", "tasks", "format=json")
+	assert.That(t, !strings.Contains(stderr, "rows"), "a process for one call: %s", stderr)
 }
 
 func TestTemplateInsert(t *testing.T) {

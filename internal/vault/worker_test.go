@@ -346,8 +346,8 @@ func withoutState(report string) string {
 }
 
 var (
-	onlyState     = regexp.MustCompile(`vaultwicket-facts: \{"path":"","hash":"","state":"[0-9a-f]{16}"\}\n`)
-	stateInReport = regexp.MustCompile(`,"state":"[0-9a-f]{16}"`)
+	onlyState     = regexp.MustCompile(`vaultwicket-facts: \{"path":"","hash":"","state":"[0-9a-f]{16}"(,"rows":\d+)?\}\n`)
+	stateInReport = regexp.MustCompile(`,"state":"[0-9a-f]{16}"(,"rows":\d+)?`)
 )
 
 // times are what differs between two copies of a vault; the ids of changes begin

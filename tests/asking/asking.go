@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
@@ -107,8 +105,6 @@ func Words(q protocol.Request) (words []string) {
 		}
 	}
 	switch q.Ask {
-	case protocol.AskKept:
-		return []string{"--kept", q.Kept.ID, strconv.Itoa(q.Kept.From), strconv.Itoa(q.Kept.Bytes)}
 	case protocol.AskNarrowed:
 		return append([]string{"--narrowed"}, q.Args...)
 	case protocol.AskMarked:
@@ -127,13 +123,6 @@ func Words(q protocol.Request) (words []string) {
 	valued("--approved", q.Write.Approved)
 	set("--compact", q.Want.Compact)
 	valued("--unless", q.Want.Unless)
-	if part := q.Want.Part; part.Bytes > 0 {
-		size := strconv.Itoa(part.Bytes)
-		if part.Lines {
-			size = "lines:" + size
-		}
-		words = append(words, "--part", size)
-	}
 	set("--facts", q.Want.Facts)
 	if q.Vault != nil {
 		words = append(words, "vault="+*q.Vault)
@@ -175,17 +164,6 @@ func Split(words []string) (set func(*protocol.Request), rest []string) {
 			used = 1
 		case "--unless":
 			add(func(q *protocol.Request) { q.Want.Unless = value })
-		case "--part":
-			number, lines := strings.CutPrefix(value, "lines:")
-			size, _ := strconv.Atoi(number)
-			add(func(q *protocol.Request) { q.Want.Part = protocol.Part{Bytes: size, Lines: lines} })
-		case "--kept":
-			from, _ := strconv.Atoi(words[2])
-			size, _ := strconv.Atoi(words[3])
-			add(func(q *protocol.Request) {
-				q.Ask, q.Kept = protocol.AskKept, protocol.Kept{ID: value, From: from, Bytes: size}
-			})
-			return set, nil
 		case "--narrowed", "--marked":
 			ask, args := protocol.AskNarrowed, words[1:]
 			if words[0] == "--marked" {

@@ -76,6 +76,14 @@ func (r *Reply) Compact() {
 	}
 }
 
+// Rows returns how many rows a listing has, 0 for another reply.
+func (r *Reply) Rows() int {
+	if r.Text != "" {
+		return 0
+	}
+	return r.rows.count
+}
+
 // Close releases what the reply has open. A reply that was printed may be closed too.
 func (r *Reply) Close() {
 	if r.Body != nil {

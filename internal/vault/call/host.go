@@ -39,7 +39,6 @@ type Host struct {
 	Knowledge search.Store
 	Memo      search.Memo // computed for the whole vault
 	Bases     bases.Memory
-	Kept      *answer.Store     // answers of which a part was sent; nil unless resident
 	Meaning   *embeddings.Store // vectors of notes; nil unless the user has named a server that makes them
 
 	// confineTo locks the process into folders; it is nil where the process is shared, as in
@@ -218,9 +217,6 @@ func (h *Host) GiveBack() {
 	h.Memo.Forget()
 	h.Bases.Forget()
 	h.Knowledge.Rest()
-	if h.Kept != nil {
-		h.Kept.Sweep()
-	}
 }
 
 // Close writes the cache and closes the folder of the vault.

@@ -47,7 +47,7 @@ func TestLinesThatAreRefused(t *testing.T) {
 	for _, args := range []string{
 		"", "--help", "V", "V --facts", "V vault=Home", "V --stdin", "V --stdin --facts files", "V --copy files", "V files --copy",
 		"V files --", "V read --path=a", "V --stdin a --stdin b files", "V --stdin=content daily:append", "V --Facts files",
-		"V --caller c files", "V --begin files", "V --part 10 files", "V --unless 0123456789abcdef files", "V --narrowed a.md", "V --once files", // what only the gateway asks
+		"V --caller c files", "V --begin files", "V --client c files", "V --unless 0123456789abcdef files", "V --narrowed a.md", "V --once files", // what only the gateway asks
 	} {
 		_, err := ParseLine(strings.Fields(args))
 		var known *answer.Fault

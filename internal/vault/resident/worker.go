@@ -48,7 +48,7 @@ type Worker struct {
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
 func New(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout io.Writer) *Worker {
-	h.Knowledge.Resident, h.Kept = true, &answer.Store{}
+	h.Knowledge.Resident = true
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
 		w.mu.Lock()
