@@ -57,7 +57,9 @@ type sealers struct {
 // complete adds to a request who sends it, how the user can be asked, and in which form it is answered. The
 // elicitation is nil for a client that cannot ask, or that gets requests of the server; the view for one that does
 // not show it.
-func (h handler) complete(peer *wire.Peer, req mcp.CallToolRequest, to *gateway.Request) (asks *elicitation, shown *view) {
+func (h handler) complete(
+	peer *wire.Peer, req mcp.CallToolRequest, to *gateway.Request,
+) (asks *elicitation, shown *view) {
 	name, can := peer.Client()
 	to.Caller, to.Client, to.Surface, to.OneSession = peer.Caller, name, surface(peer), !peer.Shared
 	to.MaxOutput, to.Keep, to.Taken = h.MaxOutput, true, peer.AcceptedAt

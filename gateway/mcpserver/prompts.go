@@ -42,7 +42,8 @@ func (h handler) getPrompt(_ context.Context, _ *wire.Peer, req mcp.GetPromptReq
 		return nil, &wire.Error{Code: mcp.INVALID_PARAMS, Text: visibleError(err).Error()}
 	}
 	text := p.text(h.Gateway, req.Params.Arguments, h.clock())
-	return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil
+	message := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))
+	return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{message}), nil
 }
 
 // promptTask is a task that a user can start: instructions for a model about which calls to make.

@@ -33,6 +33,12 @@ const (
 	mimeText = "text/plain"
 )
 
+// What clients are told of two resources.
+const (
+	commandsSummary = "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that"
+	helpSummary     = "one command: parameters, tier, effect, whether it is permitted and how the user can change that"
+)
+
 // resource is a resource with one URI.
 type resource struct {
 	mcp.Resource
@@ -47,10 +53,11 @@ func (h handler) resources() []resource {
 	began := time.Now()
 	document := func(name, title, description string, content func() any) resource {
 		described := mcp.Resource{URI: scheme + name, Name: name, Title: title, Description: description, MIMEType: mimeJSON}
-		return resource{Resource: described, read: func() (string, error) { return excerpt.JSON(content()) }} // a model reads it
+		read := func() (string, error) { return excerpt.JSON(content()) } // a model reads it
+		return resource{Resource: described, read: read}
 	}
 	all := []resource{
-		document("commands", "Commands", "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that", func() any {
+		document("commands", "Commands", commandsSummary, func() any {
 			entries := []catalog.Entry{} // as "vaultwicket commands --all --json", without the details of help
 			for _, c := range h.Gateway.Listing() {
 				entries = append(entries, c.Entry())
@@ -90,7 +97,7 @@ func described(all []resource) (listed []mcp.Resource) {
 func templates() []mcp.ResourceTemplate {
 	return []mcp.ResourceTemplate{
 		mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
-			mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is permitted and how the user can change that")),
+			mcp.WithTemplateDescription(helpSummary)),
 		mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
 			mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")),
 	}
@@ -101,7 +108,9 @@ func templates() []mcp.ResourceTemplate {
 const maxURI = 512
 
 // readResource reads a resource by its URI.
-func (h handler) readResource(ctx context.Context, all []resource, client *wire.Peer, uri string) ([]mcp.ResourceContents, error) {
+func (h handler) readResource(
+	ctx context.Context, all []resource, client *wire.Peer, uri string,
+) ([]mcp.ResourceContents, error) {
 	missing := func(hint string) error {
 		return client.MissingResource(fmt.Sprintf("resource %q not found; %s", wire.Clip(uri), hint))
 	}
@@ -114,7 +123,8 @@ func (h handler) readResource(ctx context.Context, all []resource, client *wire.
 			if err != nil {
 				return nil, fmt.Errorf("encode %s: %w", uri, err)
 			}
-			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: r.MIMEType, Text: text, Meta: r.meta}}, nil
+			contents := mcp.TextResourceContents{URI: uri, MIMEType: r.MIMEType, Text: text, Meta: r.meta}
+			return []mcp.ResourceContents{contents}, nil
 		}
 	}
 	switch {
@@ -154,8 +164,10 @@ func (h handler) readHelp(uri string, missing func(hint string) error) ([]mcp.Re
 	if err != nil {
 		return nil, visibleError(err)
 	}
-	canonical := helpPrefix + url.QueryEscape(name)
-	return []mcp.ResourceContents{mcp.TextResourceContents{URI: canonical, MIMEType: mimeText, Text: listed.Explained().Text()}}, nil
+	contents := mcp.TextResourceContents{
+		URI: helpPrefix + url.QueryEscape(name), MIMEType: mimeText, Text: listed.Explained().Text(),
+	}
+	return []mcp.ResourceContents{contents}, nil
 }
 
 // segment returns the path segment after the prefix of a URI, decoded once. ok is false if
@@ -178,7 +190,9 @@ const (
 
 // readOutput returns the next page of a truncated result by its cursor, as the tool would return it, with a larger
 // limit.
-func (h handler) readOutput(ctx context.Context, from *wire.Peer, uri string, missing func(hint string) error) ([]mcp.ResourceContents, error) {
+func (h handler) readOutput(
+	ctx context.Context, from *wire.Peer, uri string, missing func(hint string) error,
+) ([]mcp.ResourceContents, error) {
 	cursor, ok := segment(uri, outputPrefix)
 	if !ok || url.QueryEscape(cursor) != cursor {
 		return nil, missing("use the cursor exactly as in the result")
@@ -191,7 +205,8 @@ func (h handler) readOutput(ctx context.Context, from *wire.Peer, uri string, mi
 	}
 	client, _ := from.Client()
 	result := h.Gateway.Do(ctx, gateway.Request{
-		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true, Caller: from.Caller, Client: client, Surface: surface(from),
+		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true,
+		Caller: from.Caller, Client: client, Surface: surface(from),
 	})
 	result = marked(h, result)
 	if !result.OK {

@@ -193,11 +193,11 @@ func (h handler) server() (*wire.Server, error) {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
-	offered, err := h.tools()
+	tools, err := h.tools()
 	if err != nil {
 		return nil, err
 	}
-	read := h.resources()
+	fixed := h.resources()
 	s := &wire.Server{
 		Info: mcp.Implementation{
 			Name: "vaultwicket", Version: h.Version, Title: "vaultwicket", Description: "A safe gateway for Obsidian vaults",
@@ -208,14 +208,14 @@ func (h handler) server() (*wire.Server, error) {
 		KeepMs: map[mcp.MCPMethod]int64{
 			mcp.MethodPromptsList: fixedListMs, mcp.MethodResourcesList: fixedListMs, mcp.MethodResourcesTemplatesList: fixedListMs,
 		},
-		ListTools: func(client *wire.Peer) []mcp.Tool { return h.listTools(offered, client) },
+		ListTools: func(client *wire.Peer) []mcp.Tool { return h.listTools(tools, client) },
 		CallTool: func(ctx context.Context, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return callTool(ctx, offered, client, req)
+			return callTool(ctx, tools, client, req)
 		},
-		ListResources: func() []mcp.Resource { return described(read) },
+		ListResources: func() []mcp.Resource { return described(fixed) },
 		ListTemplates: templates,
 		ReadResource: func(ctx context.Context, client *wire.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			return h.readResource(ctx, read, client, req.Params.URI)
+			return h.readResource(ctx, fixed, client, req.Params.URI)
 		},
 		ListPrompts: h.listPrompts,
 		GetPrompt:   h.getPrompt,
@@ -289,7 +289,9 @@ func (h handler) listTools(all []offered, client *wire.Peer) []mcp.Tool {
 }
 
 // callTool calls a tool by its name.
-func callTool(ctx context.Context, all []offered, client *wire.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func callTool(
+	ctx context.Context, all []offered, client *wire.Peer, req mcp.CallToolRequest,
+) (*mcp.CallToolResult, error) {
 	for i := range all {
 		if all[i].name == req.Params.Name {
 			return all[i].call(ctx, client, req)

@@ -241,8 +241,8 @@ func TestDoctorSaysWhenACertificateExpires(t *testing.T) {
 	}
 }
 
-// Some clients listen first of all and wait for the acknowledgement. mcp-go loses
-// it now and then where there is nothing to listen to.
+// Some clients listen first of all and wait for the acknowledgement, also where there is
+// nothing to listen to.
 func TestASubscriptionIsAcknowledgedOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+t.TempDir())

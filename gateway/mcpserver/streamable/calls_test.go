@@ -134,8 +134,7 @@ func TestAConnectionThatBreaksCancelsItsCall(t *testing.T) {
 	}
 }
 
-// Each request gets its own notifications, although those of one session share a
-// queue in mcp-go, and a stream of the session is open too.
+// Each request gets its own notifications, also while a stream of the session is open.
 func TestNotificationsGoToTheirRequest(t *testing.T) {
 	r := open(t, nil)
 	id := r.session()

@@ -103,7 +103,7 @@ func (m method) unavailable(name string, s *Server, p *Peer) error {
 	return &Error{Code: mcp.METHOD_NOT_FOUND, Text: reason}
 }
 
-// decoded returns the answer of a function that gets the decoded request.
+// decoded returns the answer of a method of a server that gets the decoded request.
 func decoded[Request, Result any](do func(*Server, context.Context, *Peer, Request) (*Result, error)) answer {
 	return func(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 		request, err := decode[Request](m)
@@ -118,6 +118,7 @@ func decoded[Request, Result any](do func(*Server, context.Context, *Peer, Reque
 	}
 }
 
+// decode decodes a request into the type that mcp-go has for it. The error is an *[Error].
 func decode[Request any](m Message) (request Request, err error) {
 	if err := json.Unmarshal(m.Raw, &request); err != nil {
 		return request, &Error{Code: mcp.INVALID_REQUEST, Text: fmt.Sprintf("unparsable %s request: %s", m.Method, err)}
@@ -145,7 +146,10 @@ func (s *Server) discover(context.Context, *Peer, mcp.DiscoverRequest) (*mcp.Dis
 
 func (s *Server) listTools(_ context.Context, p *Peer, r mcp.ListToolsRequest) (*mcp.ListToolsResult, error) {
 	listed, err := after(r.Params.Cursor, s.ListTools(p))
-	return &mcp.ListToolsResult{Tools: listed}, err
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListToolsResult{Tools: listed}, nil
 }
 
 func callTool(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
@@ -163,24 +167,42 @@ func callTool(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 	return result, nil
 }
 
-func (s *Server) listResources(_ context.Context, _ *Peer, r mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
+func (s *Server) listResources(
+	_ context.Context, _ *Peer, r mcp.ListResourcesRequest,
+) (*mcp.ListResourcesResult, error) {
 	listed, err := after(r.Params.Cursor, s.ListResources())
-	return &mcp.ListResourcesResult{Resources: listed}, err
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListResourcesResult{Resources: listed}, nil
 }
 
-func (s *Server) listTemplates(_ context.Context, _ *Peer, r mcp.ListResourceTemplatesRequest) (*mcp.ListResourceTemplatesResult, error) {
+func (s *Server) listTemplates(
+	_ context.Context, _ *Peer, r mcp.ListResourceTemplatesRequest,
+) (*mcp.ListResourceTemplatesResult, error) {
 	listed, err := after(r.Params.Cursor, s.ListTemplates())
-	return &mcp.ListResourceTemplatesResult{ResourceTemplates: listed}, err
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListResourceTemplatesResult{ResourceTemplates: listed}, nil
 }
 
-func (s *Server) readResource(ctx context.Context, p *Peer, r mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (s *Server) readResource(
+	ctx context.Context, p *Peer, r mcp.ReadResourceRequest,
+) (*mcp.ReadResourceResult, error) {
 	contents, err := s.ReadResource(ctx, p, r)
-	return &mcp.ReadResourceResult{Contents: contents}, err
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ReadResourceResult{Contents: contents}, nil
 }
 
 func (s *Server) listPrompts(_ context.Context, _ *Peer, r mcp.ListPromptsRequest) (*mcp.ListPromptsResult, error) {
 	listed, err := after(r.Params.Cursor, s.ListPrompts())
-	return &mcp.ListPromptsResult{Prompts: listed}, err
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListPromptsResult{Prompts: listed}, nil
 }
 
 func (s *Server) getPrompt(ctx context.Context, p *Peer, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -188,14 +210,17 @@ func (s *Server) getPrompt(ctx context.Context, p *Peer, r mcp.GetPromptRequest)
 }
 
 func (s *Server) complete(ctx context.Context, _ *Peer, r mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	if r.Params.Ref == nil {
-		return nil, &Error{Code: mcp.INVALID_REQUEST, Text: fmt.Sprintf("unknown reference type: %v", r.Params.Ref)}
+	if r.Params.Ref == nil { // without params
+		return nil, &Error{Code: mcp.INVALID_REQUEST, Text: "unknown reference type: <nil>"}
 	}
 	completion, err := s.Complete(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	if completion.Values == nil {
 		completion.Values = []string{} // they are required
 	}
-	return &mcp.CompleteResult{Completion: completion}, err
+	return &mcp.CompleteResult{Completion: completion}, nil
 }
 
 // logLevels are the valid levels of log messages.

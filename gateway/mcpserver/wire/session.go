@@ -100,7 +100,8 @@ func (p *Peer) readVersion(meta *mcp.Meta) error {
 		return &Error{Code: mcp.INVALID_PARAMS, Text: "missing or invalid _meta field " + mcp.MetaKeyClientCapabilities}
 	}
 	if !mcp.IsValidProtocolVersion(version) {
-		refusal := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
+		unsupported := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}
+		refusal := unsupported.JSONRPCError().Error
 		return &Error{Code: refusal.Code, Text: refusal.Message, Data: refusal.Data}
 	}
 	p.modern = &clientInfo{can: *can, level: meta.LogLevel()}
