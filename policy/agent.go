@@ -100,7 +100,7 @@ func earlier(a, b time.Time) time.Time {
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
 // vault or an agent, of which the user has written only some.
 func Unlimited() Policy {
-	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, Shadow: TextRules(), AnyException: true, MinVersion: tiers.MinimumFloor}
+	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, AnyShadow: true, AnyException: true, MinVersion: tiers.MinimumFloor}
 }
 
 // Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is
@@ -147,11 +147,16 @@ var parts = [...]struct {
 	{"secrets", func(p Policy) any { return p.Secrets.String() }, func(a, b Policy) bool { return a.secrets() < b.secrets() }},
 	{"suspicious", func(p Policy) any { return p.Suspicious.String() }, func(a, b Policy) bool { return a.suspicious() < b.suspicious() }},
 	{"remote-links", func(p Policy) any { return p.remoteLinks() }, func(a, b Policy) bool { return !a.RemoteLinks && b.RemoteLinks }},
-	{"shadow", func(p Policy) any { return p.Shadow }, func(a, b Policy) bool { return !within(b.Shadow, a.Shadow) }},
+	{"shadow", func(p Policy) any { return p.Shadow }, func(a, b Policy) bool {
+		return slices.ContainsFunc(TextRules(), func(rule string) bool { return b.Shadows(rule) && !a.Shadows(rule) })
+	}},
 	{"private-property", func(p Policy) any { return p.Private.Properties }, func(a, b Policy) bool { return !within(a.Private.Properties, b.Private.Properties) }},
 	{"private-tags", func(p Policy) any { return p.Private.Tags }, func(a, b Policy) bool { return !within(a.Private.Tags, b.Private.Tags) }},
 	{"exceptions", func(p Policy) any { return p.Exceptions.Lines() }, func(a, b Policy) bool {
-		return !a.AnyException && (b.AnyException || slices.ContainsFunc(b.Exceptions, func(e access.Exception) bool { return !a.Exceptions.Has(e.Rule, e.Path) }))
+		if b.AnyException && slices.ContainsFunc(TextRules(), func(rule string) bool { return !b.states(rule) && !(a.AnyException && !a.states(rule)) }) {
+			return true
+		}
+		return len(b.exceptionsIn(a)) < len(b.Exceptions)
 	}},
 	{"min-cli-version", func(p Policy) any { return p.MinVersion.String() }, func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
 }

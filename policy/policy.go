@@ -27,9 +27,12 @@ type Policy struct {
 	Secrets     Secrets    // what is done with keys, tokens and passwords in answers
 	Suspicious  Suspicious // what follows from signs of injection in answers
 	RemoteLinks bool       // allows changes that add an address with text of another note
-	Shadow      []string   // the names of rules about texts that decide and have no effect, see [TextRules]
-	// Exceptions are folders and notes for which these rules do not apply. AnyException is for the
-	// rights of an agent that have none of their own: it narrows no others.
+	// Shadow has the names of rules about texts that decide and have no effect, see [TextRules]. Exceptions are
+	// folders and notes for which these rules do not apply. AnyShadow and AnyException are for rights that say
+	// nothing of the one or the other, such as those of an agent: they leave both to others for the rules that
+	// they do not state either, and to nobody for those that they state.
+	Shadow       []string
+	AnyShadow    bool
 	Exceptions   access.Exceptions
 	AnyException bool
 	// Suspected says which signs of injection the session has read, if every change requires
@@ -225,8 +228,8 @@ func (p Policy) Tighten(q Policy) Policy {
 		Mutations: p.Mutations && q.Mutations, Publish: p.Publish && q.Publish, UI: p.UI && q.UI,
 		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
 		Secrets: min(p.secrets(), q.secrets()), Suspicious: min(p.suspicious(), q.suspicious()), RemoteLinks: p.RemoteLinks && q.RemoteLinks,
-		Shadow:    slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return !q.Shadows(rule) }),
-		Suspected: cmp.Or(p.Suspected, q.Suspected), Carries: cmp.Or(p.Carries, q.Carries), AnyException: p.AnyException && q.AnyException,
+		AnyShadow: p.AnyShadow && q.AnyShadow, AnyException: p.AnyException && q.AnyException,
+		Suspected: cmp.Or(p.Suspected, q.Suspected), Carries: cmp.Or(p.Carries, q.Carries),
 		Disable: slices.Concat(p.Disable, q.Disable),
 		Flows:   unionOfFlows(p.Flows, q.Flows), Flowing: unionOfFlows(p.Flowing, q.Flowing),
 		Private: p.Private.Union(q.Private),
@@ -241,13 +244,16 @@ func (p Policy) Tighten(q Policy) Policy {
 	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
 		t.MinVersion = tiers.Version{} // one of the two grants nothing
 	}
-	switch {
-	case p.AnyException:
-		t.Exceptions = q.Exceptions
-	case q.AnyException:
-		t.Exceptions = p.Exceptions
-	default:
-		t.Exceptions = slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return !q.Exceptions.Has(e.Rule, e.Path) })
+	for _, rule := range TextRules() {
+		if p.Shadows(rule) && q.Shadows(rule) && !t.AnyShadow {
+			t.Shadow = append(t.Shadow, rule)
+		}
+	}
+	t.Exceptions = p.exceptionsIn(q)
+	for _, e := range q.exceptionsIn(p) {
+		if !t.Exceptions.Has(e.Rule, e.Path) {
+			t.Exceptions = append(t.Exceptions, e)
+		}
 	}
 	switch {
 	case len(p.EnableOnly) == 0:

@@ -400,4 +400,46 @@ func (r rule) text(p Policy) TextRule {
 }
 
 // Shadows reports whether a rule about texts decides and has no effect.
-func (p Policy) Shadows(rule string) bool { return slices.Contains(p.Shadow, rule) }
+func (p Policy) Shadows(rule string) bool {
+	return slices.Contains(p.Shadow, rule) || p.AnyShadow && !p.states(rule)
+}
+
+// exempts reports whether a rule about texts does not apply to the file at a path.
+func (p Policy) exempts(rule, path string) bool {
+	return p.Exceptions.Has(rule, path) || p.AnyException && !p.states(rule)
+}
+
+// exceptionsIn returns the exceptions of p that q has, too.
+func (p Policy) exceptionsIn(q Policy) access.Exceptions {
+	return slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return !q.exempts(e.Rule, e.Path) })
+}
+
+// states reports whether the policy has a rule about texts.
+func (p Policy) states(rule string) bool {
+	for _, r := range rules {
+		if r.name == rule && r.state != nil {
+			_, on := r.state(p)
+			return on
+		}
+	}
+	return false
+}
+
+// Overlaid returns the policy of settings that were laid over each other, where shadow and exceptions only count for
+// rules of a lower or the same priority: what is said last of a rule is not weakened by what was said before.
+// priority returns that of the source of a setting.
+func (p Policy) Overlaid(priority func(setting string) int) Policy {
+	said := func(rule string) (highest int) {
+		for _, r := range rules {
+			if r.name == rule {
+				for _, setting := range r.settings {
+					highest = max(highest, priority(setting))
+				}
+			}
+		}
+		return highest
+	}
+	p.Shadow = slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return priority("shadow") < said(rule) })
+	p.Exceptions = slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return priority("exceptions") < said(e.Rule) })
+	return p
+}

@@ -104,7 +104,7 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 		return f.source.err
 	}
 	if text, ok := f.file.general["profile"]; ok {
-		f.fill(settingIndex("profile"), text, f.file.origin())
+		f.fill(settingIndex("profile"), raw{text: text, origin: f.file.origin(), priority: fromFile})
 	}
 	// The name "" is no profile, so that a flag or the environment can do without the one that the file names.
 	if chosen := f.raws[settingIndex("profile")]; chosen.text != "" {
@@ -117,11 +117,11 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 			return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
 		}
 		for name, text := range values {
-			f.fill(settingIndex(name), text, fmt.Sprintf("profile %s in %s", chosen.text, f.file.name))
+			f.fill(settingIndex(name), raw{text: text, origin: fmt.Sprintf("profile %s in %s", chosen.text, f.file.name), priority: fromProfile})
 		}
 	}
 	for name, text := range f.file.general {
-		f.fill(settingIndex(name), text, f.file.origin())
+		f.fill(settingIndex(name), raw{text: text, origin: f.file.origin(), priority: fromFile})
 	}
 	return nil
 }

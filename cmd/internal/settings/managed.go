@@ -29,6 +29,7 @@ type managed struct {
 	agents []string          // that may have rights, nil for all
 	export []string          // targets of the audit log
 	silent bool              // the owner is not told of questions by [notify]
+	marks  bool              // text of notes in answers is marked
 	texts  map[string]string // of the settings that are written, by name
 }
 
@@ -39,7 +40,7 @@ var machine = struct {
 }{ownerfiles.MachineFile, ownerfiles.ReadMachineFile}
 
 func managedKeys() []tableKey[managed] {
-	return append(settingKeys(agentSettings, setManaged), []tableKey[managed]{
+	return append(settingKeys(append(slices.Clone(agentSettings), "mark-untrusted"), setManaged), []tableKey[managed]{
 		{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {
 			_, m.rights.Access, err = r.access(value, at, "[access]")
 			return err
@@ -66,6 +67,7 @@ func setManaged(m *managed, row setting, text string) error {
 	s := Settings{Policy: m.rights, Limits: m.limits, Export: m.export}
 	err := row.set(&s, text)
 	m.rights, m.limits, m.export = s.Policy, s.Limits, s.Export
+	m.marks = m.marks || s.MarkUntrusted
 	return err
 }
 
@@ -124,6 +126,10 @@ func (m managed) bound(f *Flags, s *Settings) {
 	if text, has := m.texts["checkpoints"]; has {
 		s.Checkpoints = text
 		set("checkpoints", text)
+	}
+	if m.marks && !s.MarkUntrusted {
+		s.MarkUntrusted = true
+		set("mark-untrusted", "true")
 	}
 	stricter := policy.Stricter(m.rights, s.Policy)
 	for _, part := range limitParts {

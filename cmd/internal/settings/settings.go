@@ -145,12 +145,16 @@ var table = [...]setting{
 		}
 		return nil
 	}},
-	{name: "shadow", example: "suspicious", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: parsed(func(s *Settings) *[]string { return &s.Policy.Shadow }, each(func(name string) error {
-		if !slices.Contains(policy.TextRules(), name) {
-			return fmt.Errorf("unknown rule %q in shadow: want %s", excerpt.Short(name), strings.Join(policy.TextRules(), ", "))
-		}
-		return nil
-	}))},
+	{name: "shadow", example: "suspicious", kind: list, usage: "rules about texts that decide, log and count, and have no effect (flag: comma-separated)", form: form{choices: policy.TextRules()}, set: func(s *Settings, text string) (err error) {
+		s.Policy.AnyShadow = false
+		s.Policy.Shadow, err = each(func(name string) error {
+			if !slices.Contains(policy.TextRules(), name) {
+				return fmt.Errorf("unknown rule %q in shadow: want %s", excerpt.Short(name), strings.Join(policy.TextRules(), ", "))
+			}
+			return nil
+		})(text)
+		return err
+	}},
 	{name: "private-property", example: "hidden-from", fallback: "private,agent", kind: list, usage: "properties by which a note narrows the access to itself: true or none hides it, r and rw are levels (flag: comma-separated)", form: form{pattern: namePattern}, set: func(s *Settings, text string) error {
 		private, err := access.NewPrivate(nameFields(text), nil)
 		s.Policy.Private.Properties = private.Properties

@@ -25,8 +25,20 @@ var otherVariables = [...]string{"CONFIG", "TOKEN", "NOW", "ACTIVE", "LIFELINE",
 // for pflag; the other sources fill in what no flag gave.
 type raw struct {
 	name, text, origin string
+	priority           priority
 	boolean            bool
 }
+
+// priority orders the sources of a setting: the highest one that gives it decides.
+type priority int
+
+const (
+	fromNothing priority = iota
+	fromFile
+	fromProfile
+	fromVariable
+	fromFlag
+)
 
 func (r *raw) String() string { return r.text }
 
@@ -36,7 +48,7 @@ func (r *raw) Set(text string) error {
 	if r.origin != "" {
 		return errors.New("given twice")
 	}
-	r.text, r.origin = text, flagOrigin+r.name
+	r.text, r.origin, r.priority = text, flagOrigin+r.name, fromFlag
 	return nil
 }
 
@@ -53,7 +65,7 @@ const (
 	envOrigin  = "environment "
 )
 
-func (r *raw) byFlag() bool { return strings.HasPrefix(r.origin, flagOrigin) }
+func (r *raw) byFlag() bool { return r.priority == fromFlag }
 
 // Flags is the flag set of one subcommand that works with the settings.
 type Flags struct {
@@ -146,6 +158,12 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		}
 	}
 	s.Policy.Flows = f.file.flows
+	said := s.Policy
+	s.Policy = s.Policy.Overlaid(f.priorityOf)
+	for _, name := range policy.Stricter(s.Policy, said) {
+		names, _ := s.Policy.Setting(name).([]string)
+		f.raws[settingIndex(name)].text = strings.Join(names, ",")
+	}
 	s.Policy.Origins = map[string]string{"access": "default"}
 	for _, name := range policy.SettingNames() {
 		if i := settingIndex(name); i >= 0 {
@@ -220,16 +238,24 @@ func (f *Flags) fromEnvironment(std terminal.Streams) error {
 			}
 			return err
 		}
-		f.fill(i, text, envOrigin+name)
+		f.fill(i, raw{text: text, origin: envOrigin + name, priority: fromVariable})
 	}
 	return nil
 }
 
 // fill sets a value that no source of higher priority gave.
-func (f *Flags) fill(i int, text, origin string) {
-	if f.raws[i].origin == "" {
-		f.raws[i].text, f.raws[i].origin = text, origin
+func (f *Flags) fill(i int, given raw) {
+	if r := &f.raws[i]; r.origin == "" {
+		r.text, r.origin, r.priority = given.text, given.origin, given.priority
 	}
+}
+
+// priorityOf returns the priority of the source that decides a setting. Tables are in the file.
+func (f *Flags) priorityOf(name string) int {
+	if i := settingIndex(name); i >= 0 {
+		return int(f.raws[i].priority)
+	}
+	return int(fromFile)
 }
 
 func settingIndex(name string) int {
