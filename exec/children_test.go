@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
@@ -27,7 +28,7 @@ func TestWhatIsWantedIsInTheRequest(t *testing.T) {
 // it is told besides: everything else would change something.
 func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 	call := require.Value(allowlist.Parse("append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}))(t)
-	preview := everything.Decide(call).Preview()
+	preview := everything.Decide(call, policy.ClearFacts(time.Now())).Preview()
 	r := New(Config{CLI: "/nowhere/obsidian", Self: "/nowhere/vaultwicket"})
 	defer r.Close()
 	embedded := Program{backend: embeddedBackend, path: "/nowhere/vaultwicket"}

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -16,7 +18,7 @@ import (
 func asked(t testing.TB, name string, given params) question {
 	t.Helper()
 	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
-	return questionOf(require.Value(everything.Decide(call).Permit())(t), Program{backend: appBackend})
+	return questionOf(require.Value(everything.Decide(call, policy.ClearFacts(time.Now())).Permit())(t), Program{backend: appBackend})
 }
 
 func wordsOf(given params) allowlist.Params {
@@ -289,7 +291,7 @@ func FuzzClassify(f *testing.F) {
 		if err != nil {
 			continue // it needs parameters; its kind is played by others
 		}
-		if permit, err := everything.Decide(call).Permit(); err == nil {
+		if permit, err := everything.Decide(call, policy.ClearFacts(time.Now())).Permit(); err == nil {
 			questions = append(questions, questionOf(permit, Program{backend: appBackend}), questionOf(permit, Program{backend: embeddedBackend}))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
@@ -21,7 +22,7 @@ func guarded(t testing.TB, name string, given params) policy.Permit {
 	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
 	p := everything
 	p.Access = rules
-	return require.Value(p.Decide(call).Permit())(t)
+	return require.Value(p.Decide(call, policy.ClearFacts(time.Now())).Permit())(t)
 }
 
 // anyAppRunner is appRunner with parts that are played any number of times.

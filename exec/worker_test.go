@@ -338,7 +338,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{Embeddings: Embeddings{Server: "https://api.example/v1 m", KeyFile: "/key", Elsewhere: true}}, "worker", "worker")
 		quiet := everything
 		quiet.Publish = false
-		other := require.Value(quiet.Decide(reads("a.md").Call()).Permit())(t)
+		other := require.Value(quiet.Decide(reads("a.md").Call(), policy.ClearFacts(time.Now())).Permit())(t)
 		sends := pidOf(t, r, p)
 		out, err := r.Run(t.Context(), other, p)
 		stays, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))

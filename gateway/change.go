@@ -259,8 +259,9 @@ func (p Plan) withChange(err error) (Plan, error) {
 		return p, err
 	}
 	what := map[string]string{"text": "text of another note", "secret": "a secret"}[p.change.Carries]
-	if what != "" && p.findings.acts(p.policy, policy.RuleRemoteLinks, p.change.Carries) {
-		p.policy.Carries = "adds an address with " + what
+	if what != "" {
+		p.findings.acts(p.policy, policy.RuleRemoteLinks, p.change.Carries)
+		p.facts.Carries = policy.Because("adds an address with " + what)
 	}
 	return p.withLoss(p.change.Loss, err)
 }
@@ -313,14 +314,14 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 		return p, err
 	}
 	p.call = p.call.WithLoss(sanitize.Line(why))
-	p.decision = p.policy.Decide(p.call)
+	p.decision = p.policy.Decide(p.call, p.facts)
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
 		decision, err := inVault(p.decision, r.call.Vault())
 		if err != nil {
 			return p, err
 		}
-		r.decision = decision
+		r.decision, r.facts = decision, p.facts
 		r.call = r.decision.Call()
 		p.routes[i], _ = r.permitted() // without a permit it is only shown
 	}

@@ -106,9 +106,9 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	call := plan.call
 	q := consent.Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
-		Destructive: call.Effect().WorseThan(tiers.Writes) || len(plan.policy.Flowing) > 0,
+		Destructive: call.Effect().WorseThan(tiers.Writes) || plan.flows(),
 	}
-	if len(plan.policy.Flowing) > 0 { // else the rules are in shadow
+	if plan.flows() {
 		var parts []string
 		for _, r := range plan.because {
 			parts = append(parts, fmt.Sprintf("the session has read %s (flow rule %s)", excerpt.Quoted(excerpt.Short(r.note)), excerpt.Quoted(r.rule.Name)))
@@ -148,6 +148,9 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	q.Digest = g.digestOfQuestion(*plan, q)
 	return q, nil
 }
+
+// flows reports whether flow rules act on the plan.
+func (p Plan) flows() bool { return len(p.because) > 0 && !p.policy.Shadows(policy.RuleFlow) }
 
 // digestOfQuestion binds an approval to the call, to the vault, to the caller with the generation
 // of its credentials, and to the notes as they are: after another change the user has to see the

@@ -92,7 +92,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil {
 		plan, err = g.Plan(req)
 		line.Described(plan.call, plan.refusal)
-		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
+		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
 	}
 	previewNotice := ""
 	if err == nil || needsApproval(err) {
@@ -124,7 +124,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
 		owner := req.AtTerminal || req.Owner
-		for _, v := range plan.policy.Judge(plan.call) {
+		for _, v := range plan.policy.Judge(plan.call, plan.facts) {
 			if !owner && v.Verdict == policy.Pass && slices.Contains(policy.TextRules(), v.Rule) {
 				continue // the paths of exceptions may be hidden from the caller
 			}

@@ -136,7 +136,7 @@ func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
 		return g.waitingCalls(plan, g.callerOf(req))
 	}
 	name, ok := plan.call.Param("command")
-	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}
+	vault := catalog.Vault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}
 	if !ok {
 		return catalog.Overview(vault, req.AtTerminal), nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
@@ -35,21 +36,10 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		return Plan{}, err
 	}
 	call, hidden := g.rules.Named(call)
-	plan := Plan{place: g.target(), call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
-	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && call.Effect().Mutates() {
-		if plan.findings.acts(plan.policy, policy.RuleSuspicious) {
-			plan.policy.Suspected = read
-		}
-	}
-	plan.because = g.flowing(plan.policy, call, req.reads)
-	for _, read := range plan.because {
-		if plan.findings.acts(plan.policy, policy.RuleFlow, read.rule.Action()) {
-			plan.policy.Flowing = append(plan.policy.Flowing, read.rule)
-		}
-	}
-	hides, protected := g.narrowed(call)
-	plan.hidden, plan.policy.Narrowed = hidden || hides, protected
-	plan.decision = plan.policy.Decide(call)
+	plan := Plan{place: g.target(), call: call, expect: req.ExpectHash, hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
+	plan.policy, plan.facts = g.inForce(req.visibility)
+	plan.facts = plan.facts.Meet(g.sessionFacts(&plan, req))
+	plan.decision = plan.policy.Decide(call, plan.facts)
 	plan.refusal = plan.decision.Err()
 	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
 	if req.ReadsOnly && !reads && (plan.refusal == nil || needsApproval(plan.refusal)) {
@@ -71,12 +61,31 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	return plan, plan.refusal
 }
 
+// sessionFacts returns what the session and the notes in reach bring to a plan, and notes in it what of that
+// rules about texts act on.
+func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
+	facts := policy.ClearFacts(plan.facts.At) // of what the vault has, see inForce
+	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && plan.call.Effect().Mutates() {
+		plan.findings.acts(plan.policy, policy.RuleSuspicious)
+		facts.Suspected = policy.Because(read)
+	}
+	plan.because = g.flowing(plan.policy, plan.call, req.reads)
+	for _, read := range plan.because {
+		plan.findings.acts(plan.policy, policy.RuleFlow, read.rule.Action())
+		facts.Flowing = facts.Flowing.With(read.rule)
+	}
+	hides, narrowed := g.narrowed(plan.call)
+	plan.hidden, facts.Narrowed = plan.hidden || hides, narrowed
+	return facts
+}
+
 // narrowed says what notes that narrow access to themselves, which the app does not know, mean for a
 // call: hidden, that one that it names is hidden, and protected, that only the embedded program may
 // carry it out, because it may reach others.
-func (g *vaultGateway) narrowed(call allowlist.Call) (hidden, protected bool) {
+func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected policy.Reason) {
+	reached := policy.Because("notes in reach narrow access to themselves")
 	if g.backend == Embedded || call.TouchesNoNote() || call.EmbeddedOnly() || call.OwnAnswer() != allowlist.AnswersNothing || g.runner == nil || !g.runner.HasApp() {
-		return false, false
+		return false, policy.None
 	}
 	var paths []string // of a call that may reach other notes there are none
 	if call.TouchesOneNote() {
@@ -85,13 +94,21 @@ func (g *vaultGateway) narrowed(call allowlist.Call) (hidden, protected bool) {
 		}
 	}
 	levels, known := g.rules.Narrowing(paths...)
-	if !known || len(paths) == 0 {
-		return false, !known || len(levels) > 0
+	switch {
+	case !known:
+		return false, policy.Reason{}
+	case len(levels) == 0:
+		return false, policy.None
+	case len(paths) == 0:
+		return false, reached
 	}
 	for _, level := range levels {
 		hidden = hidden || level == access.None
 	}
-	return hidden, len(levels) > 0 && !hidden && call.Effect().Mutates()
+	if hidden || !call.Effect().Mutates() {
+		return hidden, policy.None
+	}
+	return false, reached
 }
 
 // Changes reports whether req is a call that would change something, whether it is allowed or not.
@@ -151,12 +168,12 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 		const anyNote = "a.md"
 		at, err := call.At(anyNote)
 		resolves := call.TouchesOneNote() || err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
-		if g.backend != App || g.target().Folder == "" || plan.policy.Ignores || !resolves {
+		if g.backend != App || g.target().Folder == "" || plan.facts.Ignores.Holds() || !resolves {
 			return g.accessError(call)
 		}
 	}
 	r := route{
-		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy,
+		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy, facts: plan.facts,
 		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch,
 	}
 	r, _ = r.permitted() // without a permit it is only shown
@@ -167,7 +184,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 // accessError says that the app cannot be asked, because it does not enforce the access
 // rules. A hidden note is missing for every caller.
 func (g *vaultGateway) accessError(call allowlist.Call) error {
-	if call.TouchesOneNote() && !g.rules.Policy().Ignores {
+	if _, facts := g.inForce(vaultview.Fingerprint{}); call.TouchesOneNote() && !facts.Ignores.Holds() {
 		for _, s := range call.NamedPaths() {
 			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(s.Path))
 		}
@@ -216,7 +233,8 @@ func (g *Gateway) Permits(req Request) error {
 		return err
 	}
 	call, _ = d.rules.Named(call)
-	_, err = d.inForce().Decide(call).Approved()
+	p, facts := d.inForce(vaultview.Fingerprint{})
+	_, err = p.Decide(call, facts).Approved()
 	return err
 }
 

@@ -195,7 +195,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	for _, read := range plan.because {
 		line.Because(read.note)
 	}
-	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
+	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):
 		plan, err = plan.withApproval(*by.question)

@@ -66,7 +66,8 @@ type Plan struct {
 	answer   string // of the gateway itself; then there are no routes
 	hidden   bool   // a path leads to a hidden note, see [vaultview.Rules.Named]
 	expect   string
-	policy   policy.Policy // by which it was judged
+	policy   policy.Policy // by which it was judged, with the facts
+	facts    policy.Facts
 	place    appvaults.Place
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
@@ -95,6 +96,7 @@ type route struct {
 	expect   string          // the hash that the note must have
 	entry    string          // of the journal, "" for a new one
 	policy   policy.Policy
+	facts    policy.Facts
 	change   *plannedChange   // of the plan
 	approved bool             // by the user
 	shown    consent.Question // that the user approved; the zero Question is about any notes
@@ -106,7 +108,7 @@ type route struct {
 // replaced returns a route with its call, which was replaced, judged by the policy. The error is a
 // [*policy.Denial], or says that the app cannot be asked.
 func (g *vaultGateway) replaced(r route) (route, error) {
-	r.decision = r.policy.Decide(r.call)
+	r.decision = r.policy.Decide(r.call, r.facts)
 	r, err := r.permitted()
 	if err == nil && r.permit.Confined() {
 		err = g.accessError(r.call)

@@ -243,7 +243,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	if r.call, err = r.call.At(path); err != nil {
 		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, excerpt.Short(path))
 	}
-	_, r.policy.Narrowed = g.narrowed(r.call)
+	_, r.facts.Narrowed = g.narrowed(r.call)
 	if r, err = g.replaced(r); err != nil {
 		return r, nothingRan(asked), err
 	}

@@ -85,7 +85,8 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 // notes it hides is not told.
 func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Ignores = App, true })
+	f := newFixture(t, func(c *Config) { c.Backend = App })
+	writeNote(t, f.vault, access.IgnoreFile, "Private/\n", 0)
 	for _, request := range []Request{
 		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")}, {Command: "daily:read"}, {Command: "create", Params: params("name", "A")},
 	} {

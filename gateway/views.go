@@ -42,7 +42,8 @@ func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {
 func (g *Gateway) Policies() []catalog.View {
 	views := []catalog.View{}
 	for _, d := range g.vaults {
-		views = append(views, catalog.ViewOf(d.name(), d.inForce()))
+		p, facts := d.inForce(vaultview.Fingerprint{})
+		views = append(views, catalog.ViewOf(d.name(), p, facts))
 	}
 	return views
 }
@@ -57,24 +58,25 @@ func (g *Gateway) listed() []catalog.Vault {
 
 // listed is what lists of the commands in the vault depend on.
 func (g *vaultGateway) listed() catalog.Vault {
-	return catalog.Vault{Policy: g.inForce(), Programs: g.programs()}
+	p, facts := g.inForce(vaultview.Fingerprint{})
+	return catalog.Vault{Policy: p, Facts: facts, Programs: g.programs()}
 }
 
-// inForce is the policy that callers are told: that of a revoked agent, whose calls are refused
-// before they are judged, allows nothing.
-func (g *vaultGateway) inForce() policy.Policy {
-	p := g.rules.Policy()
+// inForce returns the policy of the vault and what is known of every call in it, also that its agent was revoked.
+func (g *vaultGateway) inForce(seen vaultview.Fingerprint) (policy.Policy, policy.Facts) {
+	p, facts := g.rules.InForce(seen)
 	if g.admission.IsRevoked() {
-		return p.Revoked()
+		facts.Halted = policy.Because(policy.Revoked)
 	}
-	return p
+	return p.Under(facts), facts
 }
 
 // WhyEnded returns why the agent of the calls has no rights in any vault, "" for one that has some.
 func (g *Gateway) WhyEnded() string {
 	why := ""
 	for _, d := range g.vaults {
-		if why = d.inForce().Closed; why == "" {
+		p, _ := d.inForce(vaultview.Fingerprint{})
+		if why = p.Closed; why == "" {
 			break
 		}
 	}
@@ -105,7 +107,8 @@ func (g *Gateway) AccessOf(vault, path string) (vaultview.Access, error) {
 	if err != nil {
 		return vaultview.Access{}, err
 	}
-	a, err := d.rules.AccessOf(d.inForce(), path)
+	p, facts := d.inForce(vaultview.Fingerprint{})
+	a, err := d.rules.AccessOf(p, facts, path)
 	a.Vault = d.name()
 	return a, err
 }

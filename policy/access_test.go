@@ -133,10 +133,10 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 					open := widest()
 					open.Ceiling = tiers.V0 + tiers.Tier(gates>>2)
 					open.Confirm, open.Mutations, open.UI = confirm, gates&1 != 0, gates&2 != 0
-					_, before := open.Decide(call).Permit()
+					_, before := open.Decide(call, plain).Permit()
 					p := open
 					p.Access = rules
-					permit, err := p.Decide(call).Permit()
+					permit, err := p.Decide(call, plain).Permit()
 					judged++
 					want := code(before)
 					if wanted := wantedAccess(call, place); wanted != "" && (want == "" || want == "unconfirmed" || want == "command_disabled" && call.Shows()) {
@@ -171,9 +171,13 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 			alone = alone || !s.Folder && !s.To
 		}
 		for name, p := range map[string]policy.Policy{
-			"hiding": with(widest(), hiding, false), "restricting": with(widest(), restricting, false), "ignoring": with(widest(), access.Rules{}, true), "none": widest(),
+			"hiding": with(widest(), hiding), "restricting": with(widest(), restricting), "ignoring": widest(), "none": widest(),
 		} {
-			permit, err := p.Decide(call).Permit()
+			facts := plain
+			if name == "ignoring" {
+				facts = ignored
+			}
+			permit, err := p.Decide(call, facts).Permit()
 			if err != nil {
 				if name != "none" && call.UsesOpenNote() && call.Tier() != tiers.Restricted && code(err) != "target_required" {
 					t.Errorf("%s: %v: %v, want target_required", name, call, err)
@@ -195,8 +199,8 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 	}
 }
 
-func with(p policy.Policy, rules access.Rules, ignores bool) policy.Policy {
-	p.Access, p.Ignores = rules, ignores
+func with(p policy.Policy, rules access.Rules) policy.Policy {
+	p.Access = rules
 	return p
 }
 
@@ -209,15 +213,15 @@ func TestAYesLiftsOneRule(t *testing.T) {
 			shut(&q)
 			never := q
 			never.Confirm = policy.ConfirmNever
-			_, want := never.Decide(call).Permit()
-			permit, err := q.Decide(call).Approved()
+			_, want := never.Decide(call, plain).Permit()
+			permit, err := q.Decide(call, plain).Approved()
 			require.That(t, code(err) == code(want) && permit.Valid() == (err == nil), "%v: %v, want %v", call, err, want)
 		}
 	}
 }
 
-// Tighten allows a call if and only if both policies do.
-func TestTightenMeets(t *testing.T) {
+// A met policy allows a call if and only if both policies do.
+func TestPoliciesMeet(t *testing.T) {
 	rules := placesRules(t)
 	other := require.Value(access.New(map[string]access.Level{"Write": access.Read, "Delete": access.None}))(t)
 	var all []policy.Policy
@@ -236,7 +240,6 @@ func TestTightenMeets(t *testing.T) {
 		func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 14, 0} },
 		func(p *policy.Policy) { p.Access = rules },
 		func(p *policy.Policy) { p.Access = other },
-		func(p *policy.Policy) { p.Ignores = true },
 		func(p *policy.Policy) { *p = policy.Policy{} },
 	} {
 		p := widest()
@@ -254,17 +257,17 @@ func TestTightenMeets(t *testing.T) {
 	alone := make([][]decided, len(all))
 	for i, p := range all {
 		for _, call := range calls {
-			permit, err := p.Decide(call).Permit()
+			permit, err := p.Decide(call, plain).Permit()
 			alone[i] = append(alone[i], decided{permit, err})
 		}
 	}
 	for i, p := range all {
 		for j, q := range all {
-			tight := p.Tighten(q)
+			tight := p.Meet(q)
 			for k, call := range calls {
 				a, errA := alone[i][k].permit, alone[i][k].err
 				b, errB := alone[j][k].permit, alone[j][k].err
-				both, err := tight.Decide(call).Permit()
+				both, err := tight.Decide(call, plain).Permit()
 				if err == nil && both.Confined() && tight.Access.Hide() && (errA != nil || errB != nil) && code(errA)+code(errB) == "access_denied" {
 					continue // hidden by one of them: the program that has the rules finds no such note
 				}
@@ -295,9 +298,9 @@ func TestDenialsByAccessRead(t *testing.T) {
 	} {
 		words := strings.Fields(test.line)
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
-		p := with(widest(), placesRules(t), false)
+		p := with(widest(), placesRules(t))
 		p.Origins = map[string]string{"access": "file x"}
-		_, err := p.Decide(call).Permit()
+		_, err := p.Decide(call, plain).Permit()
 		var denial *policy.Denial
 		if !errors.As(err, &denial) {
 			assert.Equal(t, test.code, "", "%s: %v, want", test.line, err)
@@ -313,7 +316,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 func TestPatternsWantATarget(t *testing.T) {
 	for _, name := range []string{"outline", "read", "backlinks"} {
 		call := mustParse(t, name, nil)
-		_, err := with(widest(), access.Rules{}, true).Decide(call).Permit()
+		_, err := widest().Decide(call, ignored).Permit()
 		assert.Equal(t, code(err), "target_required", "%v: %v", call, err)
 	}
 }
@@ -323,14 +326,15 @@ func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
 	const nothing = "the given paths are allowed; other notes are checked when they are reached"
 	for name, test := range map[string]struct {
 		policy policy.Policy
+		facts  policy.Facts
 		want   string
 	}{
-		"no rules": {widest(), "no access rules"},
-		"rules":    {with(widest(), placesRules(t), false), nothing},
-		"patterns": {with(widest(), access.Rules{}, true), nothing},
-		"both":     {with(widest(), placesRules(t), true), nothing},
+		"no rules": {widest(), plain, "no access rules"},
+		"rules":    {with(widest(), placesRules(t)), plain, nothing},
+		"patterns": {widest(), ignored, nothing},
+		"both":     {with(widest(), placesRules(t)), ignored, nothing},
 	} {
-		for _, v := range test.policy.Judge(call) {
+		for _, v := range test.policy.Judge(call, test.facts) {
 			assert.That(t, v.Rule != "access" || (v.Why == test.want && v.Verdict == policy.Pass), "%s: %v %s", name, v.Verdict, v.Why)
 		}
 	}
@@ -358,12 +362,13 @@ func TestConfined(t *testing.T) {
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		for name, c := range map[string]struct {
 			policy policy.Policy
+			facts  policy.Facts
 			want   bool
 		}{
-			"none": {widest(), false}, "hiding": {with(widest(), hiding, false), test.hides}, "restricting": {with(widest(), restricting, false), test.restricts},
-			"ignoring": {with(widest(), access.Rules{}, true), test.ignores}, "both": {with(widest(), restricting, true), test.ignoresRestricted},
+			"none": {widest(), plain, false}, "hiding": {with(widest(), hiding), plain, test.hides}, "restricting": {with(widest(), restricting), plain, test.restricts},
+			"ignoring": {widest(), ignored, test.ignores}, "both": {with(widest(), restricting), ignored, test.ignoresRestricted},
 		} {
-			permit, err := c.policy.Decide(call).Permit()
+			permit, err := c.policy.Decide(call, c.facts).Permit()
 			assert.That(t, err == nil && permit.Confined() == c.want, "%s, %s: confined %v, %v", test.line, name, permit.Confined(), err)
 		}
 	}
@@ -372,13 +377,13 @@ func TestConfined(t *testing.T) {
 func BenchmarkDecide(b *testing.B) {
 	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Work": access.Delete})
 	require.NoError(b, err)
-	p := with(widest(), rules, false)
+	p := with(widest(), rules)
 	for name, words := range map[string][]string{"read": {"path=Work/Projects/Plan.md"}, "append": {"path=Work/Projects/Plan.md", "content=x"}, "tags": {"counts"}} {
 		b.Run(name, func(b *testing.B) {
 			call := require.Value(allowlist.ParseWords(name, words))(b)
 			b.ReportAllocs()
 			for b.Loop() {
-				require.Value(p.Decide(call).Permit())(b)
+				require.Value(p.Decide(call, plain).Permit())(b)
 			}
 		})
 		b.Run(name+"/parsed", func(b *testing.B) {
@@ -386,7 +391,7 @@ func BenchmarkDecide(b *testing.B) {
 			for b.Loop() {
 				call, err := allowlist.ParseWords(name, words)
 				if err == nil {
-					_, err = p.Decide(call).Permit()
+					_, err = p.Decide(call, plain).Permit()
 				}
 				require.NoError(b, err)
 			}

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -33,7 +32,7 @@ type Agents map[string]Agent
 // them. An agent that is not defined, or may not use the vault, is allowed nothing; whether it
 // has expired is for [Policy.At] to say. The name "" is the agent [DefaultAgent].
 func (a Agents) InForce(name string, server, vault Policy, known ...string) Policy {
-	p := server.Narrow(vault)
+	p := server.Meet(vault)
 	named := cmp.Or(name, DefaultAgent)
 	agent, defined := a[named]
 	switch {
@@ -48,7 +47,7 @@ func (a Agents) InForce(name string, server, vault Policy, known ...string) Poli
 	case !agent.MayUse(known...):
 		return p.closed(named, "the agent may not use this vault")
 	}
-	p = p.Narrow(agent.Rights)
+	p = p.Meet(agent.Rights)
 	p.Agent, p.Until = named, earlier(p.Until, agent.Expires)
 	return p
 }
@@ -64,37 +63,34 @@ func (a Agent) MayUse(known ...string) bool {
 	return a.Vaults == nil || slices.ContainsFunc(a.Vaults, func(name string) bool { return name != "" && slices.Contains(known, name) })
 }
 
-// At returns the policy at a time: one that has expired allows nothing.
+// At returns the policy at a time: one that has expired allows nothing. The zero time is after every end.
 func (p Policy) At(now time.Time) Policy {
-	if p.Closed != "" || p.Until.IsZero() || now.Before(p.Until) {
+	if p.Closed != "" || p.Until.IsZero() || !now.IsZero() && now.Before(p.Until) {
 		return p
 	}
 	return p.closed(p.Agent, "the agent has expired ("+p.Until.Format(time.DateTime)+")")
 }
 
-const whyRevoked = "the agent was revoked"
+// Revoked says why an agent has no rights that the user has revoked. It is a fact of calls, see [Facts].
+const Revoked = "the agent was revoked"
 
-// Revoked returns the policy of an agent that the user has revoked: it allows nothing.
-func (p Policy) Revoked() Policy { return p.closed(p.Agent, whyRevoked) }
+// Under returns the policy as it applies to a call of which the facts are known: one of an agent that has expired, or
+// that has no rights any more, allows nothing.
+func (p Policy) Under(facts Facts) Policy {
+	p = p.At(facts.At)
+	if p.Closed != "" || !facts.Halted.Holds() {
+		return p
+	}
+	return p.closed(p.Agent, facts.Halted.or("it is not known whether the agent has rights"))
+}
 
 // nothing hides every note.
 var nothing, _ = access.New(map[string]access.Level{"/": access.None})
 
 // closed returns a policy that allows nothing and hides every note.
 func (p Policy) closed(agent, why string) Policy {
-	origins := map[string]string{}
-	for _, name := range append(SettingNames(), accessSetting) {
-		origins[name] = "agent " + agent
-	}
-	return Policy{Agent: agent, Closed: why, Access: nothing, Ignores: p.Ignores, Origins: origins, MinVersion: p.MinVersion}
-}
-
-// earlier returns the earlier of two times, of which zero is never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+	shut := Policy{Agent: agent, Closed: why, Access: nothing, MinVersion: p.MinVersion, Disabled: p.Disabled, Marks: p.Marks, Rates: p.Rates}
+	return shut.From("agent " + agent)
 }
 
 // Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
@@ -103,117 +99,21 @@ func Unlimited() Policy {
 	return Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: ConfirmNever, Secrets: SecretsAllow, Suspicious: SuspiciousOff, RemoteLinks: true, AnyShadow: true, AnyException: true, MinVersion: tiers.MinimumFloor}
 }
 
-// Narrow returns what both p and q allow, as [Policy.Tighten] does. The origin of a setting is
-// that of q where q is stricter, otherwise that of p.
-func (p Policy) Narrow(q Policy) Policy {
-	t := p.Tighten(q)
-	t.Origins = maps.Clone(p.Origins)
-	if t.Origins == nil {
-		t.Origins = map[string]string{}
-	}
-	for _, name := range Stricter(q, p) {
-		t.Origins[name] = q.Origins[name]
-	}
-	if q.Access.Restrict() {
-		origin := q.Origins[accessSetting]
-		if p.Access.Restrict() && p.Origins[accessSetting] != origin {
-			origin = p.Origins[accessSetting] + " and " + origin
-		}
-		t.Origins[accessSetting] = origin
-	}
-	return t
-}
-
-// accessSetting is the name of the access rules among the origins.
-const accessSetting = "access"
-
-// parts are the settings of a policy but for access rules. Each has a value, which is a string, a boolean or a
-// list of strings, and says whether a allows less than b in something that the setting decides.
-var parts = [...]struct {
-	name   string
-	value  func(p Policy) any
-	closes func(a, b Policy) bool
-}{
-	{"tier", func(p Policy) any { return p.Ceiling.String() }, func(a, b Policy) bool { return a.ceiling() < b.ceiling() }},
-	{"disable", func(p Policy) any { return p.Disable }, func(a, b Policy) bool { return !within(a.Disable, b.Disable) }},
-	{"enable-only", func(p Policy) any { return p.EnableOnly }, func(a, b Policy) bool {
-		return len(a.EnableOnly) > 0 && (len(b.EnableOnly) == 0 || !within(b.EnableOnly, a.EnableOnly))
-	}},
-	{"allow-mutations", func(p Policy) any { return p.Mutations }, func(a, b Policy) bool { return !a.Mutations && b.Mutations }},
-	{"allow-publish", func(p Policy) any { return p.Publish }, func(a, b Policy) bool { return !a.Publish && b.Publish }},
-	{"allow-ui", func(p Policy) any { return p.UI }, func(a, b Policy) bool { return !a.UI && b.UI }},
-	// Of the words the strictest is the first.
-	{"confirm", func(p Policy) any { return p.Confirm.String() }, func(a, b Policy) bool { return a.confirm() < b.confirm() }},
-	{"secrets", func(p Policy) any { return p.Secrets.String() }, func(a, b Policy) bool { return a.secrets() < b.secrets() }},
-	{"suspicious", func(p Policy) any { return p.Suspicious.String() }, func(a, b Policy) bool { return a.suspicious() < b.suspicious() }},
-	{"remote-links", func(p Policy) any { return p.remoteLinks() }, func(a, b Policy) bool { return !a.RemoteLinks && b.RemoteLinks }},
-	{"shadow", func(p Policy) any { return p.Shadow }, func(a, b Policy) bool {
-		return slices.ContainsFunc(TextRules(), func(rule string) bool { return b.Shadows(rule) && !a.Shadows(rule) })
-	}},
-	{"private-property", func(p Policy) any { return p.Private.Properties }, func(a, b Policy) bool { return !within(a.Private.Properties, b.Private.Properties) }},
-	{"private-tags", func(p Policy) any { return p.Private.Tags }, func(a, b Policy) bool { return !within(a.Private.Tags, b.Private.Tags) }},
-	{"exceptions", func(p Policy) any { return p.Exceptions.Lines() }, func(a, b Policy) bool {
-		if b.AnyException && slices.ContainsFunc(TextRules(), func(rule string) bool { return !b.states(rule) && !(a.AnyException && !a.states(rule)) }) {
-			return true
-		}
-		return len(b.exceptionsIn(a)) < len(b.Exceptions)
-	}},
-	{"min-cli-version", func(p Policy) any { return p.MinVersion.String() }, func(a, b Policy) bool { return b.MinVersion.Before(a.MinVersion) }},
-}
-
-// Setting returns the value of a setting but for access rules, which is a string, a boolean or a list of strings;
-// nil for another name.
-func (p Policy) Setting(name string) any {
-	for _, part := range parts {
-		if part.name == name {
-			if list, ok := part.value(p).([]string); ok {
-				return append([]string{}, list...)
-			}
-			return part.value(p)
-		}
-	}
-	return nil
-}
-
-func within(a, b []string) bool {
-	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
-}
-
-// SettingNames returns the names of the settings of a policy but for access rules.
-func SettingNames() []string {
-	var names []string
-	for _, part := range parts {
-		names = append(names, part.name)
-	}
-	return names
-}
-
-// Stricter returns the names of the settings, but for access rules, in which a allows less than
-// b, in the order of [SettingNames].
-func Stricter(a, b Policy) []string {
-	var names []string
-	for _, part := range parts {
-		if part.closes(a, b) {
-			names = append(names, part.name)
-		}
-	}
-	return names
-}
-
 // Scope is the most that a request may do by the access token that it came with. It grants
-// nothing: the rest of the policy applies as well.
+// nothing: the policy applies as well.
 type Scope uint8
 
 const (
-	ScopeNone        Scope = iota // that of a request without an access token that has scopes: it limits nothing
+	ScopeNone        Scope = iota // for no call: that of an access token without a scope that is known
 	ScopeRead                     // for calls that only read
 	ScopeWrite                    // for calls that add to notes, too, and for those that move the focus
 	ScopeDestructive              // for all calls
+	ScopeAll                      // that of a request without an access token that has scopes: it limits nothing
 )
 
 var scopeNames = [...]string{ScopeRead: "vault:read", ScopeWrite: "vault:write", ScopeDestructive: "vault:destructive"}
 
-// String returns the name of the scope in access tokens, "" for ScopeNone.
+// String returns the name of the scope in access tokens, "" for ScopeNone and ScopeAll.
 func (s Scope) String() string {
 	if int(s) < len(scopeNames) {
 		return scopeNames[s]
@@ -238,7 +138,7 @@ func ParseScope(granted []string) (highest Scope) {
 const scopeRule = "scope"
 
 // scopeSuffices denies what the access token was not issued for.
-func scopeSuffices(p Policy, s subject) *Denial {
+func scopeSuffices(_ Policy, s subject) *Denial {
 	needs := ScopeRead
 	switch {
 	case leaves(s), s.effect.WorseThan(tiers.Writes):
@@ -246,10 +146,10 @@ func scopeSuffices(p Policy, s subject) *Denial {
 	case s.effect.Mutates(), s.shows:
 		needs = ScopeWrite
 	}
-	if p.Scope == ScopeNone || needs <= p.Scope && p.Scope <= ScopeDestructive {
+	if scope := s.facts.Scope; needs <= scope && scope <= ScopeAll {
 		return nil
 	}
-	d := deny(CodeScope, "", "requires an access token with the scope "+needs.String()+" (current: "+p.Scope.String()+")",
+	d := deny(CodeScope, "", "requires an access token with the scope "+needs.String()+" (current: "+s.facts.Scope.String()+")",
 		"the user can sign in again and grant the scope "+needs.String())
 	d.Scope = needs
 	return d

@@ -165,10 +165,10 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 				want := wantedOfAll([]drawn{server[name], own[name], rights[name]}, c, note)
 				counts[want]++
 				if row, err := allowlist.Describe(c.command); note == drawnNotes[0] {
-					plain := c
-					plain.needs = access.None // lists and explain are about no note
-					listed := wantedOfAll([]drawn{server[name], own[name], rights[name]}, plain, note) != "deny"
-					assert.That(t, err == nil && (p.Lists(row) == nil) == listed, "%s, %s: listed %v, want %v", name, c.command, p.Lists(row), listed)
+					form := c
+					form.needs = access.None // lists and explain are about no note
+					listed := wantedOfAll([]drawn{server[name], own[name], rights[name]}, form, note) != "deny"
+					assert.That(t, err == nil && (p.Lists(row, plain) == nil) == listed, "%s, %s: listed %v, want %v", name, c.command, p.Lists(row, plain), listed)
 				}
 				if got := verdictOf(p, call); got != want {
 					t.Errorf("%s, %s of %s: %s, want %s\nserver %+v\nvault %+v\nagent %+v", name, c.command, note, got, want, server[name], own[name], rights[name])
@@ -186,7 +186,7 @@ func TestAgentsMayDoWhatAllThreeAllow(t *testing.T) {
 
 // verdictOf returns "allow", "ask" or "deny", and a dry run says the same.
 func verdictOf(p policy.Policy, call allowlist.Call) string {
-	err := p.Decide(call).Err()
+	err := p.Decide(call, plain).Err()
 	got := "allow"
 	var denial *policy.Denial
 	if errors.As(err, &denial) {
@@ -195,7 +195,7 @@ func verdictOf(p policy.Policy, call allowlist.Call) string {
 		}
 	}
 	shown := "allow"
-	for _, verdict := range p.Judge(call) {
+	for _, verdict := range p.Judge(call, plain) {
 		switch {
 		case verdict.Verdict == policy.Deny:
 			shown = "deny"
@@ -238,23 +238,24 @@ func TestOnlyAgentsWithRightsAreAllowedAnything(t *testing.T) {
 		{"none", agents, expires, "may not use this vault"},
 		{"empty", agents, expires, "may not use this vault"},
 	} {
-		p := test.agents.InForce(test.name, widest(), policy.Unlimited(), "Notes", "").At(test.at)
-		err := p.Decide(call).Err()
+		p := test.agents.InForce(test.name, widest(), policy.Unlimited(), "Notes", "")
+		err := p.Decide(call, policy.ClearFacts(test.at)).Err()
+		p = p.At(test.at)
 		if (test.why == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), test.why) {
 			t.Errorf("agent %q of %d: %v, want %q", test.name, len(test.agents), err, test.why)
 		}
-		if p.Closed != "" && (p.Access.Level("n.md") != access.None || p.Ceiling != tiers.None || p.Mutations || p.Tighten(widest()).Closed == "") {
+		if p.Closed != "" && (p.Access.Level("n.md") != access.None || p.Ceiling != tiers.None || p.Mutations || p.Meet(widest()).Closed == "") {
 			t.Errorf("agent %q is left with %+v", test.name, p)
 		}
 	}
 }
 
 // The origin of a setting names what made it stricter.
-func TestNarrowNamesWhatIsStricter(t *testing.T) {
+func TestMeetNamesWhatIsStricter(t *testing.T) {
 	server, agent := widest(), policy.Unlimited()
 	server.Origins = map[string]string{"tier": "file", "confirm": "flag", "access": "default"}
 	agent.Origins = map[string]string{"tier": "agent a", "confirm": "agent a", "access": "agent a"}
 	agent.Ceiling = tiers.V1
-	p := server.Narrow(agent)
+	p := server.Meet(agent)
 	assert.That(t, p.Origins["tier"] == "agent a" && p.Origins["confirm"] == "flag" && p.Origins["access"] == "default" && server.Origins["tier"] == "file", "%v", p.Origins)
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -23,6 +24,19 @@ import (
 )
 
 // widest opens whatever can be opened and asks about nothing.
+// plain are the facts of a call that nothing is against, and ignored those of a vault with an ignore file.
+var (
+	plain   = policy.ClearFacts(time.Date(2027, 1, 2, 12, 0, 0, 0, time.UTC))
+	ignored = knowing(func(f *policy.Facts) { f.Ignores = policy.Because("the vault has an ignore file") })
+)
+
+// knowing returns the facts of a call of which something is known.
+func knowing(change func(*policy.Facts)) policy.Facts {
+	facts := plain
+	change(&facts)
+	return facts
+}
+
 func widest() policy.Policy {
 	return policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
 }
@@ -99,9 +113,14 @@ func mustParse(t *testing.T, name string, params allowlist.Params) allowlist.Cal
 
 func mustDecide(t *testing.T, p policy.Policy, line string) policy.Permit {
 	t.Helper()
+	return mustDecideWith(t, p, plain, line)
+}
+
+func mustDecideWith(t *testing.T, p policy.Policy, facts policy.Facts, line string) policy.Permit {
+	t.Helper()
 	words := strings.Fields(line)
 	call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
-	return require.Value(p.Decide(call).Permit())(t)
+	return require.Value(p.Decide(call, facts).Permit())(t)
 }
 
 // code returns the code of a denial, "" for no error and "?" for an error of

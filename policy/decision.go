@@ -103,16 +103,18 @@ type Decision struct {
 	grant  *grant // what there is to grant, nil where approval would not be enough
 }
 
-// Decide checks call against the rules.
-func (p Policy) Decide(call allowlist.Call) Decision {
-	d, of := Decision{call: call}, subjectOf(call)
+// Decide checks call against the rules, with what is known of it. It is the only judge: lists, explanations, dry
+// runs and pages ask it, or [Policy.Judge] and [Policy.Lists], which go through the same rules.
+func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
+	p = p.Under(facts)
+	d, of := Decision{call: call}, subjectOf(call, facts)
 	for i := 0; i < len(rules) && d.denial == nil; i++ {
 		d.denial = rules[i].refuse(p, of)
 	}
 	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval are the last
 		d.grant = &grant{
 			call: call, minimum: tiers.Later(p.MinVersion, call.Since()),
-			access: p.access().String(), confined: p.confines(call), by: p,
+			access: p.EnforcedAccess().String(), confined: p.confines(call, facts), by: p, facts: facts,
 		}
 	}
 	return d

@@ -69,7 +69,8 @@ func ParseFlow(name string, from, to []string, action string) (f Flow, err error
 	return f, nil
 }
 
-func (f Flow) equal(g Flow) bool {
+// Equal reports whether two rules are the same.
+func (f Flow) Equal(g Flow) bool {
 	return f.Name == g.Name && f.Refuses == g.Refuses && slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
 }
 
@@ -107,28 +108,31 @@ func Covers(places []string, path string) bool {
 }
 
 // Leaves reports whether a call can send data off the machine.
-func Leaves(call allowlist.Call) bool { return leaves(subjectOf(call)) }
+func Leaves(call allowlist.Call) bool { return leaves(subjectOf(call, Facts{})) }
 
 func unionOfFlows(a, b []Flow) []Flow {
 	all := slices.Clone(a)
 	for _, f := range b {
-		if !slices.ContainsFunc(all, f.equal) {
+		if !slices.ContainsFunc(all, f.Equal) {
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// FlowsWithin reports whether every rule of a is one of b.
-func FlowsWithin(a, b []Flow) bool {
-	return !slices.ContainsFunc(a, func(f Flow) bool { return !slices.ContainsFunc(b, f.equal) })
+// flowsWithin reports whether every rule of a is one of b.
+func flowsWithin(a, b []Flow) bool {
+	return !slices.ContainsFunc(a, func(f Flow) bool { return !slices.ContainsFunc(b, f.Equal) })
 }
 
 // flowsHere refuses what carries text of notes that the session has read to where that may not go. It
 // names the rule and not the note.
 func flowsHere(p Policy, s subject) *Denial {
+	if p.Shadows(RuleFlow) {
+		return nil
+	}
 	for _, refuses := range []bool{true, false} { // what asks comes last
-		for _, f := range p.Flowing {
+		for _, f := range s.facts.Flowing.of(p) {
 			switch {
 			case f.Refuses != refuses:
 			case refuses:

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
@@ -70,15 +71,15 @@ func TestACallThatFallsBackIsConfined(t *testing.T) {
 	rules := require.Value(access.New(map[string]access.Level{"/": access.Delete}))(t)
 	call, err := allowlist.Parse("outline", nil)
 	require.That(t, err == nil && call.UsesOpenNote() && call.Effect() == tiers.Reads, "%v, %v", call, err)
-	assert.That(t, (Policy{Access: rules}).confines(call) && !(Policy{}).confines(call), "not confined by the rules")
+	assert.That(t, (Policy{Access: rules}).confines(call, ClearFacts(time.Now())) && !(Policy{}).confines(call, ClearFacts(time.Now())), "not confined by the rules")
 }
 
 // A dry run names the version that a permit would ask for: the newer of what is
 // set and what the command needs.
 func TestTheVersionOfAVerdict(t *testing.T) {
 	call, err := allowlist.Parse("create", allowlist.Params{"name": allowlist.Text("A")})
-	if err != nil || call.Since() == (tiers.Version{}) || subjectOf(call).since != call.Since() {
-		t.Errorf("the rules look at %v, the call is since %v, %v", subjectOf(call).since, call.Since(), err)
+	if err != nil || call.Since() == (tiers.Version{}) || subjectOf(call, Facts{}).since != call.Since() {
+		t.Errorf("the rules look at %v, the call is since %v, %v", subjectOf(call, Facts{}).since, call.Since(), err)
 	}
 	for _, test := range []struct{ set, since, want tiers.Version }{
 		{tiers.Version{1, 12, 7}, tiers.Version{1, 12, 2}, tiers.Version{1, 12, 7}},

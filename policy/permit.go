@@ -41,9 +41,10 @@ type grant struct {
 	// call may not be run by a program that does not know them.
 	access   string
 	confined bool
-	// by is the policy that granted it, which also judges the steps of the call.
+	// by is the policy that granted it, with the facts, which also judges the steps of the call.
 	// separate says that the call is about no note, and that its answer is not shown.
 	by       Policy
+	facts    Facts
 	separate bool
 }
 
@@ -74,7 +75,7 @@ func (g *grant) Confined() bool { return g.of().confined }
 // Guarded reports whether some notes of the vault are hidden from the caller. Then of what a program
 // that does not enforce the rules prints, only the answer to the call itself is passed on.
 func (g *grant) Guarded() bool {
-	return g != nil && !g.separate && (g.by.Access.Hide() || g.by.Ignores || g.by.Narrowed)
+	return g != nil && !g.separate && (g.by.Access.Hide() || g.facts.Ignores.Holds() || g.facts.Narrowed.Holds())
 }
 
 // Secrets says what is done with secrets in the answer to the call.
@@ -141,7 +142,7 @@ func (p Permit) ReadDaily(path string) Permit {
 	}
 	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
 	if permit.Valid() {
-		permit.confined = p.confined && p.by.confines(permit.call)
+		permit.confined = p.confined && p.by.confines(permit.call, p.facts)
 	}
 	return permit
 }

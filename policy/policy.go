@@ -6,7 +6,6 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -16,8 +15,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Policy is what the user has enabled. It is plain data so that settings can be combined; the
-// zero value enables nothing and requires approval of every change.
+// Policy is what the settings of one or more sources allow. It is plain data, and policies come together in
+// [Policy.Meet] alone; what a session or a call brings is in [Facts]. The zero value enables nothing and requires
+// approval of every change.
 type Policy struct {
 	Ceiling     tiers.Tier // the highest enabled tier
 	Mutations   bool       // enables calls that change something
@@ -35,30 +35,28 @@ type Policy struct {
 	AnyShadow    bool
 	Exceptions   access.Exceptions
 	AnyException bool
-	// Suspected says which signs of injection the session has read, if every change requires
-	// approval because of them, else ""; Carries, that the call adds an address with text of another
-	// note, else "". They are no settings.
-	Suspected, Carries string
-	// Flows are the rules about where text may go. Flowing are those that refuse the call, or require
-	// its approval, because of what the session has read; it is no setting.
-	Flows, Flowing []Flow
-	Private        access.Private // names what narrows the access to a note in the note itself
-	// Disable disables single commands; EnableOnly, if it is not empty, disables
-	// all others. Neither enables anything.
+	Flows        []Flow         // the rules about where text may go
+	Private      access.Private // names what narrows the access to a note in the note itself
+	// Disable disables single commands. EnableOnly disables all others; nil is for every command, and an empty list
+	// for none. Neither enables anything.
 	Disable, EnableOnly []string
-	// Access says what may be done with which note. Ignores says that the vault
-	// has an ignore file, which hides more.
-	Access     access.Rules
-	Ignores    bool
-	Narrowed   bool              // notes in reach narrow access to themselves, which only the embedded program knows
-	Origins    map[string]string // where a setting comes from, by its name, for messages
-	MinVersion tiers.Version     // the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
+	Access              access.Rules      // what may be done with which note
+	Rates               Rates             // how often calls may be made
+	Disabled            bool              // refuses every call
+	Marks               bool              // text of notes in answers is between marks
+	Origins             map[string]string // where a setting comes from, by its name, for messages
+	MinVersion          tiers.Version     // the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
 	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is when they end,
 	// zero for never; see [Policy.At]. Closed says why nothing is allowed, "" where something may be.
 	Agent  string
 	Until  time.Time
 	Closed string
-	Scope  Scope // the most that the access token of the request allows
+}
+
+// Rates bound how often calls are made. 0 is no limit.
+type Rates struct {
+	Calls                    int // of one caller in a minute
+	Mutations, MutationsHour int // of all callers together, in a minute and in an hour
 }
 
 // Confirm says which changes require approval.
@@ -144,15 +142,15 @@ func valid[T ~uint8](value, last T) T {
 // Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
 // shows them all. The rules about the agent and about the access token are left out where there is
 // none, and those about texts where they are off or not about the call.
-func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
-	s := subjectOf(call)
+func (p Policy) Judge(call allowlist.Call, facts Facts) []RuleVerdict {
+	p = p.Under(facts)
+	s := subjectOf(call, facts)
 	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
-		if rule.name == agentRule && p.Agent == "" && p.Closed == "" || rule.name == scopeRule && p.Scope == ScopeNone ||
-			rule.state != nil && !rule.looksAt(p, s) {
+		v := RuleVerdict{Rule: rule.name, Verdict: Deny, denial: rule.refuse(p, s)}
+		if v.denial == nil && !rule.concerns(p, s) {
 			continue
 		}
-		v := RuleVerdict{Rule: rule.name, Verdict: Deny, denial: rule.refuse(p, s)}
 		switch {
 		case v.denial == nil && rule.state != nil:
 			v.Verdict, v.Why = Pass, rule.text(p).String()
@@ -170,8 +168,9 @@ func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 
 // Lists returns why the plain form of a command is denied, nil if it is enabled or requires
 // approval. It is for lists of commands; it grants nothing.
-func (p Policy) Lists(command allowlist.Command) *Denial {
-	s := plainForm(command)
+func (p Policy) Lists(command allowlist.Command, facts Facts) *Denial {
+	p = p.Under(facts)
+	s := plainForm(command, facts)
 	for _, rule := range rules {
 		if denial := rule.refuse(p, s); denial != nil && !denial.NeedsApproval() {
 			return denial
@@ -181,8 +180,9 @@ func (p Policy) Lists(command allowlist.Command) *Denial {
 }
 
 // plainForm returns a command as the rules see it.
-func plainForm(command allowlist.Command) subject {
+func plainForm(command allowlist.Command, facts Facts) subject {
 	return subject{
+		facts: facts,
 		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
 		shows: command.Shows, sends: command.Sends, notes: command.Notes, since: command.Since,
 	}
@@ -194,8 +194,9 @@ func (p Policy) Allows(param allowlist.Param) bool {
 	return (!changes || p.Mutations) && (!param.Shows || p.UI)
 }
 
-// subject is what the rules look at: a call, or the plain form of a command.
+// subject is what the rules look at: a call, or the plain form of a command, with what is known of it.
 type subject struct {
+	facts                   Facts
 	valid                   bool
 	name                    string
 	tier                    tiers.Tier
@@ -208,8 +209,9 @@ type subject struct {
 	access                  allowlist.PathAccess // that the paths need
 }
 
-func subjectOf(call allowlist.Call) subject {
+func subjectOf(call allowlist.Call, facts Facts) subject {
 	return subject{
+		facts: facts,
 		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), loses: call.Loss(),
 		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), notes: !call.TouchesNoNote(), since: call.Since(),
 		spells: call.NamedPaths(), access: call.PathAccess(),
@@ -219,61 +221,8 @@ func subjectOf(call allowlist.Call) subject {
 // Sends reports whether texts may leave the machine.
 func (p Policy) Sends() bool { return p.Mutations && p.Publish }
 
-// Tighten returns the policy that allows what both p and q allow, and requires approval where
-// one of them does. A running server takes new settings in this way, so that it never gets more
-// rights than it was started with. The origins are those of q.
-func (p Policy) Tighten(q Policy) Policy {
-	t := Policy{
-		Ceiling:   min(p.ceiling(), q.ceiling()),
-		Mutations: p.Mutations && q.Mutations, Publish: p.Publish && q.Publish, UI: p.UI && q.UI,
-		Confirm: min(p.confirm(), q.confirm()), // the strictest is the first
-		Secrets: min(p.secrets(), q.secrets()), Suspicious: min(p.suspicious(), q.suspicious()), RemoteLinks: p.RemoteLinks && q.RemoteLinks,
-		AnyShadow: p.AnyShadow && q.AnyShadow, AnyException: p.AnyException && q.AnyException,
-		Suspected: cmp.Or(p.Suspected, q.Suspected), Carries: cmp.Or(p.Carries, q.Carries),
-		Disable: slices.Concat(p.Disable, q.Disable),
-		Flows:   unionOfFlows(p.Flows, q.Flows), Flowing: unionOfFlows(p.Flowing, q.Flowing),
-		Private: p.Private.Union(q.Private),
-		Access:  p.Access.Meet(q.Access), Ignores: p.Ignores || q.Ignores,
-		Origins:    q.Origins,
-		MinVersion: tiers.Later(p.MinVersion, q.MinVersion),
-		Agent:      cmp.Or(p.Agent, q.Agent), Until: earlier(p.Until, q.Until), Closed: cmp.Or(p.Closed, q.Closed), Scope: p.Scope,
-	}
-	if p.Scope == ScopeNone || q.Scope != ScopeNone && q.Scope < p.Scope {
-		t.Scope = q.Scope
-	}
-	if p.MinVersion.Before(tiers.MinimumFloor) || q.MinVersion.Before(tiers.MinimumFloor) {
-		t.MinVersion = tiers.Version{} // one of the two grants nothing
-	}
-	for _, rule := range TextRules() {
-		if p.Shadows(rule) && q.Shadows(rule) && !t.AnyShadow {
-			t.Shadow = append(t.Shadow, rule)
-		}
-	}
-	t.Exceptions = p.exceptionsIn(q)
-	for _, e := range q.exceptionsIn(p) {
-		if !t.Exceptions.Has(e.Rule, e.Path) {
-			t.Exceptions = append(t.Exceptions, e)
-		}
-	}
-	switch {
-	case len(p.EnableOnly) == 0:
-		t.EnableOnly = q.EnableOnly
-	case len(q.EnableOnly) == 0:
-		t.EnableOnly = p.EnableOnly
-	default:
-		t.EnableOnly = slices.DeleteFunc(slices.Clone(p.EnableOnly), func(name string) bool { return !slices.Contains(q.EnableOnly, name) })
-		if len(t.EnableOnly) == 0 {
-			t.Ceiling = tiers.None // an empty list would close nothing
-		}
-	}
-	slices.Sort(t.Disable)
-	t.Disable = slices.Compact(t.Disable)
-	t.Access = t.access()
-	return t
-}
-
-// access returns the access rules with what notes narrow access to themselves by, unless that has no effect.
-func (p Policy) access() access.Rules {
+// EnforcedAccess returns the access rules with what notes narrow access to themselves by, unless that has no effect.
+func (p Policy) EnforcedAccess() access.Rules {
 	if p.Shadows(RulePrivate) {
 		return p.Access
 	}

@@ -82,7 +82,7 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 							Confirm: confirm, Disable: list.disable, EnableOnly: list.enableOnly, MinVersion: tiers.DefaultMinimum,
 						}
 						want := wanted(p, call.Name(), call.Tier().String(), call.Effect().String(), call.Shows(), call.Sends(), call.UsesOpenNote())
-						permit, err := p.Decide(call).Permit()
+						permit, err := p.Decide(call, plain).Permit()
 						reached[want] = true
 						if code(err) != want || permit.Valid() != (want == "") {
 							t.Fatalf("%+v\n%v: got %v and a permit %v, want %q", p, call, err, permit.Valid(), want)
@@ -99,7 +99,7 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 }
 
 func TestTheZeroCallIsRefused(t *testing.T) {
-	permit, err := widest().Decide(allowlist.Call{}).Permit()
+	permit, err := widest().Decide(allowlist.Call{}, plain).Permit()
 	assert.That(t, !permit.Valid() && code(err) == policy.CodeRestricted, "got %v", err)
 	var denial *policy.Denial
 	assert.That(t, errors.As(err, &denial) && denial.Rule == "known" && denial.Setting == "" && denial.Hint() == "" && !denial.NeedsApproval(), "got %+v", denial)
@@ -120,10 +120,10 @@ func TestASuspectedSessionAsksBeforeEveryChange(t *testing.T) {
 		for _, call := range everyCall(t) {
 			p := widest()
 			p.Confirm = confirm
-			_, before := p.Decide(call).Permit()
-			p.Suspected = "signs of injection (order)"
-			permit, err := p.Decide(call).Permit()
-			approved, _ := p.Decide(call).Approved()
+			_, before := p.Decide(call, plain).Permit()
+			suspected := knowing(func(f *policy.Facts) { f.Suspected = policy.Because("signs of injection (order)") })
+			permit, err := p.Decide(call, suspected).Permit()
+			approved, _ := p.Decide(call, suspected).Approved()
 			switch asks := code(before) == "" && call.Effect().Mutates(); {
 			case asks && (code(err) != policy.CodeUnconfirmed || permit.Valid() || !approved.Valid() || !strings.Contains(err.Error(), "the session has read signs of injection (order)")):
 				t.Errorf("%v, %v: %v", confirm, call, err)
@@ -141,7 +141,7 @@ func TestJudgeIsComplete(t *testing.T) {
 		for _, p := range policies {
 			var names []string
 			first := ""
-			for _, v := range p.Judge(call) {
+			for _, v := range p.Judge(call, plain) {
 				names = append(names, v.Rule)
 				assert.That(t, v.Why != "" && !strings.HasSuffix(v.Why, ".") && v.Why[0] >= 'a' && v.Why[0] <= 'z', "%v: the rule %s says %q", call, v.Rule, v.Why)
 				if first == "" && v.Verdict != policy.Pass {
@@ -156,7 +156,7 @@ func TestJudgeIsComplete(t *testing.T) {
 			names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(policy.TextRules(), name) })
 			require.That(t, slices.Equal(names, order), "%v: rules %v", call, names)
 			var denial *policy.Denial
-			if _, err := p.Decide(call).Permit(); errors.As(err, &denial) && denial.Rule != first || (err == nil) != (first == "") {
+			if _, err := p.Decide(call, plain).Permit(); errors.As(err, &denial) && denial.Rule != first || (err == nil) != (first == "") {
 				t.Errorf("%v: Judge refuses by %q, Decide by %v", call, first, err)
 			}
 		}
@@ -188,7 +188,7 @@ func TestDenialsRead(t *testing.T) {
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		p := widest()
 		test.policy(&p)
-		_, err := p.Decide(call).Permit()
+		_, err := p.Decide(call, plain).Permit()
 		var denial *policy.Denial
 		assert.That(t, errors.As(err, &denial) && denial.Error() == test.say && denial.Hint() == test.hint && denial.Setting == test.setting,
 			"%s: got %+v; want %q, hint %q, setting %q", test.line, denial, test.say, test.hint, test.setting)
@@ -219,10 +219,10 @@ func TestDenialsOfListingsRead(t *testing.T) {
 		p := widest()
 		p.Origins = origins
 		test.policy(&p)
-		denial := p.Lists(test.command)
+		denial := p.Lists(test.command, plain)
 		assert.That(t, denial != nil && denial.Error() == test.say && denial.Hint() == test.hint, "%s: %+v", test.name, denial)
 	}
-	denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers})
+	denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers}, plain)
 	assert.That(t, denial == nil, "administering: %v", denial)
 }
 
@@ -232,7 +232,7 @@ func TestVerdictsExplainWhatPasses(t *testing.T) {
 		words := strings.Fields(line)
 		call := require.Value(allowlist.ParseWords(words[0], words[1:]))(t)
 		var all []string
-		for _, v := range p.Judge(call) {
+		for _, v := range p.Judge(call, plain) {
 			all = append(all, v.Verdict.String()+" "+v.Rule+": "+v.Why)
 		}
 		return strings.Join(all, "\n")
@@ -264,7 +264,7 @@ pass suspicious: signs of injection: ask`
 
 func TestVerdictsExplainWhatIsOff(t *testing.T) {
 	var got []string
-	for _, v := range (policy.Policy{Ceiling: tiers.V3, MinVersion: tiers.DefaultMinimum}).Judge(mustParse(t, "read", nil)) {
+	for _, v := range (policy.Policy{Ceiling: tiers.V3, MinVersion: tiers.DefaultMinimum}).Judge(mustParse(t, "read", nil), plain) {
 		if v.Rule == "mutations" || v.Rule == "publish" || v.Rule == "ui" {
 			got = append(got, v.Why)
 		}
@@ -283,7 +283,7 @@ func TestMinVersion(t *testing.T) {
 	}
 	for _, old := range []tiers.Version{{}, {1, 12, 1}, {1, 11, 9}, {0, 99, 99}, {-1, 0, 0}} {
 		p.MinVersion = old
-		_, err := p.Decide(mustParse(t, "version", nil)).Permit()
+		_, err := p.Decide(mustParse(t, "version", nil), plain).Permit()
 		assert.Equal(t, code(err), policy.CodeVersion, "set %v: got %v", old, err)
 	}
 }

@@ -44,15 +44,15 @@ var rules = [...]rule{
 	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
-	{name: scopeRule, check: scopeSuffices, pass: func(p Policy, _ subject) string { return "access token with the scope " + p.Scope.String() }},
+	{name: scopeRule, check: scopeSuffices, pass: func(_ Policy, s subject) string { return "access token with the scope " + s.facts.Scope.String() }},
 	{name: RuleFlow, check: flowsHere, looks: "what the session has read", settings: []string{"flow"},
 		about: func(s subject) bool { return s.effect.Mutates() || s.sends },
-		state: func(p Policy) (string, bool) {
+		state: func(p Policy) string {
 			var names []string
-			for _, f := range unionOfFlows(p.Flows, p.Flowing) {
+			for _, f := range p.Flows {
 				names = append(names, f.Name)
 			}
-			return strings.Join(names, ", "), names != nil
+			return strings.Join(names, ", ")
 		}},
 	{name: "confirm", check: confirmed, pass: func(p Policy, s subject) string {
 		loss := "" // the reason if the effect is worse than that of the command
@@ -63,22 +63,22 @@ var rules = [...]rule{
 	}},
 	{name: RulePrivate, looks: "properties and tags of private notes", settings: []string{"private-property", "private-tags"},
 		about: func(s subject) bool { return s.notes },
-		state: func(p Policy) (string, bool) {
+		state: func(p Policy) string {
 			marks := slices.Clone(p.Private.Properties)
 			for _, tag := range p.Private.Tags {
 				marks = append(marks, "#"+tag)
 			}
-			return strings.Join(marks, ", "), marks != nil
+			return strings.Join(marks, ", ")
 		}},
 	{name: RuleSecrets, looks: "keys, tokens and passwords", settings: []string{RuleSecrets},
 		about: func(s subject) bool { return s.notes },
-		state: func(p Policy) (string, bool) { return p.Secrets.String(), p.secrets() != SecretsAllow }},
+		state: func(p Policy) string { return p.Secrets.String() }},
 	{name: RuleRemoteLinks, check: carriesNothing, looks: "text of notes in added addresses", settings: []string{RuleRemoteLinks},
 		about: func(s subject) bool { return s.notes && s.effect.Mutates() },
-		state: func(p Policy) (string, bool) { return p.remoteLinks(), !p.RemoteLinks }},
+		state: Policy.remoteLinks},
 	{name: RuleSuspicious, check: unsuspected, looks: "signs of injection", settings: []string{RuleSuspicious},
 		about: func(s subject) bool { return s.notes },
-		state: func(p Policy) (string, bool) { return p.Suspicious.String(), p.suspicious() != SuspiciousOff }},
+		state: func(p Policy) string { return p.Suspicious.String() }},
 }
 
 // rule is one reason for a denial, with its name in a dry run and its message for a call that
@@ -92,8 +92,8 @@ type rule struct {
 
 	looks    string
 	settings []string
-	about    func(subject) bool // the calls in which it looks at texts
-	state    func(Policy) (state string, on bool)
+	about    func(subject) bool  // the calls in which it looks at texts
+	state    func(Policy) string // the value of the settings
 }
 
 func (r rule) refuse(p Policy, s subject) (denial *Denial) {
@@ -111,6 +111,19 @@ func (r rule) refuse(p Policy, s subject) (denial *Denial) {
 
 const agentRule = "agent"
 
+// concerns reports whether a verdict of the rule on the subject is worth showing where it does not refuse it.
+func (r rule) concerns(p Policy, s subject) bool {
+	switch {
+	case r.name == agentRule:
+		return p.Agent != ""
+	case r.name == scopeRule:
+		return s.facts.Scope != ScopeAll
+	case r.state != nil:
+		return r.looksAt(p, s)
+	}
+	return true
+}
+
 func agentAllowed(p Policy, _ subject) *Denial {
 	if p.Closed == "" {
 		return nil
@@ -120,7 +133,7 @@ func agentAllowed(p Policy, _ subject) *Denial {
 		named = "agent \"" + p.Agent + "\": "
 	}
 	hint := "the user can change the tables [agents] of the settings file"
-	if p.Closed == whyRevoked {
+	if p.Closed == Revoked {
 		hint = `the user can give it a new token with "vaultwicket agent rotate"`
 	}
 	return deny(CodeAgent, "agent", named+p.Closed, hint)
@@ -143,10 +156,13 @@ func tierRequired(p Policy, s subject) string {
 }
 
 func commandEnabled(p Policy, s subject) *Denial {
+	if p.Disabled {
+		return deny(CodeDisabled, "enabled", "vaultwicket is disabled by the setting enabled", "the user can set enabled to true and restart")
+	}
 	if slices.Contains(p.Disable, s.name) {
 		return deny(CodeDisabled, "disable", "disabled by the setting disable", "the user can remove it from the setting disable")
 	}
-	if len(p.EnableOnly) > 0 && !slices.Contains(p.EnableOnly, s.name) {
+	if p.EnableOnly != nil && !slices.Contains(p.EnableOnly, s.name) {
 		return deny(CodeDisabled, "enable-only", "not in the list of enabled commands", "the user can add it to the setting enable-only")
 	}
 	return nil
@@ -198,18 +214,20 @@ func confirmed(p Policy, s subject) *Denial {
 
 // unsuspected requires approval of every change of a session that has read signs of injection.
 func unsuspected(p Policy, s subject) *Denial {
-	if p.Suspected == "" || !s.effect.Mutates() {
+	asks := p.suspicious() == SuspiciousAsk && !p.Shadows(RuleSuspicious)
+	if !asks || !s.facts.Suspected.Holds() || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeUnconfirmed, RuleSuspicious, changes(s)+", and the session has read "+p.Suspected+"; requires user approval", "the user can set suspicious to notice")
+	return deny(CodeUnconfirmed, RuleSuspicious, changes(s)+", and the session has read "+s.facts.Suspected.or("what is not known")+"; requires user approval", "the user can set suspicious to notice")
 }
 
 // carriesNothing requires approval, whatever confirm says, of an added address with text of another note.
-func carriesNothing(p Policy, _ subject) *Denial {
-	if p.Carries == "" {
+func carriesNothing(p Policy, s subject) *Denial {
+	asks := !p.RemoteLinks && !p.Shadows(RuleRemoteLinks)
+	if !asks || !s.facts.Carries.Holds() || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeUnconfirmed, RuleRemoteLinks, p.Carries+"; requires user approval", "the user can set remote-links to allow")
+	return deny(CodeUnconfirmed, RuleRemoteLinks, s.facts.Carries.or("may add an address with text of another note")+"; requires user approval", "the user can set remote-links to allow")
 }
 
 func changes(s subject) string {
@@ -237,7 +255,7 @@ var onOff = map[bool]string{true: "on", false: "off"}
 // program, which enforces the rules and finds no such note, so that the answer is
 // that of a missing note. Other notes that a call touches are judged there too.
 func accessAllows(p Policy, s subject) *Denial {
-	if !p.Access.Restrict() && !p.Ignores {
+	if !p.Access.Restrict() && !s.facts.Ignores.Holds() {
 		return nil
 	}
 	if s.fallsBack {
@@ -257,8 +275,8 @@ func accessAllows(p Policy, s subject) *Denial {
 	return nil
 }
 
-func accessPasses(p Policy, _ subject) string {
-	if !p.Access.Restrict() && !p.Ignores {
+func accessPasses(p Policy, s subject) string {
+	if !p.Access.Restrict() && !s.facts.Ignores.Holds() {
 		return "no access rules"
 	}
 	return "the given paths are allowed; other notes are checked when they are reached"
@@ -309,15 +327,16 @@ func (s subject) leaves(from string) bool {
 
 // confines reports whether a call may only be run by a program that enforces the rules: it
 // could reveal hidden notes, or touch more than the rules allow.
-func (p Policy) confines(call allowlist.Call) bool {
+func (p Policy) confines(call allowlist.Call, facts Facts) bool {
+	ignores := facts.Ignores.Holds()
 	switch {
-	case p.Narrowed && (!call.TouchesOneNote() || call.UsesOpenNote() || call.Effect().Mutates()):
+	case facts.Narrowed.Holds() && (!call.TouchesOneNote() || call.UsesOpenNote() || call.Effect().Mutates()):
 		return true
-	case !p.Access.Restrict() && !p.Ignores, call.TouchesNoNote():
+	case !p.Access.Restrict() && !ignores, call.TouchesNoNote():
 		return false
 	case !call.TouchesOneNote():
-		return p.Ignores || p.Access.Hide() || call.Effect().Mutates() || call.UsesOpenNote()
-	case p.Ignores:
+		return ignores || p.Access.Hide() || call.Effect().Mutates() || call.UsesOpenNote()
+	case ignores:
 		return true
 	}
 	for _, spelled := range call.NamedPaths() {
@@ -341,8 +360,10 @@ const (
 
 // TextRules returns the names of the rules about texts.
 func TextRules() (names []string) {
-	for _, r := range (Policy{}).TextRules() {
-		names = append(names, r.Name)
+	for i := range rules {
+		if rules[i].state != nil {
+			names = append(names, rules[i].name)
+		}
 	}
 	return names
 }
@@ -382,21 +403,17 @@ func (p Policy) TextRules() (all []TextRule) {
 // TextRulesOf returns those that are on and look at texts of a command, none if no setting enables it.
 func (p Policy) TextRulesOf(command allowlist.Command) (all []TextRule) {
 	for _, r := range rules {
-		if r.state != nil && command.Tier != tiers.Restricted && r.looksAt(p, plainForm(command)) {
+		if r.state != nil && command.Tier != tiers.Restricted && r.looksAt(p, plainForm(command, Facts{})) {
 			all = append(all, r.text(p))
 		}
 	}
 	return all
 }
 
-func (r rule) looksAt(p Policy, s subject) bool {
-	_, on := r.state(p)
-	return on && r.about(s)
-}
+func (r rule) looksAt(p Policy, s subject) bool { return p.states(r.name) && r.about(s) }
 
 func (r rule) text(p Policy) TextRule {
-	state, _ := r.state(p)
-	return TextRule{r.name, r.looks, r.settings, state, p.Origins[r.settings[0]], p.Shadows(r.name), p.Exceptions.Of(r.name)}
+	return TextRule{r.name, r.looks, r.settings, r.state(p), p.Origins[r.settings[0]], p.Shadows(r.name), p.Exceptions.Of(r.name)}
 }
 
 // Shadows reports whether a rule about texts decides and has no effect.
@@ -404,42 +421,19 @@ func (p Policy) Shadows(rule string) bool {
 	return slices.Contains(p.Shadow, rule) || p.AnyShadow && !p.states(rule)
 }
 
-// exempts reports whether a rule about texts does not apply to the file at a path.
-func (p Policy) exempts(rule, path string) bool {
-	return p.Exceptions.Has(rule, path) || p.AnyException && !p.states(rule)
-}
-
-// exceptionsIn returns the exceptions of p that q has, too.
-func (p Policy) exceptionsIn(q Policy) access.Exceptions {
-	return slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return !q.exempts(e.Rule, e.Path) })
-}
-
 // states reports whether the policy has a rule about texts.
 func (p Policy) states(rule string) bool {
-	for _, r := range rules {
-		if r.name == rule && r.state != nil {
-			_, on := r.state(p)
-			return on
-		}
+	switch rule {
+	case RuleFlow:
+		return len(p.Flows) > 0
+	case RulePrivate:
+		return !p.Private.IsZero()
+	case RuleSecrets:
+		return p.secrets() != SecretsAllow
+	case RuleRemoteLinks:
+		return !p.RemoteLinks
+	case RuleSuspicious:
+		return p.suspicious() != SuspiciousOff
 	}
 	return false
-}
-
-// Overlaid returns the policy of settings that were laid over each other, where shadow and exceptions only count for
-// rules of a lower or the same priority: what is said last of a rule is not weakened by what was said before.
-// priority returns that of the source of a setting.
-func (p Policy) Overlaid(priority func(setting string) int) Policy {
-	said := func(rule string) (highest int) {
-		for _, r := range rules {
-			if r.name == rule {
-				for _, setting := range r.settings {
-					highest = max(highest, priority(setting))
-				}
-			}
-		}
-		return highest
-	}
-	p.Shadow = slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return priority("shadow") < said(rule) })
-	p.Exceptions = slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return priority("exceptions") < said(e.Rule) })
-	return p
 }

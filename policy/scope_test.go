@@ -11,7 +11,7 @@ import (
 )
 
 func TestAScopeOnlyNarrows(t *testing.T) {
-	scopes := []policy.Scope{policy.ScopeNone, policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.Scope(9)}
+	scopes := []policy.Scope{policy.ScopeNone, policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.ScopeAll, policy.Scope(9)}
 	denied := map[policy.Scope]int{}
 	for _, call := range everyCall(t) {
 		needs := policy.ScopeRead
@@ -23,31 +23,31 @@ func TestAScopeOnlyNarrows(t *testing.T) {
 		}
 		for _, scope := range scopes {
 			p := widest()
-			before := p.Decide(call).Err()
-			p.Scope = scope
-			err := p.Decide(call).Err()
+			before := p.Decide(call, plain).Err()
+			scoped := knowing(func(f *policy.Facts) { f.Scope = scope })
+			err := p.Decide(call, scoped).Err()
 			var denial *policy.Denial
-			want := before == nil && scope != policy.ScopeNone && (needs > scope || scope > policy.ScopeDestructive)
+			want := before == nil && (needs > scope || scope > policy.ScopeAll)
 			if got := errors.As(err, &denial) && denial.Code() == policy.CodeScope; got != want || got && denial.Scope != needs || !got && (err == nil) != (before == nil) {
 				t.Errorf("%s with the scope %d: %v, before %v", call.Name(), scope, err, before)
 			}
 			if want {
 				denied[scope]++
 			}
-			shown := slices.ContainsFunc(p.Judge(call), func(v policy.RuleVerdict) bool { return v.Rule == "scope" })
-			assert.Equal(t, shown, (scope != policy.ScopeNone), "%s with the scope %d: a verdict about it is shown", call.Name(), scope)
+			shown := slices.ContainsFunc(p.Judge(call, scoped), func(v policy.RuleVerdict) bool { return v.Rule == "scope" })
+			assert.Equal(t, shown, scope != policy.ScopeAll, "%s with the scope %d: a verdict about it is shown", call.Name(), scope)
 		}
 	}
-	assert.That(t, denied[policy.ScopeRead] > denied[policy.ScopeWrite] && denied[policy.ScopeWrite] != 0 && denied[policy.ScopeDestructive] == 0, "denied by scope: %v", denied)
+	assert.That(t, denied[policy.ScopeRead] > denied[policy.ScopeWrite] && denied[policy.ScopeWrite] != 0 && denied[policy.ScopeDestructive]+denied[policy.ScopeAll] == 0 && denied[policy.ScopeNone] > denied[policy.ScopeRead], "denied by scope: %v", denied)
 }
 
 func TestScopesMeet(t *testing.T) {
-	order := []policy.Scope{policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.ScopeNone} // strictest first
+	order := []policy.Scope{policy.ScopeNone, policy.ScopeRead, policy.ScopeWrite, policy.ScopeDestructive, policy.ScopeAll} // strictest first
 	for i, a := range order {
 		for j, b := range order {
-			p, q := widest(), widest()
-			p.Scope, q.Scope = a, b
-			assert.Equal(t, p.Tighten(q).Scope, order[min(i, j)], "%v and %v give", a, b)
+			f, g := plain, plain
+			f.Scope, g.Scope = a, b
+			assert.Equal(t, f.Meet(g).Scope, order[min(i, j)], "%v and %v give", a, b)
 		}
 	}
 	for _, test := range []struct {

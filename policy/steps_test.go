@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -19,7 +18,7 @@ func TestSteps(t *testing.T) {
 	named := 0
 	for _, call := range everyCall(t) {
 		aimed := require.Value(call.In("Work"))(t)
-		permit, err := widest().Decide(aimed).Permit()
+		permit, err := widest().Decide(aimed, plain).Permit()
 		if err != nil {
 			continue
 		}
@@ -70,7 +69,7 @@ func nameIn(call allowlist.Call) string { name, _ := call.Named(); return name }
 // any program may answer them, whatever the call is about. Every other step is
 // confined as the call is, and goes with its rules.
 func TestStepsOfACallThatIsConfined(t *testing.T) {
-	p := with(widest(), placesRules(t), true)
+	p := with(widest(), placesRules(t))
 	for _, test := range []struct {
 		line     string
 		step     func(policy.Permit) policy.Permit
@@ -84,7 +83,7 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 		{"create name=A", func(p policy.Permit) policy.Permit { return p.Exists("file", "A") }, true, "file file=A"},
 		{"read file=A", policy.Permit.Locate, true, "file file=A"},
 	} {
-		permit := mustDecide(t, p, test.line)
+		permit := mustDecideWith(t, p, ignored, test.line)
 		step := test.step(permit)
 		if step.Call().String() != test.want || step.Confined() != test.confined || !permit.Confined() {
 			t.Errorf("%s: %v, confined %v", test.line, step.Call(), step.Confined())
@@ -96,7 +95,7 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 		assert.That(t, !zero.Valid() && !zero.Confined(), "the zero permit grants %s", test.want)
 	}
 	aimed := require.Value(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work"))(t)
-	permit, err := p.Decide(aimed).Permit()
+	permit, err := p.Decide(aimed, plain).Permit()
 	got := permit.VaultPath().Call().String()
 	assert.That(t, err == nil && got == "vault=Work vault info=path", "got %s, %v", got, err)
 }
@@ -117,13 +116,13 @@ func TestABadPathGivesAWorthlessPermit(t *testing.T) {
 
 // What is worthless says nothing either: it goes with no rules and no version.
 func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
-	p := with(widest(), placesRules(t), true)
+	p := with(widest(), placesRules(t))
 	for _, vault := range []string{"", "Work"} { // "" is none
 		call := mustParse(t, "daily:read", nil)
 		if aimed, err := call.In(vault); err == nil {
 			call = aimed
 		}
-		permit := require.Value(p.Decide(call).Permit())(t)
+		permit := require.Value(p.Decide(call, ignored).Permit())(t)
 		for name, step := range map[string]policy.Permit{
 			"a bad path": permit.ReadDaily("../A.md"), "another command": permit.Exists("path", "A.md"), "no name": permit.Locate(),
 		} {
@@ -153,7 +152,7 @@ func TestLists(t *testing.T) {
 					asked := p
 					asked.Confirm = policy.ConfirmNever
 					want := wanted(asked, c.Name, c.Tier.String(), c.Effect.String(), c.Shows, c.Sends, false)
-					denial := p.Lists(c)
+					denial := p.Lists(c, plain)
 					got := ""
 					if denial != nil {
 						got = denial.Code()
@@ -180,7 +179,7 @@ func TestAllows(t *testing.T) {
 // daily:read says nothing of the note before its path is known. The path decides
 // who may read it.
 func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
-	permit := mustDecide(t, with(widest(), placesRules(t), false), "daily:read")
+	permit := mustDecide(t, with(widest(), placesRules(t)), "daily:read")
 	if !permit.Confined() || !permit.DailyPath().Confined() || !permit.Guarded() || permit.Probe().Guarded() {
 		t.Errorf("confined %v, its path %v, guarded %v", permit.Confined(), permit.DailyPath().Confined(), permit.Guarded())
 	}
@@ -188,7 +187,7 @@ func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
 		step := permit.ReadDaily(path)
 		assert.That(t, step.Valid() && step.Confined() == confined && step.Guarded(), "%s: confined %v, want %v", path, step.Confined(), confined)
 	}
-	ignoring := mustDecide(t, with(widest(), access.Rules{}, true), "daily:read")
+	ignoring := mustDecideWith(t, widest(), ignored, "daily:read")
 	assert.That(t, ignoring.ReadDaily("A.md").Confined() && ignoring.Guarded(), "with an ignore file any note may be hidden")
 }
 
@@ -203,7 +202,7 @@ func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 	granted := 0
 	for _, call := range everyCall(t) {
 		for name, p := range map[string]policy.Policy{"widest": widest(), "asking": asking, "read-only": readOnly, "zero": {}} {
-			decision := p.Decide(call)
+			decision := p.Decide(call, plain)
 			_, err := decision.Permit()
 			var denial *policy.Denial
 			want := err == nil || errors.As(err, &denial) && denial.NeedsApproval()
@@ -225,11 +224,15 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 	asking.Confirm = policy.ConfirmWrites
 	for _, call := range everyCall(t) {
 		for name, p := range map[string]policy.Policy{
-			"widest": widest(), "asking": asking, "zero": {}, "rules": with(asking, placesRules(t), false), "ignoring": with(asking, placesRules(t), true),
+			"widest": widest(), "asking": asking, "zero": {}, "rules": with(asking, placesRules(t)), "ignoring": with(asking, placesRules(t)),
 		} {
-			decision := require.Value(p.Decide(call).In("Work"))(t)
+			facts := plain
+			if name == "ignoring" {
+				facts = ignored
+			}
+			decision := require.Value(p.Decide(call, facts).In("Work"))(t)
 			inVault := require.Value(call.In("Work"))(t)
-			want := p.Decide(inVault)
+			want := p.Decide(inVault, facts)
 			permit, err := decision.Permit()
 			wanted, wantedErr := want.Permit()
 			if code(err) != code(wantedErr) || permit.Valid() != wanted.Valid() || decision.Preview().Valid() != want.Preview().Valid() {
@@ -244,7 +247,7 @@ func TestADecisionInAVaultIsTheSame(t *testing.T) {
 		}
 	}
 	for _, vault := range []string{"", "A\nB", "A\x00"} {
-		decision, err := widest().Decide(mustParse(t, "tags", nil)).In(vault)
+		decision, err := widest().Decide(mustParse(t, "tags", nil), plain).In(vault)
 		assert.That(t, err != nil && !decision.Preview().Valid() && !decision.Call().Valid(), "the vault %q is taken", vault)
 	}
 }

@@ -37,25 +37,26 @@ func TestEveryRuleAboutTextsHasItsPlaces(t *testing.T) {
 		said := rule.Looks + ": " + rule.State + "; in shadow, without effect; not for Docs (samples)"
 		of := p.TextRulesOf(command)
 		assert.That(t, len(of) == len(want) && of[i].String() == said && off.TextRulesOf(command) == nil, "%s: %+v", rule.Name, of)
-		verdicts := p.Judge(call)
+		verdicts := p.Judge(call, plain)
 		at := slices.IndexFunc(verdicts, func(v policy.RuleVerdict) bool { return v.Rule == rule.Name })
 		assert.That(t, at >= 0 && verdicts[at].Why == said && verdicts[at].Verdict == policy.Pass, "%s: %+v", rule.Name, verdicts)
-		assert.That(t, !slices.ContainsFunc(off.Judge(call), func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }), "%s has a verdict and is off", rule.Name)
+		assert.That(t, !slices.ContainsFunc(off.Judge(call, plain), func(v policy.RuleVerdict) bool { return v.Rule == rule.Name }), "%s has a verdict and is off", rule.Name)
 	}
 	// What a session has read, or a call adds, requires approval also without confirm.
-	for rule, p := range map[string]policy.Policy{"suspicious": {Suspected: "signs"}, "remote-links": {Carries: "adds an address"}} {
-		judged := widest()
-		judged.Suspected, judged.Carries = p.Suspected, p.Carries
+	for rule, known := range map[string]func(*policy.Facts){
+		"suspicious":   func(f *policy.Facts) { f.Suspected = policy.Because("signs and addresses") },
+		"remote-links": func(f *policy.Facts) { f.Carries = policy.Because("signs and addresses") },
+	} {
 		var denial *policy.Denial
-		if _, err := judged.Decide(call).Permit(); !errors.As(err, &denial) || denial.Rule != rule || !denial.NeedsApproval() || !strings.Contains(denial.Reason, p.Suspected+p.Carries) {
+		if _, err := widest().Decide(call, knowing(known)).Permit(); !errors.As(err, &denial) || denial.Rule != rule || !denial.NeedsApproval() || !strings.Contains(denial.Reason, "signs and addresses") {
 			t.Errorf("%s: %+v", rule, denial)
 		}
 	}
 	// A private note narrows nothing in shadow, but whether it would is asked.
 	shadow := on
 	shadow.Shadow = []string{policy.RulePrivate}
-	for name, p := range map[string]policy.Policy{"on": on, "shadow": shadow, "tightened": shadow.Tighten(on), "both in shadow": shadow.Tighten(shadow)} {
-		permit := require.Value(p.Decide(call).Permit())(t)
+	for name, p := range map[string]policy.Policy{"on": on, "shadow": shadow, "tightened": shadow.Meet(on), "both in shadow": shadow.Meet(shadow)} {
+		permit := require.Value(p.Decide(call, plain).Permit())(t)
 		question := p.Question()
 		narrows := name == "on" || name == "tightened"
 		assert.That(t, (permit.Access() != "") == narrows && question.Access() != "", "%s: %q, %q", name, permit.Access(), question.Access())
@@ -72,6 +73,6 @@ func TestEverySettingHasItsValue(t *testing.T) {
 		got += fmt.Sprintf("%s=%v ", name, p.Setting(name))
 	}
 	assert.Equal(t, got, "tier=v3 disable=[delete] enable-only=[read files] allow-mutations=true allow-publish=false allow-ui=true confirm=never secrets=strict suspicious=ask "+
-		"remote-links=ask shadow=[flow] private-property=[agent] private-tags=[private] exceptions=[secrets Docs # samples] min-cli-version=1.12.7 ")
+		"remote-links=ask shadow=[flow] private-property=[agent] private-tags=[private] exceptions=[secrets Docs # samples] min-cli-version=1.12.7 rate=0 rate-mutations=0 rate-mutations-hour=0 ")
 	assert.That(t, p.Setting("access") == nil, "the access rules are a setting")
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // Limits bound what callers may ask for. A zero of one of the rates means no limit.
@@ -213,13 +214,14 @@ func (a *Controller) Tighten(l Limits, disabled bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	stricter := func(has *int, wanted int, period time.Duration, limiters ...*rate.Limiter) {
-		if wanted <= 0 || *has > 0 && wanted >= *has {
+		lower := policy.LowerRate(*has, wanted)
+		if lower == 0 || lower == *has {
 			return
 		}
-		*has = wanted
+		*has = lower
 		for _, l := range limiters {
-			l.SetLimit(rate.Every(period / time.Duration(wanted)))
-			l.SetBurst(wanted)
+			l.SetLimit(rate.Every(period / time.Duration(lower)))
+			l.SetBurst(lower)
 		}
 	}
 	stricter(&a.limits.Calls, l.Calls, time.Minute, slices.Collect(maps.Values(a.callers))...)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 // PauseFile returns the file in the state folder that exists while the gateway is paused. Every
@@ -248,15 +249,12 @@ func (a *Controller) agentOpen() error {
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
 			"cannot tell whether the agent is paused: state folder: %v", err)
 	case standing.Revoked:
-		return failure.New(failure.CodeAgent, `the user can give it a new token with "vaultwicket agent rotate"`, "agent %q: %s", a.agent, Revoked)
+		return failure.New(failure.CodeAgent, `the user can give it a new token with "vaultwicket agent rotate"`, "agent %q: %s", a.agent, policy.Revoked)
 	case paused:
 		return failure.New(failure.CodePaused, `the user can resume it with "vaultwicket resume --agent"`, "agent %q is paused", a.agent)
 	}
 	return nil
 }
-
-// Revoked says why an agent has no rights that the user has revoked.
-const Revoked = "the agent was revoked"
 
 // IsRevoked reports whether the agent of the calls is revoked. It is also if that cannot be told.
 func (a *Controller) IsRevoked() bool {

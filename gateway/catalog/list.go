@@ -13,10 +13,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Vault is what a list of commands depends on: the policy of a vault, and the programs
-// that can answer there.
+// Vault is what a list of commands depends on: the policy of a vault, what is known of every call
+// there, and the programs that can answer.
 type Vault struct {
 	Policy   policy.Policy
+	Facts    policy.Facts
 	Programs Programs
 }
 
@@ -59,7 +60,7 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 	l := Listing{Command: c}
 	for i := range vaults {
 		v := &vaults[i]
-		denial, missing := v.Policy.Lists(c), v.Programs.missing(c)
+		denial, missing := v.Policy.Lists(c, v.Facts), v.Programs.missing(c)
 		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
 			l.Denial, l.Missing, l.vault = denial, missing, v
 		}
@@ -181,9 +182,9 @@ type AccessView struct {
 	Root  string `json:"root,omitempty"` // r, rw or rwd
 }
 
-// ViewOf returns what a policy allows in a vault.
-func ViewOf(vault string, p policy.Policy) View {
-	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || p.Ignores}, Texts: p.TextRules()}
+// ViewOf returns what a policy allows in a vault of which the facts are known.
+func ViewOf(vault string, p policy.Policy, facts policy.Facts) View {
+	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || facts.Ignores.Holds()}, Texts: p.TextRules()}
 	for _, name := range []string{
 		"tier", "disable", "enable-only", "allow-mutations", "allow-publish", "allow-ui", "secrets", "suspicious", "remote-links", "shadow",
 		"private-property", "private-tags", "confirm", "min-cli-version", // and not the exceptions, which are paths

@@ -67,7 +67,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Holder is whose a token is. With a scope it is an access token.
+// Holder is whose a token is. The scope of one that is no access token is [policy.ScopeAll].
 type Holder struct {
 	Gateway  *gateway.Gateway
 	Scope    policy.Scope
@@ -113,13 +113,13 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 		s := servers[key]
 		if s == nil {
 			own := c
-			if own.Gateway = holder.Gateway; holder.Scope != policy.ScopeNone {
+			if own.Gateway = holder.Gateway; holder.Scope != policy.ScopeAll {
 				own.Gateway = holder.Gateway.Scoped(holder.Scope)
 			}
 			if s, err = newServer(own); err != nil {
 				return streamable.Holder{}, &streamable.Refusal{Status: http.StatusInternalServerError, Reason: "internal error"}
 			}
-			if holder.Scope != policy.ScopeNone {
+			if holder.Scope != policy.ScopeAll {
 				s.Lacks = func(tool string, raw json.RawMessage) string {
 					return strings.Join(policy.ScopeNames(own.Gateway.LacksScope(operations(tool, raw))), " ")
 				}

@@ -46,10 +46,9 @@ type Permitted struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// AccessOf returns what can be done by a policy, which is that of [Rules.Policy] or allows less, with
-// the note or folder at a path in the vault, or below the folder of the vault. The error is a
-// [*allowlist.ParseError].
-func (r *Rules) AccessOf(p policy.Policy, path string) (Access, error) {
+// AccessOf returns what can be done with the note or folder at a path in the vault, or below the folder of
+// the vault, by the policy in force and what is known of every call. The error is a [*allowlist.ParseError].
+func (r *Rules) AccessOf(p policy.Policy, facts policy.Facts, path string) (Access, error) {
 	switch folder := r.folder(); {
 	case folder == "" || !filepath.IsAbs(path):
 		path = strings.TrimSuffix(filepath.ToSlash(path), "/")
@@ -101,7 +100,7 @@ func (r *Rules) AccessOf(p policy.Policy, path string) (Access, error) {
 		if err != nil {
 			return Access{}, err
 		}
-		switch *one.permitted = permitted(p, call, a); {
+		switch *one.permitted = permitted(p, call, facts, a); {
 		case p.Closed != "":
 			one.permitted.Why = p.Closed
 		case one.permitted.Allowed && itself < one.needs:
@@ -112,14 +111,14 @@ func (r *Rules) AccessOf(p policy.Policy, path string) (Access, error) {
 }
 
 // permitted says whether a call is permitted on a note of which a is known.
-func permitted(p policy.Policy, call allowlist.Call, a Access) Permitted {
+func permitted(p policy.Policy, call allowlist.Call, facts policy.Facts, a Access) Permitted {
 	switch {
 	case a.Level == access.None.String():
 		return Permitted{Why: "hidden by the access rules"}
 	case a.Ignored != nil:
 		return Permitted{Why: "hidden by the ignore file"}
 	}
-	err := p.Decide(call).Err()
+	err := p.Decide(call, facts).Err()
 	var denial *policy.Denial
 	switch {
 	case err == nil:

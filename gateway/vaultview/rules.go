@@ -48,7 +48,7 @@ type ruleNames struct {
 // "" where it is not known; it is asked when the rules are first used. ask asks the embedded
 // program what notes say of themselves; nil where they say nothing.
 func NewRules(p policy.Policy, folder func() string, ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error)) *Rules {
-	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, ask: ask, names: filenames.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
+	r := &Rules{folder: folder, policy: &atomic.Pointer[policy.Policy]{}, scope: policy.ScopeAll, ask: ask, names: filenames.In(func() (*os.Root, error) { return os.OpenRoot(folder()) })}
 	r.policy.Store(&p)
 	return r
 }
@@ -63,7 +63,7 @@ func (r *Rules) Scoped(scope policy.Scope) *Rules {
 // that made another one of it.
 func (r *Rules) Tighten(p policy.Policy) bool {
 	has := r.policy.Load()
-	tightened := has.Tighten(p)
+	tightened := p.Meet(*has)                                      // the origin of what both say is the later one
 	if fmt.Sprintf("%#v", tightened) == fmt.Sprintf("%#v", *has) { // fingerprints stay, and with them cursors
 		return false
 	}
@@ -76,36 +76,51 @@ func (r *Rules) Ended() bool { return r.policy.Load().At(time.Now()).Closed != "
 
 // Policy returns the policy in force, which allows nothing once it has expired. Its access rules also apply to the names that the
 // disk has for their paths.
-func (r *Rules) Policy() policy.Policy { return r.PolicyAt(Fingerprint{}) }
+func (r *Rules) Policy() policy.Policy { return r.policyAt(time.Now()) }
 
-// PolicyAt is [Rules.Policy] for a request that has looked for the ignore file already.
-func (r *Rules) PolicyAt(seen Fingerprint) policy.Policy {
-	now := time.Now()
+func (r *Rules) policyAt(now time.Time) policy.Policy {
 	p := r.policy.Load().At(now)
-	p.Scope = r.scope
 	folder := r.folder()
-	if p.Access.Restrict() && folder != "" { // the rules apply to the names that the disk has for their paths, too
-		last, written := r.ruled.Load(), p.Access.String()
-		if last == nil || last.written != written || now.Sub(last.at) >= respellAfter {
-			last = &ruleNames{written: written, at: now, rules: p.Access.Named(func(path string) string {
-				if name, err := r.names.Name(path); err == nil {
-					return name
-				}
-				return path
-			})}
-			r.ruled.Store(last)
-		}
-		p.Access = last.rules
+	if !p.Access.Restrict() || folder == "" {
+		return p
 	}
-	switch {
-	case folder == "" || p.Ignores:
-	case seen.looked:
-		p.Ignores = seen.ignores
-	default:
-		_, err := os.Lstat(filepath.Join(folder, access.IgnoreFile))
-		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
+	// The rules apply to the names that the disk has for their paths, too.
+	last, written := r.ruled.Load(), p.Access.String()
+	if last == nil || last.written != written || now.Sub(last.at) >= respellAfter {
+		last = &ruleNames{written: written, at: now, rules: p.Access.Named(func(path string) string {
+			if name, err := r.names.Name(path); err == nil {
+				return name
+			}
+			return path
+		})}
+		r.ruled.Store(last)
 	}
+	p.Access = last.rules
 	return p
+}
+
+// InForce returns the policy in force, see [Rules.Policy], and what is known of every call in the vault: when it is made,
+// the scope of its access token, and whether there is an ignore file, unless the caller has looked for it already.
+func (r *Rules) InForce(seen Fingerprint) (policy.Policy, policy.Facts) {
+	now := time.Now()
+	facts := policy.ClearFacts(now)
+	facts.Scope, facts.Ignores = r.scope, r.ignores(seen)
+	return r.policyAt(now), facts
+}
+
+// ignores says whether the vault has an ignore file. What cannot be looked at is one.
+func (r *Rules) ignores(seen Fingerprint) policy.Reason {
+	folder, found := r.folder(), policy.Because("the vault has an ignore file")
+	switch {
+	case folder == "", seen.looked && !seen.ignores:
+		return policy.None
+	case seen.looked:
+		return found
+	}
+	if _, err := os.Lstat(filepath.Join(folder, access.IgnoreFile)); errors.Is(err, fs.ErrNotExist) {
+		return policy.None
+	}
+	return found
 }
 
 // Fingerprint tells what hides notes of a vault: it is another one when the patterns or the policy
@@ -133,7 +148,7 @@ func (r *Rules) Fingerprint() Fingerprint {
 // another process with the same rules, as long as the same notes narrow access to themselves.
 func (r *Rules) Digest() string {
 	text, ok := ignorePatterns(r.folder())
-	rules := r.policy.Load().Access.String()
+	rules := r.policy.Load().EnforcedAccess().String()
 	narrowed, known := r.Narrowing()
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s %t %q", ok, len(rules), rules, text, known, narrowed)))
 }
@@ -257,15 +272,15 @@ func (r *Rules) hides() func(path string) bool {
 
 // HiddenBy returns the rule that hides what a call spells out as a path, and what it
 // spells out as a name: "access" for the rules about access, "ignore" for the ignore
-// file, "" if nothing of it is hidden. p is the policy by which the call was judged. It is
+// file, "" if nothing of it is hidden. The call was judged by p and the facts. It is
 // for the audit log: the answer is made by the program that enforces the rules.
-func (r *Rules) HiddenBy(call allowlist.Call, p policy.Policy) (rule, ofName string) {
-	rules := p.Access
-	if !call.Valid() || !rules.Hide() && !p.Ignores {
+func (r *Rules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.Facts) (rule, ofName string) {
+	rules, ignores := p.Access, facts.Ignores.Holds()
+	if !call.Valid() || !rules.Hide() && !ignores {
 		return "", ""
 	}
 	var text []byte
-	if p.Ignores {
+	if ignores {
 		text, _ = ignorePatterns(r.folder())
 	}
 	patterns := access.ParseIgnored(string(text))

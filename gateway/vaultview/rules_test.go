@@ -80,8 +80,9 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 	}
 	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
 		r := rulesFor(t, dir, nil)
-		assert.That(t, !r.Visible()("a.md") && r.hides()("a.md") && r.Policy().Ignores, "%s: something is shown", what)
-		a, err := r.AccessOf(r.Policy(), "a.md")
+		_, facts := r.InForce(Fingerprint{})
+		assert.That(t, !r.Visible()("a.md") && r.hides()("a.md") && facts.Ignores.Holds(), "%s: something is shown", what)
+		a, err := accessOf(r, "a.md")
 		assert.That(t, err == nil && !a.Read.Allowed && !a.Change.Allowed && !a.Delete.Allowed && a.Ignored != nil, "%s: %+v, %v", what, a, err)
 	}
 }
@@ -89,6 +90,7 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 func TestHiddenByNamesTheRuleForThePathOrTheName(t *testing.T) {
 	dir := vault(t, "*.draft.md\n", "a.md", "a.draft.md", "Private/p.md")
 	r := rulesFor(t, dir, privateHidden)
+	p, facts := r.InForce(Fingerprint{})
 	for _, test := range []struct {
 		command      string
 		params       map[string]string
@@ -105,10 +107,10 @@ func TestHiddenByNamesTheRuleForThePathOrTheName(t *testing.T) {
 		{"move", map[string]string{"path": "a.md", "to": "Private/"}, "access", ""},
 		{"tags", nil, "", ""},
 	} {
-		rule, ofName := r.HiddenBy(call(t, test.command, test.params), r.Policy())
+		rule, ofName := r.HiddenBy(call(t, test.command, test.params), p, facts)
 		assert.That(t, rule == test.rule && ofName == test.ofName, "%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
 	}
-	rule, ofName := r.HiddenBy(allowlist.Call{}, r.Policy())
+	rule, ofName := r.HiddenBy(allowlist.Call{}, p, facts)
 	assert.That(t, rule == "" && ofName == "", "the zero call: %q, %q", rule, ofName)
 }
 
@@ -138,7 +140,7 @@ func TestAccessOfSaysWhatDecides(t *testing.T) {
 		{"Private/p.md", "none", "Private", false, false, false, 0},
 		{"x.draft.md", "rwd", "/", false, false, false, 2},
 	} {
-		a, err := r.AccessOf(r.Policy(), test.path)
+		a, err := accessOf(r, test.path)
 		if err != nil || a.Level != test.level || a.Rule != test.rule || a.Origin != "a test" {
 			t.Errorf("%s: %+v, %v", test.path, a, err)
 			continue
@@ -150,7 +152,7 @@ func TestAccessOfSaysWhatDecides(t *testing.T) {
 			t.Errorf("%s: ignored by %+v", test.path, a.Ignored)
 		}
 	}
-	_, err := r.AccessOf(r.Policy(), "../a.md")
+	_, err := accessOf(r, "../a.md")
 	assert.That(t, err != nil, "a path out of the vault is no error")
 }
 
@@ -224,4 +226,10 @@ func TestANoteIsReadByItsHash(t *testing.T) {
 		_, ok := WithHash(vault, path, "other")
 		assert.That(t, !ok, "%q has another hash", path)
 	}
+}
+
+// accessOf asks by what is in force.
+func accessOf(r *Rules, path string) (Access, error) {
+	p, facts := r.InForce(Fingerprint{})
+	return r.AccessOf(p, facts, path)
 }

@@ -295,7 +295,7 @@ func (a agentAction) shown(name string) (ShownAgent, error) {
 	agent, defined := a.settings.Agents[name]
 	one := ShownAgent{Name: name, Defined: defined, Token: a.made[name], State: "active"}
 	if defined {
-		p := a.settings.Policy.Narrow(agent.Rights)
+		p := a.settings.Policy.Meet(agent.Rights)
 		one.Tier, one.Mutations, one.Vaults = p.Ceiling.String(), p.Mutations, agent.Vaults
 	}
 	if !agent.Expires.IsZero() {

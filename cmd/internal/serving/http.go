@@ -239,7 +239,7 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 				return h, nil
 			}
 			if name := tokens.AgentOf(sha256.Sum256([]byte(token))); name != "" {
-				h.Gateway = gatewayOf(name)
+				h.Gateway, h.Scope = gatewayOf(name), policy.ScopeAll
 			}
 			return h, nil
 		}
@@ -266,7 +266,7 @@ func holders(o bootstrap.Opened, gatewayOf func(agent string) *gateway.Gateway, 
 		case err != nil:
 			return h, &streamable.Refusal{Status: http.StatusServiceUnavailable, Reason: "cannot tell whether the agent was revoked"}
 		case standing.Revoked:
-			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: admission.Revoked}
+			return h, &streamable.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
 		case verified.Issued.Before(standing.Since):
 			o.Log.Info("an access token was issued before the credentials of its agent were renewed, or does not say when", "agent", name)
 			return mcpserver.Holder{}, nil

@@ -38,43 +38,34 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-type agentTable struct {
-	policy.Agent
-	limits Limits // 0 for those that are not written
-}
-
-type agentTables map[string]agentTable
-
-// agentSettings are the settings that a table of an agent can have, agentKeys all its keys.
-var agentSettings = append(policy.SettingNames(), "rate", "rate-mutations", "rate-mutations-hour")
-
-func agentKeys() []tableKey[agentTable] {
-	return append(settingKeys(agentSettings, setOfAgent), []tableKey[agentTable]{
-		{"vaults", "names, ids or folders of the vaults that the agent may use (default: all)", listForm(), nameList(func(t *agentTable) *[]string { return &t.Vaults }, "names, ids or folders of vaults")},
-		{"access", accessAbout, accessForm(), func(r *reading, t *agentTable, value any, at []string) (err error) {
+// agentKeys are the keys of the table of an agent.
+func agentKeys() []tableKey[policy.Agent] {
+	return append(settingKeys(policy.SettingNames(), setOfAgent), []tableKey[policy.Agent]{
+		{"vaults", "names, ids or folders of the vaults that the agent may use (default: all)", listForm(), nameList(func(t *policy.Agent) *[]string { return &t.Vaults }, "names, ids or folders of vaults")},
+		{"access", accessAbout, accessForm(), func(r *reading, t *policy.Agent, value any, at []string) (err error) {
 			_, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
 			return err
 		}},
-		{"expires", "first day, in local time, or time at which the agent has no rights any more (default: never)", object{}, func(_ *reading, t *agentTable, value any, _ []string) (err error) {
+		{"expires", "first day, in local time, or time at which the agent has no rights any more (default: never)", object{}, func(_ *reading, t *policy.Agent, value any, _ []string) (err error) {
 			t.Expires, err = expiry(value)
 			return err
 		}},
-		{"oauth", "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", listForm(), nameList(func(t *agentTable) *[]string { return &t.Subjects }, "values of the claim oauth-claim")},
-		{"flow", flowAbout, flowForm(), func(r *reading, t *agentTable, value any, at []string) error {
+		{"oauth", "values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)", listForm(), nameList(func(t *policy.Agent) *[]string { return &t.Subjects }, "values of the claim oauth-claim")},
+		{"flow", flowAbout, flowForm(), func(r *reading, t *policy.Agent, value any, at []string) error {
 			t.Rights.Flows = r.flows(value, at)
 			return nil
 		}},
 	}...)
 }
 
-func setOfAgent(t *agentTable, row setting, text string) error {
-	s := Settings{Policy: t.Rights, Limits: t.limits}
+func setOfAgent(t *policy.Agent, row setting, text string) error {
+	s := Settings{Policy: t.Rights}
 	err := row.set(&s, text)
-	t.Rights, t.limits = s.Policy, s.Limits
+	t.Rights = s.Policy
 	return err
 }
 
-func (r *reading) agents(value any) agentTables {
+func (r *reading) agents(value any) policy.Agents {
 	if value == nil {
 		return nil
 	}
@@ -83,7 +74,7 @@ func (r *reading) agents(value any) agentTables {
 		r.report([]string{"agents"}, "%q is %s, want tables such as [agents.cursor]", "agents", typeName(value))
 		return nil
 	}
-	read := agentTables{}
+	read := policy.Agents{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		at := []string{"agents", name}
 		values, ok := all[name].(map[string]any)
@@ -96,12 +87,9 @@ func (r *reading) agents(value any) agentTables {
 			r.report(at, "more than %d agents", maxAgents)
 			return read
 		default:
-			t := agentTable{Agent: policy.Agent{Rights: policy.Unlimited()}}
+			t := policy.Agent{Rights: policy.Unlimited()}
 			readKeys(r, agentKeys(), &t, values, at, "setting %q", strings.Join(at, ".")+".", "unknown key")
-			t.Rights.Origins = map[string]string{}
-			for _, part := range append(policy.SettingNames(), "access") {
-				t.Rights.Origins[part] = "agent " + name
-			}
+			t.Rights = t.Rights.From("agent " + name)
 			read[name] = t
 		}
 	}
@@ -131,7 +119,7 @@ func expiry(value any) (time.Time, error) {
 // the names of the vault. Where no agent is named, the owner of the notes acts.
 func (f *Flags) forAgent(s Settings, vault policy.Policy, known ...string) policy.Policy {
 	if s.Agent == "" {
-		return s.Policy.Narrow(vault)
+		return s.Policy.Meet(vault)
 	}
 	name := s.Agent
 	if name == policy.DefaultAgent && f.raws[settingIndex("agent")].text == "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -146,12 +147,12 @@ func TestAgentsEndInARunningServer(t *testing.T) {
 		"removed": base, "expired": base + "[agents.cursor]\nexpires = 2001-01-01\n", "no vault": base + "[agents.cursor]\nvaults = []\n", "no tier": base + "[agents.cursor]\ntier = \"v0\"\n",
 	} {
 		r := start(t, base+"[agents.cursor]\n", "--agent=cursor")
-		err := r.policies[0].At(time.Now()).Decide(read).Err()
+		err := r.policies[0].Decide(read, policy.ClearFacts(time.Now())).Err()
 		require.That(t, err == nil, "%s: before: %v", name, err)
 		r.change(after)
-		assert.That(t, r.policies[0].At(time.Now()).Decide(read).Err() != nil, "%s: still allowed; %s", name, r.messages)
+		assert.That(t, r.policies[0].Decide(read, policy.ClearFacts(time.Now())).Err() != nil, "%s: still allowed; %s", name, r.messages)
 		r.change(base + "[agents.cursor]\n")
-		assert.That(t, r.policies[0].At(time.Now()).Decide(read).Err() != nil, "%s: allowed again without a start", name)
+		assert.That(t, r.policies[0].Decide(read, policy.ClearFacts(time.Now())).Err() != nil, "%s: allowed again without a start", name)
 	}
 }
 

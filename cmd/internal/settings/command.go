@@ -16,7 +16,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/streamable"
 	"github.com/vaultwicket/vaultwicket/gateway/vaultview"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
-	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 var configActions = []struct {
@@ -167,9 +166,9 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	}
 	for _, flow := range s.Served[0].Policy.Flows {
 		origin := "managed settings " + f.bounds.name
-		if of := s.Agents[s.Agent]; policy.FlowsWithin([]policy.Flow{flow}, f.file.flows) {
+		if of := s.Agents[s.Agent]; slices.ContainsFunc(f.file.flows, flow.Equal) {
 			origin = f.file.origin()
-		} else if policy.FlowsWithin([]policy.Flow{flow}, of.Rights.Flows) {
+		} else if slices.ContainsFunc(of.Rights.Flows, flow.Equal) {
 			origin = "agent " + s.Agent
 		}
 		shown.Flows = append(shown.Flows, shownSetting{"flow " + strconv.Quote(flow.Name), flow.String(), origin})

@@ -27,7 +27,7 @@ type document struct {
 	general  map[string]string            // text by name of the setting
 	profiles map[string]map[string]string // the same by name of the profile
 	vaults   []vaultTable
-	agents   agentTables
+	agents   policy.Agents
 	notify   notify.Config
 	flows    []policy.Flow
 	lineOf   func(path ...string) int // the line of a key

@@ -86,9 +86,7 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 		if err == nil {
 			s.bounds, err = openManaged()
 		}
-		for name, table := range s.file.agents {
-			s.agents[name] = table.Agent
-		}
+		maps.Copy(s.agents, s.file.agents)
 		for _, name := range append(slices.Collect(maps.Keys(s.agents)), policy.DefaultAgent) {
 			if s.bounds.agents != nil && !slices.Contains(s.bounds.agents, name) {
 				agent := s.agents[name]

@@ -25,11 +25,9 @@ type managed struct {
 	name   string      // of the file, "" if there is none
 	info   fs.FileInfo // when it was read
 	rights policy.Policy
-	limits Limits            // 0 for those that are not written
 	agents []string          // that may have rights, nil for all
 	export []string          // targets of the audit log
 	silent bool              // the owner is not told of questions by [notify]
-	marks  bool              // text of notes in answers is marked
 	texts  map[string]string // of the settings that are written, by name
 }
 
@@ -40,7 +38,7 @@ var machine = struct {
 }{ownerfiles.MachineFile, ownerfiles.ReadMachineFile}
 
 func managedKeys() []tableKey[managed] {
-	return append(settingKeys(append(slices.Clone(agentSettings), "mark-untrusted"), setManaged), []tableKey[managed]{
+	return append(settingKeys(append(policy.SettingNames(), "mark-untrusted"), setManaged), []tableKey[managed]{
 		{"access", "what may be done with a folder or note of any vault, by its path in the vault, also where a folder of the vault or one around it is served; \"/\" is the vault", nil, func(r *reading, m *managed, value any, at []string) (err error) {
 			_, m.rights.Access, err = r.access(value, at, "[access]")
 			return err
@@ -64,10 +62,9 @@ func managedKeys() []tableKey[managed] {
 
 func setManaged(m *managed, row setting, text string) error {
 	m.texts[row.name] = text
-	s := Settings{Policy: m.rights, Limits: m.limits, Export: m.export}
+	s := Settings{Policy: m.rights, Export: m.export}
 	err := row.set(&s, text)
-	m.rights, m.limits, m.export = s.Policy, s.Limits, s.Export
-	m.marks = m.marks || s.MarkUntrusted
+	m.rights, m.export = s.Policy, s.Export
 	return err
 }
 
@@ -88,10 +85,7 @@ func openManaged() (m managed, err error) {
 		} else {
 			m = managed{rights: policy.Unlimited(), texts: map[string]string{}}
 			readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")
-			m.rights.Origins = map[string]string{}
-			for _, part := range append(policy.SettingNames(), "access") {
-				m.rights.Origins[part] = policy.OriginManaged
-			}
+			m.rights = m.rights.From(policy.OriginManaged)
 		}
 		if len(r.problems) > 0 {
 			err = errors.New(r.problems[0].String())
@@ -127,18 +121,12 @@ func (m managed) bound(f *Flags, s *Settings) {
 		s.Checkpoints = text
 		set("checkpoints", text)
 	}
-	if m.marks && !s.MarkUntrusted {
-		s.MarkUntrusted = true
-		set("mark-untrusted", "true")
-	}
-	stricter := policy.Stricter(m.rights, s.Policy)
-	for _, part := range limitParts {
-		if limitCloses(*part.of(&m.limits), *part.of(&s.Limits)) {
-			stricter = append(stricter, part.name)
-		}
-	}
-	s.Policy, s.Limits = s.Policy.Narrow(m.rights), stricterLimits(s.Limits, m.limits)
+	stricter := s.Policy.Stricter(m.rights)
+	s.Policy = s.Policy.Meet(m.rights)
 	for _, name := range stricter {
+		if settingIndex(name) < 0 {
+			continue // a table
+		}
 		names, _ := s.Policy.Setting(name).([]string)
 		text := strings.Join(names, ",")
 		if text == "" { // no list, or no command of two lists: the tier is none

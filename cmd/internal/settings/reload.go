@@ -31,8 +31,6 @@ type reloader struct {
 
 	tables bool     // there were [[vaults]]
 	served []Served // with the policies in force
-	limits Limits   // in force
-	open   bool     // the setting enabled is in force
 }
 
 // Tightener is the gateway as the reloader needs it.
@@ -43,7 +41,7 @@ type Tightener interface {
 func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
 	return &reloader{
 		gateway: g, flags: f, std: std, log: log, tables: len(s.tables) > 0,
-		served: slices.Clone(s.Served), limits: s.Limits, open: s.Enabled,
+		served: slices.Clone(s.Served),
 	}
 }
 
@@ -63,22 +61,6 @@ func (r *reloader) reload(read *source) *source {
 	for i := range r.served {
 		policies[i] = r.tighten(i, f, s, &told)
 	}
-	for _, p := range limitParts {
-		switch has, wanted := *p.of(&r.limits), *p.of(&s.Limits); {
-		case limitCloses(wanted, has):
-			told.add(&told.taken, p.name)
-		case limitCloses(has, wanted):
-			told.add(&told.kept, p.name)
-		}
-	}
-	r.limits = stricterLimits(r.limits, s.Limits)
-	switch {
-	case r.open && !s.Enabled:
-		told.add(&told.taken, "enabled")
-	case !r.open && s.Enabled:
-		told.add(&told.kept, "enabled")
-	}
-	r.open = r.open && s.Enabled
 	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
 	for i, row := range table { // those that a server takes only when it starts
 		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
@@ -130,34 +112,27 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 		r.served[i].Policy = wanted
 		return wanted
 	}
-	wanted.Origins = maps.Clone(wanted.Origins)
-	part := func(name string, closes, opens bool) {
-		if opens {
-			told.add(&told.kept, r.of(name, i))
-			wanted.Origins[name] = has.Origins[name]
+	stricter, looser := has.Stricter(wanted), wanted.Stricter(has)
+	for _, part := range policy.Meetings() {
+		if !reloads(part.Name) {
+			continue
 		}
-		if closes {
-			told.add(&told.taken, r.of(name, i))
+		if slices.Contains(looser, part.Name) {
+			told.add(&told.kept, r.of(part.Name, i))
+		}
+		if slices.Contains(stricter, part.Name) {
+			told.add(&told.taken, r.of(part.Name, i))
 		}
 	}
-	stricter, looser := policy.Stricter(wanted, has), policy.Stricter(has, wanted)
-	for _, name := range policy.SettingNames() {
-		part(name, slices.Contains(stricter, name), slices.Contains(looser, name))
-	}
-	part("access", accessCloses(wanted, has), accessCloses(has, wanted))
-	part("flow", !policy.FlowsWithin(wanted.Flows, has.Flows), !policy.FlowsWithin(has.Flows, wanted.Flows))
-	r.served[i].Policy = has.Tighten(wanted)
+	r.served[i].Policy = wanted.Meet(has)
 	return wanted
 }
 
-// stricterLimits returns the stricter of two limits each, as the gateway does.
-func stricterLimits(a, b Limits) Limits {
-	for _, part := range limitParts {
-		if has, wanted := part.of(&a), *part.of(&b); limitCloses(wanted, *has) {
-			*has = wanted
-		}
-	}
-	return a
+// reloads reports whether a running server tells of a part of the policy that became stricter: a setting that is
+// not only taken at the next start, or a table.
+func reloads(part string) bool {
+	row, isSetting := settingOf(part)
+	return isSetting && !row.fixed || part == "access" || part == "flow"
 }
 
 // of names a setting, with the vault where vaults have their own.
@@ -180,26 +155,6 @@ func (t *telling) add(list *[]string, name string) {
 		*list = append(*list, name)
 	}
 }
-
-// accessCloses reports whether a allows less than b for some note.
-func accessCloses(a, b policy.Policy) bool {
-	return slices.ContainsFunc(a.Access.Meet(b.Access).Paths(), func(path string) bool {
-		return a.Access.Level(path) < b.Access.Level(path)
-	})
-}
-
-// limitParts are the settings of the rates.
-var limitParts = [...]struct {
-	name string
-	of   func(*Limits) *int
-}{
-	{"rate", func(l *Limits) *int { return &l.Calls }},
-	{"rate-mutations", func(l *Limits) *int { return &l.Mutations }},
-	{"rate-mutations-hour", func(l *Limits) *int { return &l.MutationsHour }},
-}
-
-// limitCloses reports whether a rate of a is less than one of b. 0 is no limit.
-func limitCloses(a, b int) bool { return a > 0 && (b <= 0 || a < b) }
 
 // What changes in the files acts in running servers within a second: a look at each of two files
 // is one system call, and an editor may be in the middle of writing.

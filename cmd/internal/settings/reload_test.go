@@ -35,20 +35,27 @@ type tightened struct {
 func (g *tightened) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
 	g.policies = slices.Clone(g.policies)
 	for i, p := range policies {
-		g.policies[i] = g.policies[i].Tighten(p)
+		g.policies[i] = p.Meet(g.policies[i])
 	}
-	g.limits, g.disabled = stricterLimits(g.limits, limits), g.disabled || disabled
+	has, wanted := rates(&g.limits), rates(&limits)
+	for i := range has {
+		*has[i] = policy.LowerRate(*has[i], *wanted[i])
+	}
+	g.disabled = g.disabled || disabled
 }
+
+func rates(l *Limits) []*int { return []*int{&l.Calls, &l.Mutations, &l.MutationsHour} }
 
 // allowsMore reports whether g allows something that other does not.
 func (g tightened) allowsMore(other tightened) bool {
 	for i := range g.policies {
-		if len(policy.Stricter(other.policies[i], g.policies[i])) > 0 {
+		if len(g.policies[i].Stricter(other.policies[i])) > 0 {
 			return true
 		}
 	}
-	for _, part := range limitParts {
-		if limitCloses(*part.of(&other.limits), *part.of(&g.limits)) {
+	has, others := rates(&g.limits), rates(&other.limits)
+	for i := range has {
+		if *others[i] > 0 && (*has[i] == 0 || *has[i] > *others[i]) {
 			return true
 		}
 	}

@@ -40,7 +40,7 @@ type Settings struct {
 	ResultFormat  string // json or text
 	DayStart      int    // the hour at which a day begins
 	Embeddings    Embeddings
-	MarkUntrusted bool // note text is put between marks
+	MarkUntrusted bool // note text is put between marks; of the policy, as are the rates in Limits, and Enabled
 	Limits        Limits
 	Enabled       bool
 	LogLevel      slog.Level
@@ -173,7 +173,7 @@ var table = [...]setting{
 	{name: "timeout", example: "30s", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", example: "64KiB", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: parsed(func(s *Settings) *string { return &s.ResultFormat }, choice(resultFormats, "result format", "json or text"))},
-	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: parsed(func(s *Settings) *bool { return &s.MarkUntrusted }, parseBool)},
+	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output (JSON as a whole), differences, and what is quoted in messages, hints and notices; not the fields path, files and argv", fixed: true, set: parsed(func(s *Settings) *bool { return &s.Policy.Marks }, parseBool)},
 	{name: "min-cli-version", example: "1.13.0", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: number(func(s *Settings) *int { return &s.DayStart }, 0, latestDayStart)},
 	{name: "embeddings-url", example: "http://127.0.0.1:11434/v1", usage: "server that makes vectors of texts for find, such as http://127.0.0.1:11434/v1 (default: none); another machine requires allow-publish, and https beyond a private network", fixed: true, set: setEmbeddings},
@@ -185,9 +185,9 @@ var table = [...]setting{
 	}},
 	{name: "embeddings-key-file", example: "/home/me/.config/vaultwicket/embeddings-key", usage: "private file with a key for that server (default: none)", fixed: true, set: parsed(func(s *Settings) *string { return &s.Embeddings.KeyFile }, absolute)},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: number(func(s *Settings) *int { return &s.Limits.Parallel }, 1, maxParallel)},
-	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Calls }, 0, maxRate)},
-	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.Mutations }, 0, maxRate)},
-	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Limits.MutationsHour }, 0, maxRate)},
+	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Policy.Rates.Calls }, 0, maxRate)},
+	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Policy.Rates.Mutations }, 0, maxRate)},
+	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "changes per hour (0: no limit)", form: form{most: maxRate}, set: number(func(s *Settings) *int { return &s.Policy.Rates.MutationsHour }, 0, maxRate)},
 	{name: "export", example: "https://collector.example:4318/v1/logs", kind: list, usage: "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)", form: form{pattern: targetPattern}, fixed: true, set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
 		if err := export.Check(address); err != nil {
 			return fmt.Errorf("%q: %w", excerpt.Short(address), err)
@@ -243,7 +243,11 @@ var table = [...]setting{
 		}
 		return nil
 	}},
-	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: parsed(func(s *Settings) *bool { return &s.Enabled }, parseBool)},
+	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and denies every call", set: func(s *Settings, text string) error {
+		enabled, err := parseBool(text)
+		s.Policy.Disabled = !enabled
+		return err
+	}},
 	{name: "agent", example: "cursor", usage: "agent whose rights apply: a table [agents.NAME] of the settings file", form: form{pattern: `^$|` + agentPattern}, fixed: true, set: func(s *Settings, text string) error {
 		if s.Agent = text; text == "" { // for none; which are defined is known where the file is read
 			return nil

@@ -160,7 +160,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	s.Policy.Flows = f.file.flows
 	said := s.Policy
 	s.Policy = s.Policy.Overlaid(f.priorityOf)
-	for _, name := range policy.Stricter(s.Policy, said) {
+	for _, name := range said.Stricter(s.Policy) {
 		names, _ := s.Policy.Setting(name).([]string)
 		f.raws[settingIndex(name)].text = strings.Join(names, ",")
 	}
@@ -189,12 +189,13 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		f.agent = &first
 	}
 	s.Agent = *f.agent
-	s.Limits = stricterLimits(s.Limits, f.file.agents[s.Agent].limits)
 	s.Served = f.everyVault(s)
 	for i := range s.Served {
-		p, v := &s.Served[i].Policy, s.Served[i].Vault
-		p.Access = p.Access.Meet(f.ManagedAccess(std, s, v))
+		bounds := policy.Unlimited()
+		bounds.Access = f.ManagedAccess(std, s, s.Served[i].Vault)
+		s.Served[i].Policy = s.Served[i].Policy.Meet(bounds.From(policy.OriginManaged))
 	}
+	s.bindServer()
 	if f.file.info == nil {
 		return s, nil
 	}
@@ -204,6 +205,13 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		})
 	}
 	return s, nil
+}
+
+// bindServer sets what the policy says of the server as a whole, which all its vaults have in common.
+func (s *Settings) bindServer() {
+	p := s.Served[0].Policy
+	s.Limits.Calls, s.Limits.Mutations, s.Limits.MutationsHour = p.Rates.Calls, p.Rates.Mutations, p.Rates.MutationsHour
+	s.Enabled, s.MarkUntrusted = !p.Disabled, p.Marks
 }
 
 func (f *Flags) apply(s *Settings, i int) error {

@@ -22,5 +22,5 @@ func honest() (policy.Permit, error) {
 	if err != nil {
 		return policy.Permit{}, err
 	}
-	return policy.Policy{Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}.Decide(call).Permit()
+	return policy.Policy{Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}.Decide(call, policy.Facts{}).Permit()
 }

@@ -1,0 +1,396 @@
+package policy
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/tiers"
+)
+
+// row is one part of a policy, and how two values of it meet. No source of settings widens another because every
+// source is a policy, and policies only come together in [Policy.Meet], which is these rows.
+type row struct {
+	name   string   // of the setting, or of what is no setting of its own
+	fields []string // of [Policy] that it is about
+	bounds bool     // agents and managed settings can have it as a key
+	meets  string   // how two values meet, for people
+	value  func(p Policy) any
+	join   func(to *Policy, p, q Policy)
+	same   func(p, q Policy) bool
+}
+
+// rows are all parts of a policy but for what is only said in messages. The settings of agents are in the order in
+// which they are listed everywhere.
+var rows = [...]row{
+	least("tier", "Ceiling", "the lower tier", func(p *Policy) *tiers.Tier { return &p.Ceiling }, tiers.V3,
+		func(p Policy) any { return p.Ceiling.String() }),
+	{
+		name: "disable", fields: []string{"Disable"}, bounds: true, meets: "the commands of both",
+		value: func(p Policy) any { return p.Disable },
+		join:  func(to *Policy, p, q Policy) { to.Disable = unionOfNames(p.Disable, q.Disable) },
+		same:  func(p, q Policy) bool { return sameNames(p.Disable, q.Disable) },
+	},
+	{
+		name: "enable-only", fields: []string{"EnableOnly"}, bounds: true, meets: "the commands that are in both; who lists none enables all",
+		value: func(p Policy) any { return p.EnableOnly },
+		join:  func(to *Policy, p, q Policy) { to.EnableOnly = enabledInBoth(p.EnableOnly, q.EnableOnly) },
+		same: func(p, q Policy) bool {
+			return (p.EnableOnly == nil) == (q.EnableOnly == nil) && sameNames(p.EnableOnly, q.EnableOnly)
+		},
+	},
+	gate("allow-mutations", "Mutations", func(p *Policy) *bool { return &p.Mutations }),
+	gate("allow-publish", "Publish", func(p *Policy) *bool { return &p.Publish }),
+	gate("allow-ui", "UI", func(p *Policy) *bool { return &p.UI }),
+	least("confirm", "Confirm", "the one that requires more approval: writes, destructive, never", func(p *Policy) *Confirm { return &p.Confirm }, ConfirmNever,
+		func(p Policy) any { return p.Confirm.String() }),
+	least("secrets", "Secrets", "the stricter one: block, strict, redact, allow", func(p *Policy) *Secrets { return &p.Secrets }, SecretsAllow,
+		func(p Policy) any { return p.Secrets.String() }),
+	least("suspicious", "Suspicious", "the stricter one: ask, notice, off", func(p *Policy) *Suspicious { return &p.Suspicious }, SuspiciousOff,
+		func(p Policy) any { return p.Suspicious.String() }),
+	{
+		name: "remote-links", fields: []string{"RemoteLinks"}, bounds: true, meets: "ask, if one says so",
+		value: func(p Policy) any { return p.remoteLinks() },
+		join:  func(to *Policy, p, q Policy) { to.RemoteLinks = p.RemoteLinks && q.RemoteLinks },
+		same:  func(p, q Policy) bool { return p.RemoteLinks == q.RemoteLinks },
+	},
+	{
+		name: "shadow", fields: []string{"Shadow", "AnyShadow"}, bounds: true,
+		meets: "a rule is in shadow if both say so; who does not have the setting says so of the rules that they do not state",
+		value: func(p Policy) any { return p.Shadow },
+		join: func(to *Policy, p, q Policy) {
+			to.AnyShadow = p.AnyShadow && q.AnyShadow
+			for _, rule := range TextRules() {
+				if p.Shadows(rule) && q.Shadows(rule) && !to.AnyShadow {
+					to.Shadow = append(to.Shadow, rule)
+				}
+			}
+		},
+		same: func(p, q Policy) bool {
+			return !slices.ContainsFunc(TextRules(), func(rule string) bool { return p.Shadows(rule) != q.Shadows(rule) })
+		},
+	},
+	names("private-property", "the properties of both", func(p *Policy) *[]string { return &p.Private.Properties }),
+	names("private-tags", "the tags of both", func(p *Policy) *[]string { return &p.Private.Tags }),
+	{
+		name: "exceptions", fields: []string{"Exceptions", "AnyException"}, bounds: true,
+		meets: "an exception counts if both have it; who does not have the setting has every exception to the rules that they do not state",
+		value: func(p Policy) any { return p.Exceptions.Lines() },
+		join: func(to *Policy, p, q Policy) {
+			to.AnyException = p.AnyException && q.AnyException
+			to.Exceptions = p.exceptionsIn(q)
+			for _, e := range q.exceptionsIn(p) {
+				if !to.Exceptions.Has(e.Rule, e.Path) {
+					to.Exceptions = append(to.Exceptions, e)
+				}
+			}
+		},
+		same: func(p, q Policy) bool { return p.exemptsAllOf(q) && q.exemptsAllOf(p) },
+	},
+	{
+		name: "min-cli-version", fields: []string{"MinVersion"}, bounds: true, meets: "the later version",
+		value: func(p Policy) any { return p.MinVersion.String() },
+		join: func(to *Policy, p, q Policy) {
+			if to.MinVersion = tiers.Later(p.MinVersion, q.MinVersion); !p.hasVersion() || !q.hasVersion() {
+				to.MinVersion = tiers.Version{} // one of the two grants nothing
+			}
+		},
+		same: func(p, q Policy) bool {
+			return p.MinVersion == q.MinVersion || !p.hasVersion() && !q.hasVersion()
+		},
+	},
+	{
+		name: accessSetting, fields: []string{"Access"}, meets: "for each note the lower level",
+		join: func(to *Policy, p, q Policy) { to.Access = p.Access.Meet(q.Access) },
+		same: func(p, q Policy) bool {
+			paths := p.Access.Meet(q.Access).Paths()
+			return !slices.ContainsFunc(paths, func(path string) bool { return p.Access.Level(path) != q.Access.Level(path) })
+		},
+	},
+	{
+		name: RuleFlow, fields: []string{"Flows"}, meets: "the rules of both",
+		join: func(to *Policy, p, q Policy) { to.Flows = unionOfFlows(p.Flows, q.Flows) },
+		same: func(p, q Policy) bool { return flowsWithin(p.Flows, q.Flows) && flowsWithin(q.Flows, p.Flows) },
+	},
+	rate("rate", func(p *Policy) *int { return &p.Rates.Calls }),
+	rate("rate-mutations", func(p *Policy) *int { return &p.Rates.Mutations }),
+	rate("rate-mutations-hour", func(p *Policy) *int { return &p.Rates.MutationsHour }),
+	{
+		name: "enabled", fields: []string{"Disabled"}, meets: "false, if one says so",
+		value: func(p Policy) any { return !p.Disabled },
+		join:  func(to *Policy, p, q Policy) { to.Disabled = p.Disabled || q.Disabled },
+		same:  func(p, q Policy) bool { return p.Disabled == q.Disabled },
+	},
+	{
+		name: "mark-untrusted", fields: []string{"Marks"}, meets: "true, if one says so",
+		value: func(p Policy) any { return p.Marks },
+		join:  func(to *Policy, p, q Policy) { to.Marks = p.Marks || q.Marks },
+		same:  func(p, q Policy) bool { return p.Marks == q.Marks },
+	},
+	{
+		name: "expires", fields: []string{"Until"}, meets: "the earlier time",
+		join: func(to *Policy, p, q Policy) { to.Until = earlier(p.Until, q.Until) },
+		same: func(p, q Policy) bool { return p.Until.Equal(q.Until) },
+	},
+	{
+		name: "agent", fields: []string{"Agent", "Closed"}, meets: "the agent of either; nothing is allowed to an agent that is not defined, may not use the vault or has ended, and to two agents together",
+		join: func(to *Policy, p, q Policy) {
+			to.Agent, to.Closed = cmp.Or(p.Agent, q.Agent), cmp.Or(p.Closed, q.Closed)
+			if p.Agent != "" && q.Agent != "" && p.Agent != q.Agent {
+				to.Agent, to.Closed = min(p.Agent, q.Agent), cmp.Or(to.Closed, "two agents have no rights together")
+			}
+		},
+		same: func(p, q Policy) bool { return p.Agent == q.Agent && (p.Closed == "") == (q.Closed == "") },
+	},
+}
+
+// messages are the fields of [Policy] that decide nothing.
+var messages = []string{"Origins"}
+
+// least is a row of values of which the lower one is the stricter. last is the loosest one; what is beyond it counts
+// as the strictest.
+func least[T ~uint8](name, field, meets string, of func(*Policy) *T, last T, value func(Policy) any) row {
+	known := func(p Policy) T { return valid(*of(&p), last) }
+	return row{
+		name: name, fields: []string{field}, bounds: true, meets: meets, value: value,
+		join: func(to *Policy, p, q Policy) { *of(to) = min(known(p), known(q)) },
+		same: func(p, q Policy) bool { return known(p) == known(q) },
+	}
+}
+
+// gate is a row of what is only enabled if both enable it.
+func gate(name, field string, of func(*Policy) *bool) row {
+	return row{
+		name: name, fields: []string{field}, bounds: true, meets: "true, if both say so",
+		value: func(p Policy) any { return *of(&p) },
+		join:  func(to *Policy, p, q Policy) { *of(to) = *of(&p) && *of(&q) },
+		same:  func(p, q Policy) bool { return *of(&p) == *of(&q) },
+	}
+}
+
+// names is a row of names by which notes narrow access to themselves.
+func names(name, meets string, of func(*Policy) *[]string) row {
+	return row{
+		name: name, fields: []string{"Private"}, bounds: true, meets: meets,
+		value: func(p Policy) any { return *of(&p) },
+		join:  func(to *Policy, p, q Policy) { *of(to) = unionOfNames(*of(&p), *of(&q)) },
+		same:  func(p, q Policy) bool { return sameNames(*of(&p), *of(&q)) },
+	}
+}
+
+// rate is a row of a number of which 0 is no limit.
+func rate(name string, of func(*Policy) *int) row {
+	limit := func(p Policy) int { return max(0, *of(&p)) }
+	return row{
+		name: name, fields: []string{"Rates"}, bounds: true, meets: "the lower rate (0: no limit)",
+		value: func(p Policy) any { return *of(&p) },
+		join: func(to *Policy, p, q Policy) {
+			*of(to) = LowerRate(limit(p), limit(q))
+		},
+		same: func(p, q Policy) bool { return limit(p) == limit(q) },
+	}
+}
+
+// LowerRate returns the stricter of two rates, of which 0 and less is no limit.
+func LowerRate(a, b int) int {
+	switch {
+	case a <= 0:
+		return max(0, b)
+	case b <= 0:
+		return a
+	}
+	return min(a, b)
+}
+
+// Meet returns the policy that allows what both p and q allow, and requires approval where one of them does. It is
+// the only way in which what several sources say becomes one policy. The origin of a setting is that of q where
+// q is stricter, otherwise that of p.
+func (p Policy) Meet(q Policy) Policy {
+	t := p.meet(q)
+	t.Origins = maps.Clone(p.Origins)
+	if t.Origins == nil {
+		t.Origins = map[string]string{}
+	}
+	for _, r := range rows {
+		if r.bounds && !r.same(t, p) {
+			t.Origins[r.name] = q.Origins[r.name]
+		}
+	}
+	if t.Access.String() != p.Access.String() {
+		t.Origins[accessSetting] = originOfBoth(p, q)
+	}
+	return t
+}
+
+// originOfBoth says where the access rules of p and q come from.
+func originOfBoth(p, q Policy) string {
+	first, second := p.Origins[accessSetting], q.Origins[accessSetting]
+	switch {
+	case !p.Access.Restrict():
+		return second
+	case slices.Contains(strings.Split(first, " and "), second):
+		return first
+	}
+	return first + " and " + second
+}
+
+// From returns the policy with one origin for all of its settings and access rules.
+func (p Policy) From(origin string) Policy {
+	p.Origins = map[string]string{accessSetting: origin}
+	for _, name := range SettingNames() {
+		p.Origins[name] = origin
+	}
+	return p
+}
+
+// meet is [Policy.Meet] without origins.
+func (p Policy) meet(q Policy) (t Policy) {
+	for _, r := range rows {
+		r.join(&t, p, q)
+	}
+	if t.EnableOnly != nil && len(t.EnableOnly) == 0 {
+		t.Ceiling = tiers.None // so that it is seen that no command is enabled
+	}
+	return t
+}
+
+// Stricter returns the names of what q takes away from p, in the order of [Meetings].
+func (p Policy) Stricter(q Policy) (stricter []string) {
+	met := p.meet(q)
+	for _, r := range rows {
+		if !r.same(met, p) {
+			stricter = append(stricter, r.name)
+		}
+	}
+	return stricter
+}
+
+// Meeting says how two values of a part of a policy, or of a fact, meet.
+type Meeting struct {
+	Name, Meets string
+	Fact        bool
+}
+
+// Meetings returns all parts of a policy, and after them the facts of a call.
+func Meetings() (all []Meeting) {
+	for _, r := range rows {
+		all = append(all, Meeting{Name: r.name, Meets: r.meets})
+	}
+	for _, r := range factRows {
+		all = append(all, Meeting{Name: r.name, Meets: r.meets, Fact: true})
+	}
+	return all
+}
+
+// SettingNames returns the names of the settings that agents and managed settings can have, but for tables.
+func SettingNames() (all []string) {
+	for _, r := range rows {
+		if r.bounds {
+			all = append(all, r.name)
+		}
+	}
+	return all
+}
+
+// Setting returns the value of a setting but for access rules, which is a string, a boolean, a number or a list of
+// strings; nil for another name.
+func (p Policy) Setting(name string) any {
+	for _, r := range rows {
+		if r.name != name || r.value == nil {
+			continue
+		}
+		if list, ok := r.value(p).([]string); ok {
+			return append([]string{}, list...)
+		}
+		return r.value(p)
+	}
+	return nil
+}
+
+// accessSetting is the name of the access rules among the origins.
+const accessSetting = "access"
+
+func (p Policy) hasVersion() bool { return !p.MinVersion.Before(tiers.MinimumFloor) }
+
+// unionOfNames returns the names of both, sorted.
+func unionOfNames(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func sameNames(a, b []string) bool { return within(a, b) && within(b, a) }
+
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// enabledInBoth returns the commands that two lists enable, of which nil enables all and an empty one none.
+func enabledInBoth(a, b []string) []string {
+	switch {
+	case a == nil:
+		return slices.Clone(b)
+	case b == nil:
+		return slices.Clone(a)
+	}
+	both := []string{}
+	for _, name := range a {
+		if slices.Contains(b, name) {
+			both = append(both, name)
+		}
+	}
+	return both
+}
+
+// exceptionsIn returns the exceptions of p that q has, too.
+func (p Policy) exceptionsIn(q Policy) access.Exceptions {
+	return slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return !q.exempts(e.Rule, e.Path) })
+}
+
+// exempts reports whether a rule about texts does not apply to the file at a path.
+func (p Policy) exempts(rule, path string) bool {
+	return p.Exceptions.Has(rule, path) || p.exemptsAll(rule)
+}
+
+// exemptsAll reports whether the policy leaves all exceptions to a rule to others.
+func (p Policy) exemptsAll(rule string) bool { return p.AnyException && !p.states(rule) }
+
+// exemptsAllOf reports whether p has every exception that q has.
+func (p Policy) exemptsAllOf(q Policy) bool {
+	for _, rule := range TextRules() {
+		if q.exemptsAll(rule) && !p.exemptsAll(rule) {
+			return false
+		}
+	}
+	return len(q.exceptionsIn(p)) == len(q.Exceptions)
+}
+
+// Overlaid returns the policy of settings that were laid over each other, where shadow and exceptions only count for
+// rules of a lower or the same priority: what is said last of a rule is not weakened by what was said before.
+// priority returns that of the source of a setting.
+func (p Policy) Overlaid(priority func(setting string) int) Policy {
+	said := func(rule string) (highest int) {
+		for _, r := range rules {
+			if r.name == rule {
+				for _, setting := range r.settings {
+					highest = max(highest, priority(setting))
+				}
+			}
+		}
+		return highest
+	}
+	p.Shadow = slices.DeleteFunc(slices.Clone(p.Shadow), func(rule string) bool { return priority("shadow") < said(rule) })
+	p.Exceptions = slices.DeleteFunc(slices.Clone(p.Exceptions), func(e access.Exception) bool { return priority("exceptions") < said(e.Rule) })
+	return p
+}
+
+// earlier returns the earlier of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
