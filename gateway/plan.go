@@ -64,7 +64,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 // sessionFacts returns what the session and the notes in reach bring to a plan, and notes in it what of that
 // rules about texts act on.
 func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
-	facts := policy.ClearFacts(plan.facts.At) // of what the vault has, see inForce
+	facts := policy.ClearFacts(plan.facts.At)
 	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk && plan.call.Effect().Mutates() {
 		plan.findings.acts(plan.policy, policy.RuleSuspicious)
 		facts.Suspected = policy.Because(read)

@@ -229,7 +229,6 @@ func (p Policy) EnforcedAccess() access.Rules {
 	return p.Access.WithPrivate(p.Private)
 }
 
-func (p Policy) ceiling() tiers.Tier    { return valid(p.Ceiling, tiers.V3) }
 func (p Policy) secrets() Secrets       { return valid(p.Secrets, SecretsAllow) }
 func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousOff) }
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }

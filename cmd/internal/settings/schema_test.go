@@ -161,7 +161,7 @@ func settingsPage() string {
 			b.WriteString(golden.Row(golden.Code(m.Name), m.Meets))
 		}
 	}
-	b.WriteString("\nWhat a session or a call brings takes away, too, and is no setting. What is not known counts as what takes most away.\n\n" + golden.Head("of a call", "of two values applies"))
+	b.WriteString("\nWhat a session or a call brings is not a setting, and takes away, too. What is not known counts as what takes most away.\n\n" + golden.Head("of a call", "of two values applies"))
 	for _, m := range policy.Meetings() {
 		if m.Fact {
 			b.WriteString(golden.Row(m.Name, m.Meets))
