@@ -243,8 +243,12 @@ func (h handler) tools() (all []offered, err error) {
 	}
 	// What depends on every command is made for the first client that asks: a start has no time for it, and
 	// an agent that never asks needs no memory for it.
-	view := sync.OnceValue(func() toolView { return toolViewOf(h.Gateway) })
-	add(toolName, sync.OnceValue(func() mcp.Tool { return h.unstructured(tool(view())) }), h.call(false))
+	late := sync.OnceValue(func() (described struct{ single, batch mcp.Tool }) {
+		view := toolViewOf(h.Gateway)
+		described.single, described.batch = h.unstructured(tool(view)), batchTool(view)
+		return described
+	})
+	add(toolName, func() mcp.Tool { return late().single }, h.call(false))
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
@@ -256,7 +260,7 @@ func (h handler) tools() (all []offered, err error) {
 		add(readName, func() mcp.Tool { return h.unstructured(readTool()) }, h.call(true))
 	}
 	if mutates || h.wants(setBatch) {
-		add(batchName, sync.OnceValue(func() mcp.Tool { return batchTool(view()) }), h.batch)
+		add(batchName, func() mcp.Tool { return late().batch }, h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]

@@ -83,7 +83,7 @@ type toolView struct {
 
 func toolViewOf(gw *gateway.Gateway) toolView {
 	listing := gw.Listing()
-	v := toolView{vaults: gw.VaultNames(), worst: catalog.Worst(listing)}
+	v := toolView{vaults: gw.VaultNames(), worst: catalog.Worst(listing), enabled: listing[:0]} // in place
 	v.sends = v.worst.WorseThan(tiers.Destroys)
 	denied := map[string]bool{}
 	for _, c := range listing {

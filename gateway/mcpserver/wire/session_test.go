@@ -20,7 +20,6 @@ import (
 // answer is an error of the request, and nothing more.
 func TestTheServerAsks(t *testing.T) {
 	s := toy(t.Output(), func(ctx context.Context, client *Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		//lint:ignore SA1019 it stands for any request that is sent to a client
 		result, err := Ask[mcp.CreateMessageResult](ctx, client, mcp.MethodSamplingCreateMessage, mcp.CreateMessageParams{MaxTokens: 1})
 		if err != nil {
 			return mcp.NewToolResultError(err.Error()), nil
