@@ -178,6 +178,8 @@ func TestDenialsRead(t *testing.T) {
 		{"web url=https://example.org", "allow-publish", func(p *policy.Policy) { p.Publish = false }, `command "web": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
 		{"read", "disable", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": disabled by the setting disable`, "the user can remove it from the setting disable"},
 		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
+		{"read", "enabled", func(p *policy.Policy) { p.Disabled = true }, `command "read": vaultwicket is disabled by the setting enabled`, "the user can set enabled to true and restart"},
+		{"read", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
 		{"append content=x", "", func(*policy.Policy) {}, `command "append": requires a target; it would change the note that is open in the app`, "name the note with path= or file="},
 		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false }, `command "open": opens a view or moves the focus; disabled by allow-ui`, "the user can set allow-ui to true"},
 		{"read", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
