@@ -78,7 +78,7 @@ func (w *world) on(h *call.Host, args ...string) string {
 	return fmt.Sprintf("%d\n%s\n%s", status, stdout, strings.Replace(said, "vaultwicket-facts: {\"path\":\"\",\"hash\":\"\"}\n", "", 1))
 }
 
-var closedFact = regexp.MustCompile(`,"closed":"[0-9a-f]+"`)
+var closedFact = regexp.MustCompile(`,"closed":"[0-9a-f]+"(,"rows":\d+)?`)
 
 // marksOf are the ways to say that a note is private, each followed by the words of the note.
 var marksOf = []string{
