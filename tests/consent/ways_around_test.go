@@ -46,7 +46,7 @@ func wayAround(text string) string {
 // runs, and what the raw program says to the one that started it.
 var notForAgents = map[string]string{
 	"policy/server.go":                       "the flags of a server that answers over a pipe of ours",
-	"internal/vault/command/line.go":         "the usage of the raw program, after a command line that the gateway never makes",
+	"internal/vault/call/line.go":            "the usage of the raw program, after a command line that the gateway never makes",
 	"gateway/mcpserver/streamable/listen.go": "settings of the server, before it listens",
 }
 
