@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"bytes"
@@ -20,11 +20,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	_ "github.com/vaultwicket/vaultwicket/tests/sameseed"
@@ -42,16 +44,16 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 		"one long line": func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("x"), 64<<10), 0o644) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := build(t, map[string]string{"a.md": "x", "secret.md": "y"})
-			require.NoError(t, make(h.file(".vaultwicketignore")))
-			for _, row := range table() {
+			h := embedded.New(t, map[string]string{"a.md": "x", "secret.md": "y"})
+			require.NoError(t, make(h.File(".vaultwicketignore")))
+			for _, row := range vault.Table() {
 				args := []string{row.Name}
 				for _, p := range paramsOf(row) {
 					if p.Required {
 						args = append(args, p.Name+"=a.md")
 					}
 				}
-				status, stdout, _ := h.run(args...)
+				status, stdout, _ := h.Run(args...)
 				assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "so nothing is answered"), "%s answers %d, %q", row.Name, status, stdout)
 			}
 		})
@@ -59,20 +61,12 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 }
 
 func TestRulesThatCannotBeRead(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "x"})
+	h := embedded.New(t, map[string]string{"a.md": "x"})
 	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
-		h.env[call.AccessVariable] = rules
-		status, stdout, _ := h.run("read", "path=a.md")
+		h.Env[call.AccessVariable] = rules
+		status, stdout, _ := h.Run("read", "path=a.md")
 		assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "nothing is answered"), "with the rules %q: %d, %q", rules, status, stdout)
 	}
-}
-
-func mustRules(t require.T, levels map[string]string) access.Rules {
-	table := map[string]access.Level{}
-	for path, name := range levels {
-		table[path] = require.Value(access.ParseLevel(name))(t)
-	}
-	return require.Value(access.New(table))(t)
 }
 
 // In the tests below a vault has a part that may be seen and a part that may
@@ -156,7 +150,7 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
 	}
 	y.patterns += "*zqx*\n" // what no answer may contain is hidden wherever it is
-	y.sight = call.NewSight(mustRules(t, y.rules), y.patterns)
+	y.sight = call.NewSight(embedded.Rules(t, y.rules), y.patterns)
 	for _, folder := range yardFolders {
 		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
 			y.folders = append(y.folders, folder)
@@ -235,7 +229,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{day.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, call.AccessVariable: mustRules(t, y.rules).String(), change.SessionVariable: "agent"}
+	s.env = map[string]string{day.NowVariable: embedded.Saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, call.AccessVariable: embedded.Rules(t, y.rules).String(), change.SessionVariable: "agent"}
 	return s
 }
 
@@ -273,7 +267,7 @@ func (s *site) work(c *cellar, ids []string) {
 	open[call.AccessVariable], open[change.SessionVariable] = "", "person"
 	n := 0
 	run := func(seen bool, args ...string) {
-		at := hostOf(open)
+		at := embedded.HostOf(open)
 		defer at.Close()
 		id := journal.NewID(time.Now())
 		if seen {
@@ -281,7 +275,7 @@ func (s *site) work(c *cellar, ids []string) {
 			n++
 		}
 		at.Now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
-		status, out, _ := called(at, append([]string{s.dir, call.WriteSwitch, "--change", id}, args...)...)
+		status, out, _ := embedded.Called(at, append([]string{s.dir, call.WriteSwitch, "--change", id}, args...)...)
 		if status != answer.ExitDone && seen {
 			s.t.Logf("%q: %s", args, out)
 		}
@@ -366,14 +360,14 @@ func (s *site) fill(c *cellar) {
 // newHost is what a process keeps. For it every file was left alone for a while,
 // so that it is kept in mind and in the cache.
 func (s *site) newHost() *call.Host {
-	at := hostOf(s.env)
+	at := embedded.HostOf(s.env)
 	at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	return at
 }
 
 func (s *site) on(at *call.Host, args ...string) string {
 	s.calls++
-	status, stdout, stderr := called(at, append([]string{s.dir, call.WriteSwitch}, args...)...)
+	status, stdout, stderr := embedded.Called(at, append([]string{s.dir, call.WriteSwitch}, args...)...)
 	said := fmt.Sprintf("%d\n%s\n%s", status, stdout, withoutState(stderr))
 	assert.That(s.t, !strings.Contains(strings.ToLower(said), canary), "%q tells what is hidden:\n%s", args, said)
 	return said
@@ -466,7 +460,7 @@ func values(c handlers.Command, p allowlist.Param, ids []string) []string {
 
 // callsFor returns calls of every command, with parameters drawn by chance.
 func callsFor(random *rand.Rand, each int, ids []string, which func(handlers.Command) bool) (calls [][]string) {
-	for _, row := range table() {
+	for _, row := range vault.Table() {
 		if !which(row) {
 			continue
 		}
@@ -504,7 +498,7 @@ func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
 		}
 		drawn[args[0]] = true
 	}
-	for _, row := range table() {
+	for _, row := range vault.Table() {
 		assert.That(t, drawn[row.Name], "no call of %s is drawn", row.Name)
 		for _, p := range paramsOf(row) {
 			assert.That(t, drawn[row.Name+" "+p.Name], "no call of %s with %s is drawn", row.Name, p.Name)
@@ -575,7 +569,7 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 		}
 		cases, asked = cases+1, asked+s.calls
 	})
-	t.Logf("%d vaults, %d commands, %d answers", cases, len(table()), asked)
+	t.Logf("%d vaults, %d commands, %d answers", cases, len(vault.Table()), asked)
 }
 
 // overlook has a person, who sees everything, fill the cache.
@@ -585,9 +579,9 @@ func (s *site) overlook() {
 	open[call.AccessVariable] = ""
 	s.must(os.Remove(filepath.Join(s.dir, ".vaultwicketignore")))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
-		at := hostOf(open)
+		at := embedded.HostOf(open)
 		at.Now = func() time.Time { return time.Now().Add(time.Minute) }
-		called(at, append([]string{s.dir, call.WriteSwitch}, args...)...)
+		embedded.Called(at, append([]string{s.dir, call.WriteSwitch}, args...)...)
 		at.Close()
 	}
 	s.write(".vaultwicketignore", s.y.patterns)
@@ -595,7 +589,7 @@ func (s *site) overlook() {
 
 // shown returns the arguments that show what a call would do, with the facts.
 func shown(args []string) []string {
-	if row, err := lookUp(args[0]); err == nil && row.Writes() {
+	if row, err := vault.LookUp(args[0]); err == nil && row.Writes() {
 		return append([]string{"--facts", "--plan"}, args...)
 	}
 	return append([]string{"--facts"}, args...)
@@ -625,14 +619,14 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 			worker := s.newHost()
 			worker.Now = func() time.Time { return youth.Add(time.Hour) }
 			worker.Knowledge.Resident = world == 0
-			before := textsIn(t, s.dir, false)
+			before := embedded.TextsIn(t, s.dir, false)
 			for i, args := range calls {
 				words := append([]string{"--facts"}, args...)
-				if row, err := lookUp(args[0]); err == nil && row.Writes() {
+				if row, err := vault.LookUp(args[0]); err == nil && row.Writes() {
 					words = append([]string{"--facts", "--change", given[20+i]}, args...)
 				}
 				said[world] = append(said[world], s.on(worker, words...))
-				after := textsIn(t, s.dir, false)
+				after := embedded.TextsIn(t, s.dir, false)
 				s.judge(args, before, after)
 				before = after
 			}
@@ -650,7 +644,7 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 
 // open is what may be seen of the site.
 func (s *site) open() (seen []string) {
-	for path, text := range textsIn(s.t, s.dir, false) {
+	for path, text := range embedded.TextsIn(s.t, s.dir, false) {
 		if s.y.sight.Sees(path, false) {
 			seen = append(seen, path+" "+text)
 		}
@@ -661,7 +655,7 @@ func (s *site) open() (seen []string) {
 
 // judge checks what a call did to notes against their levels.
 func (s *site) judge(args []string, before, after map[string]string) {
-	rules := mustRules(s.t, s.y.rules)
+	rules := embedded.Rules(s.t, s.y.rules)
 	for path, text := range after {
 		was, there := before[path]
 		if there && was == text {
@@ -689,137 +683,24 @@ func (s *site) judge(args []string, before, after map[string]string) {
 	}
 }
 
-// vaultWithRights is a vault with a folder for each level, on which a person has
-// worked before: what they did is in the journal.
-func vaultWithRights(t *testing.T, settings string) *testVault {
-	h := build(t, map[string]string{
-		"none/a.md": "a", "r/a.md": "- [ ] a [[w/linked]]\n", "w/a.md": "- [ ] a\n", "w/linked.md": "x", "w/long.md": numbered(12), "d/long.md": numbered(12), "d/a.md": "a", "d/linked.md": "y [[w/a]]", "t/T.md": "template", "w/B.base": "views: []\n", "r/B.base": "views: []\n",
-		".obsidian/templates.json": `{"folder":"t"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
-	})
-	h.put(".vaultwicketignore", "*.draft.md\n")
-	for name, text := range map[string]string{"daily-notes.json": `{"folder":"` + settings + `"}`, "zk-prefixer.json": `{"folder":"` + settings + `"}`} {
-		h.put(".obsidian/"+name, text)
-	}
-	h.env[change.SessionVariable] = "person"
-	for _, call := range []string{
-		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
-		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
-	} {
-		h.does(strings.Fields(call)...)
-	}
-	h.env[change.SessionVariable] = "agent"
-	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
-	return h
-}
-
-// What the rules do not allow is refused, and nothing is changed; what they allow
-// is done.
-func TestRights(t *testing.T) {
-	vaults := map[string]*testVault{}
-	for _, test := range []struct {
-		call     string
-		settings string // the folder of daily and unique notes
-		allowed  bool
-	}{
-		{call: "append path=r/a.md content=x"}, {call: "append path=w/a.md content=x", allowed: true},
-		{call: "prepend path=r/a.md content=x"}, {call: "create path=r/new.md content=x"}, {call: "create path=new.md content=x"},
-		{call: "create path=none/new.md content=x"}, {call: "create path=d/x.draft.md content=x"}, {call: "rename path=d/a.md name=x.draft"}, {call: "create path=none/a.md content=x"}, {call: "create path=none/a.md content=x overwrite"},
-		{call: "create path=w/new.md content=x", allowed: true}, {call: "create path=w/a.md content=x overwrite"}, {call: "create path=d/a.md content=x overwrite", allowed: true},
-		{call: "create path=r/new.md template=T"}, {call: "create path=w/new.md template=T", allowed: true}, {call: "template:insert name=T path=r/a.md"}, {call: "template:insert name=T path=w/a.md", allowed: true},
-		{call: "delete path=r/a.md"}, {call: "delete path=w/a.md"}, {call: "delete path=w/a.md permanent"}, {call: "delete path=d/a.md", allowed: true},
-		{call: "move path=w/a.md to=d/"}, {call: "move path=d/a.md to=w/b.md", allowed: true}, {call: "move path=d/a.md to=r/b.md"}, {call: "move path=d/a.md to=none/"}, {call: "move path=r/a.md to=d/"},
-		{call: "rename path=w/a.md name=b", allowed: true}, // the link that follows is in a note of level rwd
-		{call: "rename path=w/linked.md name=b"},           // a link in a note of level r would have to follow
-		{call: "move path=w/linked.md to=w/b.md"},          // the same
-		{call: "rename path=r/a.md name=b"}, {call: "rename path=w/a.md name=a.md", allowed: true},
-		{call: "property:set path=r/a.md name=p value=1"}, {call: "property:set path=w/a.md name=p value=1", allowed: true}, {call: "property:remove path=r/a.md name=p", allowed: true}, // it has none
-		{call: "task path=r/a.md line=1 done"}, {call: "task path=w/a.md line=1 done", allowed: true},
-		{call: "task:add path=r/a.md content=x"}, {call: "task:add path=none/a.md content=x"}, {call: "task:add path=w/a.md content=x heading=A create-heading due=today", allowed: true},
-		{call: "task:add daily content=x", settings: "r"}, {call: "task:add daily content=x", settings: "none"}, {call: "task:add daily content=x", settings: "w", allowed: true},
-		{call: "daily:ensure", settings: "r"}, {call: "daily:ensure date=tomorrow", settings: "none"}, {call: "daily:ensure", settings: "w", allowed: true},
-		{call: "periodic:append period=week content=x"}, {call: "periodic:append period=day content=x", settings: "none"}, {call: "periodic:append period=day content=x", settings: "w", allowed: true},
-		{call: "create path=r/new.md template=T content=x"}, {call: "create path=w/new.md template=T content=x", allowed: true},
-		{call: "task:reschedule path=r/a.md line=1 due=today"}, {call: "task:reschedule ref=none/a.md:1 due=today"}, {call: "task:reschedule ref=w/a.md:1 due=today", allowed: true},
-		{call: "note:replace path=r/a.md old=a new=b"}, {call: "note:insert path=r/a.md lines=1 position=after content=x"}, {call: "note:set-section path=r/a.md lines=1 content=x"},
-		{call: "note:set-section path=w/long.md lines=1-12 content=x"}, {call: "note:set-section path=d/long.md lines=1-12 content=x", allowed: true}, {call: "note:set-section path=w/long.md lines=1-2 content=x", allowed: true}, // what removes much needs rwd
-		{call: "history:restore path=r/a.md version=1"}, {call: "history:restore path=w/a.md version=1"}, {call: "history:restore path=w/gone.md version=1", allowed: true},
-		{call: "daily:append content=x", settings: "r"}, {call: "daily", settings: "r"}, {call: "daily", settings: "none"}, {call: "daily:prepend content=x", settings: "w", allowed: true},
-		{call: "note:insert daily lines=1 position=after content=x", settings: "none"}, {call: "unique content=x", settings: "r"}, {call: "unique", settings: "none"}, {call: "unique content=x", settings: "w", allowed: true},
-		{call: "base:create path=r/B.base name=x content=y"}, {call: "bookmark file=r/a.md"},
-		{call: "undo ID0"}, {call: "undo ID1", allowed: true}, {call: "undo ID2"}, {call: "undo ID3", allowed: true}, {call: "undo ID4"}, {call: "undo ID6", allowed: true}, {call: "undo ID8"}, {call: "undo ID10"},
-	} {
-		h := vaults[test.settings]
-		if h == nil {
-			h = vaultWithRights(t, test.settings)
-			vaults[test.settings] = h
-		}
-		line := test.call
-		for i, id := range slices.Backward(h.changes()) {
-			line = strings.ReplaceAll(line, fmt.Sprint("ID", i), id)
-		}
-		before := h.tree()
-		for _, words := range [][]string{append([]string{call.PlanSwitch}, strings.Fields(line)...), strings.Fields(line)} {
-			status, stdout, _ := h.run(words...)
-			assert.That(t, (status == answer.ExitDone) == test.allowed, "%q answers %d, %q", words, status, stdout)
-			after := h.tree()
-			assert.That(t, (words[0] != call.PlanSwitch && test.allowed) || after == before, "%q left\n%s\nbefore\n%s", words, after, before)
-		}
-		if test.allowed {
-			delete(vaults, test.settings) // it is another one now
-		}
-	}
-}
-
-// A caller may take back what it made where it may not delete, and nothing that
-// another one made there.
-func TestUndoOfWhatTheCallerMade(t *testing.T) {
-	h := vaultWithRights(t, "")
-	h.run("create", "path=w/nobodys.md")
-	status, stdout, _ := h.run("undo")
-	assert.That(t, status != answer.ExitDone, "undo of what no known caller made: %s", stdout)
-	for _, line := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
-		h := vaultWithRights(t, "")
-		before := h.tree()
-		h.does(append([]string{"--caller", "agent"}, strings.Fields(line)...)...)
-		id := h.changes()[0]
-		h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "--caller", "another", "undo")
-		for _, other := range [][]string{{"--caller", "another"}, nil} {
-			status, stdout, _ := h.run(append(other, "undo", id)...)
-			assert.That(t, status != answer.ExitDone && strings.Contains(stdout, "Access denied"), "undo by %q: %s", other, stdout)
-		}
-		status, stdout, _ = h.run("--caller", "agent", "undo")
-		assert.That(t, status == answer.ExitDone && h.tree() == before, "undo by the same caller: %s", stdout)
-	}
-}
-
-func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
-	h := build(t, map[string]string{"w/a.md": "text"})
-	h.run("--caller", "owner", "delete", "path=w/a.md", "permanent")
-	h.env[call.AccessVariable] = vaultWithRights(t, "").env[call.AccessVariable]
-	status, out, _ := h.run("--caller", "agent", "undo", h.changes()[0])
-	require.That(t, status == answer.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
-	status, out, _ = h.run("--caller", "agent", "undo", h.changes()[1])
-	assert.That(t, status != answer.ExitDone && h.get("w/a.md") == "text", "status %d, %q", status, out)
-}
-
 // A note that came from where it was hidden has no versions from then, and one
 // that went there has none any more.
 func TestVersionsOfANoteThatWasHidden(t *testing.T) {
-	h := build(t, map[string]string{"x.md": ""})
+	h := embedded.New(t, map[string]string{"x.md": ""})
 	for _, call := range []string{
 		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
 		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
 	} {
-		h.does(strings.Fields(call)...)
+		h.Does(strings.Fields(call)...)
 	}
-	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
-	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
+	h.Put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
+	h.Env[call.AccessVariable] = embedded.Rules(t, map[string]string{"/": "rwd", "none": "none"}).String()
 	calls := []string{"changes since=-7d", "recent", "history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
-	for _, id := range h.changes() {
+	for _, id := range h.Changes() {
 		calls = append(calls, "undo "+id, "--plan undo "+id)
 	}
 	for _, call := range calls {
-		status, stdout, _ := h.run(strings.Fields(call)...)
+		status, stdout, _ := h.Run(strings.Fields(call)...)
 		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == answer.ExitDone {
 			t.Errorf("%s answers %d, %q", call, status, stdout)
 		}

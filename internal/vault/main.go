@@ -9,7 +9,7 @@
 // What only the running app knows it refuses to guess: those commands answer
 // that they need the app.
 //
-// The middle is one function, perform, which answers one request
+// The middle is one function, [Perform], which answers one request
 // and is free of process state. [Main] reads the request from a command line, or
 // takes it from the gateway, one or many until its input
 // ends; the answers are the same, because nothing else makes them.
@@ -68,15 +68,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
 	}
-	p := process{args: args, stdin: stdin, stdout: stdout, stderr: stderr, limitMemory: func() { system.LimitMemory(apartMemory) }}
-	return p.run(context.Background(), call.NewHost(env, system.Confine))
+	p := Process{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, limitMemory: func() { system.LimitMemory(apartMemory) }}
+	return p.Run(context.Background(), call.NewHost(env, system.Confine))
 }
 
-// process is what the program was started with.
-type process struct {
-	args           []string
-	stdin          io.Reader
-	stdout, stderr io.Writer
+// Process is what the program was started with.
+type Process struct {
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
 	limitMemory    func() // nil where the process is shared, as in tests
 }
 
@@ -92,17 +92,17 @@ const (
 	gcPercentWorker  = 40
 )
 
-// run is what Main does with the process: answer a person, or one request of the gateway or many.
-func (p process) run(ctx context.Context, h *call.Host) int {
-	if len(p.args) != 2 || !call.IsFolder(p.args[0]) {
+// Run is what Main does with the process: answer a person, or one request of the gateway or many.
+func (p Process) Run(ctx context.Context, h *call.Host) int {
+	if len(p.Args) != 2 || !call.IsFolder(p.Args[0]) {
 		defer h.Close()
-		return p.byHand(ctx, h)
+		return p.ByHand(ctx, h)
 	}
-	folder := p.args[0]
-	answers := func(c resident.Call) protocol.Reply { return perform(h, folder, c) }
-	switch p.args[1] {
+	folder := p.Args[0]
+	answers := func(c resident.Call) protocol.Reply { return Perform(h, folder, c) }
+	switch p.Args[1] {
 	case call.WorkerSwitch:
-		status := resident.New(h, answers, folder, p.stdout).Serve(p.stdin)
+		status := resident.New(h, answers, folder, p.Stdout).Serve(p.Stdin)
 		if status == answer.ExitDone {
 			h.Close() // after a fault nothing is kept
 		}
@@ -111,47 +111,47 @@ func (p process) run(ctx context.Context, h *call.Host) int {
 		status := resident.Once(h, func(c resident.Call) protocol.Reply {
 			p.boundMemory(c.Request)
 			return answers(c)
-		}, folder, p.stdin, p.stdout)
+		}, folder, p.Stdin, p.Stdout)
 		h.Close()
 		return status
 	case call.StatusSwitch:
 		defer h.Close()
 		said := status(h, folder)
-		return said.Print(p.stdout)
+		return said.Print(p.Stdout)
 	}
 	defer h.Close()
-	return p.byHand(ctx, h)
+	return p.ByHand(ctx, h)
 }
 
 // boundMemory limits the memory of a process for one request that reads a file of an unknown author, see the row
 // of the command.
-func (p process) boundMemory(q protocol.Request) {
+func (p Process) boundMemory(q protocol.Request) {
 	if allowlist.AnswersApart(q.Command) && p.limitMemory != nil {
 		p.limitMemory()
 	}
 }
 
-// byHand answers a command line that a person has typed.
-func (p process) byHand(ctx context.Context, h *call.Host) int {
-	line, err := call.ParseLine(p.args)
+// ByHand answers a command line that a person has typed.
+func (p Process) ByHand(ctx context.Context, h *call.Host) int {
+	line, err := call.ParseLine(p.Args)
 	reply := protocol.Reply{}
 	if err == nil {
 		p.boundMemory(line.Request)
-		reply = perform(h, line.Folder, resident.Call{Ctx: ctx, Request: line.Request, Input: p.stdin, Output: p.stdout})
+		reply = Perform(h, line.Folder, resident.Call{Ctx: ctx, Request: line.Request, Input: p.Stdin, Output: p.Stdout})
 	} else {
 		said := answer.Explain(err)
-		reply.Status, reply.Failure = uint8(said.Print(p.stdout)), said.Failure()
+		reply.Status, reply.Failure = uint8(said.Print(p.Stdout)), said.Failure()
 	}
-	p.report(reply, len(p.args) > 0 && slices.Contains(p.args[1:], call.FactsSwitch)) // also of a line that cannot be parsed
+	p.Report(reply, len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch)) // also of a line that cannot be parsed
 	return int(reply.Status)
 }
 
-// report prints on standard error that the answer is incomplete, or the facts that were asked for, as one line of JSON.
-func (p process) report(reply protocol.Reply, facts bool) {
+// Report prints on standard error that the answer is incomplete, or the facts that were asked for, as one line of JSON.
+func (p Process) Report(reply protocol.Reply, facts bool) {
 	var report any
 	switch {
 	case !facts && reply.Facts.Notice != "":
-		fmt.Fprintln(p.stderr, reply.Facts.Notice)
+		fmt.Fprintln(p.Stderr, reply.Facts.Notice)
 	case facts && reply.Failure != (protocol.Failure{}):
 		report = reply.Failure
 	case facts && reply.Facts != (protocol.Facts{}):
@@ -162,13 +162,13 @@ func (p process) report(reply protocol.Reply, facts bool) {
 	}
 	text, err := json.Marshal(report)
 	if err == nil { // strings and numbers always marshal
-		fmt.Fprintf(p.stderr, "vaultwicket-facts: %s\n", text)
+		fmt.Fprintf(p.Stderr, "vaultwicket-facts: %s\n", text)
 	}
 }
 
-// perform answers one request on the vault in a folder. Of a reply without facts the notice is there
+// Perform answers one request on the vault in a folder. Of a reply without facts the notice is there
 // only if the answer is incomplete.
-func perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply) {
+func Perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply) {
 	ctx, end := context.WithCancel(c.Ctx)
 	defer end() // what its budget has is given back
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
@@ -222,7 +222,7 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		}
 		closed = v.ClosedNow(q.Command)
 	}
-	said := respond(v, q, literal)
+	said := Respond(v, q, literal)
 	if q.Want.Compact {
 		said.Compact()
 	}
@@ -277,8 +277,8 @@ func Commands() []string {
 	return answer.Map(table(), func(row handlers.Command) string { return row.Name })
 }
 
-// respond carries out one command. Every error becomes a reply here.
-func respond(v *call.Vault, q protocol.Request, literal map[string]string) answer.Reply {
+// Respond carries out one command. Every error becomes a reply here.
+func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answer.Reply {
 	row, err := lookUp(q.Command)
 	if err != nil {
 		return answer.Explain(err)

@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -35,15 +36,15 @@ var listingValues = map[string][]string{
 // it for what counts as read.
 func TestListingsNameTheirFiles(t *testing.T) {
 	t.Parallel()
-	h := build(t, map[string]string{
+	h := embedded.New(t, map[string]string{
 		"Work/a.md":    "---\nrating: 5\n---\n# Head\nword [[b]] #work\n- [ ] do it 📅 2026-11-20\n![[pic.png]]\n",
 		"Work/b.md":    "word #work/deep\n- [x] done it\n[[nowhere]]\n",
 		"Old.md":       "word #alone [[a]]\n",
 		"lone.md":      "nothing",
 		"Work/pic.png": "x", "All.base": "views:\n  - type: table\n    name: All\n",
 	})
-	h.does("append", "path=Work/a.md", "content=more word")
-	h.does("move", "path=Old.md", "to=Work/c, d.md")
+	h.Does("append", "path=Work/a.md", "content=more word")
+	h.Does("move", "path=Old.md", "to=Work/c, d.md")
 	for c := range allowlist.Commands() {
 		formats := []string{""}
 		for _, p := range c.Params {
@@ -60,11 +61,11 @@ func TestListingsNameTheirFiles(t *testing.T) {
 				continue
 			}
 			assert.That(t, !c.NeedsApp, "%s says which files its answer names, and only the app prints it", c.Name)
-			assert.That(t, h.namesFiles(c.Name, words) > 0, "%s %v has no row", c.Name, words)
+			assert.That(t, namesFiles(h, c.Name, words) > 0, "%s %v has no row", c.Name, words)
 			for _, p := range c.Params {
 				for _, word := range wordsFor(p) {
 					if more := append(slices.Clone(words), word); p.Name != "format" && claims(t, c, more) {
-						h.namesFiles(c.Name, more)
+						namesFiles(h, c.Name, more)
 					}
 				}
 			}
@@ -97,22 +98,22 @@ func wordsFor(p allowlist.Param) (words []string) {
 
 // namesFiles makes a call, checks that every row of the answer names a file, and returns the number of rows. A
 // call that is refused has none.
-func (h *testVault) namesFiles(name string, words []string) int {
-	h.t.Helper()
-	status, out, _ := h.run(append([]string{name}, words...)...)
+func namesFiles(h *embedded.Vault, name string, words []string) int {
+	h.T.Helper()
+	status, out, _ := h.Run(append([]string{name}, words...)...)
 	if status != answer.ExitDone {
 		return 0
 	}
-	call := require.Value(allowlist.ParseWords(name, words))(h.t)
+	call := require.Value(allowlist.ParseWords(name, words))(h.T)
 	if out == call.Reply().Empty+"\n" {
 		return 0
 	}
-	rows := rowsOf(h.t, words, out)
+	rows := rowsOf(h.T, words, out)
 	for _, row := range rows {
 		named := slices.ContainsFunc(listedFiles, func(file string) bool { return strings.Contains(row, file) })
 		// Before the notes with a tag comes how often it is used in them.
 		named = named || slices.Contains(words, "verbose") && strings.HasPrefix(row, "#work\t")
-		assert.That(h.t, named, "%s %v: the row %q names no file", name, words, row)
+		assert.That(h.T, named, "%s %v: the row %q names no file", name, words, row)
 	}
 	return len(rows)
 }

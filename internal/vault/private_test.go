@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"errors"
@@ -19,6 +19,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -41,12 +42,12 @@ type world struct {
 func newWorld(t testing.TB, rules string) *world {
 	root := t.TempDir()
 	w := &world{t: t, dir: filepath.Join(root, "Home"), env: map[string]string{
-		day.NowVariable: saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
+		day.NowVariable: embedded.Saturday, "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "state"), call.AccessVariable: rules, change.SessionVariable: "agent",
 	}}
 	for _, folder := range append([]string{".obsidian", "../state/vaultwicket"}, yardFolders[:8]...) {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.dir, folder), 0o700))
 	}
-	w.worker = hostOf(w.env)
+	w.worker = embedded.HostOf(w.env)
 	w.worker.Knowledge.Resident = true
 	t.Cleanup(w.worker.Close)
 	return w
@@ -70,10 +71,10 @@ func (w *world) put(path, text string) {
 func (w *world) on(h *call.Host, args ...string) string {
 	w.t.Helper()
 	if h == nil {
-		h = hostOf(w.env)
+		h = embedded.HostOf(w.env)
 		defer h.Close()
 	}
-	status, stdout, stderr := called(h, append([]string{w.dir, call.WriteSwitch}, args...)...)
+	status, stdout, stderr := embedded.Called(h, append([]string{w.dir, call.WriteSwitch}, args...)...)
 	said := closedFact.ReplaceAllString(withoutState(stderr), "") // which the gateway does not pass on
 	return fmt.Sprintf("%d\n%s\n%s", status, stdout, strings.Replace(said, "vaultwicket-facts: {\"path\":\"\",\"hash\":\"\"}\n", "", 1))
 }
@@ -373,22 +374,22 @@ func TestNoCommandChangesWhatNarrowsAccess(t *testing.T) {
 	if testing.Short() {
 		calls = calls[:300]
 	}
-	h := build(t, notes)
-	h.env[call.AccessVariable] = privateRules(t)
-	allowed, before := 0, h.texts(false)
+	h := embedded.New(t, notes)
+	h.Env[call.AccessVariable] = privateRules(t)
+	allowed, before := 0, h.Texts(false)
 	for _, args := range calls {
 		if allowed%20 == 19 { // back to the beginning
 			for path := range before {
-				h.remove(path)
+				h.Remove(path)
 			}
 			for path, text := range notes {
-				h.put(path, text)
+				h.Put(path, text)
 			}
-			before, allowed = h.texts(false), allowed+1
+			before, allowed = h.Texts(false), allowed+1
 		}
-		status, out, _ := h.run(args...)
+		status, out, _ := h.Run(args...)
 		require.That(t, !strings.Contains(out, canary), "%q tells %s", args, out)
-		after := h.texts(false)
+		after := h.Texts(false)
 		require.That(t, status == answer.ExitDone || maps.Equal(before, after), "%q: %q, and changed", args, out)
 		if status == answer.ExitDone {
 			allowed++

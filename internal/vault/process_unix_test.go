@@ -1,21 +1,21 @@
 //go:build unix
 
-package vault
+package vault_test
 
 import (
 	"bytes"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist/day"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -24,11 +24,9 @@ const childVariable = "VAULT_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		syscall.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) // os.Exit lets the race detector sleep for a second
+		syscall.Exit(vault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) // os.Exit lets the race detector sleep for a second
 	}
-	memory.Use()
-	debug.SetGCPercent(800) // what a call leaves is small: to collect it took a third of the time of all tests
-	os.Exit(m.Run())
+	embedded.Main(m)
 }
 
 // stateHome is the place of the journal of all processes of a test.
@@ -51,7 +49,7 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 	outRead, outWrite := pipe(t)
 	lifeRead, lifeWrite := pipe(t)
 	process := require.Value(os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
-		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, day.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
+		Env:   []string{childVariable + "=1", vault.LifelineVariable + "=" + lifelineNumber, day.NowVariable + "=" + embedded.Saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
 	}))(t)
 	for _, theirs := range []*os.File{inRead, outWrite, lifeRead} {
@@ -77,21 +75,21 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 }
 
 func TestACutLifelineEndsTheProcess(t *testing.T) {
-	h := build(t, nil)
-	c := start(t, "3", h.dir, "--write", "--stdin", "content", "daily:append")
+	h := embedded.New(t, nil)
+	c := start(t, "3", h.Dir, "--write", "--stdin", "content", "daily:append")
 	require.Value(c.stdin.WriteString("half a sentence"))(t)
 	c.lifeline.Close() // standard input stays open: only this can end it
 	status, out := c.wait(t)
 	assert.That(t, status == answer.ExitFailed && out == "", "status %d, %q", status, out)
-	h.expect(answer.ExitDone, "0\n", "files", "total")
+	h.Expect(answer.ExitDone, "0\n", "files", "total")
 }
 
 func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 	// A number that names nothing, or something else, is as good as none.
-	children, vaults := map[string]*child{}, map[string]*testVault{}
+	children, vaults := map[string]*child{}, map[string]*embedded.Vault{}
 	for _, number := range []string{"3", "", "0", "-1", "x", "4", "99", "99999999999999999999"} {
-		vaults[number] = build(t, nil)
-		children[number] = start(t, number, vaults[number].dir, "--write", "--stdin", "content", "daily:append")
+		vaults[number] = embedded.New(t, nil)
+		children[number] = start(t, number, vaults[number].Dir, "--write", "--stdin", "content", "daily:append")
 	}
 	for number, c := range children {
 		require.Value(c.stdin.WriteString("text"))(t)
@@ -99,21 +97,21 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		defer func() {
 			status, out := c.wait(t)
 			assert.That(t, status == answer.ExitDone && out == "Added to: 2026-11-21.md\n", "lifeline %q: status %d, %q", number, status, out)
-			assert.Equal(t, vaults[number].get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
+			assert.Equal(t, vaults[number].Get("2026-11-21.md"), "text", "lifeline %q: the note became", number)
 		}()
 	}
 }
 
 func TestManyProcessesAppendToOneNote(t *testing.T) {
 	const processes = 8
-	h := build(t, nil)
+	h := embedded.New(t, nil)
 	var children []*child
 	for range processes {
-		children = append(children, start(t, "3", h.dir, "--write", "daily:append", "content=line"))
+		children = append(children, start(t, "3", h.Dir, "--write", "daily:append", "content=line"))
 	}
 	for _, c := range children {
 		status, out := c.wait(t)
 		assert.That(t, status == answer.ExitDone, "status %d, %q", status, out)
 	}
-	assert.Equal(t, len(h.get("2026-11-21.md")), processes*len("line\n")-1, "the note became")
+	assert.Equal(t, len(h.Get("2026-11-21.md")), processes*len("line\n")-1, "the note became")
 }

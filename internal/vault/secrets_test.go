@@ -1,4 +1,4 @@
-package vault
+package vault_test
 
 import (
 	"errors"
@@ -14,9 +14,11 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/long"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -25,24 +27,24 @@ import (
 // redacts, in the other the marks of them, as plain text. Nothing that a caller does may tell
 // them apart.
 type twins struct {
-	secret, plain *testVault
+	secret, plain *embedded.Vault
 	marker        *guard.Marker
 	left, shown   map[string]string // the files of both after the last call
 }
 
 func newTwins(t *testing.T, files map[string]string) *twins {
-	w := &twins{marker: guard.NewMarker([]byte("key of the test"), false), secret: build(t, files)}
+	w := &twins{marker: guard.NewMarker([]byte("key of the test"), false), secret: embedded.New(t, files)}
 	shown := map[string]string{}
 	for path, text := range files {
 		shown[path] = string(w.marker.Redact([]byte(text)))
 	}
-	w.plain = build(t, shown)
-	w.secret.env[guard.Variable] = w.marker.String()
+	w.plain = embedded.New(t, shown)
+	w.secret.Env[guard.Variable] = w.marker.String()
 	for path := range files {
 		then := time.Date(2026, 11, 1, 0, 0, len(path), 0, time.UTC)
-		require.NoError(t, errors.Join(os.Chtimes(w.secret.file(path), then, then), os.Chtimes(w.plain.file(path), then, then)))
+		require.NoError(t, errors.Join(os.Chtimes(w.secret.File(path), then, then), os.Chtimes(w.plain.File(path), then, then)))
 	}
-	w.left, w.shown = w.secret.texts(false), w.plain.texts(false)
+	w.left, w.shown = w.secret.Texts(false), w.plain.Texts(false)
 	return w
 }
 
@@ -65,19 +67,19 @@ func sameBut(command, a, b string) bool {
 // do runs a call in both vaults, and compares the answers and all files. A call that writes the
 // mark of a secret into another note is refused.
 func (w *twins) do(args ...string) string {
-	t := w.secret.t
+	t := w.secret.T
 	t.Helper()
 	given := append([]string{call.FactsSwitch}, args...)
 	args = slices.DeleteFunc(args, func(a string) bool { return a == call.PlanSwitch })
-	status, out, said := w.secret.run(given...)
+	status, out, said := w.secret.Run(given...)
 	if strings.Contains(out, "is the mark of a secret of another note") || strings.Contains(out, "a secret would no longer be recognized") {
-		require.That(t, maps.Equal(w.secret.texts(false), w.left) && status != answer.ExitDone, "%q: refused with %d, and changed", args, status)
+		require.That(t, maps.Equal(w.secret.Texts(false), w.left) && status != answer.ExitDone, "%q: refused with %d, and changed", args, status)
 		return out
 	}
-	plainStatus, plainOut, plainSaid := w.plain.run(given...)
+	plainStatus, plainOut, plainSaid := w.plain.Run(given...)
 	require.That(t, status == plainStatus && sameBut(args[0], out, plainOut), "%q: %d %q\nwithout secrets: %d %q", args, status, out, plainStatus, plainOut)
 	require.That(t, sameBut(args[0], said, plainSaid), "%q: %q\nwithout secrets: %q", args, said, plainSaid)
-	with, without := w.secret.texts(false), w.plain.texts(false)
+	with, without := w.secret.Texts(false), w.plain.Texts(false)
 	if !slices.Equal(slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without))) {
 		t.Fatalf("%q: files %q and %q", args, slices.Sorted(maps.Keys(with)), slices.Sorted(maps.Keys(without)))
 	}
@@ -134,7 +136,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 			require.That(t, !strings.Contains(out, token[4:16]), "%q tells %s: %s", args, token, out)
 		}
 	}
-	for _, row := range table() {
+	for _, row := range vault.Table() {
 		if row.Writes() || slices.Contains([]string{"help", "version", "status"}, row.Name) {
 			continue
 		}
@@ -203,9 +205,9 @@ func TestWritesKeepSecrets(t *testing.T) {
 			foreign := "‹secret:github-pat:012345›"
 			if r.IntN(5) == 0 { // the user changes the note, too
 				text := w.left[note] + "later " + drawnToken(r) + "\n"
-				w.secret.put(note, text)
-				w.plain.put(note, string(w.marker.Redact([]byte(text))))
-				w.left, w.shown = w.secret.texts(false), w.plain.texts(false)
+				w.secret.Put(note, text)
+				w.plain.Put(note, string(w.marker.Redact([]byte(text))))
+				w.left, w.shown = w.secret.Texts(false), w.plain.Texts(false)
 				w.do("undo")
 			}
 			w.do([][]string{
@@ -240,7 +242,7 @@ func TestASecretIsNotExtended(t *testing.T) {
 	}
 	w.do("daily:append", "content=x")
 	w.do("append", "path=A.md", "content= x", "inline")
-	got := w.secret.get("2026-11-21.md")
+	got := w.secret.Get("2026-11-21.md")
 	assert.That(t, got == "key "+token+"\nx" || got == "key "+token+"\nx\n", "%q", got)
 }
 
@@ -253,12 +255,12 @@ func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 	})
 	assert.Contains(t, w.do("template:read", "name=Token", "resolve"), "key ‹secret:github-pat:")
 	w.do("template:insert", "path=A.md", "name=Token")
-	assert.Contains(t, w.secret.get("A.md"), token, "A.md")
+	assert.Contains(t, w.secret.Get("A.md"), token, "A.md")
 	w.do("create", "path=B.md", "template=Password")
-	assert.Equal(t, w.secret.get("B.md"), "---\npassword: sunflower\n---\nform\n", "B.md")
-	w.secret.run("template:insert", "path=A.md", "name=Password") // where the note has no properties, those of the template are at its start
-	w.secret.run("template:insert", "path=B.md", "name=Password")
-	for path, text := range w.secret.texts(false) {
+	assert.Equal(t, w.secret.Get("B.md"), "---\npassword: sunflower\n---\nform\n", "B.md")
+	w.secret.Run("template:insert", "path=A.md", "name=Password") // where the note has no properties, those of the template are at its start
+	w.secret.Run("template:insert", "path=B.md", "name=Password")
+	for path, text := range w.secret.Texts(false) {
 		assert.That(t, !strings.Contains(string(w.marker.Redact([]byte(text))), "sunflower"), "%s is %q", path, text)
 	}
 }
@@ -267,8 +269,8 @@ func TestATemplateDoesNotExposeItsSecrets(t *testing.T) {
 // other calls share, such as the index, is right afterwards.
 func TestASearchForSecretsIsCharged(t *testing.T) {
 	slow := strings.Repeat("password: xy1 token| cloudflare key sk- AKIA ://a:b ey-\n", 2000)
-	v := build(t, map[string]string{"Slow.md": slow + "[[Other]] needle\n", "Other.md": "- [ ] short password: s7nflower!\n"})
-	v.env[guard.Variable] = guard.NewMarker([]byte("key of the test"), false).String()
+	v := embedded.New(t, map[string]string{"Slow.md": slow + "[[Other]] needle\n", "Other.md": "- [ ] short password: s7nflower!\n"})
+	v.Env[guard.Variable] = guard.NewMarker([]byte("key of the test"), false).String()
 	standard := budget.Default.Steps
 	defer func() { budget.Default.Steps = standard }()
 	for _, test := range []struct{ line, slow, fast string }{
@@ -277,14 +279,14 @@ func TestASearchForSecretsIsCharged(t *testing.T) {
 		{"append path=Slow.md content=more", "takes more than 20000 steps", "Appended to: Slow.md"},
 		{"backlinks path=Other.md", "", "Slow.md"}, {"read path=Other.md", "", "‹secret:password:"}, {"append path=Other.md content=more", "", "Appended to: Other.md"},
 	} {
-		before := v.texts(false)
+		before := v.Texts(false)
 		budget.Default.Steps = 20000
-		status, out, _ := v.run(strings.Fields(test.line)...)
-		if test.slow != "" && (status != answer.ExitFailed || !strings.Contains(out, test.slow) || !maps.Equal(v.texts(false), before)) {
+		status, out, _ := v.Run(strings.Fields(test.line)...)
+		if test.slow != "" && (status != answer.ExitFailed || !strings.Contains(out, test.slow) || !maps.Equal(v.Texts(false), before)) {
 			t.Errorf("%s: %d %.200q", test.line, status, out[max(0, len(out)-200):])
 		}
 		budget.Default.Steps = standard
-		status, out, _ = v.run(strings.Fields(test.line)...)
+		status, out, _ = v.Run(strings.Fields(test.line)...)
 		assert.That(t, status == answer.ExitDone && strings.Contains(out, test.fast), "%s: %d %.200q", test.line, status, out)
 	}
 }
@@ -316,9 +318,9 @@ func TestNoPartOfAMarkIsChanged(t *testing.T) {
 		{[]string{"create", "path=A.md", "overwrite", "content=" + mark[:len(mark)-len("00›")]}, ""},
 		{[]string{"note:replace", "path=A.md", "old=" + mark, "new=‹none›"}, "password: ‹none› secret\r\nmore"},
 	} {
-		w.secret.put("A.md", note)
-		_, said, _ := w.secret.run(c.args...)
-		left := w.secret.get("A.md")
+		w.secret.Put("A.md", note)
+		_, said, _ := w.secret.Run(c.args...)
+		left := w.secret.Get("A.md")
 		refused := c.left == "" && strings.Contains(said, "secret")
 		assert.That(t, left == c.left || refused && left == note, "%q: %q, and the note is %q", c.args, said, left)
 	}

@@ -1,8 +1,7 @@
-package vault
+package vault_test
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,70 +11,64 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/resident"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
-
-// factsOf are the facts of the answer to a call that succeeded.
-func factsOf(t *testing.T, s said) protocol.Facts {
-	t.Helper()
-	require.That(t, s.end.Status == answer.ExitDone, "%+v", s)
-	_, facts, _ := cutReport(s.stderr)
-	return facts
-}
 
 // A worker leaves an answer out while the index is in the state that the caller knows, and
 // in no other.
 func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
-	h := sample(t)
-	w := h.worker()
-	first := w.ask(nil, "--facts", "tags", "counts")
-	state := factsOf(t, first).State
+	h := embedded.Sample(t)
+	w := h.Worker()
+	first := w.Ask(nil, "--facts", "tags", "counts")
+	state := embedded.FactsOf(t, first).State
 	if state == "" {
 		t.Skip("the folder cannot be watched here")
 	}
-	again := w.ask(nil, "--unless", state, "--facts", "tags", "counts")
-	facts := factsOf(t, again)
-	assert.That(t, again.stdout == "" && facts.Unchanged && facts.State == state, "nothing has changed: %+v", again)
-	h.put("New.md", "#new\n")
-	var changed said
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if changed = w.ask(nil, "--unless", state, "--facts", "tags", "counts"); changed.stdout != "" {
+	again := w.Ask(nil, "--unless", state, "--facts", "tags", "counts")
+	facts := embedded.FactsOf(t, again)
+	assert.That(t, again.Stdout == "" && facts.Unchanged && facts.State == state, "nothing has changed: %+v", again)
+	h.Put("New.md", "#new\n")
+	var changed embedded.Said
+	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if changed = w.Ask(nil, "--unless", state, "--facts", "tags", "counts"); changed.Stdout != "" {
 			break
 		}
 	}
-	facts = factsOf(t, changed)
-	if facts.Unchanged || facts.State == state || facts.State == "" || !strings.Contains(changed.stdout, "#new") || changed.stdout == first.stdout {
+	facts = embedded.FactsOf(t, changed)
+	if facts.Unchanged || facts.State == state || facts.State == "" || !strings.Contains(changed.Stdout, "#new") || changed.Stdout == first.Stdout {
 		t.Errorf("a note was made: %+v", changed)
 	}
-	assert.Equal(t, w.ask(nil, "--unless", state, "--facts", "tags", "counts").stdout, changed.stdout, "of an old state")
-	require.Equal(t, w.ask(nil, "append", "path=New.md", "content=#newer").end.Status, answer.ExitDone)
-	own := w.ask(nil, "--unless", facts.State, "--facts", "tags", "counts")
-	assert.That(t, strings.Contains(own.stdout, "#newer"), "after a change of its own: %+v", own)
+	assert.Equal(t, w.Ask(nil, "--unless", state, "--facts", "tags", "counts").Stdout, changed.Stdout, "of an old state")
+	require.Equal(t, w.Ask(nil, "append", "path=New.md", "content=#newer").End.Status, answer.ExitDone)
+	own := w.Ask(nil, "--unless", facts.State, "--facts", "tags", "counts")
+	assert.That(t, strings.Contains(own.Stdout, "#newer"), "after a change of its own: %+v", own)
 }
 
 // The files that there are have a state where the index is current, and no index is made for it.
 func TestStateOfTheFiles(t *testing.T) {
-	h := sample(t)
-	w := h.worker()
-	var first said
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if first = w.ask(nil, "--facts", "files"); factsOf(t, first).State != "" {
+	h := embedded.Sample(t)
+	w := h.Worker()
+	var first embedded.Said
+	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if first = w.Ask(nil, "--facts", "files"); embedded.FactsOf(t, first).State != "" {
 			break // the call before had the index made
 		}
 	}
-	state := factsOf(t, first).State
+	state := embedded.FactsOf(t, first).State
 	if state == "" {
 		t.Skip("the folder cannot be watched here")
 	}
-	again := w.ask(nil, "--unless", state, "--facts", "files")
-	assert.That(t, again.stdout == "" && factsOf(t, again).Unchanged, "nothing has changed: %+v", again)
-	h.put("Newer.md", "")
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if changed := w.ask(nil, "--unless", state, "--facts", "files"); strings.Contains(changed.stdout, "Newer.md") {
+	again := w.Ask(nil, "--unless", state, "--facts", "files")
+	assert.That(t, again.Stdout == "" && embedded.FactsOf(t, again).Unchanged, "nothing has changed: %+v", again)
+	h.Put("Newer.md", "")
+	for end := time.Now().Add(embedded.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if changed := w.Ask(nil, "--unless", state, "--facts", "files"); strings.Contains(changed.Stdout, "Newer.md") {
 			return
 		}
 	}
@@ -84,44 +77,44 @@ func TestStateOfTheFiles(t *testing.T) {
 
 // What depends on more than the index has no state, and what has none is always answered.
 func TestStateIsOfTheIndexAlone(t *testing.T) {
-	h := sample(t)
-	w := h.worker()
+	h := embedded.Sample(t)
+	w := h.Worker()
 	state := strings.Repeat("0", 16)
 	for _, line := range []string{"read path=Moon.md", "folders", "tags active", "tasks active", "tasks daily", "random:read folder=One", "daily:path", "vault"} {
-		got := w.ask(nil, append([]string{"--unless", state, "--facts"}, strings.Fields(line)...)...)
-		facts := factsOf(t, got)
-		assert.That(t, facts.State == "" && !facts.Unchanged && got.stdout != "", "%s: %+v", line, got)
+		got := w.Ask(nil, append([]string{"--unless", state, "--facts"}, strings.Fields(line)...)...)
+		facts := embedded.FactsOf(t, got)
+		assert.That(t, facts.State == "" && !facts.Unchanged && got.Stdout != "", "%s: %+v", line, got)
 	}
-	_, _, stderr := h.run("--facts", "tags", "total")
+	_, _, stderr := h.Run("--facts", "tags", "total")
 	assert.That(t, !strings.Contains(stderr, "state"), "a process for one call has a state: %s", stderr)
 	for _, other := range []string{"x", state + "0", strings.Repeat("G", 16)} {
-		assert.That(t, w.ask(nil, "--unless", other, "--facts", "tags").stdout != "", "nothing is answered from the state %q", other)
+		assert.That(t, w.Ask(nil, "--unless", other, "--facts", "tags").Stdout != "", "nothing is answered from the state %q", other)
 	}
 }
 
 // A process that is locked in still answers everything about its vault, and
 // tells of the wall.
 func TestStatus(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "a"})
-	h.env["HOME"] = t.TempDir()
-	h.env["LOCALAPPDATA"] = h.env["HOME"] // which Windows asks for
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+ownerfiles.CacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
-	h.env["HOME"], h.env["LOCALAPPDATA"] = "", ""
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
-	h.put(".vaultwicketignore", "secret.md\n")
-	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
-	h.expect(answer.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
-	h.dir += "gone"
-	h.expect(answer.ExitFailed, "Vault not found.\n", "--status")
+	h := embedded.New(t, map[string]string{"a.md": "a"})
+	h.Env["HOME"] = t.TempDir()
+	h.Env["LOCALAPPDATA"] = h.Env["HOME"] // which Windows asks for
+	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+ownerfiles.CacheFolder(func(n string) string { return h.Env[n] }, h.Dir)+"\n", "--status")
+	h.Env["HOME"], h.Env["LOCALAPPDATA"] = "", ""
+	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
+	h.Put(".vaultwicketignore", "secret.md\n")
+	h.Expect(answer.ExitDone, "folder\t"+h.Dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.Dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")
+	h.Expect(answer.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
+	h.Dir += "gone"
+	h.Expect(answer.ExitFailed, "Vault not found.\n", "--status")
 }
 
 // TestACallTellsHowFarItHasCome: a call of the gateway that takes long, and of what is hidden
 // nothing is counted.
 func TestACallTellsHowFarItHasCome(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "x #t", "b.md": "x", "c.md": "x", "Private/d.md": "x", "Private/e.md": "x", "Private/f.md": "x"})
-	h.env[call.AccessVariable] = mustRules(t, map[string]string{"/": "r", "Private": "none"}).String()
+	h := embedded.New(t, map[string]string{"a.md": "x #t", "b.md": "x", "c.md": "x", "Private/d.md": "x", "Private/e.md": "x", "Private/f.md": "x"})
+	h.Env[call.AccessVariable] = embedded.Rules(t, map[string]string{"/": "r", "Private": "none"}).String()
 	for _, call := range [][]string{{"tags"}, {"search", "query=x"}} {
-		at := h.host()
+		at := h.Host()
 		at.Now = func() time.Time {
 			time.Sleep(time.Second) // the call takes this long
 			return time.Now()
@@ -130,7 +123,7 @@ func TestACallTellsHowFarItHasCome(t *testing.T) {
 		var reply protocol.Reply
 		synctest.Test(t, func(t *testing.T) {
 			tell := func(p protocol.Progress) { told = append(told, p) }
-			reply = perform(at, h.dir, resident.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]}, Output: io.Discard, Progress: tell})
+			reply = vault.Perform(at, h.Dir, resident.Call{Ctx: t.Context(), Request: protocol.Request{Command: call[0], Args: call[1:]}, Output: io.Discard, Progress: tell})
 		})
 		want := protocol.Progress{Done: 1, Total: 3, Of: protocol.FilesRead}
 		assert.That(t, reply.Status == answer.ExitDone && len(told) > 0 && told[0] == want, "%q: status %d, told %v", call, reply.Status, told)
@@ -160,10 +153,10 @@ var writingSamples = map[string]string{
 // nothing but the switch is what is missing; one that only shows something is
 // answered.
 func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "# H\n- [ ] x\n", "T.md": "t"})
-	h.readOnly = true
+	h := embedded.New(t, map[string]string{"a.md": "# H\n- [ ] x\n", "T.md": "t"})
+	h.ReadOnly = true
 	writers := 0
-	for _, row := range table() {
+	for _, row := range vault.Table() {
 		if !row.Writes() {
 			continue
 		}
@@ -172,37 +165,37 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		assert.That(t, known, "%s: has no sample here", row.Name)
 		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff", "--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
 			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
-			status, out, _ := h.run(args...)
+			status, out, _ := h.Run(args...)
 			want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"
 			assert.That(t, status == answer.ExitMisuse && out == want, "%q: status %d, %q", args, status, out)
 		}
 	}
 	assert.That(t, writers >= 15, "only %d commands write", writers)
-	h.expect(answer.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
-	journal := ownerfiles.StateFolder(func(name string) string { return h.env[name] }, h.dir)
-	assert.That(t, !h.exists(journal), "there is a state folder")
-	h.expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
-	status, out, _ := h.run("--plan", "append", "path=a.md", "content=x")
+	h.Expect(answer.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
+	journal := ownerfiles.StateFolder(func(name string) string { return h.Env[name] }, h.Dir)
+	assert.That(t, !embedded.Exists(journal), "there is a state folder")
+	h.Expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
+	status, out, _ := h.Run("--plan", "append", "path=a.md", "content=x")
 	assert.That(t, status == answer.ExitDone && strings.Contains(out, `"sign":"+","new":3,"text":"x"`), "a plan: %d, %q", status, out)
-	h.expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
-	h.readOnly = false
-	h.expect(answer.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
-	assert.That(t, slices.Contains(strings.Split(h.get("a.md"), "\n"), "x"), "with the switch: %q", h.get("a.md"))
+	h.Expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
+	h.ReadOnly = false
+	h.Expect(answer.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
+	assert.That(t, slices.Contains(strings.Split(h.Get("a.md"), "\n"), "x"), "with the switch: %q", h.Get("a.md"))
 }
 
 // A caller is told by which id a change can be undone, also one of several notes.
 func TestEveryChangeIsNamed(t *testing.T) {
 	done := 0
 	for name, given := range writingSamples {
-		h := build(t, map[string]string{
+		h := embedded.New(t, map[string]string{
 			"a.md": "---\np:\n  - 1\ntags: t\n---\n# H\n- [ ] x 📅 2026-11-25\n", "T.md": "t", "F/c.md": "x", "B.base": "views:\n  - type: table\n    name: V\n  - type: table\n    name: W\n",
 			"C.canvas":                 `{"nodes":[{"id":"x","type":"text","text":"t","x":0,"y":0,"width":1,"height":1},{"id":"y","type":"text","text":"t","x":9,"y":0,"width":1,"height":1}],"edges":[]}`,
 			".obsidian/templates.json": `{"folder":""}`,
 		})
-		before := h.tree()
-		status, out, messages := h.run(append([]string{"--facts", name}, strings.Fields(given)...)...)
-		_, facts, _ := cutReport(messages)
-		if status == answer.ExitDone && h.tree() != before {
+		before := h.Tree()
+		status, out, messages := h.Run(append([]string{"--facts", name}, strings.Fields(given)...)...)
+		_, facts, _ := embedded.CutReport(messages)
+		if status == answer.ExitDone && h.Tree() != before {
 			done++
 			assert.That(t, facts.Change != "", "%s %s: %q, with the facts %+v", name, given, out, facts)
 		}
@@ -212,19 +205,13 @@ func TestEveryChangeIsNamed(t *testing.T) {
 
 // What an agent can read does not show how this program is started.
 func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
-	h := build(t, nil)
+	h := embedded.New(t, nil)
 	for _, args := range [][]string{{"--facts", "help"}, {"--facts", "help", "append"}} {
-		status, out, _ := h.run(args...)
+		status, out, _ := h.Run(args...)
 		if status != answer.ExitDone || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
 			t.Errorf("%q: %d, %q", args, status, out)
 		}
 	}
-	_, out, _ := h.run("help")
+	_, out, _ := h.Run("help")
 	assert.That(t, strings.Contains(out, call.Synopsis) && strings.Contains(out, "--write"), "by hand: %q", out)
-}
-
-// exists reports whether something is at a path of the machine.
-func (h *testVault) exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -119,17 +119,17 @@ use() {
 case ${1:-all} in
 all)
 	use
-	run -p=3 ./tiers ./allowlist/... ./policy/... ./exec/... ./gateway/... ./cmd/...
+	run -p=3 ./tiers ./allowlist/... ./policy/... ./exec/... ./gateway/... ./internal/... ./cmd/...
 	echo "all packages took $SECONDS s"
 	;;
 --quick)
 	use
-	run ./internal/ownerfiles ./exec/process ./internal/ownerfiles ./gateway/admission ./internal/filenames ./internal/appvaults \
+	run ./exec/process ./internal/ownerfiles ./gateway/admission ./internal/filenames ./internal/appvaults \
 		./internal/access ./cmd/internal/settings ./internal/vault/lookup ./internal/vault/edit
 	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
 	run -run 'AccessList|Backups' ./cmd/internal/clients
 	run -run 'Parent' ./cmd/internal/serving
-	run -run 'Short|Spelling|OneJournal' ./internal/vault
+	run -run 'Short|Spelling|OneJournal' ./internal/vault/call
 	;;
 *) run "$@" ;;
 esac

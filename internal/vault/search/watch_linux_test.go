@@ -14,13 +14,10 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"go.uber.org/goleak"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // watched is a folder, its watcher, and what is known of it to a reader who looks only
 // at what the watcher names.

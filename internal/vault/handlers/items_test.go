@@ -1,0 +1,63 @@
+package handlers_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
+)
+
+func TestATaskIsFoundByItsWords(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"A.md": "---\narea: home\n---\n- [ ] buy milk\n- [x] call Ann\n- [ ] call Bob\n", "Work/B.md": "---\narea: [work, home]\n---\n- [ ] call Ann about milk\n", "Work/C.md": "- [x] old milk\n",
+	})
+	for _, test := range []struct {
+		call, want string
+		status     int
+	}{
+		{"task text=BOB", "status\t \ntext\t- [ ] call Bob\nfile\tA.md\nline\t6\n", answer.ExitDone},
+		{"task|text=ann call|done", "status\tx\ntext\t- [x] call Ann about milk\nfile\tWork/B.md\nline\t4\n", answer.ExitDone}, // an open one goes before
+		{"task|text=call ann|path=A.md", "status\tx\ntext\t- [x] call Ann\nfile\tA.md\nline\t5\n", answer.ExitDone},
+		{"task text=call", "status\t \ntext\t- [ ] call Bob\nfile\tA.md\nline\t6\n", answer.ExitDone},
+		{"task text=milk|path=Work/C.md|todo", "status\t \ntext\t- [ ] old milk\nfile\tWork/C.md\nline\t1\n", answer.ExitDone},
+		{"task text=milk", "Error: Text \"milk\" is in 2 tasks: A.md:4 \"- [ ] buy milk\", Work/C.md:1 \"- [ ] old milk\".\n", answer.ExitFailed},
+		{"task text=nothing", "Error: No task with the text \"nothing\" found.\n", answer.ExitFailed},
+		{"task text=x|ref=A.md:4", "Error: Use text=<words>, ref=<path:line> or line=<n>, not several.\n", answer.ExitMisuse},
+		{"task:reschedule|text=buy|due=2026-12-01", "Rescheduled: A.md:4\n- [ ] buy milk 📅 2026-12-01\n", answer.ExitDone},
+		{"tasks text=ann", "A.md:5: - [x] call Ann\nWork/B.md:4: - [x] call Ann about milk\n", answer.ExitDone},
+		{"tasks|text=call|group=folder", "==> / <==\nA.md:5: - [x] call Ann\nA.md:6: - [ ] call Bob\n==> Work <==\nWork/B.md:4: - [x] call Ann about milk\n", answer.ExitDone},
+		{"tasks|text=milk|group=property:area", "==> home <==\nA.md:4: - [ ] buy milk 📅 2026-12-01\nWork/B.md:4: - [x] call Ann about milk\n==> work <==\nWork/B.md:4: - [x] call Ann about milk\n==> (no value) <==\nWork/C.md:1: - [ ] old milk\n", answer.ExitDone},
+		{"tasks|text=bob|group=file", "==> A.md <==\nA.md:6: - [ ] call Bob\n", answer.ExitDone},
+	} {
+		call := strings.Split(test.call, "|")
+		h.Expect(test.status, test.want, append(strings.SplitN(call[0], " ", 2), call[1:]...)...)
+	}
+}
+
+func TestItemsOfAList(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"A.md": "---\nwho: [Ann, 7] # c\ntags: one\nstatus: open\n---\ntext\n", "F/B.md": "text", "F/C.md": "---\nwho:\n  - Bob\n---\n",
+	})
+	for _, test := range []struct {
+		call, said string
+		status     int
+		note, want string
+	}{
+		{`property:add|path=A.md|name=who|value=Bob, "Smith, Joe", Ann`, "Added to who: Bob, \"Smith, Joe\", Ann\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - 7\n  - Bob\n  - Smith, Joe\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:remove-item|path=A.md|name=who|value="Smith, Joe",7`, "Removed from who: \"Smith, Joe\",7\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags: one\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=tags|value=two`, "Added to tags: two\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - Ann\n  - Bob\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:add|path=A.md|name=status|value=two`, "Error: The property \"status\" of \"A.md\" is not a list.\n", answer.ExitFailed, "A.md", ""},
+		{`property:add|folder=F|name=who|value=Eve`, "Added to who: Eve in 2 notes\n", answer.ExitDone, "F/B.md", "---\nwho:\n  - Eve\n---\ntext"},
+		{`property:remove-item|folder=F|name=who|value=Eve`, "Removed from who: Eve in 2 notes\n", answer.ExitDone, "F/C.md", "---\nwho:\n  - Bob\n---\n"},
+		{`property:set|path=A.md|name=who|value="A, B", C`, "Set who: \"A, B\", C\n", answer.ExitDone, "A.md", "---\nwho: # c\n  - A, B\n  - C\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`property:set|path=A.md|name=who|value=A|type=text`, "Set who: A\n", answer.ExitDone, "A.md", "---\nwho: A # c\ntags:\n  - one\n  - two\nstatus: open\n---\ntext\n"},
+		{`read|path=A.md|frontmatter=false`, "text\n", answer.ExitDone, "A.md", ""},
+		{`read|path=F/C.md|frontmatter=true`, "---\nwho:\n  - Bob\n---\n", answer.ExitDone, "A.md", ""},
+	} {
+		h.Expect(test.status, test.said, strings.Split(test.call, "|")...)
+		got := h.Get(test.note)
+		assert.That(t, test.want == "" || got == test.want, "%s: %s is %q, want %q", test.call, test.note, got, test.want)
+	}
+}
