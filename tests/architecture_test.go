@@ -74,9 +74,8 @@ internal/vault/disk          : internal/access internal/filenames internal/vault
 internal/vault/disk/system   :
 internal/vault/edit          : internal/vault/markdown
 internal/vault/embeddings    : internal/httpguard internal/ownerfiles internal/vault/index/cache
-internal/vault/find          : internal/excerpt internal/vault/embeddings internal/vault/lookup internal/vault/markdown internal/vault/parallel
 internal/vault/frontmatter   : internal/vault/markdown
-internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/change internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/momentformat internal/vault/parallel internal/vault/pdftext internal/vault/query internal/vault/regex internal/vault/relink internal/vault/search internal/vault/task
+internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/change internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/embeddings internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/momentformat internal/vault/parallel internal/vault/pdftext internal/vault/query internal/vault/ranking internal/vault/regex internal/vault/relink internal/vault/search internal/vault/task
 internal/vault/index         : internal/protocol internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/lookup internal/vault/markdown internal/vault/parallel internal/vault/query/trigram
 internal/vault/index/cache   : internal/vault/disk/system internal/vault/parallel
 internal/vault/lookup        : internal/excerpt internal/vault/collation internal/vault/parallel
@@ -86,10 +85,11 @@ internal/vault/parallel      :
 internal/vault/pdftext       : internal/budget
 internal/vault/query         : internal/budget internal/excerpt internal/vault/frontmatter internal/vault/markdown internal/vault/query/trigram internal/vault/regex
 internal/vault/query/trigram :
+internal/vault/ranking       : internal/excerpt internal/vault/embeddings internal/vault/lookup internal/vault/markdown internal/vault/parallel
 internal/vault/regex         :
 internal/vault/relink        : internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
 internal/vault/resident      : internal/protocol internal/vault/answer internal/vault/call internal/vault/disk
-internal/vault/search        : internal/budget internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/find internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/parallel internal/vault/query/trigram
+internal/vault/search        : internal/budget internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/collation internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/parallel internal/vault/query/trigram internal/vault/ranking
 internal/vault/task          :
 
 # the ground on which both stand
@@ -127,7 +127,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/dlclark/regexp2/v2", "internal/vault/regex/", "the dialect of the app is compiled in one place"},
 	{"github.com/ledongthuc/pdf", "internal/vault/pdftext/", "files that may hurt are read in one place"},
 	{"golang.org/x/image/draw", "internal/vault/handlers/", "images are scaled for models in one place"},
-	{"github.com/blevesearch/snowballstem", "internal/vault/find/", "word forms are compared in one place"},
+	{"github.com/blevesearch/snowballstem", "internal/vault/ranking/", "word forms are compared in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "internal/vault/disk/system/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "internal/access/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/paging/", "texts are cut in one place"},

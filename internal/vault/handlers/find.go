@@ -18,11 +18,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
-	"github.com/vaultwicket/vaultwicket/internal/vault/find"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -152,7 +152,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	today := v.Today()
-	asked := find.Vault{
+	asked := ranking.Vault{
 		Now:      time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, today.Location()),
 		Wanted:   wanted,
 		Read:     f.read,
@@ -162,8 +162,8 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if m := f.meaning(); m != nil {
 		asked.Near = m.Nearest
 	}
-	var found find.Answer
-	err = f.words(func(words *find.View) (err error) {
+	var found ranking.Answer
+	err = f.words(func(words *ranking.View) (err error) {
 		found, err = words.Ask(v.Ctx, f.question, asked, f.limit)
 		return err
 	})
@@ -200,7 +200,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 }
 
 // words has ask use the index of the words that this caller may see.
-func (f *finding) words(ask func(*find.View) error) error {
+func (f *finding) words(ask func(*ranking.View) error) error {
 	return f.Host.Knowledge.Words(f.View(), f.x, f.filters, f.excluded, ask)
 }
 
@@ -211,8 +211,8 @@ func (f *finding) readRequest() (err error) {
 	if len(text) > maxQuestion {
 		return answer.Misuse("The query has %d bytes. Use at most %d: a few words, or a question.", len(text), maxQuestion)
 	}
-	if phrases := strings.Count(text, `"`) / 2; phrases > find.MaxPhrases {
-		return answer.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, find.MaxPhrases)
+	if phrases := strings.Count(text, `"`) / 2; phrases > ranking.MaxPhrases {
+		return answer.Misuse("The query has %d phrases in quotes. Use at most %d.", phrases, ranking.MaxPhrases)
 	}
 	pieces := regexp.MustCompile(`-?(?:[a-z-]+:)?(?:"[^"]*"|\[[^\]]*\])|\S+`)
 	operator := regexp.MustCompile(`^(?:tag|path|file|content|line|section|block|task|task-todo|task-done|match-case|ignore-case):.`)
@@ -260,7 +260,7 @@ func (f *finding) changed(file *index.File) time.Time {
 }
 
 // read has a note or the texts of a canvas used, and charges the call for it.
-func (f *finding) read(p string, use func(find.Content)) error {
+func (f *finding) read(p string, use func(ranking.Content)) error {
 	place, there := f.x.Place(p)
 	if !there {
 		return nil
@@ -278,11 +278,11 @@ func (f *finding) read(p string, use func(find.Content)) error {
 	if err != nil {
 		return f.Ctx.Err() // it is gone, or cannot be read
 	}
-	if search.KindOf(p) == find.Canvas {
-		use(find.Content{Text: search.CanvasText(text)})
+	if search.KindOf(p) == ranking.Canvas {
+		use(ranking.Content{Text: search.CanvasText(text)})
 		return nil
 	}
-	text = text[:min(len(text), find.MaxBody)]
+	text = text[:min(len(text), ranking.MaxBody)]
 	var facts index.Facts
 	if file.Settled() && file.Stamp == stamp {
 		facts = file.Facts()
@@ -292,7 +292,7 @@ func (f *finding) read(p string, use func(find.Content)) error {
 	c := contentOf(text, facts)
 	facts.EachLink(func(l *markdown.Link) {
 		if l.Path != "" {
-			c.Links = append(c.Links, find.Link{Text: l.Display, Target: l.Path})
+			c.Links = append(c.Links, ranking.Link{Text: l.Display, Target: l.Path})
 		}
 	})
 	use(c)
@@ -300,8 +300,8 @@ func (f *finding) read(p string, use func(find.Content)) error {
 }
 
 // contentOf returns the sections of a note.
-func contentOf(text []byte, facts index.Facts) find.Content {
-	c := find.Content{Text: string(text), Body: markdown.BodyStart(text)}
+func contentOf(text []byte, facts index.Facts) ranking.Content {
+	c := ranking.Content{Text: string(text), Body: markdown.BodyStart(text)}
 	for _, h := range facts.Headings() {
 		if h.At < len(text) {
 			c.Headings = append(c.Headings, h)
@@ -324,7 +324,7 @@ func (f *finding) sectionsToSend(p string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = text[:min(len(text), find.MaxBody)]
+	text = text[:min(len(text), ranking.MaxBody)]
 	return contentOf(text, index.Read(at, text)).Sections(), nil
 }
 
@@ -400,7 +400,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 	}, nil
 }
 
-var fileKinds = map[string]find.Kind{"note": find.Note, "canvas": find.Canvas, "base": find.Base, "attachment": find.Attachment}
+var fileKinds = map[string]ranking.Kind{"note": ranking.Note, "canvas": ranking.Canvas, "base": ranking.Base, "attachment": ranking.Attachment}
 
 // maxGlob is the length of a pattern of paths in bytes.
 const maxGlob = 1 << 10
@@ -460,7 +460,7 @@ func (r foundRow) String() string {
 }
 
 // whole returns the best sections whole, as many as fit into a number of bytes; of the first one at least the beginning.
-func whole(results []find.Result, capacity int, asJSON bool) []foundRow {
+func whole(results []ranking.Result, capacity int, asJSON bool) []foundRow {
 	rows := []foundRow{}
 	for _, r := range results {
 		row := foundRow{Path: r.Path, Heading: r.Heading, Line: r.Line, Score: r.Score, Text: "…"}
@@ -486,7 +486,7 @@ const maxSaid = 8
 
 // tried says which words were found in another spelling only, or where there is no result, what was looked for in vain. Words
 // are letters and digits, in lower case.
-func tried(a find.Answer) string {
+func tried(a ranking.Answer) string {
 	var list []string
 	for _, t := range a.Tried {
 		word, files := excerpt.Quoted(t.Word), ": "+answer.Count(t.Files, "file")

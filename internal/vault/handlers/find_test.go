@@ -140,7 +140,7 @@ func TestTheFormsOfFind(t *testing.T) {
 }
 
 func TestOneCallOfFindAnswersAQuestion(t *testing.T) {
-	archive := require.Value(txtar.ParseFile(filepath.Join("..", "find", "testdata", "english.txtar")))(t)
+	archive := require.Value(txtar.ParseFile(filepath.Join("..", "ranking", "testdata", "english.txtar")))(t)
 	h := embedded.New(t, nil)
 	for _, f := range archive.Files {
 		h.Put(f.Name, string(f.Data))

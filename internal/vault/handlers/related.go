@@ -12,9 +12,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/embeddings"
-	"github.com/vaultwicket/vaultwicket/internal/vault/find"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
 const (
@@ -297,7 +297,7 @@ func (s *scores) words(f *finding) error {
 	}
 	var uses map[int][]word
 	rare := max(leastRare, int(rareShare*float64(s.notes)))
-	err = f.words(func(view *find.View) error {
+	err = f.words(func(view *ranking.View) error {
 		uses = map[int][]word{}
 		return view.EachShared(body.String(), file.Path.String(), func(text string, notes []string) error {
 			steps := int64(1 + len(notes)/bytesOfStep)

@@ -13,11 +13,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
-	"github.com/vaultwicket/vaultwicket/internal/vault/find"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
 // words is the index of words of a vault, which is made at the first question that needs it.
@@ -26,8 +26,8 @@ type words struct {
 	folder  *disk.Folder
 	place   cache.Extra
 	of      *index.Index // that index is of; nil if it is not known what index lacks
-	index   *find.Index
-	view    *find.View // of index, without the files that are excluded by filters
+	index   *ranking.Index
+	view    *ranking.View // of index, without the files that are excluded by filters
 	filters string
 	unsaved int // files that the cache file does not have
 }
@@ -46,18 +46,18 @@ const wordsEnd = ".words"
 // without the excluded ones; filters tells what excluded excludes. The error is that of ask, of the context
 // or the budget of the call. What was read until then serves the next call. Where the saved index is damaged, another one
 // is made, and ask is called again.
-func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool, ask func(*find.View) error) error {
-	current := func() (*find.View, error) { return k.wordsInTurn(from, x, filters, excluded) }
+func (k *Store) Words(from View, x *index.Index, filters string, excluded func(path string) bool, ask func(*ranking.View) error) error {
+	current := func() (*ranking.View, error) { return k.wordsInTurn(from, x, filters, excluded) }
 	if k.Resident {
 		inTurn := current
-		current = func() (*find.View, error) { return untilDone(from.Ctx, inTurn) }
+		current = func() (*ranking.View, error) { return untilDone(from.Ctx, inTurn) }
 	}
 	for again := false; ; again = true {
 		view, err := current()
 		if err == nil {
 			err = ask(view)
 		}
-		if again || !errors.Is(err, find.ErrDamaged) {
+		if again || !errors.Is(err, ranking.ErrDamaged) {
 			return err
 		}
 		k.words.turn.Lock()
@@ -67,7 +67,7 @@ func (k *Store) Words(from View, x *index.Index, filters string, excluded func(p
 	}
 }
 
-func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*find.View, error) {
+func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded func(path string) bool) (*ranking.View, error) {
 	w := &k.words
 	w.turn.Lock()
 	defer w.turn.Unlock()
@@ -108,7 +108,7 @@ func (k *Store) wordsInTurn(from View, x *index.Index, filters string, excluded 
 		w.of, w.view = nil, nil
 		var err error
 		read := 0
-		next, damaged := w.index.Update(func(add func(find.Doc)) { read, err = k.eachDoc(from, x, changed, add) }, gone)
+		next, damaged := w.index.Update(func(add func(ranking.Doc)) { read, err = k.eachDoc(from, x, changed, add) }, gone)
 		if damaged != nil {
 			return nil, cmp.Or(err, damaged)
 		}
@@ -140,7 +140,7 @@ func (w *words) open(from View) {
 		w.folder, w.place = from.Folder, cache.NewExtra(ownerfiles.CacheFolder(from.Env, from.Path), from.source(), wordsEnd)
 	}
 	if w.index == nil {
-		w.index = cmp.Or(w.load(), &find.Index{})
+		w.index = cmp.Or(w.load(), &ranking.Index{})
 	}
 }
 
@@ -160,9 +160,9 @@ func (w *words) save() {
 }
 
 // load returns the index in the cache file, nil if there is none that can be read.
-func (w *words) load() (loaded *find.Index) {
+func (w *words) load() (loaded *ranking.Index) {
 	if file := w.place.Open(); file != nil {
-		loaded, _ = find.Load(file, file.Size(), BuildID()) // it is nil with an error
+		loaded, _ = ranking.Load(file, file.Size(), BuildID()) // it is nil with an error
 	}
 	return loaded
 }
@@ -184,7 +184,7 @@ func StampOf(f *index.File) (stamp uint64) {
 }
 
 // eachDoc reads files and adds them one by one. It returns how many it has added.
-func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find.Doc)) (read int, err error) {
+func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(ranking.Doc)) (read int, err error) {
 	var mu sync.Mutex
 	missing := make(map[string]bool, len(files))
 	for _, p := range files {
@@ -223,7 +223,7 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find
 	// What is no note, and what was made meanwhile.
 	for _, p := range slices.Sorted(maps.Keys(missing)) {
 		var text []byte
-		if place, known := x.Place(p); known && KindOf(p) <= find.Canvas {
+		if place, known := x.Place(p); known && KindOf(p) <= ranking.Canvas {
 			text, _ = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
 		}
 		if take(p, text); err != nil {
@@ -233,26 +233,26 @@ func (k *Store) eachDoc(from View, x *index.Index, files []string, add func(find
 	return read, err
 }
 
-// KindOf returns what the file at a path is for package find.
-func KindOf(p string) find.Kind {
+// KindOf returns what the file at a path is for package ranking.
+func KindOf(p string) ranking.Kind {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".md":
-		return find.Note
+		return ranking.Note
 	case ".canvas":
-		return find.Canvas
+		return ranking.Canvas
 	case ".base":
-		return find.Base
+		return ranking.Base
 	}
-	return find.Attachment
+	return ranking.Attachment
 }
 
-func docOf(f *index.File, text []byte) find.Doc {
-	d := find.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String()), Stamp: StampOf(f)}
+func docOf(f *index.File, text []byte) ranking.Doc {
+	d := ranking.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String()), Stamp: StampOf(f)}
 	switch d.Kind {
-	case find.Canvas:
+	case ranking.Canvas:
 		d.Body = CanvasText(text)
-	case find.Note:
-		text = text[:min(len(text), find.MaxBody)]
+	case ranking.Note:
+		text = text[:min(len(text), ranking.MaxBody)]
 		d.Body = string(text[markdown.BodyStart(text):])
 		facts := f.Facts()
 		for _, h := range facts.Headings() {

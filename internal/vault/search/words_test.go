@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
-	"github.com/vaultwicket/vaultwicket/internal/vault/find"
+	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
@@ -19,13 +19,13 @@ import (
 func asked(t *testing.T, k *Store, from View, word string) string {
 	t.Helper()
 	x := require.Value(k.Index(from))(t)
-	var a find.Answer
-	require.NoError(t, k.Words(from, x, "", func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, func(view *find.View) (err error) {
-		a, err = view.Ask(t.Context(), word, find.Vault{
+	var a ranking.Answer
+	require.NoError(t, k.Words(from, x, "", func(path string) bool { return strings.HasPrefix(path, "Excluded/") }, func(view *ranking.View) (err error) {
+		a, err = view.Ask(t.Context(), word, ranking.Vault{
 			Now:      from.Now(),
 			Modified: func(string) time.Time { return time.Time{} },
-			Read: func(_ string, use func(find.Content)) error {
-				use(find.Content{})
+			Read: func(_ string, use func(ranking.Content)) error {
+				use(ranking.Content{})
 				return nil
 			},
 		}, 10)
@@ -120,7 +120,7 @@ func TestWordsForACallThatEnds(t *testing.T) {
 		ctx, end := context.WithTimeout(t.Context(), after)
 		ending.Ctx = ctx
 		asked := false
-		err := k.Words(ending, x, "", func(string) bool { return false }, func(*find.View) error {
+		err := k.Words(ending, x, "", func(string) bool { return false }, func(*ranking.View) error {
 			asked = true
 			return nil
 		})

@@ -1,10 +1,10 @@
-// Package find ranks the files of a vault by how well they answer a question that is written as people
+// Package ranking orders the files of a vault by how well they answer a question that is written as people
 // write: in other word forms, with typing errors, in several languages, in whole sentences.
 //
 // [Index] is an inverted index of the words of files, [View] the part of it that a caller may see, and
 // [View.Ask] answers a question. The package opens no file: texts are given to it, and those of the best
 // files are asked for.
-package find
+package ranking
 
 import (
 	"cmp"
