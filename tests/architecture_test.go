@@ -2,6 +2,7 @@ package tests
 
 import (
 	"go/ast"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -343,6 +344,21 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 	for folder := range folders {
 		if comments[folder] != 1 {
 			t.Errorf("%s has %d package comments, want 1", folder, comments[folder])
+		}
+	}
+}
+
+// noSubjects are names that do not say what a package is about: a verb, a form, or what any
+// package may be.
+var noSubjects = []string{
+	"command", "commands", "knowledge", "meaning", "moment", "order", "processors", "notes", "names", "clean", "pages", "observe", "document", "quote", "private",
+	"util", "common", "helper", "manager", "service", "core", "types",
+}
+
+func TestPackagesAreNamedByTheirSubjects(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, name := range []string{s.syntax.Name.Name, path.Base(s.folder())} {
+			assert.That(t, !slices.Contains(noSubjects, name), "%s is in package %q, which names no subject", s.name, name)
 		}
 	}
 }
