@@ -79,11 +79,13 @@ func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 	return facts
 }
 
+// notesNarrow is the fact that notes which a call may reach narrow access to themselves.
+var notesNarrow = policy.Because("notes in reach narrow access to themselves")
+
 // narrowed says what notes that narrow access to themselves, which the app does not know, mean for a
 // call: hidden, that one that it names is hidden, and protected, that only the embedded program may
 // carry it out, because it may reach others.
 func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected policy.Reason) {
-	reached := policy.Because("notes in reach narrow access to themselves")
 	if g.backend == Embedded || call.TouchesNoNote() || call.EmbeddedOnly() || call.OwnAnswer() != allowlist.AnswersNothing || g.runner == nil || !g.runner.HasApp() {
 		return false, policy.None
 	}
@@ -100,7 +102,7 @@ func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected pol
 	case len(levels) == 0:
 		return false, policy.None
 	case len(paths) == 0:
-		return false, reached
+		return false, notesNarrow
 	}
 	for _, level := range levels {
 		hidden = hidden || level == access.None
@@ -108,7 +110,7 @@ func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected pol
 	if hidden || !call.Effect().Mutates() {
 		return hidden, policy.None
 	}
-	return false, reached
+	return false, notesNarrow
 }
 
 // Changes reports whether req is a call that would change something, whether it is allowed or not.

@@ -33,34 +33,38 @@ func ClearFacts(at time.Time) Facts {
 }
 
 // Reason says why a fact holds. The zero Reason is that it is not known whether it does, and counts as if it did.
-type Reason struct {
-	none bool
-	text string
-}
+type Reason struct{ why *string } // nil where it is not known, else "" for a fact that does not hold
 
 // None is the Reason of a fact that does not hold.
-var None = Reason{none: true}
+var None = Because("")
 
 // Because returns the Reason of a fact that holds, [None] for "".
-func Because(text string) Reason { return Reason{none: text == "", text: text} }
+func Because(text string) Reason { return Reason{&text} }
 
 // Holds reports whether the fact holds, or may do so.
-func (r Reason) Holds() bool { return !r.none }
+func (r Reason) Holds() bool { return r.why == nil || *r.why != "" }
 
 // or returns the text of the reason, another one where it is not known.
 func (r Reason) or(unknown string) string {
-	if r.text == "" {
+	if r.why == nil {
 		return unknown
 	}
-	return r.text
+	return *r.why
 }
 
-// meet returns the reason of a fact that holds if one of two does.
+// meet returns the reason of a fact that holds if one of two does: one that is known, if there is one.
 func (r Reason) meet(s Reason) Reason {
-	if r.none || !s.none && s.text != "" && (r.text == "" || s.text < r.text) {
+	switch {
+	case !r.Holds(), r.why == nil && s.Holds():
 		return s
+	case s.why == nil || !s.Holds():
+		return r
 	}
-	return r
+	return Because(min(*r.why, *s.why))
+}
+
+func (r Reason) equal(s Reason) bool {
+	return (r.why == nil) == (s.why == nil) && r.or("") == s.or("")
 }
 
 // Flowing are flow rules that are about a call. The zero Flowing is that they are not known, and counts as every rule
@@ -134,7 +138,7 @@ func reason(name, field string, of func(*Facts) *Reason) factRow {
 	return factRow{
 		name: name, field: field, meets: "true, if it is for one or is not known",
 		join: func(to *Facts, f, g Facts) { *of(to) = of(&f).meet(*of(&g)) },
-		same: func(f, g Facts) bool { return *of(&f) == *of(&g) },
+		same: func(f, g Facts) bool { return of(&f).equal(*of(&g)) },
 	}
 }
 

@@ -108,19 +108,21 @@ func (r *Rules) InForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	return r.policyAt(now), facts
 }
 
+var hasIgnoreFile = policy.Because("the vault has an ignore file")
+
 // ignores says whether the vault has an ignore file. What cannot be looked at is one.
 func (r *Rules) ignores(seen Fingerprint) policy.Reason {
-	folder, found := r.folder(), policy.Because("the vault has an ignore file")
+	folder := r.folder()
 	switch {
 	case folder == "", seen.looked && !seen.ignores:
 		return policy.None
 	case seen.looked:
-		return found
+		return hasIgnoreFile
 	}
 	if _, err := os.Lstat(filepath.Join(folder, access.IgnoreFile)); errors.Is(err, fs.ErrNotExist) {
 		return policy.None
 	}
-	return found
+	return hasIgnoreFile
 }
 
 // Fingerprint tells what hides notes of a vault: it is another one when the patterns or the policy
