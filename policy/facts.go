@@ -136,7 +136,7 @@ var factRows = [...]factRow{
 // reason is the row of a fact that holds if it does at one of two places.
 func reason(name, field string, of func(*Facts) *Reason) factRow {
 	return factRow{
-		name: name, field: field, meets: "true, if it is for one or is not known",
+		name: name, field: field, meets: "yes, if either says so or does not know",
 		join: func(to *Facts, f, g Facts) { *of(to) = of(&f).meet(*of(&g)) },
 		same: func(f, g Facts) bool { return of(&f).equal(*of(&g)) },
 	}

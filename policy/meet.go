@@ -35,7 +35,7 @@ var rows = [...]row{
 		same:  func(p, q Policy) bool { return sameNames(p.Disable, q.Disable) },
 	},
 	{
-		name: "enable-only", fields: []string{"EnableOnly"}, bounds: true, meets: "the commands that are in both; who lists none enables all",
+		name: "enable-only", fields: []string{"EnableOnly"}, bounds: true, meets: "the commands in both lists; a source without a list enables all",
 		value: func(p Policy) any { return p.EnableOnly },
 		join:  func(to *Policy, p, q Policy) { to.EnableOnly = enabledInBoth(p.EnableOnly, q.EnableOnly) },
 		same: func(p, q Policy) bool {
@@ -59,7 +59,7 @@ var rows = [...]row{
 	},
 	{
 		name: "shadow", fields: []string{"Shadow", "AnyShadow"}, bounds: true,
-		meets: "a rule is in shadow if both say so; who does not have the setting says so of the rules that they do not state",
+		meets: "a rule is in shadow only if both put it there; a source without the setting agrees for the rules that it does not state itself",
 		value: func(p Policy) any { return p.Shadow },
 		join: func(to *Policy, p, q Policy) {
 			to.AnyShadow = p.AnyShadow && q.AnyShadow
@@ -77,7 +77,7 @@ var rows = [...]row{
 	names("private-tags", "the tags of both", func(p *Policy) *[]string { return &p.Private.Tags }),
 	{
 		name: "exceptions", fields: []string{"Exceptions", "AnyException"}, bounds: true,
-		meets: "an exception counts if both have it; who does not have the setting has every exception to the rules that they do not state",
+		meets: "an exception counts only if both have it; a source without the setting agrees for the rules that it does not state itself",
 		value: func(p Policy) any { return p.Exceptions.Lines() },
 		join: func(to *Policy, p, q Policy) {
 			to.AnyException = p.AnyException && q.AnyException
@@ -136,7 +136,7 @@ var rows = [...]row{
 		same: func(p, q Policy) bool { return p.Until.Equal(q.Until) },
 	},
 	{
-		name: "agent", fields: []string{"Agent", "Closed"}, meets: "the agent of either; nothing is allowed to an agent that is not defined, may not use the vault or has ended, and to two agents together",
+		name: "agent", fields: []string{"Agent", "Closed"}, meets: "the agent of either; nothing is allowed to an agent that is not defined, may not use the vault or has ended, nor to two agents at once",
 		join: func(to *Policy, p, q Policy) {
 			to.Agent, to.Closed = cmp.Or(p.Agent, q.Agent), cmp.Or(p.Closed, q.Closed)
 			if p.Agent != "" && q.Agent != "" && p.Agent != q.Agent {

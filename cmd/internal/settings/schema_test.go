@@ -155,13 +155,13 @@ func settingsPage() string {
 	}
 	b.WriteString("\nThe bounds are those of vaultwicket, not of other programs of the user, such as an editor. Where a folder of a vault, or one around vaults, is served as a vault, `access` is by the paths of that folder and of each of these vaults: `\"Private\" = \"none\"` hides `Notes/Private` also from a server for `Notes/Private` or for the folder that `Notes` is in. A vault is known by its folder `.obsidian`, from the app's list, or from the settings. Whoever may move or copy files can take them to where no rule is; the level of `/` applies everywhere.\n")
 	b.WriteString("\n## How sources meet\n\nFlags, variables, a profile and the file are yours: they are laid over each other, and the highest one that has a setting decides it. Managed settings, vaults and agents only take away: what is in force is what\n" +
-		"all of them allow, and so is what a running server takes from a file that has changed. The order does not matter.\n\n" + golden.Head("setting", "of two values applies"))
+		"all of them allow, and so is what a running server takes from a file that has changed. The order does not matter.\n\n" + golden.Head("setting", "how two values meet"))
 	for _, m := range policy.Meetings() {
 		if !m.Fact {
 			b.WriteString(golden.Row(golden.Code(m.Name), m.Meets))
 		}
 	}
-	b.WriteString("\nWhat a session or a call brings is not a setting, and takes away, too. What is not known counts as what takes most away.\n\n" + golden.Head("of a call", "of two values applies"))
+	b.WriteString("\nFacts about a session or a call are not settings, and they too only take rights away. A fact that is not known counts as the strictest one.\n\n" + golden.Head("of a call", "how two values meet"))
 	for _, m := range policy.Meetings() {
 		if m.Fact {
 			b.WriteString(golden.Row(m.Name, m.Meets))
