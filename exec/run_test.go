@@ -181,7 +181,7 @@ func TestProbeIsAskedAgain(t *testing.T) {
 // name of the old one.
 func writeProgram(t testing.TB, path, text string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o755))
+	programs.Write(t, path+".new", []byte(text))
 	require.NoError(t, os.Rename(path+".new", path))
 }
 

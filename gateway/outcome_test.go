@@ -18,6 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
@@ -118,19 +119,19 @@ func newStage(t *testing.T, own, client string) *stage {
 	t.Helper()
 	s := &stage{t: t, vault: filepath.Join(t.TempDir(), "Work")}
 	folder := t.TempDir()
-	s.write(filepath.Join(s.vault, "A.md"), 0o600, noteBefore)
+	s.write(filepath.Join(s.vault, "A.md"), noteBefore)
 	for name, text := range map[string]string{"planned": notePlan, "twice": noteTwice, "cut": noteCut} {
-		s.write(filepath.Join(folder, name), 0o600, text)
+		s.write(filepath.Join(folder, name), text)
 	}
 	looked := filepath.Join(folder, "looked")
-	s.write(filepath.Join(folder, "obsidian"), 0o700, fmt.Sprintf(`#!/bin/sh
+	programs.Write(t, filepath.Join(folder, "obsidian"), fmt.Appendf(nil, `#!/bin/sh
 case "$*" in *version) echo '1.12.7 (installer 1.12.7)'; exit;; esac
 become() { cp '%[1]s'/$1 '%[2]s/.A.new' && mv '%[2]s/.A.new' '%[2]s/A.md'; }
 say() { echo 'Appended to: A.md'; }
 later() { (exec >/dev/null 2>&1 </dev/null; until test -e '%[3]s'; do sleep 0.02; done; "$@") & }
 %[4]s
 `, folder, s.vault, looked, client))
-	s.write(filepath.Join(folder, "own"), 0o700, fmt.Sprintf(`#!/bin/sh
+	programs.Write(t, filepath.Join(folder, "own"), fmt.Appendf(nil, `#!/bin/sh
 # the first process begins the change, the next one looks at it
 test -e '%[2]s.begun' || { : >'%[2]s.begun'; exec '%[1]s' "$@"; }
 '%[1]s' "$@"; status=$?
@@ -150,10 +151,10 @@ test -e '%[2]s.begun' || { : >'%[2]s.begun'; exec '%[1]s' "$@"; }
 	return s
 }
 
-func (s *stage) write(name string, mode os.FileMode, text string) {
+func (s *stage) write(name, text string) {
 	s.t.Helper()
 	require.NoError(s.t, os.MkdirAll(filepath.Dir(name), 0o700))
-	require.NoError(s.t, os.WriteFile(name, []byte(text), mode))
+	require.NoError(s.t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func (s *stage) note() string {

@@ -21,6 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/talk"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -76,7 +77,7 @@ case "$*" in
 *) printf 'path\ta.md\n' ;;
 esac
 `, b.called)
-	require.NoError(t, os.WriteFile(app, []byte(script), 0o755))
+	programs.Write(t, app, []byte(script))
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	b.state = ownerfiles.StateFolder(getenv, "")
 	b.approvals = consent.OpenStore(consent.Folder(b.state), nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -143,9 +144,8 @@ func newLeakyVault(t *testing.T, backend gateway.Backend, says string) (h *hidde
 	t.Helper()
 	folder = t.TempDir()
 	client := filepath.Join(folder, "obsidian")
-	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
+	programs.Write(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
 	rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
-	require.NoError(t, os.Chmod(client, 0o755))
 	return newHiddenVault(t, func(c *gateway.Config) {
 		c.Backend = backend
 		c.Runner.Close()

@@ -16,6 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/folding"
 	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 	"github.com/vaultwicket/vaultwicket/tiers"
@@ -105,8 +106,7 @@ func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
 			}
 			folder := t.TempDir()
 			client := filepath.Join(folder, "obsidian")
-			rig.WriteFile(t, client, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+folder+"/called'\necho zqx secret\n"))
-			require.NoError(t, os.Chmod(client, 0o755))
+			programs.Write(t, client, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+folder+"/called'\necho zqx secret\n"))
 			s := newSpellings(t, backend, client, map[string]access.Level{"/": access.Delete, "My private": access.None}, map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
 			private := folding.Short(t, s.dir, "My private")
 			secret := folding.Short(t, filepath.Join(s.dir, "My private"), "Secret note.md")

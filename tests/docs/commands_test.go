@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -31,7 +32,7 @@ func TestEveryCommandOfTheGuidesRuns(t *testing.T) {
 			}
 			// The pages ask date for today, and so does the program: midnight must not be between.
 			bin := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"), 0o755))
+			programs.Write(t, filepath.Join(bin, "date"), []byte("#!/bin/sh\necho 2026-11-21\n"))
 			if err := os.Symlink(rig.Binary, filepath.Join(folder, "vaultwicket")); err != nil { // the README has it in the current folder
 				t.Fatal(err)
 			}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -196,8 +197,7 @@ func TestVerifyFindsAnotherLog(t *testing.T) {
 			if by == "command" {
 				script := filepath.Join(r.Home, "sign")
 				self := require.Value(os.Executable())(t)
-				rig.WriteFile(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
-				require.NoError(t, os.Chmod(script, 0o700))
+				programs.Write(t, script, fmt.Appendf(nil, "#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asSigner, self))
 				flags = append(flags, "--checkpoints="+script)
 			}
 			for range 2 {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/rig"
 )
@@ -83,7 +84,7 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 func script(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "program")
-	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o700))
+	programs.Write(t, name, []byte("#!/bin/sh\n"+text))
 	return name
 }
 

@@ -26,7 +26,7 @@ func Program(t testing.TB, original, folder, name string) string {
 		return path
 	}
 	content := require.Value(os.ReadFile(original))(t)
-	require.NoError(t, os.WriteFile(path, content, 0o755))
+	Write(t, path, content)
 	return path
 }
 

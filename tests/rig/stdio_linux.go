@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -25,7 +26,7 @@ func HangingClient(t *testing.T) (client, pidFile string) {
 	folder := t.TempDir()
 	client, pidFile = filepath.Join(folder, "obsidian"), filepath.Join(folder, "pid")
 	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = version ]; then echo '1.12.7 (installer 1.12.7)'; exit; fi\necho $$ >'%s'\nexec sleep 600\n", pidFile)
-	require.NoError(t, os.WriteFile(client, []byte(script), 0o755))
+	programs.Write(t, client, []byte(script))
 	return client, pidFile
 }
 

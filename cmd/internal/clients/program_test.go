@@ -4,20 +4,19 @@ package clients_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/clients"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/require"
+	"github.com/vaultwicket/vaultwicket/tests/programs"
 )
 
 func script(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "client")
-	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o755))
+	programs.Write(t, name, []byte("#!/bin/sh\n"+text))
 	return name
 }
 
