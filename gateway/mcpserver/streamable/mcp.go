@@ -67,7 +67,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner, own
 		d.sessions.listen(x, cancel)
 		d.bearer.endWithToken(ctx, r, by, cancel)
 		httpguard.EndReadLimit(w)
-		changes := own.OpenStream()
+		changes := own.OpenStream(x.Session)
 		defer changes.Close()
 		answer := &response{w: w}
 		answer.stream() // no one else has it yet

@@ -63,7 +63,7 @@ func TestNotificationsThatBelongToNoRequest(t *testing.T) {
 			}
 			return nil
 		}
-		stream := s.OpenStream()
+		stream := s.OpenStream(p.Session)
 		s.Announce("notifications/test")
 		stream.SendTo(t.Context(), p, time.Minute)
 		got := strings.Join(sent, "\n")
@@ -76,7 +76,9 @@ func TestNotificationsThatBelongToNoRequest(t *testing.T) {
 // A client that does not read what it is told misses some of it, and holds up no one.
 func TestAStreamThatIsNotRead(t *testing.T) {
 	s := toy(t.Output(), echo)
-	stream := s.OpenStream()
+	session := NewSession()
+	session.introduce(mcp.ProtocolVersion20251125, clientInfo{})
+	stream := s.OpenStream(session)
 	defer stream.Close()
 	for range 2 * maxChanges {
 		s.Announce("notifications/test")

@@ -57,7 +57,7 @@ func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	running, stopRunning := context.WithCancel(ctx)
 	defer stopRunning()
 	c.ctx, c.fail = running, cancel
-	changes := c.server.OpenStream()
+	changes := c.server.OpenStream(c.session)
 	defer changes.Close()
 	defer context.AfterFunc(ctx, c.stop)()
 	go c.readAll(&lineReader{bufio.NewReaderSize(in, lineBuffer), MaxMessage, c.waitForBytes})

@@ -18,18 +18,19 @@ type streams struct {
 // Stream is where a client gets the notifications that belong to no request: of changes, and a sign of life.
 type Stream struct {
 	of      *Server
-	filter  *mcp.SubscriptionFilter // the changes that a subscription is for; nil is all of them
+	session *Session                // whose client it is
+	filter  *mcp.SubscriptionFilter // the changes that a subscription is for; nil is all of them, after the handshake
 	changes chan mcp.JSONRPCNotification
 }
 
 // maxChanges is how many notifications can wait in a stream. A client that does not read them misses the others.
 const maxChanges = 16
 
-// OpenStream opens a stream for a client with a handshake. The caller must close it.
-func (s *Server) OpenStream() *Stream { return s.openStream(nil) }
+// OpenStream opens a stream of the changes after the handshake of a session. The caller must close it.
+func (s *Server) OpenStream(session *Session) *Stream { return s.openStream(session, nil) }
 
-func (s *Server) openStream(filter *mcp.SubscriptionFilter) *Stream {
-	opened := &Stream{of: s, filter: filter, changes: make(chan mcp.JSONRPCNotification, maxChanges)}
+func (s *Server) openStream(session *Session, filter *mcp.SubscriptionFilter) *Stream {
+	opened := &Stream{of: s, session: session, filter: filter, changes: make(chan mcp.JSONRPCNotification, maxChanges)}
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	if s.streams.open == nil {
@@ -65,7 +66,7 @@ func (s *Server) Announce(method string) {
 // isFor reports whether the client of a stream is told of a change.
 func (t *Stream) isFor(method string) bool {
 	if t.filter == nil {
-		return true
+		return t.session.Version() != ""
 	}
 	switch method {
 	case mcp.MethodNotificationToolsListChanged:
@@ -79,7 +80,7 @@ func (t *Stream) isFor(method string) bool {
 }
 
 // SendTo sends what comes to the client until ctx ends or nothing can be sent. Every beat it sends a ping,
-// so that no proxy takes the connection for dead; 0 is for none. Before its handshake a client is sent nothing.
+// so that no proxy takes the connection for dead; 0 is for none.
 func (t *Stream) SendTo(ctx context.Context, p *Peer, beat time.Duration) {
 	var beats <-chan time.Time
 	if beat > 0 {
@@ -91,9 +92,7 @@ func (t *Stream) SendTo(ctx context.Context, p *Peer, beat time.Duration) {
 	for err == nil {
 		select {
 		case change := <-t.changes:
-			if p.Version() != "" {
-				err = p.sendNotification(change)
-			}
+			err = p.sendNotification(change)
 		case <-beats:
 			err = p.sendRequest(p.lastID.Add(1), mcp.MethodPing, nil)
 		case <-ctx.Done():
@@ -119,7 +118,7 @@ func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 		return nil, err
 	}
 	served := s.served(request.Params.Notifications)
-	stream := s.openStream(&served)
+	stream := s.openStream(p.Session, &served)
 	defer stream.Close()
 	send := func(n mcp.JSONRPCNotification) {
 		n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: m.ID}
