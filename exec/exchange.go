@@ -22,14 +22,16 @@ type exchange struct {
 	granted  bool          // that it sends all; under the lock of the worker
 	lost     string        // how the worker ended, if it did before the call
 	done     chan struct{}
-	changing bool // files; under the lock of the worker
+	changing bool // files, so that it is not cancelled any more; under the lock of the worker
+	files    int  // how many it changes
 
 	hearing sync.Mutex // while a frame is taken
 	left    bool       // done is closed: what still comes is dropped; under hearing
 }
 
 // ask has the worker answer one command. It returns at most half a second after ctx has ended; a worker that
-// did not end the call by then is stopped. With unrun set nothing was begun, and another worker may be asked.
+// did not end the call by then is stopped. A call that has begun to change files is waited for, see
+// [workerLimits.commitOf]: it is not cut. With unrun set nothing was begun, and another worker may be asked.
 func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, reply protocol.Reply, unrun bool) {
 	e = w.pool.nothing()
 	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
@@ -60,7 +62,10 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 		e.Started = x.changing
 		w.mu.Unlock()
 	}
-	stopped := !inTime()
+	w.mu.Lock()
+	isMade := x.changing && x.lost == ""
+	w.mu.Unlock()
+	stopped := !inTime() && !isMade
 	switch {
 	case x.lost != "":
 		e.Kind, e.How = process.Lost, x.lost
@@ -197,26 +202,40 @@ func (w *worker) cancelCall(x *exchange) {
 	<-x.done
 }
 
-// finishLimit is how long calls that write may take to end after a call did not end in time.
-const finishLimit = 30 * time.Second
+// How long a call may take to change files: that, and the second one for each of them.
+const (
+	commitLimit   = 30 * time.Second
+	commitPerFile = 20 * time.Millisecond
+)
 
 // leave ends a call that the worker did not end in time, and the worker with it: at once, or
-// after the calls in flight that write.
+// after the calls in flight that write. One that writes itself is given the time for that.
 func (w *worker) leave(x *exchange) {
 	w.mu.Lock()
 	if w.open[x.id] != x {
 		w.mu.Unlock()
 		return
 	}
+	if x.changing {
+		limit := w.pool.limits.commitOf(x.files)
+		w.mu.Unlock()
+		late := time.AfterFunc(limit, func() { w.stop(causeUnfinishedCall) })
+		go func() {
+			<-x.done
+			late.Stop()
+		}()
+		return
+	}
 	w.doomed = true
-	if !w.writes() {
+	files, writes := w.writes()
+	if !writes {
 		w.mu.Unlock()
 		w.stop(causeUnfinishedCall)
 		return
 	}
 	w.mu.Unlock()
 	w.pool.retire(w)
-	time.AfterFunc(finishLimit, func() { w.stop(causeUnfinishedCall) })
+	time.AfterFunc(w.pool.limits.commitOf(files), func() { w.stop(causeUnfinishedCall) })
 	x.hearing.Lock()
 	defer x.hearing.Unlock()
 	x.endWith(causeUnfinishedCall)
@@ -230,12 +249,12 @@ func (x *exchange) endWith(how string) {
 	}
 }
 
-// writes reports whether an open call changes files. It is called under the lock.
-func (w *worker) writes() bool {
+// writes reports whether open calls change files, and how many. It is called under the lock.
+func (w *worker) writes() (files int, writes bool) {
 	for _, x := range w.open {
 		if x.changing {
-			return true
+			files, writes = files+x.files, true
 		}
 	}
-	return false
+	return files, writes
 }

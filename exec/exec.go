@@ -23,6 +23,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
 const (
@@ -82,7 +83,7 @@ func New(c Config) *Runner {
 	}
 	r := &Runner{config: c, queue: make(chan struct{}, 1), large: make(chan struct{}, 1), pool: &pool{
 		keep:   c.MaxKept,
-		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop},
+		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop, commit: commitLimit, perFile: commitPerFile},
 	}}
 	// The environment of each kind of program is computed once, at its first use.
 	app := sync.OnceValue(func() []string {
@@ -176,6 +177,9 @@ type Outcome struct {
 	Closed    string   // tells which notes were hidden by their own texts, "" for none
 	Rows      int      // of a listing of the embedded program; 0 if it has none, or is no listing
 	Failure   *Failure // nil when the call succeeded
+	// Partly are the files of a change that the embedded program could neither complete nor take back, with that Failure; nil for
+	// others.
+	Partly *protocol.Partly
 }
 
 func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/exec/process"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
@@ -23,6 +25,8 @@ type heard struct {
 	tell   func(protocol.Progress)
 	reply  protocol.Reply
 	ended  bool // the reply has arrived
+	// changes is called when the call begins to change files, with how many; nil for nobody to be told.
+	changes func(files int)
 }
 
 // take takes a frame of the answer.
@@ -42,7 +46,11 @@ func (h *heard) take(f protocol.Frame) (err error) {
 		h.ended = err == nil
 		return err
 	case protocol.KindChanging:
-		return nil
+		files, err := protocol.ParseChanging(f)
+		if h.changes != nil {
+			h.changes(files)
+		}
+		return err
 	}
 	return protocol.Malformedf("sent a frame of kind %d", f.Kind)
 }
@@ -57,7 +65,9 @@ func (r *Runner) once(ctx context.Context, c process.Child, folder string, comma
 		e.End(process.NotStarted, fmt.Errorf("send the command: %w", syscall.E2BIG))
 		return e, protocol.Reply{}
 	}
-	said, failed := heard{tell: protocol.ProgressOf(ctx)}, error(nil)
+	ctx, commit, end := uncut(ctx, r.pool.limits)
+	defer end()
+	said, failed := heard{tell: protocol.ProgressOf(ctx), changes: commit}, error(nil)
 	c.Args, c.Stdin = []string{"vault", folder, onceSwitch}, sent
 	c.Hear = func(out io.Reader, kept *process.Stream) {
 		said.stdout = kept
@@ -77,6 +87,33 @@ func (r *Runner) once(ctx context.Context, c process.Child, folder string, comma
 		e.Kind, e.How = process.Lost, fmt.Sprintf("ended with status %d", e.Exit)
 	}
 	return e, said.reply
+}
+
+// uncut returns a context that ends with ctx, but not in the middle of a change: after commit it outlives ctx for the time that
+// the change of so many files may take. end must be called.
+func uncut(ctx context.Context, limits workerLimits) (own context.Context, commit func(files int), end func()) {
+	own, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	var mu sync.Mutex
+	limit := time.Duration(0)
+	unlink := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if limit == 0 {
+			stop(ctx.Err())
+			return
+		}
+		late := time.AfterFunc(limit, func() { stop(ctx.Err()) })
+		context.AfterFunc(own, func() { late.Stop() })
+	})
+	commit = func(files int) {
+		mu.Lock()
+		defer mu.Unlock()
+		limit = limits.commitOf(files)
+	}
+	return own, commit, func() {
+		unlink()
+		stop(nil)
+	}
 }
 
 // onlyRequest returns all that a process for one command is sent.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -253,7 +254,7 @@ func TestEmbeddedProgram(t *testing.T) {
 func TestAProcessThatIsNotTheEmbeddedProgram(t *testing.T) {
 	read := []string{"--facts", "read", "path=a.md"}
 	for do, reason := range map[string]string{
-		"worker of another version": "speaks version 5 of the worker's protocol, not 4", "worker of another folder": "is not the worker that was started",
+		"worker of another version": fmt.Sprintf("speaks version %d of the worker's protocol, not %d", protocol.Version+1, protocol.Version), "worker of another folder": "is not the worker that was started",
 	} {
 		r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: read, Do: do, Out: []byte("text")}}})
 		out, err := r.Run(t.Context(), reads("a.md"), p)

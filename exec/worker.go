@@ -211,10 +211,11 @@ func (w *worker) take(f protocol.Frame) error {
 		}
 		return nil
 	case protocol.KindChanging:
+		files, err := protocol.ParseChanging(f)
 		w.mu.Lock()
-		x.changing = true
+		x.changing, x.files = true, files
 		w.mu.Unlock()
-		return nil
+		return err
 	case protocol.KindReply:
 		return w.takeReply(x, f)
 	}
@@ -232,7 +233,8 @@ func (w *worker) takeReply(x *exchange, f protocol.Frame) error {
 	}
 	w.mu.Lock()
 	delete(w.open, f.ID)
-	last := w.doomed && !w.writes()
+	_, writes := w.writes()
+	last := w.doomed && !writes
 	w.mu.Unlock()
 	if last {
 		defer w.stop(causeUnfinishedCall)

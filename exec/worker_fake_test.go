@@ -144,10 +144,10 @@ func (f *fakeWorker) answer(id uint32, q protocol.Request) {
 		f.say(id, "half")
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 	case "changing.md": // hangs in a change
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: id}))
+		f.send(protocol.AppendChanging(nil, id, 1))
 		f.say(id, "half")
 	case "finishes.md": // changes files until it may end
-		f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: id}))
+		f.send(protocol.AppendChanging(nil, id, 1))
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
 		go func() {
 			for {

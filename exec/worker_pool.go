@@ -24,6 +24,13 @@ const (
 type workerLimits struct {
 	idle, checkHealth time.Duration
 	full, stopAbove   int64
+	commit, perFile   time.Duration // see [workerLimits.commitOf]
+}
+
+// commitOf is how long a call may take to change so many files. It is far more than disks need: a program that takes
+// longer hangs.
+func (l workerLimits) commitOf(files int) time.Duration {
+	return l.commit + time.Duration(files)*l.perFile
 }
 
 // pool has at most one worker a vault that takes new calls, and retired ones until they end.

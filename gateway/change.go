@@ -35,7 +35,10 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
 		if err != nil {
-			return g.pollOutcome(ctx, r, r.program, id, out, err)
+			return g.settledOutcome(ctx, r, id, out, err)
+		}
+		if out.Partly != nil {
+			out.Change = id
 		}
 		return out, nil
 	}
@@ -84,7 +87,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 
 // changeState is the state of a change afterwards, as the embedded program reports it.
 type changeState struct {
-	State  string `json:"state"` // applied, untouched or otherwise
+	State  string `json:"state"` // one of those below
 	Before string `json:"before"`
 	After  string `json:"after"`
 	// Notices say how a change that was made differs from the planned one.
@@ -92,12 +95,16 @@ type changeState struct {
 	// Added and Removed are those of [Change].
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
+	// Made and Unmade are the notes of a change that is made in part.
+	Made   []string `json:"made"`
+	Unmade []string `json:"unmade"`
 }
 
 const (
 	stateApplied   = "applied"
 	stateUntouched = "untouched"
 	stateOtherwise = "otherwise"
+	statePartly    = "partly"
 )
 
 // note adds the state of a change to an outcome.
@@ -167,16 +174,57 @@ const (
 	pollEvery = 100 * time.Millisecond
 )
 
-// pollOutcome finds out whether a change was made whose call was aborted. The change is never
-// made again. While the program may still be making it, the outcome stays unknown.
+// mayHaveActed reports whether a program was stopped, or died, that may have changed something.
+func mayHaveActed(broken error) bool {
+	stopped, isStopped := errors.AsType[*exec.Stopped](broken)
+	away, isAway := errors.AsType[*exec.Unavailable](broken)
+	return isStopped && stopped.Code() == exec.CodeOutcomeUnknown || isAway && away.Code() == exec.CodeCrashed
+}
+
+// settleFor is how long a change of the embedded program is waited for that was broken off: for the end of its process, and
+// until what it left is completed or taken back.
+const settleFor = time.Minute
+
+// settledOutcome has the embedded program settle its change that was broken off, and says what became of it: it is made, or nothing
+// of it is, or where other programs have changed notes meanwhile it is made in part.
+func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
+	if !mayHaveActed(broken) {
+		return out, broken
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	defer cancel()
+	for {
+		s, err := g.readChangeState(ctx, r, r.program, id)
+		cause, isAnswer := errors.AsType[*exec.Failure](err)
+		switch {
+		case err == nil && s.State == stateApplied:
+			s.note(&out, id)
+			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
+			return out, nil
+		case err == nil && s.State == statePartly:
+			out.Change, out.Partly = id, &protocol.Partly{Made: s.Made, Unmade: s.Unmade}
+			return out, failure.New(failure.CodePartlyApplied, "undo id="+id+" takes back what was made",
+				"the call was broken off (%v), and other programs changed notes at the same time: %d of its notes are changed and %d are not", broken, len(s.Made), len(s.Unmade))
+		case err == nil, isAnswer && cause.Code() == failure.CodeNotFound: // it did not even begin
+			return out, failure.New(failure.CodeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
+		case isAnswer:
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, broken
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// pollOutcome finds out whether the app has made a change whose call was aborted. The change is never
+// made again. While the app may still be making it, the outcome stays unknown.
 //
 // A note that is neither old nor as planned is read once: the journal then records it as the
 // result of the change.
 func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
-	var stopped *exec.Stopped
-	var away *exec.Unavailable
-	mayHaveActed := errors.As(broken, &stopped) && stopped.Code() == exec.CodeOutcomeUnknown || errors.As(broken, &away) && away.Code() == exec.CodeCrashed
-	if !mayHaveActed {
+	if !mayHaveActed(broken) {
 		return out, broken
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollFor)
@@ -186,10 +234,6 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 		s, err := g.readChangeState(ctx, r, own, id)
 		switch {
 		case err != nil:
-			var cause *exec.Failure
-			if own == r.program && errors.As(err, &cause) && cause.Code() == failure.CodeNotFound {
-				return out, broken // it did not even begin
-			}
 		case s.State == stateApplied:
 			s.note(&out, id)
 			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
@@ -197,8 +241,6 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 		case s.State == stateOtherwise:
 			s.note(&out, id)
 			return out, unexpectedState(id, "the call was broken off (%v)", broken)
-		case own == r.program:
-			return out, failure.New(failure.CodeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
 		default:
 			last = s
 		}

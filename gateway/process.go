@@ -382,6 +382,10 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	case result.Path == "":
 		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
 	}
+	if out.Partly != nil && result.Error != nil {
+		result.Error.Made = failure.Sentences(slices.Clone(out.Partly.Made))
+		result.Error.NotMade = failure.Sentences(slices.Clone(out.Partly.Unmade))
+	}
 	return result
 }
 

@@ -402,7 +402,7 @@ func TestAnAgentListsItsOwnChanges(t *testing.T) {
 		e := journal.Entry{ID: id, Time: time.Now(), Session: "s", Caller: caller, Command: "append", Backend: "embedded", Batch: batch, Undoes: undoes,
 			Steps: []journal.Step{{Path: path, After: journal.Image{Exists: true, Hash: strings.Repeat("0", 64)}}}}
 		require.NoError(t, kept.Begin(e, nil))
-		require.NoError(t, kept.End(id, journal.Done, nil, ""))
+		require.NoError(t, kept.End(id, journal.Outcome{State: journal.Done}))
 		return id
 	}
 	first := begin("me", "a.md", "", "")

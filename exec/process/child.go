@@ -145,10 +145,12 @@ func (h hearer) ReadFrom(out io.Reader) (int64, error) {
 	return h.Total, nil
 }
 
-// StopCause returns why ctx has ended: [ErrFlood], or the error of ctx. Other causes are ignored.
+// StopCause returns why ctx has ended: [ErrFlood], the end of its time, or the error of ctx. Other causes are ignored.
 func StopCause(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), ErrFlood) {
-		return ErrFlood
+	for _, cause := range []error{ErrFlood, context.DeadlineExceeded} {
+		if errors.Is(context.Cause(ctx), cause) {
+			return cause
+		}
 	}
 	return ctx.Err()
 }

@@ -19,6 +19,7 @@ const (
 	CodeAlreadyExists = "already_exists"
 	CodeNotFound      = "not_found"
 	CodeNotApplied    = "not_applied"
+	CodePartlyApplied = "partly_applied"
 	CodeCLIError      = "cli_error"
 	CodeCancelled     = "cancelled"
 	CodeTimeout       = "timeout"
@@ -65,6 +66,10 @@ type Error struct {
 	Hint    string `json:"hint,omitempty"`
 	// Rule is the rule of the policy that denied the call, "" for another failure.
 	Rule string `json:"rule,omitempty"`
+	// Made and NotMade are the notes of a change that was made in part: those that it changed, and the others. Of very
+	// many each has the first.
+	Made    []string `json:"made,omitempty"`
+	NotMade []string `json:"notMade,omitempty"`
 }
 
 // Error returns the message.
@@ -160,7 +165,7 @@ var codes = []Code{
 
 	{"not_found", Answered}, {"already_exists", Answered}, {"ambiguous", Answered},
 	{"conflict", Answered}, {"not_configured", Answered}, {"empty_output", Answered},
-	{"not_applied", Answered}, {"cli_error", Answered},
+	{"not_applied", Answered}, {"cli_error", Answered}, {"partly_applied", Answered},
 
 	{"timeout", Halted}, {"cancelled", Halted}, {"outcome_unknown", Halted}, {"output_limit", Halted},
 

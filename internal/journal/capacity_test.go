@@ -22,14 +22,14 @@ import (
 func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 	j := newJournal(t, Limits{})
 	wiped := begun(t, j, "a.md", prose(20_000), "x")
-	require.NoError(t, j.End(wiped.ID, Done, nil, ""))
+	require.NoError(t, j.End(wiped.ID, Outcome{State: Done}))
 	text, whole, count := []byte("x"), random(16<<20), long.Count(8, 16)
 	var ids []Entry
 	for i := range count {
 		next := append(bytes.Clone(text), whole[i<<20:(i+1)<<20]...)
 		e := begun(t, j, "a.md", string(text), string(next))
 		require.NoError(t, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
-		require.NoError(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 		ids, text = append(ids, e), next
 	}
 	reader := again(j)
@@ -65,7 +65,7 @@ func fill(t *testing.T, j *Journal, caller string, size int) (kept []Entry, refu
 		if err := j.Begin(e, content); err != nil {
 			return kept, err
 		}
-		require.NoError(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 		kept = append(kept, e)
 	}
 	t.Fatal("nothing was refused")
@@ -140,7 +140,7 @@ func TestWhatIsPutCounts(t *testing.T) {
 		text := random(10_000 + i)
 		err = j.Put("a", "b.md", ImageOf(text), bytes.NewReader(text))
 		require.That(t, err == nil || errors.As(err, &full), "%v", err)
-		require.NoError(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 		j = again(j)
 	}
 	t.Error("nothing was refused")
@@ -246,7 +246,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 		before := text[:20*(i+1)]
 		total += int64(len(before))
 		e := begun(t, j, "daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
-		require.NoError(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 	}
 	use := diskUse(t, j.folder.dir)
 	t.Logf("%d bytes of notes take %d on the disk", total, use)

@@ -22,7 +22,7 @@ func sample(t *testing.T, j *Journal) []Entry {
 	for i := range 10 {
 		next := text + fmt.Sprintf("line %d\n", i)
 		e := begun(t, j, fmt.Sprintf("%d.md", i%2), text, next)
-		require.NoError(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 		text = next
 	}
 	return entries(t, j)
@@ -188,7 +188,7 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 			first = e.ID
 		}
 	}
-	require.NoError(t, j.End(first, Done, nil, ""))
+	require.NoError(t, j.End(first, Outcome{State: Done}))
 	entries(t, j)
 	// Those that are too old go from the first one on, and that is no damage.
 	require.NoError(t, os.Remove(j.folder.file(segmentName(1))))
@@ -316,7 +316,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		err := j.Begin(e, content)
 		if err == nil {
 			c.texts[e.ID] = text
-			if err = j.End(e.ID, Done, nil, ""); err == nil {
+			if err = j.End(e.ID, Outcome{State: Done}); err == nil {
 				c.states[e.ID] = Done
 			}
 		}

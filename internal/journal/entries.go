@@ -115,6 +115,11 @@ func (j *Journal) each(only string, visit func(Entry) (stop bool)) ([]Damage, er
 				for i, after := range o.after {
 					e.Steps[i].After = after
 				}
+				for i, was := range o.Was {
+					if i >= 0 && i < len(e.Steps) {
+						e.Steps[i].Before = was
+					}
+				}
 			}
 			delete(later, e.ID)
 			if visit(e) {

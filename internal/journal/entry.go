@@ -34,6 +34,10 @@ type Entry struct {
 	// Also are further entries that this one undoes: those of a batch are undone together.
 	Also []string `json:"also,omitempty"`
 	Note string   `json:"note,omitempty"` // a short remark, such as why it failed
+	// Folders are those that the change makes for its files, the highest first, and Emptied those that it
+	// removes if nothing is left in them, the deepest first.
+	Folders []string `json:"folders,omitempty"`
+	Emptied []string `json:"emptied,omitempty"`
 
 	// Steps are the changes in their order, and Count is how many there are.
 	Steps []Step `json:"-"`
@@ -86,6 +90,16 @@ type Step struct {
 	// Modified is when the file was modified before the step, in Unix nanoseconds; 0 if that is
 	// not known. It is text: not every reader of JSON has such numbers.
 	Modified int64 `json:"modified,omitempty,string"`
+	// Sets is what the file or folder gets as its time of modification, in Unix nanoseconds; 0 leaves it as it is.
+	Sets int64 `json:"sets,omitempty,string"`
+	// Mode are the permission bits of the file before the step, 0 if they are not known.
+	Mode uint32 `json:"mode,omitempty"`
+	// Draft is the path of the temporary file that the step uses: with the new text until it is made, with what it
+	// replaces or removes after that; "" if it uses none.
+	Draft string `json:"draft,omitempty"`
+	// Trash is the name in the trash of the vault of the file that the step puts there or takes out of it, "" if it
+	// does neither.
+	Trash string `json:"trash,omitempty"`
 }
 
 // isPureMove reports whether a step leaves the bytes unchanged. They are not kept then.
@@ -158,6 +172,7 @@ const (
 	maxPath    = 4096    // what systems take
 	maxName    = 256     // of sessions, clients, commands, parameters
 	maxParams  = 64
+	maxFolders = 10_000 // that a change makes or removes beside its steps
 	maxAlso    = 1 << 10  // a batch has a hundred operations
 	maxNote    = 1 << 10  // a remark is a sentence
 	maxListing = 64 << 20 // of the steps of an entry, as they are written
@@ -193,6 +208,14 @@ func (e Entry) check() error {
 	if err := checkText("note", e.Note, maxNote); err != nil {
 		return err
 	}
+	if len(e.Folders) > maxFolders || len(e.Emptied) > maxFolders {
+		return &TooLarge{"the number of folders", maxFolders}
+	}
+	for _, folder := range slices.Concat(e.Folders, e.Emptied) {
+		if err := checkText("folder", folder, maxPath); err != nil {
+			return err
+		}
+	}
 	for _, step := range e.Steps {
 		if err := step.check(); err != nil {
 			return err
@@ -215,7 +238,7 @@ func (s Step) check() error {
 	if s.Path == "" {
 		return &Invalid{"path", "", "is empty"}
 	}
-	for _, path := range []string{s.Path, s.From} {
+	for _, path := range []string{s.Path, s.From, s.Draft, s.Trash} {
 		if err := checkText("path", path, maxPath); err != nil {
 			return err
 		}

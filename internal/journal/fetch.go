@@ -249,6 +249,7 @@ func (ix *index) add(record []byte, at, length int64) {
 		id, rest, _ := cutText(record, entryKey)
 		if count, rest, ok := cutInt(rest, `,"count":`); ok {
 			ix.entries[id] = int(count)
+			delete(ix.states, id) // of an entry with this id that was taken back
 			ix.charge(id, rest)
 		}
 	case hasKey(record, outcomeKey):

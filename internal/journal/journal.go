@@ -30,6 +30,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -71,6 +72,7 @@ type Journal struct {
 	cleaned    time.Time // when old segments were last looked for
 	older      int64     // what the segments before the tail take, when last looked at
 	unrecorded unrecorded
+	looked     atomic.Bool // for a change that was broken off
 	seenMu     sync.Mutex
 	seen       map[uint64]*index // of the segments that are read, by number
 }
@@ -199,6 +201,14 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	return unlock, store.Locked(j.folder.file(writerLock), err)
 }
 
+// TryLock is [Journal.Lock] that does not wait. ok is false if another caller has the lock, or it cannot be had.
+func (j *Journal) TryLock() (unlock func(), ok bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	unlock, err := ownerfiles.Lock(ctx, j.folder.file(writerLock), 0)
+	return unlock, err == nil
+}
+
 // Extent is how far the journal has grown; it differs after each entry. It is zero if nothing can
 // be read.
 type Extent struct {
@@ -208,6 +218,12 @@ type Extent struct {
 
 // Extent returns how far the journal has grown.
 func (j *Journal) Extent() Extent {
+	j.mu.Lock()
+	if j.isCurrent() {
+		defer j.mu.Unlock()
+		return Extent{j.tail.number, j.tail.read}
+	}
+	j.mu.Unlock()
 	seen, err := j.folder.list()
 	if err != nil || len(seen.segments) == 0 {
 		return Extent{}

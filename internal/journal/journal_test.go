@@ -72,7 +72,7 @@ func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
 		assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
 	}
 	after := []Image{ImageOf([]byte("something else"))}
-	require.NoError(t, j.End(e.ID, Failed, after, "the client was cut short"))
+	require.NoError(t, j.End(e.ID, Outcome{State: Failed, After: after, Note: "the client was cut short"}))
 	e.State, e.Note, e.Steps[0].After = Failed, "the client was cut short", after[0]
 	got, err := again(j).Entry(e.ID)
 	assert.That(t, err == nil && fmt.Sprint(got) == fmt.Sprint(e), "got %+v, %v, want %+v", got, err, e)
@@ -96,9 +96,9 @@ func TestStatesFollowEachOther(t *testing.T) {
 			j := newJournal(t, Limits{})
 			e := begun(t, j, "a.md", "a", "b")
 			if first != Begun {
-				require.NoError(t, j.End(e.ID, first, nil, ""))
+				require.NoError(t, j.End(e.ID, Outcome{State: first}))
 			}
-			assert.Equal(t, (j.End(e.ID, second, nil, "") == nil), allowed[[2]State{first, second}], "%v after %v", second, first)
+			assert.Equal(t, (j.End(e.ID, Outcome{State: second}) == nil), allowed[[2]State{first, second}], "%v after %v", second, first)
 			entries(t, j)
 		}
 	}
@@ -134,11 +134,11 @@ func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
 	e, content := change("a.md", "a", "b")
 	require.NoError(t, j.Begin(e, content))
 	assert.That(t, j.Begin(e, content) != nil, "an id is taken twice")
-	assert.That(t, j.End(e.ID, Done, make([]Image, 2), "") != nil, "two images for one step")
+	assert.That(t, j.End(e.ID, Outcome{State: Done, After: make([]Image, 2)}) != nil, "two images for one step")
 	var unknown *Unknown
-	err := j.End(NewID(time.Now()), Done, nil, "")
+	err := j.End(NewID(time.Now()), Outcome{State: Done})
 	assert.That(t, errors.As(err, &unknown), "an unknown entry: %v", err)
-	require.NoError(t, j.End(e.ID, Done, nil, strings.Repeat("ü", maxNote)))
+	require.NoError(t, j.End(e.ID, Outcome{State: Done, Note: strings.Repeat("ü", maxNote)}))
 	list := entries(t, j)
 	assert.That(t, len(list) == 1 && len(list[0].Note) <= maxNote, "%d entries", len(list))
 }
@@ -219,7 +219,7 @@ func TestAnEntryOfManySteps(t *testing.T) {
 		e.Steps = append(e.Steps, Step{Path: path, Before: ImageOf(texts[path])})
 	}
 	require.NoError(t, j.Begin(e, textsOf(texts)))
-	require.NoError(t, j.End(e.ID, Done, after, ""))
+	require.NoError(t, j.End(e.ID, Outcome{State: Done, After: after}))
 	got := require.Value(again(j).Entry(e.ID))(t)
 	if len(got.Steps) != count || got.Steps[count-1].Path != e.Steps[count-1].Path || got.Steps[count/2].After != after[count/2] {
 		t.Errorf("%d steps, the last is %+v", len(got.Steps), got.Steps[count-1])
@@ -243,7 +243,7 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 		}
 		require.NoError(t, j.Begin(e, textsOf(texts)))
 		if state != Begun {
-			require.NoError(t, j.End(e.ID, state, nil, ""))
+			require.NoError(t, j.End(e.ID, Outcome{State: state}))
 		}
 	}
 	image := func(text string) Image { return ImageOf([]byte(text)) }
@@ -313,7 +313,7 @@ func TestOldEntriesGoFirst(t *testing.T) {
 		e, content := change("a.md", string(random(10_000+i)), "")
 		e.ID = NewID(moment)
 		require.NoError(t, j.Begin(e, content))
-		require.NoError(t, j.End(e.ID, Done, nil, ""))
+		require.NoError(t, j.End(e.ID, Outcome{State: Done}))
 		ids = append(ids, e.ID)
 	}
 	list := entries(t, j)

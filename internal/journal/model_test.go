@@ -101,7 +101,7 @@ func (m *model) end(t *rapid.T) {
 	e := &m.entries[max(0, len(m.entries)-1-rapid.IntRange(0, 5).Draw(t, "back"))]
 	state := State(rapid.IntRange(0, 3).Draw(t, "state"))
 	note := rapid.StringN(0, 20, 40).Draw(t, "note")
-	err := m.draw(t).End(e.ID, state, nil, note)
+	err := m.draw(t).End(e.ID, Outcome{State: state, Note: note})
 	if _, gone := err.(*Unknown); gone {
 		return
 	}
@@ -151,7 +151,7 @@ func FuzzRecord(f *testing.F) {
 	require.NoError(f, j.Begin(e, content))
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 101)), "other")
 	require.NoError(f, j.Begin(e, content))
-	require.NoError(f, j.End(e.ID, Done, nil, "note"))
+	require.NoError(f, j.End(e.ID, Outcome{State: Done, Note: "note"}))
 	data := require.Value(os.ReadFile(j.folder.file(segmentName(1))))(f)
 	f.Add(data)
 	for line := range bytes.Lines(data) {

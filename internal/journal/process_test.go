@@ -47,7 +47,7 @@ func child(dir string) {
 			return
 		}
 		say("begun %s", e.ID)
-		if err := j.End(e.ID, Done, nil, ""); err != nil {
+		if err := j.End(e.ID, Outcome{State: Done}); err != nil {
 			say("error %v", err)
 			return
 		}
@@ -154,26 +154,42 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	entries(t, j)
 }
 
-// A writer that ended is not told of, and one that was killed is, since when it
-// was, until a process has looked at it.
-func TestInterrupted(t *testing.T) {
-	j := openAt(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
+// A change that was broken off is told of until it is settled, also where the mark of it was lost in a crash of the
+// system, or cut off.
+func TestBrokenOff(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "journal")
+	vault := t.TempDir()
+	open := func() *Journal { return openAt(folder, vault, Limits{}) }
+	j := open()
 	unlock := require.Value(j.Lock(context.Background()))(t)
 	defer unlock()
-	expect := func(when string, want bool) {
+	expect := func(when string, j *Journal, want string) {
 		t.Helper()
-		since, killed := j.Interrupted()
-		assert.That(t, killed == want && killed != since.IsZero() && (!killed || time.Since(since) <= time.Hour), "%s: %v since %v", when, killed, since)
+		broken, err := j.BrokenOff()
+		require.NoError(t, err)
+		id := ""
+		if broken != nil {
+			id = broken.ID
+		}
+		assert.Equal(t, id, want, "%s", when)
 	}
-	expect("before anything was written", false)
-	written := j.Writing()
-	expect("while something is written", true)
-	written()
-	expect("behind it", false)
-	_ = j.Writing() // and killed
-	written = j.Writing()
-	written()
-	expect("behind the next writer", true)
-	j.Swept()
-	expect("when that was looked after", false)
+	expect("before anything was written", j, "")
+	e := Entry{ID: NewID(time.Now()), Time: time.Now(), Steps: []Step{{Path: "a.md", After: ImageOf([]byte("x"))}}}
+	require.NoError(t, j.MarkUnfinished(e.ID))
+	expect("before it is begun", j, "")
+	require.NoError(t, j.Begin(e, nil))
+	assert.That(t, j.HasUnfinished(), "no mark")
+	expect("while it is made", j, e.ID)
+	expect("in another process", open(), e.ID)
+	require.NoError(t, j.MarkTakingBack(e.ID))
+	broken := require.Value(j.BrokenOff())(t)
+	assert.That(t, broken.ID == e.ID && broken.TakingBack, "taken back: %+v", broken)
+	require.NoError(t, os.WriteFile(j.folder.file(unfinishedFile), []byte(e.ID[:7]), 0o600))
+	expect("with half a mark", j, e.ID)
+	j.MarkFinished()
+	expect("without a mark", j, "")
+	expect("without a mark, in a new process", open(), e.ID)
+	require.NoError(t, j.End(e.ID, Outcome{State: Done}))
+	expect("behind its end", open(), "")
+	assert.That(t, !j.HasUnfinished(), "a mark is left")
 }

@@ -52,6 +52,8 @@ type outcomeRecord struct {
 	Count int             `json:"count"`
 	Note  string          `json:"note,omitempty"`
 	By    string          `json:"by,omitempty"`
+	// Was are the images before the steps with these numbers, where another program had changed the file by then.
+	Was map[int]Image `json:"was,omitempty"`
 	After json.RawMessage `json:"list,omitempty"`
 }
 
@@ -92,6 +94,9 @@ func (b *batch) list(key, id string, count int, item func(i int) any) (whole jso
 func listRecord(key, id string, first int, list []byte) []byte {
 	return fmt.Appendf(nil, `%s%s","first":%d,"list":%s}`, key, id, first, list)
 }
+
+// maxWas bounds the images in an outcome, whose record is one line.
+const maxWas = 1000
 
 // outcome is how an entry ended, as it is read.
 type outcome struct {

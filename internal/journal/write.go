@@ -1,17 +1,23 @@
 package journal
 
 import (
+	"errors"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // Begin keeps an entry, and what its steps are going to change. When it returns
 // nil, a crash loses nothing of it; after an error nothing was kept, and nothing
 // may be changed. content may be nil if no step has bytes to be kept.
+//
+// The id may be that of an entry that was taken back as a whole, for a call that is carried out once more.
 //
 // Its errors are those of content and *[Unusable], *[Busy], *[TooLarge],
 // *[Changed] and *[Invalid].
@@ -20,7 +26,7 @@ func (j *Journal) Begin(e Entry, content Content) error {
 		return err
 	}
 	return j.write(false, func(b *batch) error {
-		if _, known := b.tail.entries[e.ID]; known {
+		if _, known := b.tail.entries[e.ID]; known && b.tail.states[e.ID] != Undone {
 			return &Invalid{"id", e.ID, "is taken"}
 		}
 		b.bounded, b.payer = true, payerOf(e.Caller)
@@ -53,11 +59,21 @@ func (j *Journal) Begin(e Entry, content Content) error {
 // aroundEntry is about the length of the record of an entry without its steps.
 const aroundEntry = 400
 
-// End keeps how an entry ended: Done or Failed, or Undone if that is not known
-// entry took it back. after is what was found afterwards, one image for each
-// step, or nil if it is what was expected. A note that is too long is cut.
-func (j *Journal) End(id string, state State, after []Image, note string) error {
-	note = strings.ToValidUTF8(note, "\uFFFD")
+// Outcome is how an entry ended.
+type Outcome struct {
+	// State is Done or Failed, or Undone if it is not known which entry took it back.
+	State State
+	// After is what was found afterwards, one image for each step, nil if it is what was expected.
+	After []Image
+	// Was are the images before steps, by their numbers, where that is not what the entry says: another program had
+	// changed the file right before the step, and the change was made to that. At most a thousand.
+	Was  map[int]Image
+	Note string // a remark; one that is too long is cut
+}
+
+// End keeps how an entry ended.
+func (j *Journal) End(id string, o Outcome) error {
+	note := strings.ToValidUTF8(o.Note, "\uFFFD")
 	if len(note) > maxNote {
 		cut := maxNote - len("…")
 		for !utf8.RuneStart(note[cut]) {
@@ -65,7 +81,15 @@ func (j *Journal) End(id string, state State, after []Image, note string) error 
 		}
 		note = note[:cut] + "…"
 	}
-	return j.end(outcomeRecord{ID: id, State: state.String(), Note: note}, state, after)
+	if len(o.Was) > maxWas {
+		return &TooLarge{"the number of files that were changed meanwhile", maxWas}
+	}
+	for _, image := range o.Was {
+		if err := image.check(); err != nil {
+			return err
+		}
+	}
+	return j.end(outcomeRecord{ID: id, State: o.State.String(), Note: note, Was: o.Was}, o.State, o.After)
 }
 
 // MarkUndone keeps that an entry was taken back by another one.
@@ -169,31 +193,114 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 	})
 }
 
-// writingFile is in the folder of a vault while notes of it are written. One that
-// is there before belongs to a writer that was killed.
-const writingFile = "writing"
+// unfinishedFile is in the folder of a vault while a change is made, with the id of its entry. One that is there
+// without a process that has [Journal.Lock] belongs to a change that was broken off.
+const unfinishedFile = "unfinished"
 
-// Writing notes that notes are about to be written, and returns the function that
-// notes the end of it. The caller has [Journal.Lock]. It is a help for
-// [Journal.Interrupted] and not needed to undo anything, so an error is none.
-func (j *Journal) Writing() (written func()) {
-	file, err := j.sys.Create(j.folder.file(writingFile))
+// MarkUnfinished notes that the change with an id is about to be made. The caller has [Journal.Lock], and calls
+// [Journal.MarkFinished] once its outcome is kept.
+func (j *Journal) MarkUnfinished(id string) error {
+	name := j.folder.file(unfinishedFile)
+	file, err := j.sys.Create(name)
 	if err != nil {
-		return func() {} // a killed writer's stays as it is
+		return unusable(name, err)
 	}
-	_ = file.Close()
-	return j.Swept
+	_, err = file.Write([]byte(id))
+	return unusable(name, errors.Join(err, file.Close()))
 }
 
-// Interrupted reports whether a writer was killed between the two, and since when
-// that is known. The caller has [Journal.Lock].
-func (j *Journal) Interrupted() (since time.Time, killed bool) {
-	info, err := os.Lstat(j.folder.file(writingFile))
-	if err != nil {
-		return time.Time{}, false
-	}
-	return info.ModTime(), true
+// MarkTakingBack notes that the change that is marked as unfinished is being taken back. The caller has [Journal.Lock].
+func (j *Journal) MarkTakingBack(id string) error {
+	name := j.folder.file(unfinishedFile)
+	_, err := ownerfiles.Replace(j.sys, name+temporarySuffix, name, []byte(id+takingBack), time.Time{})
+	return unusable(name, err)
 }
 
-// Swept notes that nothing is left of killed writers. The caller has [Journal.Lock].
-func (j *Journal) Swept() { _ = j.sys.Remove(j.folder.file(writingFile)) }
+// takingBack is behind the id of a change that is being taken back.
+const takingBack = " back"
+
+// MarkFinished notes that no change is being made. The caller has [Journal.Lock].
+func (j *Journal) MarkFinished() { _ = j.sys.Remove(j.folder.file(unfinishedFile)) }
+
+// HasUnfinished reports whether a change is being made, or was broken off: nobody else can take [Journal.Lock] in
+// the first case.
+func (j *Journal) HasUnfinished() bool {
+	_, err := os.Lstat(j.folder.file(unfinishedFile))
+	return err == nil
+}
+
+// BrokenOff is a change that was broken off before its outcome was kept.
+type BrokenOff struct {
+	Entry
+	TakingBack bool // it was being taken back, and nobody was told that it is made
+}
+
+// BrokenOff returns the change that was broken off, nil if there is none. The caller has [Journal.Lock]. The first call of a
+// process also looks at the newest entry: after a crash of the system the mark may be lost.
+func (j *Journal) BrokenOff() (*BrokenOff, error) {
+	marked := j.HasUnfinished()
+	first := !j.looked.Swap(true)
+	if !marked && !first {
+		return nil, nil
+	}
+	id, isTakenBack := "", false
+	if marked {
+		text, err := os.ReadFile(j.folder.file(unfinishedFile))
+		if err != nil {
+			return nil, unusable(j.folder.file(unfinishedFile), err)
+		}
+		id, isTakenBack = strings.CutSuffix(string(text), takingBack)
+	}
+	if _, err := ParseID(id); err != nil { // the mark was cut off, or there is none
+		if id, err = j.newestBegun(); err != nil || id == "" {
+			return nil, err
+		}
+	}
+	e, err := j.Entry(id)
+	if _, unknown := errors.AsType[*Unknown](err); unknown {
+		return nil, nil // it was not even begun
+	}
+	if err != nil || e.State != Begun {
+		return nil, err
+	}
+	return &BrokenOff{e, isTakenBack}, nil
+}
+
+// newestBegun returns the id of the newest entry if no outcome of it is kept, else "".
+func (j *Journal) newestBegun() (id string, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.prepare(); err != nil {
+		return "", err
+	}
+	unlock, err := j.folder.lockAppend()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	t, err := j.openTail(j.now())
+	if err != nil {
+		return "", err
+	}
+	ended := maps.Clone(t.states)
+	newest := t.index
+	if len(newest.entries) == 0 { // it was just begun
+		seen, err := j.folder.list()
+		if err != nil || len(seen.segments) == 0 {
+			return "", err
+		}
+		j.seenMu.Lock()
+		defer j.seenMu.Unlock()
+		if newest, err = j.indexOf(seen.segments[len(seen.segments)-1]); err != nil {
+			return "", err
+		}
+		maps.Copy(ended, newest.states)
+	}
+	for known := range newest.entries {
+		id = max(id, known)
+	}
+	if ended[id] != Begun {
+		return "", nil
+	}
+	return id, nil
+}

@@ -23,7 +23,7 @@ const (
 	KindProgress
 	KindReply
 	KindMore
-	KindChanging // the call begins to change files
+	KindChanging // the call begins to change files, and how many: it cannot be cancelled any more
 )
 
 const (
@@ -35,12 +35,13 @@ const (
 	maxHello    = 16 << 10 // a path, which systems bound at 4 to 32 KiB
 	maxReply    = 512 << 10
 	maxProgress = 16
+	maxChanging = 8
 )
 
 // bounds are the longest payloads, by kind. A kind without one is unknown.
 var bounds = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: 1, KindChanging: 1,
+	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: 1, KindChanging: maxChanging,
 }
 
 // headSize is the length of a frame header: payload length, kind and number of the request, big-endian.

@@ -10,6 +10,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -17,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 4
+const Version = 5
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -96,6 +97,7 @@ type Reply struct {
 	Last    bool    // the program ends now
 	Facts   Facts   // of a call that succeeded, if they are wanted
 	Failure Failure // of one that failed
+	Partly  *Partly // of a change that was made in part, nil for others
 	Panic   string  // the bug that the program died by, with its stack; "" for none
 }
 
@@ -124,6 +126,43 @@ type Failure struct {
 	Code   string `json:"code,omitempty"`
 	Hint   string `json:"hint,omitempty"`
 	Reason string `json:"reason,omitempty"` // the first line of the error text, at most [MaxReason] bytes
+}
+
+// Partly are the files of a change that was made in part.
+type Partly struct {
+	Made   []string // paths of files that it changed
+	Unmade []string // paths of files that are as before it, or as another program has made them
+	Left   int      // how many files are in neither list, which are bounded
+}
+
+// maxPartly bounds each list of a [Partly], in bytes.
+const maxPartly = 64 << 10
+
+// bounded returns the lists cut to their bound.
+func (p *Partly) bounded() *Partly {
+	if p == nil {
+		return nil
+	}
+	made, unmade := within(p.Made, maxPartly), within(p.Unmade, maxPartly)
+	left := p.Left + len(p.Made) - len(made) + len(p.Unmade) - len(unmade)
+	return &Partly{made, unmade, left}
+}
+
+// fields passes over all that a Partly has.
+func (p *Partly) fields(f *form) {
+	f.list(&p.Made)
+	f.list(&p.Unmade)
+	f.number(&p.Left)
+}
+
+// within returns the first texts of a list that have so many bytes together.
+func within(all []string, bytes int) []string {
+	for i, text := range all {
+		if bytes -= len(text); bytes < 0 {
+			return all[:i]
+		}
+	}
+	return all
 }
 
 // MaxReason bounds the reason of a Failure, so that a report stays short.
@@ -204,6 +243,12 @@ func (r *Reply) fields(f *form) {
 	f.text(&r.Failure.Hint)
 	f.text(&r.Failure.Reason)
 	f.text(&r.Panic)
+	isPartly := r.Partly != nil
+	f.flag(&isPartly)
+	if isPartly {
+		r.Partly = cmp.Or(r.Partly, &Partly{})
+		r.Partly.fields(f)
+	}
 }
 
 // AppendRequest appends q to b as a frame. ok is false if it is longer than MaxRequest.
@@ -243,7 +288,7 @@ func ParseProgress(f Frame) (p Progress, err error) {
 
 // AppendReply appends r to b as a frame. What is too long of it is cut.
 func AppendReply(b []byte, id uint32, r Reply) []byte {
-	r.Failure = r.Failure.short()
+	r.Failure, r.Partly = r.Failure.short(), r.Partly.bounded()
 	r.Facts.Notice, r.Panic = cut(r.Facts.Notice, maxNotice), cut(r.Panic, maxPanic)
 	b, _ = appendMessage(b, KindReply, id, r.fields) // names of files and hashes fit
 	return b
@@ -253,6 +298,18 @@ func AppendReply(b []byte, id uint32, r Reply) []byte {
 func ParseReply(f Frame) (r Reply, err error) {
 	err = parseMessage(f, r.fields)
 	return r, err
+}
+
+// AppendChanging appends to b the frame that says that a request begins to change files, and how many.
+func AppendChanging(b []byte, id uint32, files int) []byte {
+	b, _ = appendMessage(b, KindChanging, id, func(f *form) { f.number(&files) })
+	return b
+}
+
+// ParseChanging reads a frame of that kind.
+func ParseChanging(f Frame) (files int, err error) {
+	err = parseMessage(f, func(f *form) { f.number(&files) })
+	return files, err
 }
 
 func appendMessage(b []byte, kind Kind, id uint32, fields func(*form)) (out []byte, ok bool) {

@@ -182,7 +182,7 @@ func exchanging(h *embedded.Vault, n int, target string, words []string) (said a
 	at := h.Host()
 	defer at.Close()
 	v := require.Value(at.Open(context.Background(), h.Dir, protocol.Request{}))(h.T)
-	v.Disk.Interpose(func() error {
+	v.Disk.Interpose(func(string) error {
 		if calls++; calls == n {
 			if err := os.Rename(h.File("A/sub"), h.File("A/away")); err != nil {
 				return err

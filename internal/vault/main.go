@@ -62,14 +62,15 @@ import (
 // On Linux the process locks itself into the vault and its own folders: call
 // Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	watchLifeline(env(lifelineVariable))
+	h := call.NewHost(env, system.Confine)
+	watchLifeline(env(lifelineVariable), &h.Commits)
 	debug.SetGCPercent(gcPercentOneShot)
 	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
 		parallel.Keep()
 	}
 	p := Process{Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr, limitMemory: func() { system.LimitMemory(apartMemory) }}
-	return p.Run(context.Background(), call.NewHost(env, system.Confine))
+	return p.Run(context.Background(), h)
 }
 
 // Process is what the program was started with.
@@ -178,6 +179,9 @@ func Perform(h *call.Host, folder string, c resident.Call) (reply protocol.Reply
 	switch {
 	case reply.Status != answer.ExitDone:
 		reply.Failure = said.Failure()
+		if len(said.Made) > 0 {
+			reply.Partly = &protocol.Partly{Made: said.Made, Unmade: said.Unmade}
+		}
 	case facts != nil:
 		reply.Facts = *facts
 	case said.Truncated:
@@ -202,6 +206,7 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		return answer.Explain(err), nil
 	}
 	v.Changes = c.Changes
+	unfinished := change.RecoverBefore(v, q.Want.Facts || q.Write.Allowed)
 	if q.Ask != protocol.AskCommand {
 		said, err := v.Narrowed(q.Args)
 		if q.Ask == protocol.AskMarked {
@@ -223,6 +228,10 @@ func handle(h *call.Host, folder string, c resident.Call) (answer.Reply, *protoc
 		closed = v.ClosedNow(q.Command)
 	}
 	said := Respond(v, q, literal)
+	if unfinished != "" && said.Status == answer.ExitDone {
+		said.Truncated = said.Truncated || said.Notice == ""
+		said.Notice = strings.Join(slices.DeleteFunc([]string{said.Notice, unfinished}, func(text string) bool { return text == "" }), "; ")
+	}
 	if q.Want.Compact {
 		said.Compact()
 	}
@@ -320,9 +329,8 @@ const lifelineVariable = "VAULTWICKET_LIFELINE"
 
 // watchLifeline ends the process when the pipe's other end is closed, so that
 // no child outlives a killed gateway. It does nothing if the variable is unset
-// or does not name an open descriptor. Ending in the middle of a write is
-// safe: a note is only ever replaced as a whole.
-func watchLifeline(number string) {
+// or does not name an open descriptor. A change that is being made is made before, or taken back.
+func watchLifeline(number string, commits *call.Commits) {
 	fd, err := strconv.ParseUint(number, 10, 31)
 	const firstInherited = 3
 	if err != nil || fd < firstInherited {
@@ -337,6 +345,7 @@ func watchLifeline(number string) {
 	}
 	go func(pipe *os.File) {
 		if _, err := io.Copy(io.Discard, pipe); err == nil {
+			commits.Close()
 			os.Exit(answer.ExitFailed)
 		}
 	}(lifeline)

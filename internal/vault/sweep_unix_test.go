@@ -5,14 +5,12 @@ package vault_test
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
@@ -65,58 +63,41 @@ func killWhileWriting(t *testing.T, h *embedded.Vault) bool {
 	}
 }
 
-// The next process that writes removes what a killed one left, once it is old
-// enough. One that only reads removes nothing.
+// The next process that can write removes what a killed one left, at once. One that only reads removes nothing, and says so.
 func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
-	h := embedded.New(t, map[string]string{"n.md": "text", "A/B/x.md": "x"})
-	h.Env["XDG_STATE_HOME"] = stateHome(t)
-	const tries = 100
-	for n := 0; !killWhileWriting(t, h); n++ {
-		require.That(t, n != tries, "none of %d writers was killed in time", tries)
+	for _, next := range []struct {
+		name  string
+		words []string
+		left  bool
+	}{
+		{"a read", []string{"read", "path=n.md"}, true},
+		{"a dry run", []string{call.PlanSwitch, "append", "path=n.md", "content=2"}, true},
+		{"a write", []string{call.WriteSwitch, "append", "path=n.md", "content=3"}, false},
+		{"a read with the right to write", []string{call.WriteSwitch, "read", "path=n.md"}, false},
+	} {
+		h := embedded.New(t, map[string]string{"n.md": "text", "A/B/x.md": "x"})
+		h.Env["XDG_STATE_HOME"] = stateHome(t)
+		const tries = 100
+		for n := 0; !killWhileWriting(t, h); n++ {
+			require.That(t, n != tries, "none of %d writers was killed in time", tries)
+		}
+		at := h.Host()
+		status, out, told := embedded.Called(at, append([]string{h.Dir}, next.words...)...)
+		at.Close()
+		assert.Equal(t, status, answer.ExitDone, "%s: %s", next.name, out)
+		assert.Equal(t, len(temporaryFiles(t, h)) > 0, next.left, "%s: temporary files are left", next.name)
+		assert.Equal(t, strings.Contains(told, "broken off"), next.left, "%s says %q", next.name, told)
 	}
-	expect := func(when string, left bool, words ...string) {
-		t.Helper()
-		h.Does(words...)
-		got := temporaryFiles(t, h)
-		assert.That(t, len(got) > 0 == left, "%s: %q are left", when, got)
-	}
-	expect("a write while it is young", true, "append", "path=n.md", "content=1")
-	h.Later = time.Hour
-	expect("a read", true, "read", "path=n.md")
-	expect("a dry run", true, call.PlanSwitch, "append", "path=n.md", "content=2")
-	expect("a write", false, "append", "path=n.md", "content=3")
-
-	// A file that no journal knows of is left to a worker.
-	h.Put("A/.vaultwicket-0123456789abcdef.tmp", "from elsewhere")
-	expect("a write that does not look", true, "append", "path=n.md", "content=4")
-	w := h.Worker()
-	got := w.Ask(nil, "read", "path=n.md")
-	assert.That(t, got.End.Status == answer.ExitDone && len(temporaryFiles(t, h)) == 1, "a worker that reads: %+v, %q", got, temporaryFiles(t, h))
-	got = w.Ask(nil, "append", "path=n.md", "content=5")
-	assert.That(t, got.End.Status == answer.ExitDone && len(temporaryFiles(t, h)) == 0, "a worker that writes: %+v, %q", got, temporaryFiles(t, h))
 }
 
-// What cannot be swept yet is not forgotten: a second writer that is killed while
-// the first one's files are young leaves its own to the same search.
-func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
-	h := embedded.New(t, map[string]string{"n.md": "text"})
+// A worker settles it before it answers anything.
+func TestAWorkerSettlesWhatWasBrokenOff(t *testing.T) {
+	h := embedded.New(t, map[string]string{"n.md": "text", "A/B/x.md": "x"})
 	h.Env["XDG_STATE_HOME"] = stateHome(t)
-	v := require.Value(h.Host().Open(t.Context(), h.Dir, protocol.Request{}))(t)
-	j := require.Value(v.Journal())(t)
-	unlock := require.Value(j.Lock(t.Context()))(t)
-	_ = j.Writing() // and killed
-	unlock()
-	left := h.File(".vaultwicket-0123456789abcdef.tmp")
-	h.Later = 11 * time.Minute
-	soon := time.Now().Add(5 * time.Minute) // the file of the second one
-	h.Put(filepath.Base(left), "second")
-	require.NoError(t, os.Chtimes(left, soon, soon))
-	h.Expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=1")
-	assert.That(t, len(temporaryFiles(t, h)) == 1, "a young file is removed")
-	h.Later = 20 * time.Minute
-	h.Expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=2")
-	got := temporaryFiles(t, h)
-	assert.That(t, len(got) == 0, "%q are left", got)
-	_, killed := j.Interrupted()
-	assert.That(t, !killed, "the journal still tells of a killed writer")
+	for !killWhileWriting(t, h) {
+	}
+	w := h.Worker()
+	got := w.Ask(nil, "read", "path=n.md")
+	assert.Equal(t, got.End.Status, answer.ExitDone)
+	assert.Equal(t, len(temporaryFiles(t, h)), 0, "temporary files")
 }

@@ -20,6 +20,8 @@ type Fault struct {
 	Kind    Kind
 	Text    string
 	Missing Missing
+	// Made and Unmade are the files of a change that was made in part: those that it changed, and the others.
+	Made, Unmade []string
 }
 
 // Missing is a name that was not found, for the search of similar names. The zero Missing is none.
@@ -49,7 +51,7 @@ func MisuseWithHint(hint, format string, args ...any) error {
 // Explain turns an error into what is printed.
 func Explain(err error) Reply {
 	if known, ok := errors.AsType[*Fault](err); ok {
-		return Reply{Status: known.Status, Kind: known.Kind, Text: known.Text}
+		return Reply{Status: known.Status, Kind: known.Kind, Text: known.Text, Made: known.Made, Unmade: known.Unmade}
 	}
 	if over, ok := errors.AsType[*budget.Overrun](err); ok {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
@@ -107,6 +109,8 @@ var (
 	TargetRequired  = Kind{protocol.CodeTargetRequired, "name the note with path= or file="}
 	Unapproved      = Kind{protocol.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
 	NoJournal       = Kind{protocol.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
+	Unfinished      = Kind{protocol.CodeStateUnavailable, "the user can make room in the vault, or let the program write there; the next call tries again"}
+	PartlyApplied   = Kind{protocol.CodePartlyApplied, ""}
 	VaultNotFound   = Kind{protocol.CodeVaultNotFound, "compare the name with the list of the command vaults"}
 	AppDoesLess     = Kind{protocol.CodeCLIError, protocol.HintAppDoesLess}
 	TooLong         = Kind{protocol.CodeContentTooLong, "narrow it with folder= or query="}

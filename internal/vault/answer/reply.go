@@ -38,7 +38,9 @@ type Reply struct {
 	Change    *Change   // of the note, nil if it was not written
 	Entry     string    // of the journal, which can undo the change
 	Overtaken bool      // another program has changed the note since
-	LineEnds  bool      // the text got the line ends of the note
+	// Made and Unmade are the files of a change that was made in part, see [Fault].
+	Made, Unmade []string
+	LineEnds     bool // the text got the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
 	// for other answers.
 	Image string

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
@@ -49,7 +48,7 @@ type Host struct {
 	VaultMissing bool                     // when the process was locked in: it cannot reach a vault made later
 	AppVaults    func() []appvaults.Vault // the app's list of vaults
 
-	Swept atomic.Bool // temporary files of killed writers were searched for
+	Commits Commits // the changes that are being made
 
 	identity string // of the vault's folder, from before the process is locked in
 	journals sync.Mutex

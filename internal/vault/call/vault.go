@@ -53,8 +53,10 @@ type Vault struct {
 
 	Tally *protocol.Tally // progress of the call, may be nil
 
-	Origin  Origin // that the proposed change was made from
-	Changes func() // called before the first file is changed, unless nil
+	Origin Origin // that the proposed change was made from
+	// Changes is called before the first file is changed, with how many are. It is false if the call is cancelled; nil tells
+	// nobody.
+	Changes func(files int) bool
 }
 
 // Index returns what the files of the vault contain.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -25,15 +24,18 @@ import (
 
 // begin keeps what a call is going to change, and shows it as a plan does.
 func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
+	j, err := v.Journal()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if err := Recover(v, j); err != nil {
+		return answer.Reply{}, err
+	}
 	p, err := propose(v, row, values, how)
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
 	if err := cmp.Or(p.AppDoesLess, fits(v, p, how)); err != nil {
-		return answer.Reply{}, err
-	}
-	j, err := v.Journal()
-	if err != nil {
 		return answer.Reply{}, err
 	}
 	if p.lineEnds { // the app does not convert them
@@ -43,7 +45,8 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	if len(p.Steps) > 0 {
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
-		if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
+		e.Steps = answer.Map(p.Steps, func(s Step) journal.Step { return keptStep(v, s) })
+		if err := j.Begin(e, contentOf(v, p.Steps, e.Steps)); err != nil {
 			return answer.Reply{}, unjournaled(err)
 		}
 	}
@@ -55,6 +58,7 @@ const (
 	applied   = "applied"   // all files say what they were meant to say
 	untouched = "untouched" // all files are as they were
 	otherwise = "otherwise" // some are neither
+	inPart    = "partly"    // some files are changed, and others could not be, nor could those be taken back
 )
 
 // end looks at the files of an entry and notes how it ended. One that is
@@ -65,6 +69,11 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 		return answer.Reply{}, err
 	}
 	e, err := j.Entry(how.Entry)
+	if err == nil && e.Backend == embedded { // it may have been broken off
+		if e, err = afterRecovery(v, j, how.Entry); err != nil {
+			return answer.Reply{}, err
+		}
+	}
 	if err != nil {
 		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.Entry))
 	}
@@ -72,15 +81,25 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	state := stateOf(seen)
+	if e.Backend == embedded {
+		state = map[journal.State]string{journal.Done: applied, journal.Undone: untouched, journal.Failed: inPart}[e.State]
+	}
 	verdict := struct {
 		State   string   `json:"state"`
 		Before  string   `json:"before,omitempty"`
 		After   string   `json:"after,omitempty"`
 		Notices []string `json:"notices,omitempty"`
+		// Made and Unmade are the files of a change that is made in part.
+		Made   []string `json:"made,omitempty"`
+		Unmade []string `json:"unmade,omitempty"`
 		// Added and Removed count lines.
 		Added   int `json:"added"`
 		Removed int `json:"removed"`
-	}{State: stateOf(seen)}
+	}{State: state}
+	if state == inPart {
+		verdict.Made, verdict.Unmade = sidesOf(v, j, e)
+	}
 	if verdict.State == applied {
 		for _, t := range seen {
 			if t.style != "" && !slices.Contains(verdict.Notices, t.style) {
@@ -88,13 +107,13 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 			}
 		}
 	}
-	after := make([]journal.Image, len(seen))
+	found := make([]journal.Image, len(seen))
 	for i, t := range seen {
-		after[i] = ImageOf(t.now)
+		found[i] = ImageOf(t.now)
 		was := t.now // also of a file that was moved as it was, of which nothing is kept
 		if !t.step.Before.Exists {
 			was = FileState{}
-		} else if t.step.Before != after[i] {
+		} else if t.step.Before != found[i] {
 			if text, err := j.Object(t.step.Before.Hash); err == nil {
 				was = Existing(text)
 			}
@@ -112,12 +131,45 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 				_ = j.Put(e.Caller, s.step.Path, image, bytes.NewReader(s.now.Text))
 			}
 		}
-		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
+		if err := j.End(e.ID, journal.Outcome{State: journal.Done, After: found}); err != nil {
 			return answer.Reply{}, unjournaled(err)
 		}
 	}
 	text, err := json.Marshal(verdict)
 	return answer.Text(string(text)), err
+}
+
+// afterRecovery settles what was broken off, once no other process changes the vault, and returns an entry.
+func afterRecovery(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error) {
+	unlock, err := j.Lock(v.Ctx)
+	if err != nil {
+		return journal.Entry{}, unjournaled(err)
+	}
+	defer unlock()
+	if err := Recover(v, j); err != nil {
+		return journal.Entry{}, err
+	}
+	return j.Entry(id)
+}
+
+// sidesOf returns which files of a change that is made in part it has changed, and which not.
+func sidesOf(v *call.Vault, j *journal.Journal, e journal.Entry) (changed, unchanged []string) {
+	s := newSettler(v, j, e)
+	for i, kept := range e.Steps {
+		isMade := kept.Before != kept.After
+		if kept.From != "" {
+			seen, err := s.look(i)
+			isMade = err == nil && (seen.position == after || seen.position == moved)
+		}
+		switch {
+		case isFolderStep(kept):
+		case isMade:
+			changed = append(changed, kept.Path)
+		default:
+			unchanged = append(unchanged, kept.Source())
+		}
+	}
+	return changed, unchanged
 }
 
 // unjournaled says that nothing was done because it could not be kept.

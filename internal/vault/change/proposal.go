@@ -17,7 +17,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -43,6 +42,8 @@ type Proposal struct {
 	// Undoes is the entry of the journal that this takes back, "" mostly.
 	Undoes string
 	Also   []string // further entries that are taken back together
+	// Emptied are the folders that are removed if nothing is left in them, the deepest first.
+	Emptied []disk.Path
 	// OwnChange says that the caller made that change: who may make a note may
 	// remove it again. Latest says that it is also the caller's last one.
 	OwnChange, Latest bool
@@ -103,12 +104,12 @@ type Step struct {
 	From          disk.Path // where it was, if it is moved
 	Before, After FileState
 	Trash         bool      // a removed file can be found in the trash of the vault
-	TrashName     string    // under this name; a file that is made may lie there
+	TrashName     string    // under this name; a file that is made may lie there, too
 	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
 	CopyOf        disk.Path // a large file with the content of one that is made
 	Told          []byte    // what a plan shows of the bookmarks, where they may name hidden notes
-	// Back says that a file that is made may lie in the trash under any name.
-	Back bool
+	Mode          uint32    // the permission bits of a file that is made; 0 for those of a new note
+	draft         disk.Draft
 }
 
 // FileState is the content of a file. The zero value is that of no file.
@@ -243,158 +244,3 @@ const maxHeld = 1 << 20
 
 // linking are the extensions of the files with links.
 var linking = []string{"md", "canvas", "base"}
-
-// do carries out one step on the disk. It never touches a file that does not
-// hold what the step expects.
-func do(v *call.Vault, s *Step) (err error) {
-	defer func() { // the next call looks at what the step concerns
-		v.Host.Knowledge.Touch(s.Path)
-		if s.IsMove() {
-			v.Host.Knowledge.Touch(s.From)
-		}
-	}()
-	switch {
-	case s.IsNoop():
-	case s.Before.Folder:
-		err = v.Disk.RemoveFolder(s.Path)
-	case s.After.Folder:
-		err = v.Disk.MakeFolder(s.Path)
-	case s.IsMove():
-		if err = v.Disk.Move(s.From, s.Path, s.Before.content()); err == nil && !s.Before.Equal(s.After) {
-			err = v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
-		}
-	case !s.Before.Exists:
-		err = bring(v, *s)
-	case s.After.Exists:
-		err = v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
-	case s.Trash:
-		s.TrashName, err = v.Disk.Trash(s.Path, s.Before.content())
-	default:
-		err = v.Disk.Remove(s.Path, s.Before.content())
-	}
-	if err == nil && s.Modified != 0 && s.After.Exists && !s.After.Folder {
-		_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
-	}
-	return err
-}
-
-// bring makes a file, out of the trash if its content is there.
-func bring(v *call.Vault, s Step) error {
-	if s.TrashName != "" || s.Back {
-		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.content())
-		if !disk.IsMissing(err) && !errors.Is(err, disk.ErrChanged) {
-			return err
-		}
-	}
-	text := s.After.Text
-	if s.After.Image.Exists { // a copy
-		var err error
-		if text, err = v.Disk.Read(s.CopyOf); err != nil {
-			return err
-		}
-		if journal.ImageOf(text) != s.After.Image {
-			return disk.ErrChanged
-		}
-	}
-	return v.Disk.Make(s.Path, text)
-}
-
-// doAll carries out all steps, or none: those after a step that failed are not
-// begun, those before it are taken back. What cannot be taken back, because
-// another program changed it in between, is in the error.
-func doAll(v *call.Vault, steps []Step) error {
-	v.Tally.Changing(len(steps))
-	plain, end := v.Disk, func(bool) error { return nil }
-	if len(steps) > 1 {
-		texts := map[disk.Path][]byte{}
-		for _, s := range steps {
-			if s.Before.Exists && s.After.Exists && !s.After.Folder && !s.IsMove() && !s.IsNoop() {
-				texts[s.Path] = s.After.Text
-			}
-		}
-		v.Disk, end = plain.Series(texts)
-	}
-	for i := range steps {
-		err := do(v, &steps[i])
-		if i == len(steps)-1 && err == nil {
-			for _, s := range steps { // a folder gets its time after what it contains
-				if s.After.Folder && s.Modified != 0 {
-					_ = v.Disk.SetModified(s.Path, time.Unix(0, s.Modified))
-				}
-			}
-		}
-		if i == len(steps)-1 || err != nil {
-			v.Disk = plain
-			err = errors.Join(err, end(err == nil))
-		}
-		if err == nil {
-			v.Tally.Done()
-			continue
-		}
-		left := []error{answer.WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
-		if _, late := errors.AsType[*disk.Unsettled](err); late && left[1] == nil { // it was written already
-			left[0] = answer.Failure("File %q cannot be written: %v. It was taken back.", answer.Verbatim(steps[i].Path.String()), err)
-		}
-		for _, done := range slices.Backward(steps[:i]) {
-			left = append(left, takeBack(v, done))
-		}
-		if left = slices.DeleteFunc(left, func(err error) bool { return err == nil }); len(left) > 1 {
-			return answer.AllOf(left)
-		}
-		return left[0]
-	}
-	return nil
-}
-
-// takeBack takes back a step that was done.
-func takeBack(v *call.Vault, s Step) error {
-	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != "" || s.Back, Back: s.Trash}
-	if s.IsMove() {
-		back.Path, back.From = s.From, s.Path
-	}
-	err := do(v, &back)
-	if err == nil || isUndone(v, s) {
-		return nil
-	}
-	return answer.Failure("File %q stays changed: %v", answer.Verbatim(s.Path.String()), err)
-}
-
-// takeBackPart takes back what was done of a step that failed: the move before a
-// change, one of two names, or all of it, if the disk told so too late.
-func takeBackPart(v *call.Vault, s Step, why error) error {
-	refused := errors.Is(why, fs.ErrExist) || errors.Is(why, disk.ErrChanged) && !s.IsMove()
-	if refused || isUndone(v, s) {
-		return nil
-	}
-	now, err := CurrentState(v, s.Path)
-	if err != nil {
-		return nil // what cannot be read was not written
-	}
-	if !s.IsMove() {
-		if !now.Equal(s.After) {
-			return nil
-		}
-		return takeBack(v, s)
-	}
-	then, err := CurrentState(v, s.From)
-	switch {
-	case err != nil || !now.Equal(s.Before) && !now.Equal(s.After):
-		return nil
-	case !then.Exists:
-		return takeBack(v, Step{Path: s.Path, From: s.From, Before: s.Before, After: now})
-	case then.Equal(s.Before) && now.Equal(s.Before):
-		return takeBack(v, Step{Path: s.Path, After: now})
-	}
-	return nil
-}
-
-// isUndone reports whether everything is as it was before a step.
-func isUndone(v *call.Vault, s Step) bool {
-	if s.IsMove() {
-		if now, err := CurrentState(v, s.Path); err != nil || now.Exists {
-			return false
-		}
-	}
-	now, err := CurrentState(v, s.source())
-	return err == nil && now.Equal(s.Before)
-}

@@ -7,11 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
@@ -61,14 +59,55 @@ func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 		}
 		return showPlan(v, p)
 	}
+	return carryOut(v, row, values, how)
+}
+
+// maxPlans is how often a change is worked out while others write, before it is worked out alone.
+const maxPlans = 3
+
+// carryOut makes the change that a call asks for. It is worked out without the lock of the journal, so that no other writer
+// waits for it, and anew if a file is by then another one than it was worked out for.
+func carryOut(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	p, unlock, err := proposeAlone(v, j, row, values, how)
+	for n := 1; ; n++ {
+		reply, err := tryOut(v, j, row, values, how, n > maxPlans)
+		if !errors.Is(err, errStale) {
+			return reply, err
+		}
+	}
+}
+
+// errStale says that a change was worked out for files that have become others since.
+var errStale = errors.New("was changed while the change was worked out")
+
+// tryOut works out a change and makes it, alone in the vault among all programs of this kind. With alone it is
+// also worked out so. The error is errStale if it can be worked out anew.
+func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, how protocol.Write, alone bool) (answer.Reply, error) {
+	var p Proposal
+	planned := j.Extent()
+	if !alone {
+		var err error
+		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
+			return p.answer(), err
+		}
+	}
+	unlock, err := j.Lock(v.Ctx)
+	if err != nil {
+		return answer.Reply{}, unjournaled(err)
+	}
 	defer unlock()
-	if err != nil || p.ReadAnswer != nil {
-		return p.answer(), err
+	if err := Recover(v, j); err != nil {
+		return answer.Reply{}, err
+	}
+	if alone {
+		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
+			return p.answer(), err
+		}
+	} else if len(p.Steps) > 1 && planned != j.Extent() { // it may rest on notes that are none of its own
+		return answer.Reply{}, errStale
 	}
 	if err := fits(v, p, how); err != nil {
 		return answer.Reply{}, err
@@ -79,52 +118,69 @@ func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 		notices = append(notices, "the change "+broken)
 	}
 	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
-	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
-		if p.Undoes != "" { // of what is to be undone nothing is there
-			for _, id := range p.takesBack() {
-				if err := j.End(id, journal.Undone, nil, ""); err != nil {
-					return said, unjournaled(err)
-				}
+		for _, id := range p.takesBack() { // of what is to be undone nothing is there
+			if err := j.End(id, journal.Outcome{State: journal.Undone}); err != nil {
+				return answer.Reply{}, unjournaled(err)
 			}
 		}
+	}
+	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
+	if len(p.Steps) == 0 {
 		return said, nil
 	}
-	said.Entry, said.Overtaken, err = carryOut(v, j, p, entry(v, row, values, how, p))
+	t, err := newTransaction(v, j, p, entry(v, row, values, how, p), how.Approved == "")
+	if err == nil {
+		err = t.compare(alone)
+	}
+	if isConflict(err) && how.Approved == "" && !alone {
+		return answer.Reply{}, errStale
+	}
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	end, err := t.run()
+	said.Entry, said.Overtaken = t.entry.ID, end.overtaken
+	if len(end.made) > 0 {
+		return said, partlyApplied(t.entry.ID, end, err)
+	}
+	if end.state == made && err == nil {
+		said.Change = Proposal{Steps: t.steps, Note: p.Note}.change(v)
+		if said.Change != nil {
+			said.Change.Destructive = p.loss() != ""
+		}
+	}
 	return said, err
 }
 
-const (
-	// quickPlan is how long a plan takes that may be made anew while others wait.
-	quickPlan = 100 * time.Millisecond
-	// maxPlans is how often one that takes longer is made before the call is a conflict.
-	maxPlans = 3
-)
+// isConflict reports whether an error says that another program has changed a file.
+func isConflict(err error) bool {
+	return err != nil && (errors.Is(err, fs.ErrExist) || answer.Explain(err).Kind.Code == protocol.CodeConflict)
+}
 
-// proposeAlone works out what a call would do, and takes the lock of the journal, under
-// which it is still that. What takes long is worked out without the lock, so that no other
-// writer waits for it.
-func proposeAlone(v *call.Vault, j *journal.Journal, row Command, values call.Values, how protocol.Write) (p Proposal, unlock func(), err error) {
-	for range maxPlans {
-		before, begun := j.Extent(), time.Now()
-		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
-			return p, func() {}, err
-		}
-		took := time.Since(begun)
-		if unlock, err = j.Lock(v.Ctx); err != nil {
-			return Proposal{}, func() {}, unjournaled(err)
-		}
-		sweep(v, j)
-		if before == j.Extent() { // no program has changed a note through the journal since
-			return p, unlock, nil
-		}
-		if took < quickPlan {
-			p, err = propose(v, row, values, how)
-			return p, unlock, err
-		}
-		unlock()
+// partlyApplied says which files of a change are on which side, where other programs let it neither be completed nor be taken
+// back.
+func partlyApplied(id string, end ending, cause error) error {
+	hint := "undo id=" + id + " takes back what was made"
+	fault := &answer.Fault{Status: answer.ExitFailed, Kind: answer.PartlyApplied.Advise(hint), Made: end.made, Unmade: end.unmade}
+	why := "because other programs changed notes at the same time"
+	if end.unsettled {
+		fault.Kind = fault.Kind.Advise("the next call completes it or takes it back, once the disk lets it")
+		why = "and the disk let it neither be completed nor be taken back"
 	}
-	return Proposal{}, func() {}, answer.Conflict.Failure("Conflict: notes were changed again and again while the change was worked out. Nothing was changed.")
+	fault.Text = fmt.Sprintf("Error: The change is made in part, %s. Changed: %s.", why, listed(end.made))
+	if len(end.unmade) > 0 {
+		fault.Text += fmt.Sprintf(" Not changed by it: %s.", listed(end.unmade))
+	}
+	if cause != nil {
+		fault.Text += " " + strings.TrimPrefix(answer.Explain(cause).Text, "Error: ")
+	}
+	return fault
+}
+
+// listed names the first of some files.
+func listed(names []string) string {
+	return answer.AndMore(answer.List(names, maxBrokenNamed), len(names)-maxBrokenNamed)
 }
 
 // propose works out what a call would do, and refuses what the rules do not allow.
@@ -195,73 +251,6 @@ func (p Proposal) answer() answer.Reply {
 	return answer.Reply{}
 }
 
-// carryOut keeps, does, checks and closes. The change was made also if it was overtaken: another
-// program has changed a note since.
-func carryOut(v *call.Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
-	if err := j.Begin(e, func(s journal.Step) (io.ReadCloser, error) { return p.content(v, s) }); err != nil {
-		return "", false, unjournaled(err)
-	}
-	if v.Changes != nil {
-		v.Changes()
-	}
-	written := j.Writing()
-	err = doAll(v, p.Steps)
-	written()
-	left := map[disk.Path]FileState{} // of files that several steps touch, the last one says it
-	state, remark := journal.Done, ""
-	for _, s := range p.Steps {
-		delete(left, s.From)
-		if left[s.Path] = s.After; s.Before.Folder || s.After.Folder {
-			delete(left, s.Path) // others may use it
-		}
-		switch {
-		case !s.Trash || s.TrashName == "":
-		case remark == "":
-			remark = TrashRemark + s.TrashName
-		default:
-			remark = TrashRemark + TrashMany
-		}
-	}
-	if err != nil {
-		text := err.Error()
-		state, remark = journal.Failed, strings.ToValidUTF8(text[:min(len(text), maxRemark)], "")
-	} else {
-		for path, after := range left {
-			if now, err := CurrentState(v, path); err != nil || !now.Equal(after) {
-				overtaken = true
-				break
-			}
-		}
-		// The written text is kept so that an undo can show later changes. It costs no space, because
-		// the next change of the note keeps it anyway. Nothing else needs it, so errors are ignored.
-		for _, s := range p.Steps[:min(len(p.Steps), maxKept)] {
-			if s.After.Exists && !s.After.Folder && !s.After.Image.Exists && !s.Before.Equal(s.After) {
-				_ = j.Put(e.Caller, s.Path.String(), ImageOf(s.After), bytes.NewReader(s.After.Text))
-			}
-		}
-	}
-	// Behind this the change is made and can be taken back, even if only its
-	// beginning is noted.
-	endErr := j.End(e.ID, state, nil, remark)
-	if err == nil && endErr == nil {
-		for _, id := range p.takesBack() {
-			_ = j.MarkUndone(id, e.ID)
-		}
-	}
-	return e.ID, overtaken, err
-}
-
-// maxKept is how many notes of one change are kept as they were left, too: a
-// move may have changed thousands.
-const maxKept = 16
-
-// TrashRemark begins the remark of the journal that says under which name a removed
-// file is in the trash.
-const TrashRemark = "in the trash as "
-
-// TrashMany is in place of the name where several files were removed.
-const TrashMany = "/"
-
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
 func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p Proposal) journal.Entry {
@@ -270,26 +259,13 @@ func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p
 		id = journal.NewID(now)
 	}
 	e := journal.Entry{
-		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Client: how.Client, Command: row.Name, Backend: "embedded",
+		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Client: how.Client, Command: row.Name, Backend: embedded,
 		Batch: how.Batch, Undoes: p.Undoes, Also: p.Also,
 	}
 	for name := range values {
 		e.Params = append(e.Params, name)
 	}
 	slices.Sort(e.Params)
-	for _, s := range p.Steps {
-		var modified int64
-		if s.Before.Exists {
-			stat := v.Disk.Stat
-			if s.Before.Folder {
-				stat = v.Disk.FolderInfo
-			}
-			if info, err := stat(s.source()); err == nil {
-				modified = info.ModTime().UnixNano()
-			}
-		}
-		e.Steps = append(e.Steps, journal.Step{Modified: modified, Path: s.kept(), From: s.From.String(), Before: ImageOf(s.Before), After: ImageOf(s.After)})
-	}
 	return e
 }
 
@@ -328,19 +304,6 @@ func ParseStepPath(text string) (disk.Path, error) {
 		return disk.Bookmarks(), nil
 	}
 	return disk.ParsePath(strings.TrimSuffix(text, "/")) // with the slash it is a folder
-}
-
-// content gives the journal the bytes that a step is going to change.
-func (p Proposal) content(v *call.Vault, step journal.Step) (io.ReadCloser, error) {
-	for _, s := range p.Steps {
-		if s.kept() == step.Path && s.From.String() == step.From && ImageOf(s.Before) == step.Before {
-			if s.Before.Image.Exists {
-				return v.Disk.Open(s.source())
-			}
-			return io.NopCloser(bytes.NewReader(s.Before.Text)), nil
-		}
-	}
-	return nil, fs.ErrNotExist
 }
 
 // change is what the answer says of the note that it is about.
@@ -396,8 +359,6 @@ func (p Proposal) expects(v *call.Vault, hash string) error {
 	return answer.Conflict.Failure("Conflict: the call concerns no note that has a hash.")
 }
 
-const maxRemark = 500
-
 // digestOf returns the digest of a change: of the files as they are, of what they
 // would become and of the way there. A user who was shown a plan approves the
 // change with its digest, and another change has another one.
@@ -422,27 +383,4 @@ func digestOf(v *call.Vault, p Proposal) string {
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))
-}
-
-// sweepAge is how old a temporary file has to be to count as abandoned. No write
-// of this program is under way when it is looked for; one of another machine on a
-// shared folder may be, and ends within seconds.
-const sweepAge = 10 * time.Minute
-
-// sweep removes the temporary files, each a whole note, that a writer left in the
-// vault when it was killed. The caller has the lock of the journal and is about
-// to write: a process that only reads removes nothing. The vault is searched if
-// the journal tells of such a writer, and once by each worker, for those of which
-// no journal tells.
-func sweep(v *call.Vault, j *journal.Journal) {
-	since, killed := j.Interrupted()
-	due := killed && v.Host.Now().Sub(since) >= sweepAge
-	first := v.Host.Knowledge.Resident && !v.Host.Swept.Swap(true)
-	if !due && !first {
-		return
-	}
-	left, err := v.Disk.Sweep(v.Host.Now().Add(-sweepAge))
-	if due && left == 0 && err == nil {
-		j.Swept()
-	}
 }

@@ -157,7 +157,7 @@ func TestWalk(t *testing.T) {
 func TestASwapKeepsTheMode(t *testing.T) {
 	dir := planted(t, map[string]string{"n.md": "old"})
 	require.NoError(t, os.Chmod(filepath.Join(dir, "n.md"), 0o640))
-	require.NoError(t, openFolder(t, dir).Swap(mustPath(t, "n.md"), []byte("old"), []byte("old+")))
+	require.NoError(t, swap(openFolder(t, dir), mustPath(t, "n.md"), []byte("old"), []byte("old+")))
 	info := require.Value(os.Stat(filepath.Join(dir, "n.md")))(t)
 	assert.That(t, runtime.GOOS == "windows" || info.Mode().Perm() == 0o640, "mode %v", info.Mode())
 }
@@ -172,13 +172,13 @@ func TestASwapRefusesWhatAnotherProgramChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, map[string]string{"n.md": "old"})
 			folder, asked := openFolder(t, dir), 0
-			folder.Interpose(func() error { // the first call is after the first look at the note
+			folder.Interpose(func(string) error { // the first call is after the first look at the note
 				if asked++; asked > 1 {
 					return nil
 				}
 				return meddle(filepath.Join(dir, "n.md"))
 			})
-			assert.ErrorIs(t, folder.Swap(mustPath(t, "n.md"), []byte("old"), []byte("ours")), ErrChanged, "error")
+			assert.ErrorIs(t, swap(folder, mustPath(t, "n.md"), []byte("old"), []byte("ours")), ErrChanged, "error")
 			text, err := os.ReadFile(filepath.Join(dir, "n.md"))
 			assert.That(t, err != nil || string(text) != "ours", "their text was overwritten")
 			left := temporaries(t, dir)
@@ -193,9 +193,9 @@ func TestALinkIsNotReplaced(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	folder := openFolder(t, dir)
-	err := folder.Swap(mustPath(t, "link.md"), []byte("old"), []byte("new"))
+	err := swap(folder, mustPath(t, "link.md"), []byte("old"), []byte("new"))
 	assert.That(t, !wrong(err, "link.md", "is a symbolic link"), "swap: %v", err)
-	assert.ErrorIs(t, folder.Make(mustPath(t, "link.md"), []byte("new")), fs.ErrExist, "making a note in the place of a link")
+	assert.ErrorIs(t, makeNote(folder, mustPath(t, "link.md"), []byte("new")), fs.ErrExist, "making a note in the place of a link")
 	text, _ := os.ReadFile(filepath.Join(dir, "real.md"))
 	assert.Equal(t, string(text), "old", "the link's target")
 }
@@ -212,7 +212,7 @@ func TestMakeNeverReplaces(t *testing.T) {
 			}
 			return without(call, method, names...)
 		}
-		assert.ErrorIs(t, folder.Make(mustPath(t, "n.md"), []byte("ours")), fs.ErrExist, "%+v", can)
+		assert.ErrorIs(t, makeNote(folder, mustPath(t, "n.md"), []byte("ours")), fs.ErrExist, "%+v", can)
 		text, _ := os.ReadFile(filepath.Join(dir, "n.md"))
 		assert.Equal(t, string(text), "theirs", "%+v: their note became %q", can, text)
 		left := temporaries(t, dir)
@@ -228,13 +228,13 @@ func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {
 	folder := openFolder(t, dir)
 	for _, path := range []string{"sub/a#b.md", "sub#/a.md", "nul/a.md"} {
 		var refusal *Refusal
-		err := folder.Make(mustPath(t, path), nil)
+		err := makeNote(folder, mustPath(t, path), nil)
 		assert.That(t, errors.As(err, &refusal), "%s: %v", path, err)
 	}
 	left, _ := os.ReadDir(dir)
 	assert.That(t, len(left) == 0, "made %v", left)
 	plant(t, dir, map[string]string{"Notes #1/old.md": ""})
-	assert.NoError(t, folder.Make(mustPath(t, "Notes #1/new.md"), nil), "a folder that has such a name already")
+	assert.NoError(t, makeNote(folder, mustPath(t, "Notes #1/new.md"), nil), "a folder that has such a name already")
 }
 
 func TestAWriteWaitsForThatOfAnotherProcess(t *testing.T) {
@@ -245,7 +245,7 @@ func TestAWriteWaitsForThatOfAnotherProcess(t *testing.T) {
 	_, leave, err := openFolder(t, dir).lockedParent(note)
 	require.NoError(t, err)
 	written, other := make(chan error, 1), openFolder(t, dir)
-	go func() { written <- other.Swap(note, []byte("old"), []byte("new")) }()
+	go func() { written <- swap(other, note, []byte("old"), []byte("new")) }()
 	select {
 	case <-written:
 		t.Fatal("it does not wait")

@@ -15,7 +15,6 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
-	"github.com/vaultwicket/vaultwicket/tests/memory"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 )
 
@@ -135,24 +134,33 @@ func temporaries(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-// A series leaves each note old or new, and durable: the folders are synced at its end, once.
-func TestEveryFaultOfASeriesLeavesTheOldOrTheNew(t *testing.T) {
+// Changes that become durable together leave each note old or new.
+func TestEveryFaultOfSeveralLeavesTheOldOrTheNew(t *testing.T) {
 	start := map[string]string{"a.md": oldText, "f/b.md": oldText, "f/c.md": oldText, "f/g/moved.md": oldText}
 	done := map[string]string{"a.md": newText, "f/b.md": newText, "f/c.md": newText, "h/moved.md": oldText}
 	for _, sys := range []faulty{{}, {killed: true}} {
 		eachFault(t, sys, start, func(f *Folder) error {
-			texts := map[Path][]byte{}
-			for _, p := range []string{"a.md", "f/b.md", "f/c.md", "missing.md"} {
-				texts[mustPath(t, p)] = []byte(newText)
-			}
-			g, end := f.Series(texts)
-			err := g.Move(mustPath(t, "f/g/moved.md"), mustPath(t, "h/moved.md"), Text([]byte(oldText)))
+			var all []Staging
 			for _, p := range []string{"a.md", "f/b.md", "f/c.md"} {
+				all = append(all, Staging{Draft: f.NewDraft(mustPath(t, p)), Text: textIs([]byte(newText)), Like: mustPath(t, p)})
+			}
+			g, sync := f.Gathering()
+			_, err := g.StageAll(t.Context(), all)
+			if err == nil {
+				err = g.Move(mustPath(t, "f/g/moved.md"), mustPath(t, "h/moved.md"), Text([]byte(oldText)))
+			}
+			for _, one := range all {
 				if err == nil {
-					err = g.Swap(mustPath(t, p), []byte(oldText), []byte(newText))
+					err = g.Replace(one.Like, Text([]byte(oldText)), one.Draft, Text([]byte(newText)))
 				}
 			}
-			return errors.Join(err, end(err == nil))
+			if err == nil {
+				err = sync()
+			}
+			for _, one := range all {
+				err = errors.Join(err, discard(f, one.Draft))
+			}
+			return err
 		}, func(n int, err error, tree map[string]string) {
 			if _, both := tree["h/moved.md"]; both && sys.killed {
 				delete(tree, "f/g/moved.md")
@@ -160,25 +168,16 @@ func TestEveryFaultOfASeriesLeavesTheOldOrTheNew(t *testing.T) {
 			for p, text := range tree {
 				assert.That(t, text == start[p] || text == done[p], "fault %d: %s is %q", n, p, text)
 			}
-			assert.That(t, len(tree) == len(start) && (err != nil || maps.Equal(tree, done)), "fault %d: %v, %q", n, err, tree)
+			assert.Equal(t, len(tree), len(start), "fault %d: files", n)
+			assert.That(t, err != nil || maps.Equal(tree, done), "fault %d: %q", n, tree)
 		})
 	}
 }
 
-// What was prepared and is not what is written is not used, and nothing of it is left.
-func TestASeriesWritesWhatItIsGiven(t *testing.T) {
-	dir := planted(t, map[string]string{"a.md": oldText, "b.md": oldText})
-	f, a := openFolder(t, dir), mustPath(t, "a.md")
-	g, end := f.Series(map[Path][]byte{a: []byte("first"), mustPath(t, "b.md"): []byte("first")})
-	require.NoError(t, errors.Join(g.Swap(a, []byte(oldText), []byte(newText)), g.Swap(a, []byte(newText), []byte("first")), end(true)))
-	got := contents(t, dir)
-	assert.That(t, maps.Equal(got, map[string]string{"a.md": "first", "b.md": oldText}) && len(temporaries(t, dir)) == 0, "%q", got)
-}
-
 func TestEveryFaultOfANoteLeavesTheOldOrTheNew(t *testing.T) {
 	note := mustPath(t, "daily/note.md")
-	edit := func(f *Folder) error { return f.Swap(note, []byte(oldText), []byte(newText)) }
-	create := func(f *Folder) error { return f.Make(note, []byte(newText)) }
+	edit := func(f *Folder) error { return swap(f, note, []byte(oldText), []byte(newText)) }
+	create := func(f *Folder) error { return makeNote(f, note, []byte(newText)) }
 	old, missing := map[string]string{"daily/note.md": oldText}, map[string]string{}
 	for _, test := range []struct {
 		name   string
@@ -203,9 +202,9 @@ func TestEveryFaultOfANoteLeavesTheOldOrTheNew(t *testing.T) {
 // patient are the calls that wait for another program, for the note A.md.
 var patient = map[string]func(f *Folder) error{
 	"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, Text([]byte("text"))) },
-	"Swap":   func(f *Folder) error { return f.Swap(Path{"A.md"}, []byte("text"), []byte("new")) },
-	"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, Text([]byte("text"))) },
-	"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, Text([]byte("text"))); return err },
+	"Swap":   func(f *Folder) error { return swap(f, Path{"A.md"}, []byte("text"), []byte("new")) },
+	"Remove": func(f *Folder) error { return remove(f, Path{"A.md"}, Text([]byte("text"))) },
+	"Trash":  func(f *Folder) error { _, err := trash(f, Path{"A.md"}, Text([]byte("text"))); return err },
 }
 
 var errOpenElsewhere = errors.New("a sharing violation")
@@ -224,7 +223,7 @@ func TestPatience(t *testing.T) {
 					Sleep: func(d time.Duration) { waited += d },
 				},
 				Around: func(call func() error, method string, names ...string) error {
-					if slices.Contains([]string{"Move", "Rename", "Remove"}, method) && slices.Contains(names, "A.md") {
+					if slices.Contains([]string{"Move", "Rename", "Exchange", "Remove"}, method) && slices.Contains(names, "A.md") {
 						if left--; left >= 0 {
 							return errOpenElsewhere
 						}
@@ -260,84 +259,4 @@ func TestTemporaryNames(t *testing.T) {
 	} {
 		assert.That(t, !isTemporary(name), "%q is one", name)
 	}
-}
-
-// What a killed writer left is removed wherever it can be, and nothing else is,
-// whatever a view hides.
-func TestSweep(t *testing.T) {
-	dir := memory.Folder(t)
-	other := t.TempDir()
-	kept := map[string]string{
-		"a.md": "text", "A/.vaultwicket-0123456789abcdeg.tmp": "x", "A/vaultwicket-0123456789abcdef.tmp": "x", ".hidden/" + tempName: "x",
-		".obsidian/plugins/" + tempName: "x", ".trash/deep/" + tempName: "x", "A/folder/" + tempName + "/n.md": "x", ".vaultwicketignore": "Private/\n",
-	}
-	plant(t, dir, kept)
-	plant(t, dir, map[string]string{
-		tempName: "left", "A/" + tempName: "left", "A/B/C/" + tempName: "left", "Private/" + tempName: "left", ".trash/" + tempName: "left", ".obsidian/" + tempName: "left",
-	})
-	plant(t, other, map[string]string{tempName: "elsewhere", "n.md": "elsewhere"})
-	linked := os.Symlink(other, filepath.Join(dir, "A", "link")) == nil && os.Symlink(filepath.Join(other, "n.md"), filepath.Join(dir, "A", "B", ".vaultwicket-00000000000000aa.tmp")) == nil
-	f := openFolder(t, dir).WithView(levels{"Private": false})
-
-	left, err := f.Sweep(time.Now().Add(-time.Hour))
-	assert.That(t, left == 6 && err == nil, "what is young stays: %d, %v", left, err)
-	left, err = f.Sweep(time.Now().Add(time.Hour))
-	assert.That(t, left == 0 && err == nil, "%d are left, %v", left, err)
-	assert.That(t, !linked || os.Remove(filepath.Join(dir, "A", "link")) == nil, "the link to a folder is gone")
-	got := contents(t, dir)
-	delete(got, "A/B/.vaultwicket-00000000000000aa.tmp") // read through the link
-	assert.That(t, maps.Equal(got, kept), "the tree is %q, want %q", got, kept)
-	if linked && len(contents(t, other)) != 2 {
-		t.Errorf("the target of the link is %q", contents(t, other))
-	}
-}
-
-// A file that was given an old time is not old where the system tells when it was
-// last changed.
-func TestSweepGoesByTheLastChange(t *testing.T) {
-	dir := memory.Folder(t)
-	plant(t, dir, map[string]string{tempName: "x"})
-	full := filepath.Join(dir, tempName)
-	require.NoError(t, os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)))
-	info := require.Value(os.Stat(full))(t)
-	if system.StampOf(info).Changed == 0 {
-		t.Skip("this system does not tell")
-	}
-	left, err := openFolder(t, dir).Sweep(time.Now().Add(-time.Hour))
-	assert.That(t, left == 1 && err == nil, "%d are left, %v", left, err)
-}
-
-func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
-	left := 0
-	for name, act := range changesOfSwapped {
-		for n := 1; ; n++ {
-			dir := memory.Folder(t)
-			plant(t, dir, swappedVault)
-			f, broken := openFolder(t, dir), &faulty{n: n, killed: true}
-			f.sys = broken.calls(system.Patient)
-			err := act(f)
-			left += len(temporaries(t, dir))
-			if _, err := openFolder(t, dir).Sweep(time.Now().Add(time.Hour)); err != nil || len(temporaries(t, dir)) > 0 {
-				t.Errorf("%s, killed at call %d: %v, %q", name, n, err, temporaries(t, dir))
-			}
-			if broken.made < n {
-				assert.That(t, err == nil, "%s: %v", name, err)
-				break
-			}
-		}
-	}
-	assert.That(t, left != 0, "no writer left anything")
-}
-
-// What cannot be removed is told, and looked for again.
-func TestSweepTellsWhatItCouldNotRemove(t *testing.T) {
-	dir := memory.Folder(t)
-	plant(t, dir, map[string]string{tempName: "x", "A/" + tempName: "x"})
-	f := openFolder(t, dir)
-	f.sys = (&faulty{n: 1, killed: true}).calls(system.Patient)
-	left, err := f.Sweep(time.Now().Add(time.Hour))
-	assert.That(t, left == 2 && err == nil, "%d are left, %v", left, err)
-	f.Close()
-	_, err = f.Sweep(time.Now())
-	assert.ErrorIs(t, err, os.ErrClosed, "a closed folder")
 }

@@ -53,9 +53,9 @@ type Folder struct {
 	names *filenames.Folder
 	found func(files int) // called by a parallel walk; may be nil
 	// redact replaces the secrets of a text that is read; nil replaces nothing.
-	redact func(p Path, text []byte) ([]byte, error)
-	series *series // of changes that become durable together; nil if each does by itself
-	judge  *Judge  // nil closes no note
+	redact   func(p Path, text []byte) ([]byte, error)
+	gathered *gathered // by changes that become durable together; nil if each does by itself
+	judge    *Judge    // nil closes no note
 }
 
 // Refusal says why an existing file or folder is not accepted.
@@ -99,14 +99,14 @@ func (f *Folder) Close() error { return f.root.Close() }
 // Info returns what is known about the folder itself, wherever it was moved.
 func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
 
-// Interpose has ask called before every call that changes the disk; an error of ask is
+// Interpose has ask called before every call that changes the disk, with its method of [system.Calls]; an error of ask is
 // that of the call, which is not made then. It is for tests of interrupted work.
-func (f *Folder) Interpose(ask func() error) {
+func (f *Folder) Interpose(ask func(method string) error) {
 	var mu sync.Mutex // files are prepared by several goroutines
-	f.sys = f.sys.After(func() error {
+	f.sys = f.sys.After(func(method string) error {
 		mu.Lock()
 		defer mu.Unlock()
-		return ask()
+		return ask(method)
 	})
 }
 
@@ -275,10 +275,10 @@ func (f *Folder) RemoveFolder(p Path) error {
 	if names, err := f.count(p); err == nil && names > 0 {
 		return nil
 	}
-	if err := f.sys.Rmdir(dir, p.base()); err != nil {
+	if err := f.sys.Rmdir(dir, p.Base()); err != nil {
 		return ignoreMissing(err)
 	}
-	return f.settle(dir, p.Folder(), p.base())
+	return f.settle(dir, p.Folder(), p.Base())
 }
 
 // Contents is what a caller sees in a folder and below it.
@@ -342,7 +342,7 @@ func (f *Folder) SetModified(p Path, at time.Time) error {
 		return err
 	}
 	defer dir.Close()
-	return dir.Chtimes(p.base(), time.Time{}, at)
+	return dir.Chtimes(p.Base(), time.Time{}, at)
 }
 
 // count returns how many names there are in a folder.
@@ -434,7 +434,7 @@ func (f *Folder) admitNew(p Path) error {
 }
 
 // missing is the error of an invisible file. It is that of one that does not exist.
-func missing(p Path) error { return &fs.PathError{Op: "open", Path: p.base(), Err: fs.ErrNotExist} }
+func missing(p Path) error { return &fs.PathError{Op: "open", Path: p.Base(), Err: fs.ErrNotExist} }
 
 // closed refuses to make an invisible file. It does not reveal whether there is one.
 func closed(p Path) error { return &Refusal{Path: p.text, Reason: "cannot be created"} }
@@ -499,5 +499,5 @@ func (f *Folder) renamed(from, p Path) (Path, error) {
 	if err != nil || named != from {
 		return named, err
 	}
-	return Path{text: named.text[:len(named.text)-len(named.base())] + p.base()}, nil
+	return Path{text: named.text[:len(named.text)-len(named.Base())] + p.Base()}, nil
 }

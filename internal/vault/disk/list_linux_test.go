@@ -77,7 +77,7 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 			folder.ReadStamped(mustPath(t, name))
 			folder.Stamp(mustPath(t, name))
 			folder.Stat(mustPath(t, name))
-			folder.Swap(mustPath(t, name), []byte("text of "+name), []byte("text of "+name))
+			swap(folder, mustPath(t, name), []byte("text of "+name), []byte("text of "+name))
 		}
 	}
 	after := open()
@@ -114,7 +114,7 @@ func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
 			return "", err
 		}
 		defer root.Close()
-		text, _, err := rooted{dir: root}.read(path.base(), nil)
+		text, _, err := rooted{dir: root}.read(path.Base(), nil)
 		return string(text), err
 	}
 	for name, act := range map[string]func() (string, error){
@@ -122,7 +122,7 @@ func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
 		"rooted": rootedRead,
 		"Stat":   func() (string, error) { _, err := folder.Stat(path); return "text", err },
 		"Stamp":  func() (string, error) { _, err := folder.Stamp(path); return "text", err },
-		"Swap":   func() (string, error) { return "text", folder.Swap(path, []byte("text"), []byte("text")) },
+		"Swap":   func() (string, error) { return "text", swap(folder, path, []byte("text"), []byte("text")) },
 		"Walk": func() (text string, err error) {
 			err = folder.Walk(Path{}, func(e Entry) {
 				if read, _, err := e.Read(); e.Path == path && err == nil {

@@ -15,33 +15,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Remove deletes the file at p. The error is ErrChanged unless it has the content before.
-func (f *Folder) Remove(p Path, before Content) error {
-	if f.IsClosed(p) {
-		return ErrChanged // as if it were gone
-	}
-	dir, leave, err := f.lockedParent(p)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	file, err := f.openUnchanged(dir, p.base(), before)
-	if err != nil {
-		return err
-	}
-	// It gets a temporary name first, so that the file that was compared is removed.
-	aside := temporary()
-	err = f.take(file, dir, dir, aside)
-	file.Close()
-	if err != nil {
-		return err
-	}
-	if err := f.sys.Remove(dir, aside); err != nil {
-		return errors.Join(err, f.pass(dir, aside, dir, p.base()))
-	}
-	return f.settle(dir, p.Folder(), p.base())
-}
-
 // Move gives the file at from the path to, and makes the folders that are missing there.
 // The error is fs.ErrExist if something is at to, unless that is the file itself under a
 // name that the system takes for the same, and ErrChanged unless the file has the content
@@ -61,8 +34,8 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	case err != nil:
 		return err
 	}
-	if reason := unportable(to.base()); reason != "" {
-		return &Refusal{Path: to.base(), Reason: reason}
+	if reason := unportable(to.Base()); reason != "" {
+		return &Refusal{Path: to.Base(), Reason: reason}
 	}
 	source, err := f.enter(from.parents())
 	if err != nil {
@@ -70,7 +43,7 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	}
 	defer source.Close()
 	defer system.Lock(source)()
-	file, err := f.openUnchanged(source, from.base(), before)
+	file, err := f.in(source).openUnchanged(from.Base(), before)
 	if err != nil {
 		return err
 	}
@@ -83,13 +56,13 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	if err := f.rename(file, source, target, to); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(target, to.Folder(), to.base()), f.sync(source, from.Folder()))
+	return errors.Join(f.settle(target, to.Folder(), to.Base()), f.sync(source, from.Folder()))
 }
 
 // rename moves a file without replacing another one.
 func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
-	switch there, err := target.Lstat(to.base()); {
-	case err == nil && os.SameFile(file.Info, there) && file.Info.Name() != to.base() && strings.EqualFold(norm.NFC.String(file.Info.Name()), norm.NFC.String(to.base())):
+	switch there, err := target.Lstat(to.Base()); {
+	case err == nil && os.SameFile(file.Info, there) && file.Info.Name() != to.Base() && strings.EqualFold(norm.NFC.String(file.Info.Name()), norm.NFC.String(to.Base())):
 		// Another spelling of the same name. Some file systems report success and keep the old one.
 		one, err := source.Stat(".")
 		if err != nil {
@@ -106,7 +79,8 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 		if links > 1 || !os.SameFile(one, other) {
 			return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
 		}
-		if err := f.sys.Rename(source, file.Info.Name(), source, to.base()); err != nil {
+		look := func() error { return nil } // it is the file itself that is replaced
+		if err := f.sys.Rename(source, file.Info.Name(), source, to.Base(), look); err != nil {
 			return err
 		}
 		folder, err := source.Open(".")
@@ -116,7 +90,7 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 		defer folder.Close()
 		names, err := folder.Readdirnames(-1)
 		if err == nil && slices.Contains(names, file.Info.Name()) {
-			return &Refusal{Path: file.Info.Name(), Reason: fmt.Sprintf("is not renamed: the file system has kept the name and takes %q for the same", to.base())}
+			return &Refusal{Path: file.Info.Name(), Reason: fmt.Sprintf("is not renamed: the file system has kept the name and takes %q for the same", to.Base())}
 		}
 		return err
 	case err == nil:
@@ -124,7 +98,7 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	err := f.take(file, source, target, to.base())
+	err := f.take(file, source, target, to.Base())
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
 	}
@@ -135,39 +109,51 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 // system. Nothing in it is visible.
 const trashFolder = ".trash"
 
-// Trash moves the file at p into the trash of the vault, which is flat, and returns its
-// name there: one that is taken gets a number. The error is ErrChanged unless the file has the
-// content before. A name with an error says that the file was moved nevertheless.
-func (f *Folder) Trash(p Path, before Content) (name string, err error) {
+// FreeTrashName returns a name in the trash of the vault for the file at p: its own, or one with a number from the
+// given one on, if that is taken. next is the number for another file of the same name.
+func (f *Folder) FreeTrashName(p Path, from int) (name string, next int, err error) {
+	trash, err := f.enter([]string{trashFolder})
+	if errors.Is(err, fs.ErrNotExist) {
+		return numbered(p.Base(), from), from + 1, nil
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	defer trash.Close()
+	for n := from; n < maxTrashed; n++ {
+		name = numbered(p.Base(), n)
+		if _, err := trash.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, n + 1, nil
+		}
+	}
+	return "", 0, fmt.Errorf("%q: %w", p.text, fs.ErrExist)
+}
+
+// Trash moves the file at p into the trash of the vault, which is flat, and gives it a name there. The error is
+// ErrChanged unless the file has the content before, and fs.ErrExist if the name is taken.
+func (f *Folder) Trash(p Path, name string, before Content) error {
 	if f.IsClosed(p) {
-		return "", ErrChanged // as if it were gone
+		return ErrChanged // as if it were gone
 	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer leave()
-	file, err := f.openUnchanged(dir, p.base(), before)
+	file, err := f.in(dir).openUnchanged(p.Base(), before)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer file.Close()
 	trash, err := f.enterMaking([]string{trashFolder})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer trash.Close()
-	for n := range maxTrashed {
-		name = numbered(p.base(), n)
-		err = f.take(file, dir, trash, name)
-		switch {
-		case err == nil:
-			return name, errors.Join(f.settle(trash, trashFolder, name), f.sync(dir, p.Folder()))
-		case !errors.Is(err, fs.ErrExist):
-			return "", err
-		}
+	if err := f.take(file, dir, trash, name); err != nil {
+		return err
 	}
-	return "", err
+	return errors.Join(f.settle(trash, trashFolder, name), f.sync(dir, p.Folder()))
 }
 
 // maxTrashed is how many files of one name the trash takes.
@@ -182,15 +168,29 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s %d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
+// HoldsTrashed reports whether the file of that name in the trash of the vault has the content.
+func (f *Folder) HoldsTrashed(name string, content Content) bool {
+	if !isTrashName(name) {
+		return false
+	}
+	trash, err := f.enter([]string{trashFolder})
+	if err != nil {
+		return false
+	}
+	defer trash.Close()
+	return f.in(trash).unchanged(name, content) == nil
+}
+
+func isTrashName(name string) bool { return !strings.ContainsAny(name, `/\`) && flaw(name) == "" }
+
 // Untrash moves a file, with its times and its mode, out of the trash of the vault to p,
 // which must be free, and makes the folders that are missing there. The error is ErrChanged
-// unless it has the content. With the name "" it is the first file that Trash may have made of
-// one at p, and that has the content.
+// unless it has the content.
 func (f *Folder) Untrash(name string, p Path, content Content) error {
 	if err := f.admitNew(p); err != nil || f.IsClosed(p) {
 		return cmp.Or(err, closed(p))
 	}
-	if name != "" && (strings.ContainsAny(name, `/\`) || flaw(name) != "") {
+	if !isTrashName(name) {
 		return &Refusal{Path: name, Reason: "is not the name of a file"}
 	}
 	trash, err := f.enter([]string{trashFolder})
@@ -198,10 +198,7 @@ func (f *Folder) Untrash(name string, p Path, content Content) error {
 		return err
 	}
 	defer trash.Close()
-	file, err := f.openUnchanged(trash, cmp.Or(name, p.base()), content)
-	for n := 1; name == "" && errors.Is(err, ErrChanged) && n < maxTrashed; n++ {
-		file, err = f.openUnchanged(trash, numbered(p.base(), n), content)
-	}
+	file, err := f.in(trash).openUnchanged(name, content)
 	if err != nil {
 		return err
 	}
@@ -212,10 +209,10 @@ func (f *Folder) Untrash(name string, p Path, content Content) error {
 	}
 	defer dir.Close()
 	defer system.Lock(dir)()
-	if err := f.take(file, trash, dir, p.base()); err != nil {
+	if err := f.take(file, trash, dir, p.Base()); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(dir, p.Folder(), p.base()), f.sync(trash, trashFolder))
+	return errors.Join(f.settle(dir, p.Folder(), p.Base()), f.sync(trash, trashFolder))
 }
 
 // take gives the file of source that was opened as seen the name to in target, which must
@@ -272,13 +269,11 @@ func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) 
 	if err != nil {
 		return err
 	}
+	isPlaceholder := func() error { return rooted{dir: target}.unchanged(to, Text(nil)) }
 	if err = placeholder.Close(); err == nil {
-		err = f.unchanged(target, to, Text(nil))
+		err = f.sys.Rename(source, from, target, to, isPlaceholder)
 	}
-	if err == nil {
-		err = f.sys.Rename(source, from, target, to)
-	}
-	if err == nil || f.unchanged(target, to, Text(nil)) != nil {
+	if err == nil || isPlaceholder() != nil {
 		return err // by now another program's note is there
 	}
 	return errors.Join(err, ignoreMissing(f.sys.Remove(target, to)))

@@ -44,13 +44,13 @@ func TestChanges(t *testing.T) {
 		want error             // one of errors.Is, nil if it is done
 		tree map[string]string // what differs afterwards; "-" is gone
 	}{
-		{"a swap replaces what is expected", func(f *Folder) error { return f.Swap(a, text, []byte("new")) }, nil, map[string]string{"a.md": "new"}},
-		{"a swap of something else is refused", func(f *Folder) error { return f.Swap(b, text, nil) }, ErrChanged, nil},
-		{"a swap of nothing is refused", func(f *Folder) error { return f.Swap(deep, nil, text) }, fs.ErrNotExist, nil},
-		{"a removal removes what is expected", func(f *Folder) error { return f.Remove(a, Text(text)) }, nil, map[string]string{"a.md": "-"}},
-		{"a removal of something else is refused", func(f *Folder) error { return f.Remove(b, Text(text)) }, ErrChanged, nil},
-		{"a folder is not removed", func(f *Folder) error { return f.Remove(mustPath(t, "f"), Text(nil)) }, ErrChanged, nil},
-		{"a removal of nothing is refused", func(f *Folder) error { return f.Remove(mustPath(t, "f/no.md"), Text(nil)) }, ErrChanged, nil},
+		{"a swap replaces what is expected", func(f *Folder) error { return swap(f, a, text, []byte("new")) }, nil, map[string]string{"a.md": "new"}},
+		{"a swap of something else is refused", func(f *Folder) error { return swap(f, b, text, nil) }, ErrChanged, nil},
+		{"a swap of nothing is refused", func(f *Folder) error { return swap(f, deep, nil, text) }, fs.ErrNotExist, nil},
+		{"a removal removes what is expected", func(f *Folder) error { return remove(f, a, Text(text)) }, nil, map[string]string{"a.md": "-"}},
+		{"a removal of something else is refused", func(f *Folder) error { return remove(f, b, Text(text)) }, ErrChanged, nil},
+		{"a folder is not removed", func(f *Folder) error { return remove(f, mustPath(t, "f"), Text(nil)) }, ErrChanged, nil},
+		{"a removal of nothing is refused", func(f *Folder) error { return remove(f, mustPath(t, "f/no.md"), Text(nil)) }, ErrChanged, nil},
 		{"a move makes folders", func(f *Folder) error { return f.Move(a, deep, Text(text)) }, nil, map[string]string{"a.md": "-", "new/deep/a.md": "text"}},
 		{"a move of something else is refused", func(f *Folder) error { return f.Move(b, deep, Text(text)) }, ErrChanged, nil},
 		{"a move of nothing is refused", func(f *Folder) error { return f.Move(mustPath(t, "no.md"), deep, Text(text)) }, ErrChanged, nil},
@@ -58,30 +58,30 @@ func TestChanges(t *testing.T) {
 		{"a move never goes into a folder of that name", func(f *Folder) error { return f.Move(a, mustPath(t, "f"), Text(text)) }, fs.ErrExist, nil},
 		{"the case of letters alone can change", func(f *Folder) error { return f.Move(a, mustPath(t, "A.md"), Text(text)) }, nil, map[string]string{"a.md": "-", "A.md": "text"}},
 		{"the trash is flat, a taken name gets a number", func(f *Folder) error {
-			name, err := f.Trash(a, Text(text))
+			name, err := trash(f, a, Text(text))
 			return errors.Join(err, expectName(name, "a.md"))
 		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text"}},
 		{"twice the same name", func(f *Folder) error {
 			for i, want := range []string{"a.md", "a 1.md", "a 2.md"} {
 				if i > 0 {
-					if err := f.Make(a, text); err != nil {
+					if err := makeNote(f, a, text); err != nil {
 						return err
 					}
 				}
-				name, err := f.Trash(a, Text(text))
+				name, err := trash(f, a, Text(text))
 				if err := errors.Join(err, expectName(name, want)); err != nil {
 					return err
 				}
 			}
 			return nil
 		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text", ".trash/a 1.md": "text", ".trash/a 2.md": "text"}},
-		{"something else does not go into the trash", func(f *Folder) error { _, err := f.Trash(b, Text(text)); return err }, ErrChanged, nil},
+		{"something else does not go into the trash", func(f *Folder) error { _, err := trash(f, b, Text(text)); return err }, ErrChanged, nil},
 		{"out of the trash", func(f *Folder) error { return f.Untrash("x.md", deep, Text([]byte("gone"))) }, nil, map[string]string{".trash/x.md": "-", "new/deep/a.md": "gone"}},
 		{"what was changed in the trash stays there", func(f *Folder) error { return f.Untrash("x.md", deep, Text(text)) }, ErrChanged, nil},
 		{"nothing comes out of the trash over a file", func(f *Folder) error { return f.Untrash("x.md", b, Text([]byte("gone"))) }, fs.ErrExist, nil},
 		{"what is not in the trash", func(f *Folder) error { return f.Untrash("y.md", deep, Text(nil)) }, ErrChanged, nil},
-		{"the bookmarks are made with their folder", func(f *Folder) error { return f.Make(Bookmarks(), text) }, nil, map[string]string{".obsidian/bookmarks.json": "text"}},
-		{"an intermediate folder that is hidden", func(f *Folder) error { return f.Swap(hidden(".trash/x.md"), []byte("gone"), text) }, nil, map[string]string{".trash/x.md": "text"}},
+		{"the bookmarks are made with their folder", func(f *Folder) error { return makeNote(f, Bookmarks(), text) }, nil, map[string]string{".obsidian/bookmarks.json": "text"}},
+		{"an intermediate folder that is hidden", func(f *Folder) error { return swap(f, hidden(".trash/x.md"), []byte("gone"), text) }, nil, map[string]string{".trash/x.md": "text"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 		name, want string
 		err        error
 	}{
-		{"a read-only note", `"ro.md" is read-only`, f.Swap(mustPath(t, "ro.md"), []byte("text"), nil)},
+		{"a read-only note", `"ro.md" is read-only`, swap(f, mustPath(t, "ro.md"), []byte("text"), nil)},
 		{"a name that does not travel", `contains '?'`, f.Move(mustPath(t, "a.md"), mustPath(t, "a?.md"), Text([]byte("text")))},
 		{"a path in the trash", `is not the name of a file`, f.Untrash("../a.md", mustPath(t, "b.md"), Text([]byte("text")))},
 		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), Text(nil))},
@@ -136,7 +136,7 @@ func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
 	then := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 	require.NoError(t, errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)))
 	f := openFolder(t, dir)
-	name, err := f.Trash(mustPath(t, "a.md"), Text([]byte("text")))
+	name, err := trash(f, mustPath(t, "a.md"), Text([]byte("text")))
 	if err == nil {
 		err = f.Untrash(name, mustPath(t, "a.md"), Text([]byte("text")))
 	}
@@ -154,7 +154,7 @@ func TestATrashThatIsALinkIsRefused(t *testing.T) {
 	if err := os.Symlink(elsewhere, filepath.Join(dir, trashFolder)); err != nil {
 		t.Skip(err)
 	}
-	_, err := openFolder(t, dir).Trash(mustPath(t, "a.md"), Text([]byte("text")))
+	_, err := trash(openFolder(t, dir), mustPath(t, "a.md"), Text([]byte("text")))
 	var refusal *Refusal
 	assert.That(t, errors.As(err, &refusal) && len(contents(t, elsewhere)) == 0, "error %v", err)
 }
@@ -169,15 +169,15 @@ func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
 		both   map[string]string // only when the process ends in between
 		target string
 	}{
-		{"swap", func(f *Folder) error { return f.Swap(a, []byte(oldText), []byte(newText)) }, map[string]string{"a.md": newText, ".trash/x.md": oldText}, nil, ""},
-		{"remove", func(f *Folder) error { return f.Remove(a, Text([]byte(oldText))) }, map[string]string{".trash/x.md": oldText}, nil, ""},
+		{"swap", func(f *Folder) error { return swap(f, a, []byte(oldText), []byte(newText)) }, map[string]string{"a.md": newText, ".trash/x.md": oldText}, nil, ""},
+		{"remove", func(f *Folder) error { return remove(f, a, Text([]byte(oldText))) }, map[string]string{".trash/x.md": oldText}, nil, ""},
 		{
 			"move", func(f *Folder) error { return f.Move(a, deep, Text([]byte(oldText))) },
 			map[string]string{"new/deep/b.md": oldText, ".trash/x.md": oldText},
 			map[string]string{"a.md": oldText, "new/deep/b.md": oldText, ".trash/x.md": oldText}, "new/deep/b.md",
 		},
 		{
-			"trash", func(f *Folder) error { _, err := f.Trash(a, Text([]byte(oldText))); return err },
+			"trash", func(f *Folder) error { _, err := trash(f, a, Text([]byte(oldText))); return err },
 			map[string]string{".trash/a.md": oldText, ".trash/x.md": oldText},
 			map[string]string{"a.md": oldText, ".trash/a.md": oldText, ".trash/x.md": oldText}, ".trash/a.md",
 		},

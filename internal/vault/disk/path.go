@@ -128,7 +128,7 @@ func (p Path) String() string { return p.text }
 func (p Path) Ext() string { return strings.TrimPrefix(path.Ext(p.text), ".") }
 
 // Stem returns the last segment without its extension.
-func (p Path) Stem() string { return strings.TrimSuffix(p.base(), path.Ext(p.text)) }
+func (p Path) Stem() string { return strings.TrimSuffix(p.Base(), path.Ext(p.text)) }
 
 // child returns the path of the name in the folder p, and false if no path can lead there.
 // It is [ParsePath] without a second look at p.
@@ -144,7 +144,8 @@ func (p Path) child(name string) (Path, bool) {
 	return Path{text: p.text + "/" + name}, longest && deepest
 }
 
-func (p Path) base() string { return p.text[strings.LastIndexByte(p.text, '/')+1:] }
+// Base returns the last segment.
+func (p Path) Base() string { return p.text[strings.LastIndexByte(p.text, '/')+1:] }
 
 // Folder returns the path of the folder that contains p, "" for the root.
 func (p Path) Folder() string { return p.text[:max(0, strings.LastIndexByte(p.text, '/'))] }

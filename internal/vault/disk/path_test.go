@@ -143,7 +143,7 @@ func TestPartsOfAPath(t *testing.T) {
 		{"d.", "", "d.", "d", ""},
 	} {
 		p := Path{test.path}
-		got := [...]string{p.Folder(), p.base(), p.Stem(), p.Ext()}
+		got := [...]string{p.Folder(), p.Base(), p.Stem(), p.Ext()}
 		assert.Equal(t, got, [...]string{test.folder, test.base, test.stem, test.ext}, "%q", p)
 		parents, segments := p.parents(), strings.FieldsFunc(test.path, func(r rune) bool { return r == '/' })
 		assert.EqualSlices(t, p.segments(), segments, "%q: segments", p)
@@ -268,7 +268,7 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 	for _, method := range byPath {
 		for _, path := range linked {
 			err := method.call(folder, Path{path}, Path{"A/seen.md"})
-			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Make", "Move", "Untrash"}, method.name)
+			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Publish", "Move", "Untrash"}, method.name)
 			isWalk := (strings.HasPrefix(method.name, "Walk") || method.name == "Contents" || strings.HasSuffix(method.name, "Folder")) && err != nil // it is no folder
 			assert.That(t, isTaken || isWalk || (IsHardLinked(err) && IsMissing(err)), "%s %s: %v", method.name, path, err)
 		}
@@ -307,7 +307,7 @@ func TestAHardLinkedFileIsAFileWhereNothingIsHidden(t *testing.T) {
 		assert.That(t, string(text) == "text" && err == nil, "%s: %q, %v", path, text, err)
 	}
 	assert.Equal(t, len(entries(t, folder.Walk, Path{"A"})), 6, "met")
-	assert.NoError(t, folder.Swap(Path{"A/inside.md"}, []byte("text"), []byte("new")))
+	assert.NoError(t, swap(folder, Path{"A/inside.md"}, []byte("text"), []byte("new")))
 	text, err := os.ReadFile(filepath.Join(dir, "Private", "secret.md"))
 	assert.That(t, string(text) == "text" && err == nil, "the other name contains %q, %v", text, err)
 }
@@ -334,9 +334,9 @@ func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
 	gone, other := mustPath(t, "Ideas/Bread.md"), mustPath(t, "Ideas/Breads.md")
 	assert.That(t, f.HasStub(gone) && !f.HasStub(other), "stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
 	var refusal *Refusal
-	err := f.Make(gone, []byte("x"))
+	err := makeNote(f, gone, []byte("x"))
 	assert.That(t, errors.As(err, &refusal) && refusal.Reason == system.ErrElsewhere.Error(), "making it again: %v", err)
-	assert.NoError(t, f.Make(other, []byte("x")))
+	assert.NoError(t, makeNote(f, other, []byte("x")))
 	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
 		assert.That(t, system.IsCloudStub(name) == want, "%s is a stub: %v", name, !want)
 	}

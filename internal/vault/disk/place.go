@@ -256,7 +256,7 @@ func (j *Judge) refuse(at place, p Path) error {
 		return nil
 	}
 	now := time.Now()
-	stamp, err := at.stamp(p.base())
+	stamp, err := at.stamp(p.Base())
 	if err != nil {
 		return nil // the caller finds the same
 	}
@@ -265,11 +265,11 @@ func (j *Judge) refuse(at place, p Path) error {
 	j.mu.Unlock()
 	if !ok || known.stamp != stamp {
 		if system.HasCloudFiles {
-			if info, err := at.info(p.base()); err == nil && system.IsElsewhere(info) {
+			if info, err := at.info(p.Base()); err == nil && system.IsElsewhere(info) {
 				return missing(p)
 			}
 		}
-		text, read, err := at.read(p.base(), nil)
+		text, read, err := at.read(p.Base(), nil)
 		if err != nil {
 			return nil // no caller can read it
 		}

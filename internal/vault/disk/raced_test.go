@@ -111,10 +111,10 @@ var swappedVault = map[string]string{
 
 // changesOfSwapped are calls that concern a file in A/sub or B/sub.
 var changesOfSwapped = map[string]func(*Folder) error{
-	"swap":    func(f *Folder) error { return f.Swap(Path{"A/sub/n.md"}, []byte("same"), []byte("edited")) },
-	"make":    func(f *Folder) error { return f.Make(Path{"A/sub/made.md"}, []byte("made")) },
-	"remove":  func(f *Folder) error { return f.Remove(Path{"A/sub/n.md"}, Text([]byte("same"))) },
-	"trash":   func(f *Folder) error { _, err := f.Trash(Path{"A/sub/n.md"}, Text([]byte("same"))); return err },
+	"swap":    func(f *Folder) error { return swap(f, Path{"A/sub/n.md"}, []byte("same"), []byte("edited")) },
+	"make":    func(f *Folder) error { return makeNote(f, Path{"A/sub/made.md"}, []byte("made")) },
+	"remove":  func(f *Folder) error { return remove(f, Path{"A/sub/n.md"}, Text([]byte("same"))) },
+	"trash":   func(f *Folder) error { _, err := trash(f, Path{"A/sub/n.md"}, Text([]byte("same"))); return err },
 	"untrash": func(f *Folder) error { return f.Untrash("gone.md", Path{"A/sub/back.md"}, Text([]byte("same"))) },
 	"untrash into new folders": func(f *Folder) error {
 		return f.Untrash("gone.md", Path{"A/sub/new/deep/back.md"}, Text([]byte("same")))
@@ -147,7 +147,7 @@ func TestAChangeDoesNotFollowAFolderThatBecameALink(t *testing.T) {
 					f, calls := openFolder(t, dir), 0
 					broken := can
 					f.sys = broken.calls(system.Patient)
-					f.Interpose(func() error {
+					f.Interpose(func(string) error {
 						if calls++; calls == n {
 							exchange(t, dir, "A/sub", target)
 							exchange(t, dir, "B/sub", target)
@@ -200,7 +200,7 @@ func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
 			f := openFolder(t, dir)
 			broken, calls := can, 0
 			f.sys = broken.calls(system.Patient)
-			f.Interpose(func() error {
+			f.Interpose(func(string) error {
 				if calls++; calls > 1 {
 					return nil
 				}

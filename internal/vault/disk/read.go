@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
@@ -32,7 +30,7 @@ func (f *Folder) Open(p Path) (*File, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	file, err := f.in(dir).open(p.base())
+	file, err := f.in(dir).open(p.Base())
 	if err != nil || !f.judge.judges(p) {
 		return file, err
 	}
@@ -63,7 +61,7 @@ func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return f.in(dir).info(p.base())
+	return f.in(dir).info(p.Base())
 }
 
 // Read returns the whole file at p, with the errors of Open; one that is larger than
@@ -85,10 +83,10 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 		return nil, system.Stamp{}, err
 	}
 	defer at.close()
-	if _, err := at.stamp(p.base()); err != nil {
+	if _, err := at.stamp(p.Base()); err != nil {
 		return nil, system.Stamp{}, err // nothing but a regular file is touched by opening it
 	}
-	text, stamp, err := at.read(p.base(), nil)
+	text, stamp, err := at.read(p.Base(), nil)
 	return f.passes(p, text, stamp, err)
 }
 
@@ -111,7 +109,7 @@ func (f *Folder) HasStub(p Path) bool {
 		return false
 	}
 	defer dir.Close()
-	info, err := dir.Lstat(system.CloudStub(p.base()))
+	info, err := dir.Lstat(system.CloudStub(p.Base()))
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -150,7 +148,7 @@ func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
 	if err := s.in.judge.refuse(s.at, p); err != nil {
 		return system.Stamp{}, err
 	}
-	return s.at.stamp(p.base())
+	return s.at.stamp(p.Base())
 }
 
 // Close closes the folder that is open. The stamper can be used again.
@@ -243,101 +241,4 @@ type SizeError struct {
 
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("%q has %d bytes: at most %d", e.Path, e.Size, e.Limit)
-}
-
-// series is the state of changes that become durable together.
-type series struct {
-	ready   map[Path]prepared
-	folders map[string]bool // that have names to make durable
-}
-
-// prepared is the text of a note in a temporary file next to it.
-type prepared struct {
-	temp string
-	text []byte
-	perm fs.FileMode
-}
-
-// waiting is how many files or folders are made durable at once. Each waits for the disk, which
-// does the work of several in the time of one.
-const waiting = 16
-
-// Series returns the same open folder for changes that are made one after the other. texts are
-// those of notes that Swap is going to replace: they are written and made durable beforehand,
-// several at once. What cannot be prepared is written when its turn comes, as without a series.
-//
-// end has to be called once after the last change, with whether all were made: it makes their
-// names durable, each folder once, or removes what was prepared in vain. Its error is an
-// *[Unsettled].
-func (f *Folder) Series(texts map[Path][]byte) (g *Folder, end func(made bool) error) {
-	one := *f
-	one.series = &series{ready: map[Path]prepared{}, folders: map[string]bool{}}
-	var mu sync.Mutex
-	var each work
-	for p, text := range texts {
-		each.do(func() {
-			dir, err := f.parent(p)
-			if err != nil {
-				return
-			}
-			defer dir.Close()
-			info, err := f.in(dir).info(p.base())
-			if err != nil || mayReplace(p, info) != nil || checkSize(p, text) != nil {
-				return
-			}
-			if temp, err := f.stage(dir, text, info.Mode().Perm(), true); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				one.series.ready[p] = prepared{temp, text, info.Mode().Perm()}
-			}
-		})
-	}
-	each.Wait()
-	return &one, func(made bool) (err error) {
-		for p, left := range one.series.ready {
-			if dir, err := f.parent(p); err == nil {
-				_ = f.sys.Remove(dir, left.temp) // otherwise it is swept
-				dir.Close()
-			}
-		}
-		if !made {
-			return nil
-		}
-		var each work
-		for folder := range one.series.folders {
-			each.do(func() {
-				dir, failed := f.enter(strings.FieldsFunc(folder, func(r rune) bool { return r == '/' }))
-				if failed == nil {
-					defer dir.Close()
-					failed = f.sys.Sync(dir)
-				} else if IsMissing(failed) || system.IsNoName(failed) {
-					failed = nil // it was removed since
-				}
-				if failed != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					err = &Unsettled{folder, failed}
-				}
-			})
-		}
-		each.Wait()
-		return err
-	}
-}
-
-// work runs functions in up to waiting goroutines.
-type work struct {
-	sync.WaitGroup
-	free chan struct{}
-}
-
-func (w *work) do(f func()) {
-	if w.free == nil {
-		w.free = make(chan struct{}, waiting)
-	}
-	w.free <- struct{}{}
-	w.Go(func() {
-		defer func() { <-w.free }()
-		f()
-	})
 }

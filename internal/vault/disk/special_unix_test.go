@@ -43,7 +43,7 @@ func TestAPipeDoesNotBlock(t *testing.T) {
 	var refusal *Refusal
 	_, err := folder.Open(mustPath(t, "pipe.md"))
 	assert.That(t, errors.As(err, &refusal), "opening: %v", err)
-	assert.That(t, errors.As(folder.Swap(mustPath(t, "pipe.md"), nil, nil), &refusal), "writing")
+	assert.That(t, errors.As(swap(folder, mustPath(t, "pipe.md"), nil, nil), &refusal), "writing")
 	got := walked(t, folder, Path{})
 	assert.That(t, len(got) == 0, "the walk met %q", got)
 }

@@ -20,10 +20,10 @@ type Entry struct {
 }
 
 // Info returns what is known about a file, with the errors of [Folder.Open].
-func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.base()) }
+func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.Base()) }
 
 // Stamp returns the state of a file, with the errors of [Folder.Open].
-func (e Entry) Stamp() (system.Stamp, error) { return e.at.stamp(e.Path.base()) }
+func (e Entry) Stamp() (system.Stamp, error) { return e.at.stamp(e.Path.Base()) }
 
 // Read returns a whole file and its stamp as [Folder.ReadStamped] does, but fetches none
 // from the cloud: the error is then [system.ErrElsewhere]. It costs less than a read by
@@ -38,7 +38,7 @@ func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 			return nil, system.Stamp{}, system.ErrElsewhere
 		}
 	}
-	text, stamp, err := e.at.read(e.Path.base(), buf)
+	text, stamp, err := e.at.read(e.Path.Base(), buf)
 	return e.in.passes(e.Path, text, stamp, err)
 }
 
@@ -217,7 +217,7 @@ func (w *walk) do(j job) {
 	for _, path := range j.files {
 		// A file that cannot be read because of its further names, or of its text, is not listed either.
 		if w.in.view != nil {
-			if _, err := j.in.stamp(path.base()); IsHardLinked(err) {
+			if _, err := j.in.stamp(path.Base()); IsHardLinked(err) {
 				continue
 			}
 		}
@@ -231,7 +231,7 @@ func (w *walk) do(j job) {
 	if visited, _ := w.found(j.folder, true); visited {
 		w.visit(Entry{Path: j.folder, IsDir: true, at: j.in.place, in: w.in})
 	}
-	sub, err := j.in.step(j.folder.base())
+	sub, err := j.in.step(j.folder.Base())
 	if err == nil {
 		err = w.folder(sub, j.folder)
 	}

@@ -223,6 +223,11 @@ func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips b
 			said = append(said, "Not undone, because it was changed since: "+line)
 			continue
 		}
+		for _, folder := range slices.Backward(e.Folders) {
+			if path, err := disk.ParseFolder(folder); err == nil {
+				p.Emptied = append(p.Emptied, path)
+			}
+		}
 		p.OwnChange = p.OwnChange && isOwn(v, e) && e.Undoes == ""
 		if p.Undoes == "" {
 			p.Undoes = e.ID
@@ -259,18 +264,13 @@ func (o outlook) current(path disk.Path, kept string) (change.FileState, error) 
 
 // takeBack adds to a proposal what takes an entry back.
 func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposal) error {
-	// Where e brought back what had been put into the trash, what it takes away goes there again.
-	trash := slices.ContainsFunc(e.TakesBack(), func(id string) bool {
-		first, err := j.Entry(id)
-		return err == nil && strings.HasPrefix(first.Note, change.TrashRemark)
-	})
 	for _, kept := range slices.Backward(e.Steps) {
 		back, err := o.back(j, e, kept)
 		if err != nil {
 			return err
 		}
 		for _, s := range back {
-			s.Trash = trash && !s.After.Exists
+			s.Trash = kept.Trash != "" && !s.After.Exists // it came out of the trash
 			if s.IsMove() {
 				o.ahead[s.From] = change.FileState{}
 			}
@@ -305,6 +305,9 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		}
 	}
 
+	if kept.Before == kept.After && !isMove {
+		return nil, nil // of a change that was made in part it is a step that was not
+	}
 	if e.State != journal.Done { // only a part of the step may have been done
 		untouched, unchanged := change.ImageOf(then) == kept.Before, change.ImageOf(now) == kept.Before
 		isEmpty := now.Exists && !now.Folder && change.ImageOf(now).Size == 0
@@ -332,10 +335,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	if isMove {
 		s.From = is
 	}
-	name, trashed := strings.CutPrefix(e.Note, change.TrashRemark)
-	if s.Back = trashed && name == change.TrashMany; trashed && !s.Back {
-		s.TrashName = name
-	}
+	s.TrashName, s.Mode = kept.Trash, kept.Mode
 	switch {
 	case !kept.Before.Exists:
 	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was

@@ -29,7 +29,9 @@ type Call struct {
 	Input    io.Reader // the value of the parameter Request.Input
 	Output   io.Writer
 	Progress func(protocol.Progress) // nil tells no caller
-	Changes  func()                  // called when the call begins to change files; nil tells no caller
+	// Changes is called when the call begins to change files, with how many. It is false if the call was cancelled before, and
+	// then nothing may be changed; after it the call cannot be cancelled any more. nil tells no caller.
+	Changes func(files int) bool
 }
 
 // Worker answers the calls of one gateway on one vault, several at once.
@@ -67,9 +69,8 @@ func New(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout 
 // memory that it does not need between calls.
 const restAfter = 2 * time.Second
 
-// Serve answers requests until stdin ends, and returns the exit status. It does
-// not wait for calls that are open then: a gateway that wants their answers
-// leaves stdin open.
+// Serve answers requests until stdin ends, and returns the exit status. Of calls that are open then it
+// waits only for those that change files: a gateway that wants the answers of others leaves stdin open.
 func (w *Worker) Serve(stdin io.Reader) int {
 	defer w.rest.Stop()
 	if folder, err := filepath.Abs(w.folder); err == nil {
@@ -84,7 +85,9 @@ func (w *Worker) Serve(stdin io.Reader) int {
 		return answer.ExitFailed // the reader has gone
 	}
 	go func() { w.end(w.listen(in)) }()
-	return <-w.exitStatus
+	status := <-w.exitStatus
+	w.host.Commits.Close() // a change that is being made is made, or taken back
+	return status
 }
 
 // handshake waits for the greeting of the gateway, and returns it with what is sent next. A gateway of
@@ -166,7 +169,7 @@ func (w *Worker) take(f protocol.Frame) error {
 		// A request that has not begun ends; one that has is told to stop, and what it prints is dropped.
 		// One that was answered meanwhile is nil.
 		if j != nil {
-			j.cancel()
+			j.stop()
 		}
 		if j != nil && j.waiting {
 			j.waiting = false
@@ -296,6 +299,9 @@ type job struct {
 	sent    int           // of its output
 	more    chan struct{} // closed when all of it may be sent
 	allowed sync.Once
+
+	changing   sync.Mutex
+	isChanging bool // and is not cancelled any more; under changing
 }
 
 func newJob(id uint32, q protocol.Request, out *outlet) *job {
@@ -362,7 +368,23 @@ func (j *job) tell(p protocol.Progress) {
 	}
 }
 
-// changes tells that the request begins to change files.
-func (j *job) changes() {
-	_ = j.out.write(protocol.Append(nil, protocol.Frame{Kind: protocol.KindChanging, ID: j.id})) // the end of the answer fails in the same way
+// stop cancels a request, unless it is changing files.
+func (j *job) stop() {
+	j.changing.Lock()
+	defer j.changing.Unlock()
+	if !j.isChanging {
+		j.cancel()
+	}
+}
+
+// changes tells that the request begins to change files, unless it is cancelled.
+func (j *job) changes(files int) bool {
+	j.changing.Lock()
+	defer j.changing.Unlock()
+	if j.ctx.Err() != nil {
+		return false
+	}
+	j.isChanging = true
+	_ = j.out.write(protocol.AppendChanging(nil, j.id, files)) // the end of the answer fails in the same way
+	return true
 }

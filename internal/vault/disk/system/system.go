@@ -42,10 +42,10 @@ func (c Calls) around(call func() error, method string, names ...string) error {
 
 // After returns calls that are made after ask; an error of ask is that of the call, which is not
 // made then.
-func (c Calls) After(ask func() error) Calls {
+func (c Calls) After(ask func(method string) error) Calls {
 	within := c
 	c.Around = func(call func() error, method string, names ...string) error {
-		if err := ask(); err != nil {
+		if err := ask(method); err != nil {
 			return err
 		}
 		return within.around(call, method, names...)
@@ -79,10 +79,23 @@ func (c Calls) Move(source *os.Root, from string, target *os.Root, to string) er
 	})
 }
 
-// Rename is Move that replaces a file of that name.
-func (c Calls) Rename(source *os.Root, from string, target *os.Root, to string) error {
+// Rename is Move that replaces a file of that name. look is called right before each try, also
+// after a wait for another program: its error is returned, and nothing is renamed then.
+func (c Calls) Rename(source *os.Root, from string, target *os.Root, to string, look func() error) error {
 	return c.Repeat(to, func() error {
+		if err := look(); err != nil {
+			return err
+		}
 		return c.around(func() error { return rename(source, from, target, to) }, "Rename", from, to)
+	})
+}
+
+// Exchange atomically gives each of two files the name of the other. It fails with
+// errors.ErrUnsupported where the system or the file system has no such call, and with
+// fs.ErrNotExist if one of the files is missing.
+func (c Calls) Exchange(source *os.Root, from string, target *os.Root, to string) error {
+	return c.Repeat(to, func() error {
+		return c.around(func() error { return exchange(source, from, target, to) }, "Exchange", from, to)
 	})
 }
 
@@ -126,6 +139,14 @@ func (c Calls) Sync(dir *os.Root) error {
 		defer handle.Close()
 		return handle.Sync()
 	}, "Sync")
+}
+
+// CanSyncLater reports whether a file can be made durable by opening it once more for reading.
+const CanSyncLater = runtime.GOOS != "windows"
+
+// SyncFile makes the content of a file durable (fsync) that is open for reading, see [CanSyncLater].
+func (c Calls) SyncFile(file *os.File) error {
+	return c.around(file.Sync, "SyncFile", file.Name())
 }
 
 // ErrInUse says that another program has a file open in a way that prevents opening,

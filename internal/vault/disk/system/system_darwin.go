@@ -12,6 +12,11 @@ func moveat(source int, from string, target int, to string) error {
 	return unix.RenameatxNp(source, from, target, to, unix.RENAME_EXCL)
 }
 
+// exchangeat gives each of two files the name of the other.
+func exchangeat(source int, from string, target int, to string) error {
+	return unix.RenameatxNp(source, from, target, to, unix.RENAME_SWAP)
+}
+
 // StampOf returns the stamp of the file that info describes.
 func StampOf(info fs.FileInfo) Stamp {
 	s := portable(info)

@@ -15,6 +15,11 @@ func moveat(source int, from string, target int, to string) error {
 	return unix.Renameat2(source, from, target, to, unix.RENAME_NOREPLACE)
 }
 
+// exchangeat gives each of two files the name of the other.
+func exchangeat(source int, from string, target int, to string) error {
+	return unix.Renameat2(source, from, target, to, unix.RENAME_EXCHANGE)
+}
+
 // StampOf returns the stamp of the file that info describes.
 func StampOf(info fs.FileInfo) Stamp {
 	s := portable(info)

@@ -19,12 +19,22 @@ const (
 
 func move(source *os.Root, from string, target *os.Root, to string) error {
 	return between("move", source, from, target, to, func(old, new int) error {
-		err := moveat(old, from, new, to)
-		if err == unix.EINVAL {
-			return unix.ENOTSUP // the file system does not know the flag
-		}
-		return err
+		return supported(moveat(old, from, new, to))
 	})
+}
+
+func exchange(source *os.Root, from string, target *os.Root, to string) error {
+	return between("exchange", source, from, target, to, func(old, new int) error {
+		return supported(exchangeat(old, from, new, to))
+	})
+}
+
+// supported returns the error of a call with a flag: EINVAL says that the file system does not know it.
+func supported(err error) error {
+	if err == unix.EINVAL {
+		return unix.ENOTSUP
+	}
+	return err
 }
 
 func rename(source *os.Root, from string, target *os.Root, to string) error {

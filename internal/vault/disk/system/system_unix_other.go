@@ -11,5 +11,8 @@ import (
 // moveat says that this system cannot rename a file without replacing another.
 func moveat(int, string, int, string) error { return unix.ENOTSUP }
 
+// exchangeat says that this system cannot exchange two files.
+func exchangeat(int, string, int, string) error { return unix.ENOTSUP }
+
 // StampOf returns the stamp of the file that info describes: its size and time.
 func StampOf(info fs.FileInfo) Stamp { return portable(info) }

@@ -25,6 +25,11 @@ func rename(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("rename", source, from, target, to, windows.FILE_RENAME_REPLACE_IF_EXISTS)
 }
 
+// exchange says that this system cannot exchange two files.
+func exchange(_ *os.Root, from string, _ *os.Root, to string) error {
+	return &os.LinkError{Op: "exchange", Old: from, New: to, Err: errors.ErrUnsupported}
+}
+
 // link is not needed where every file system moves without replacing.
 func link(_ *os.Root, from string, _ *os.Root, to string) error {
 	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
@@ -67,16 +72,27 @@ func renameBetween(source windows.Handle, from string, target windows.Handle, to
 	}
 	// FAT and systems before Windows 10 know the older class alone.
 	err = errno(setName(file, target, to, flags, windows.FileRenameInformation))
-	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && flags&windows.FILE_RENAME_REPLACE_IF_EXISTS != 0 {
-		// The answer is the same for a file that is open in another program and for one that may not be written.
-		file, other := openToRename(target, to)
-		if other == nil {
-			windows.CloseHandle(file)
-		} else if other = errno(other); IsInUse(other) {
-			return other
-		}
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && flags&windows.FILE_RENAME_REPLACE_IF_EXISTS != 0 && isOnlyInUse(target, to) {
+		return windows.ERROR_SHARING_VIOLATION
 	}
 	return err
+}
+
+// isOnlyInUse reports whether a file that could not be replaced is open in another program. File
+// systems without the newer class answer "access denied" for it, as for one that may not be written:
+// that one is read-only, or cannot be opened at all.
+func isOnlyInUse(dir windows.Handle, name string) bool {
+	file, err := openToRename(dir, name)
+	if err != nil {
+		return IsInUse(errno(err))
+	}
+	defer windows.CloseHandle(file)
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(file, &info); err != nil {
+		return false
+	}
+	const cannotBeReplaced = windows.FILE_ATTRIBUTE_READONLY | windows.FILE_ATTRIBUTE_DIRECTORY
+	return info.FileAttributes&cannotBeReplaced == 0
 }
 
 // openToRename opens a file, or a link itself.
@@ -94,7 +110,7 @@ func openToRename(dir windows.Handle, name string) (file windows.Handle, err err
 	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 	const options = windows.FILE_NON_DIRECTORY_FILE | windows.FILE_OPEN_REPARSE_POINT |
 		windows.FILE_OPEN_FOR_BACKUP_INTENT | windows.FILE_SYNCHRONOUS_IO_NONALERT
-	err = windows.NtCreateFile(&file, windows.SYNCHRONIZE|windows.DELETE, &object, &windows.IO_STATUS_BLOCK{},
+	err = windows.NtCreateFile(&file, windows.SYNCHRONIZE|windows.DELETE|windows.FILE_READ_ATTRIBUTES, &object, &windows.IO_STATUS_BLOCK{},
 		nil, 0, share, windows.FILE_OPEN, options, 0, 0)
 	return file, err
 }

@@ -1,0 +1,209 @@
+package change_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/tests/assert"
+	"github.com/vaultwicket/vaultwicket/tests/embedded"
+	"github.com/vaultwicket/vaultwicket/tests/long"
+	"github.com/vaultwicket/vaultwicket/tests/require"
+)
+
+// foreignActs are what another program does to a file.
+var foreignActs = map[string]func(path string) error{
+	"appends": func(path string) error {
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return nil // there is none at this moment
+		}
+		_, err = file.WriteString(foreignText)
+		return errors.Join(err, file.Close())
+	},
+	"rewrites": func(path string) error {
+		if _, err := os.Stat(path); err != nil {
+			return nil
+		}
+		err := os.WriteFile(path+".new", []byte(foreignText), 0o600)
+		return errors.Join(err, os.Rename(path+".new", path))
+	},
+	"makes": func(path string) error {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return nil
+		}
+		return os.WriteFile(path, []byte(foreignText), 0o600)
+	},
+	"removes": func(path string) error {
+		_ = os.Remove(path)
+		return nil
+	},
+}
+
+// everyFile is in place of a path where another program does it to all files at once.
+const everyFile = "every file"
+
+const foreignText = "\nof another program\n"
+
+// Another program does something to one of the files, at any moment of a change. Nothing that it wrote is lost, and every
+// file that it left alone is as one change has it: as it was, or as it was to be, or as the answer says.
+func TestAnotherProgramWritesAtAnyMoment(t *testing.T) {
+	files := map[string]string{
+		"a.md": "A\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]", "l1.md": "[[linked]]", "l2.md": "[t](linked.md)",
+		".obsidian/app.json": embedded.FollowLinks, ".trash/b.md": "older",
+	}
+	partly, merged, tries := 0, 0, 0
+	every := long.Count(5, 1)
+	if testing.Short() {
+		every = 40
+	}
+	for _, kind := range []struct{ call, before string }{
+		{"append path=a.md content=x", ""}, {"create path=n/m/new.md content=x", ""}, {"move path=linked.md to=n/m/other.md", ""}, {"rename path=linked.md name=other", ""},
+		{"delete path=x/b.md", ""}, {"delete path=x/b.md permanent", ""}, {"vault:replace old=linked new=x", ""}, {"folder:move path=x to=y/z/", ""}, {"folder:rename path=x name=z", ""},
+		{"folder:delete path=x", ""}, {"note:merge path=linked.md into=a.md", ""}, {"property:set name=p value=2 query=link", ""}, {"undo", "move path=linked.md to=n/m/other.md"},
+		{"undo", "vault:replace old=linked new=x"}, {"undo", "delete path=x/b.md"}, {"undo", "folder:move path=x to=y/z/"},
+	} {
+		start := func() *embedded.Vault {
+			h := embedded.New(t, files)
+			if kind.before != "" {
+				h.Does(strings.Fields(kind.before)...)
+			}
+			return h
+		}
+		whole := start()
+		old := whole.Texts(true)
+		whole.Does(strings.Fields(kind.call)...)
+		done := whole.Texts(true)
+		var touched []string
+		for path := range files {
+			touched = append(touched, path)
+		}
+		for path := range done {
+			if _, known := files[path]; !known {
+				touched = append(touched, path)
+			}
+		}
+		slices.Sort(touched)
+		for name, act := range foreignActs {
+			for _, path := range append(touched, everyFile) {
+				if strings.HasPrefix(path, ".") || path != everyFile && old[path] == done[path] {
+					continue
+				}
+				for n, more := 1, true; more; n++ {
+					for _, exchanges := range []bool{true, false} {
+						if tries++; tries%every != 0 {
+							more = n < 20
+							continue
+						}
+						h := start()
+						wrote := false
+						said, calls := runBeside(h, strings.Fields(kind.call), n, exchanges, func() error {
+							for _, one := range touched {
+								if one != path && path != everyFile || strings.HasPrefix(one, ".") {
+									continue
+								}
+								if err := act(h.File(one)); err != nil {
+									return err
+								}
+								text, _ := os.ReadFile(h.File(one))
+								wrote = wrote || strings.Contains(string(text), foreignText)
+							}
+							return nil
+						})
+						more = calls >= n
+						when := fmt.Sprintf("%s %s, another program %s %s at call %d (exchange: %v)", kind.before, kind.call, name, path, n, exchanges)
+						if name == "removes" {
+							path = "" // whatever it was called before
+						}
+						if judgeBeside(t, h, when, said, path, old, done) {
+							merged++
+						}
+						// Where two files cannot be exchanged, a text that comes between the last look and the rename is lost.
+						assert.That(t, !wrote || !exchanges || strings.Contains(fmt.Sprintf("%s", h.Texts(true)), foreignText), "%s: its text is lost: %s", when, said.Text)
+						if said.Kind.Code == protocol.CodePartlyApplied {
+							partly++
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d tries, %d made in part, %d with a text of both", tries/every, partly, merged)
+	assert.That(t, testing.Short() || partly > 0 && merged > 0, "%d are made in part, %d have texts of both", partly, merged)
+}
+
+// runBeside runs a call, and another program before its n-th change of the disk.
+func runBeside(h *embedded.Vault, args []string, n int, exchanges bool, other func() error) (said answer.Reply, calls int) {
+	at := h.Host()
+	defer at.Close()
+	v := require.Value(at.Open(context.Background(), h.Dir, protocol.Request{}))(h.T)
+	v.Disk.Interpose(func(method string) error {
+		if calls++; calls == n {
+			require.NoError(h.T, other())
+		}
+		if method == "Exchange" && !exchanges {
+			return errors.ErrUnsupported
+		}
+		return nil
+	})
+	return vault.Respond(v, protocol.Request{Command: args[0], Args: args[1:], Write: protocol.Write{Allowed: true}}, nil), calls
+}
+
+// judgeBeside compares what is there with the two trees that there may be. It reports whether a file has a text of both programs.
+func judgeBeside(t *testing.T, h *embedded.Vault, when string, said answer.Reply, foreign string, old, done map[string]string) (merged bool) {
+	t.Helper()
+	check := func(when string) {
+		left := h.Texts(true)
+		for path, text := range left {
+			assert.That(t, !strings.HasSuffix(path, ".tmp"), "%s: %s is left", when, path)
+			merged = merged || strings.HasSuffix(text, foreignText) && text != foreignText
+		}
+		want := old
+		if said.Status == answer.ExitDone {
+			want = done
+		}
+		for _, path := range pathsOf(left, old, done) {
+			text, is := left[path]
+			if path == foreign || strings.Contains(text, foreignText) || strings.HasPrefix(path, ".trash/") {
+				continue
+			}
+			wanted, was := want[path]
+			if said.Kind.Code == protocol.CodePartlyApplied && !slices.Contains(said.Unmade, path) {
+				if slices.Contains(said.Made, path) || !was {
+					wanted, was = done[path]
+				}
+			}
+			// The foreign file may be this one by its other name, or was removed.
+			isMoved := !is && (foreign == "" || strings.Contains(fmt.Sprint(left), foreignText))
+			assert.That(t, is == was && text == wanted || isMoved,
+				"%s says %q: %s is %q (%v), want %q (%v)\nmade %q, not %q", when, said.Text, path, text, is, wanted, was, said.Made, said.Unmade)
+		}
+	}
+	check(when)
+	h.Does("version")
+	check(when + ", and the next call")
+	return merged
+}
+
+func pathsOf(trees ...map[string]string) (paths []string) {
+	for _, tree := range trees {
+		for path := range tree {
+			if !slices.Contains(paths, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

@@ -1,0 +1,761 @@
+package change
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+)
+
+// A change that was begun is settled in one way, whatever ended it: an error, another program, the end of its process or of
+// the machine. Its entry in the journal says what it was to do, the disk how far it has come. It is completed or taken back
+// as a whole; where files that other programs have changed meanwhile let neither be, it stays in part, and the answer
+// says which files are on which side.
+
+// ending is what became of a change.
+type ending struct {
+	state outcome
+	// made and unmade are the files of a change that is made in part.
+	made, unmade []string
+	// unsettled says that the disk let the change neither be completed nor be taken back: that is tried again when the vault is
+	// opened the next time.
+	unsettled bool
+	// overtaken says that another program has changed a file since.
+	overtaken bool
+}
+
+// outcome is whether a change is made.
+type outcome uint8
+
+const (
+	unmade outcome = iota // nothing of it is left
+	made               // all of it is made
+	partly             // some files are changed
+)
+
+// settle completes or takes back a change that was broken off. With forward it is completed if that is possible, else taken
+// back if that is; without it the other way round. The caller has the lock of the journal. After an error of the disk the change is not
+// settled: that is tried again when the vault is opened the next time.
+func settle(v *call.Vault, j *journal.Journal, e journal.Entry, was map[int]journal.Image, forward bool) (ending, error) {
+	s := newSettler(v, j, e)
+	maps.Copy(s.was, was)
+	ways := []struct {
+		end  outcome
+		walk func() error
+	}{{unmade, s.takeBack}, {made, s.complete}}
+	if forward {
+		slices.Reverse(ways)
+	}
+	for _, way := range ways {
+		err := way.walk()
+		if err == nil {
+			return ending{state: way.end}, s.finish(way.end, nil)
+		}
+		if !isForeign(err) {
+			end, _ := s.sides()
+			end.unsettled = true
+			return end, err
+		}
+	}
+	end, left := s.sides()
+	if len(end.made) == 0 {
+		return ending{state: unmade}, s.finish(unmade, nil)
+	}
+	return end, s.finish(partly, left)
+}
+
+// sides returns which files of a change are changed and which are not. left are the images after the steps; of those that are not made
+// it is that before them, so that an undo has nothing to do for them.
+func (s *settler) sides() (end ending, left []journal.Image) {
+	end.state = partly
+	left = make([]journal.Image, len(s.entry.Steps))
+	for i, kept := range s.entry.Steps {
+		seen, err := s.look(i)
+		left[i] = kept.After
+		switch {
+		case isFolderStep(kept):
+		case err == nil && (seen.position == after || seen.position == moved || seen.position == overtaken):
+			end.made = append(end.made, kept.Path)
+		default:
+			end.unmade = append(end.unmade, kept.Source())
+			left[i] = kept.Before
+		}
+	}
+	return end, left
+}
+
+// isForeign reports whether it is another program that lets a step neither be made nor be taken back.
+func isForeign(err error) bool {
+	var refusal *disk.Refusal
+	return errors.Is(err, errForeign) || errors.Is(err, disk.ErrChanged) || errors.Is(err, fs.ErrExist) || errors.As(err, &refusal)
+}
+
+// finish removes what is left of a change beside its files, and keeps its outcome.
+func (s *settler) finish(end outcome, found []journal.Image) error {
+	folder := s.vault.Disk
+	var failed []error
+	for _, kept := range s.entry.Steps {
+		if draft, err := disk.ParseDraft(kept.Draft); err == nil {
+			failed = append(failed, folder.Discard(draft))
+		}
+	}
+	empty := s.entry.Emptied
+	if end == unmade {
+		empty = slices.Clone(s.entry.Folders)
+		slices.Reverse(empty)
+		if slices.ContainsFunc(s.entry.Steps, func(kept journal.Step) bool { return kept.Trash != "" && kept.Before.Exists }) {
+			failed = append(failed, folder.RemoveEmptyTrash())
+		}
+	}
+	for _, text := range empty {
+		if path, err := disk.ParseFolder(text); err == nil && path != (disk.Path{}) {
+			failed = append(failed, folder.RemoveFolder(path))
+		}
+	}
+	if end == made {
+		s.restoreTimes()
+	}
+	failed = append(failed, s.sync())
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	record := journal.Outcome{State: journal.Done, After: found, Was: s.was}
+	switch {
+	case end == unmade:
+		record = journal.Outcome{State: journal.Undone, Note: "it was not completed, and is taken back"}
+	case end == partly:
+		record.State, record.Note = journal.Failed, "it is made in part"
+	case len(s.was) > 0: // what the files hold is not what was planned
+		record.After = s.found()
+	}
+	if err := s.journal.End(s.entry.ID, record); err != nil {
+		return unjournaled(err)
+	}
+	s.journal.MarkFinished()
+	if end == made {
+		for _, id := range s.entry.TakesBack() {
+			_ = s.journal.MarkUndone(id, s.entry.ID)
+		}
+	}
+	return nil
+}
+
+// found returns the images of the files of the steps as they are now.
+func (s *settler) found() []journal.Image {
+	all := make([]journal.Image, len(s.entry.Steps))
+	for i, kept := range s.entry.Steps {
+		all[i] = kept.After
+		if path, err := ParseStepPath(kept.Path); err == nil && s.was[i].Exists {
+			if now, err := CurrentState(s.vault, path); err == nil {
+				all[i] = ImageOf(now)
+			}
+		}
+	}
+	return all
+}
+
+// restoreTimes gives folders the times that they are to have, now that nothing is made in them any more.
+func (s *settler) restoreTimes() {
+	for _, kept := range s.entry.Steps {
+		if !isFolderStep(kept) || !kept.After.Exists {
+			continue
+		}
+		if path, err := ParseStepPath(kept.Path); err == nil {
+			s.setTime(path, kept.Sets)
+		}
+	}
+}
+
+// setTime gives a file or folder a time of modification, in Unix nanoseconds; 0 leaves it as it is.
+func (s *settler) setTime(path disk.Path, at int64) {
+	if at != 0 {
+		_ = s.vault.Disk.SetModified(path, time.Unix(0, at)) // not every file system lets it
+	}
+}
+
+// Recover settles a change that was broken off, if there is one. The caller has the lock of the journal.
+func Recover(v *call.Vault, j *journal.Journal) error {
+	broken, err := j.BrokenOff()
+	if err != nil {
+		return unjournaled(err)
+	}
+	if broken == nil || broken.Backend != embedded {
+		if j.HasUnfinished() {
+			j.MarkFinished()
+		}
+		return nil
+	}
+	if ready, err := beginChanges(v, len(broken.Steps)); !ready {
+		return err
+	}
+	defer v.Host.Commits.End()
+	if _, err := settle(v, j, broken.Entry, nil, !broken.TakingBack); err != nil {
+		return answer.Unfinished.Failure("A change that was broken off cannot be completed or taken back: %v", err)
+	}
+	return nil
+}
+
+// RecoverBefore settles a change that was broken off before a call reads what it left: a process that can write notes does so at
+// once. It returns what to tell of a change that is still unfinished, "" mostly.
+func RecoverBefore(v *call.Vault, mayWrite bool) (notice string) {
+	j, err := v.Journal()
+	if err != nil || !j.HasUnfinished() {
+		return ""
+	}
+	const broken = "a change was broken off and is completed or taken back by the next call that can write: notes may be as they were before it, or as after it"
+	if !mayWrite {
+		return broken
+	}
+	unlock, free := j.TryLock()
+	if !free {
+		return "" // another process makes the change
+	}
+	defer unlock()
+	if Recover(v, j) != nil {
+		return broken
+	}
+	return ""
+}
+
+// embedded is the backend of the entries of this program.
+const embedded = "embedded"
+
+// settler settles one change.
+type settler struct {
+	vault   *call.Vault // as its owner sees it
+	journal *journal.Journal
+	entry   journal.Entry
+	sync    func() error
+	was     map[int]journal.Image // see [journal.Outcome]
+}
+
+func newSettler(v *call.Vault, j *journal.Journal, e journal.Entry) *settler {
+	whole := *v
+	folder, sync := v.Disk.Whole().Gathering()
+	whole.Disk = folder
+	return &settler{vault: &whole, journal: j, entry: e, sync: sync, was: map[int]journal.Image{}}
+}
+
+// position is how far a step has come.
+type position uint8
+
+const (
+	before    position = iota // nothing of it is done
+	moved                     // the file has its new path and its old text
+	doubled                   // the file has both its paths
+	reserved                  // the file has its old path, and an empty one its new path
+	after                     // it is done
+	foreign                   // another program has changed the file before: nothing of the step is done, or can be
+	overtaken                 // it is done, and another program has changed the file since
+	gone                      // another program has removed the file: there is nothing to do, whichever way it goes
+)
+
+// sight is what is seen of a step on the disk.
+type sight struct {
+	position position
+	now      FileState // the file
+	// appended is what another program has appended to it since.
+	appended []byte
+}
+
+// complete makes what is left of the change. It stops at the first step that cannot be made.
+func (s *settler) complete() error {
+	for i := range s.entry.Steps {
+		if err := s.completeStep(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBack takes back what was made of the change. It stops at the first step that cannot be.
+func (s *settler) takeBack() error {
+	for i := range slices.Backward(s.entry.Steps) {
+		if err := s.takeBackStep(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errForeign says that a file is neither as it was nor as it was to be.
+var errForeign = errors.New("was changed by another program")
+
+// paths returns where the file of a step is before it and after it.
+func paths(kept journal.Step) (from, to disk.Path, err error) {
+	if to, err = ParseStepPath(kept.Path); err != nil {
+		return from, to, err
+	}
+	from, err = ParseStepPath(kept.Source())
+	return from, to, err
+}
+
+func isFolderStep(kept journal.Step) bool { return kept.Path[len(kept.Path)-1] == '/' }
+
+// look says how far the step with a number has come.
+func (s *settler) look(i int) (sight, error) {
+	kept := s.entry.Steps[i]
+	from, to, err := paths(kept)
+	if err != nil {
+		return sight{}, err
+	}
+	if isFolderStep(kept) {
+		if s.vault.Disk.IsFolder(to) == kept.After.Exists {
+			return sight{position: after}, nil
+		}
+		return sight{position: before}, nil
+	}
+	now, err := s.state(to)
+	if err != nil {
+		return sight{}, err
+	}
+	switch {
+	case from != to:
+		return s.lookAtMove(kept, from, to, now)
+	case !kept.Before.Exists:
+		return s.lookAtMade(i, now), nil
+	case !kept.After.Exists:
+		return s.lookAtRemoved(kept, now), nil
+	}
+	return s.lookAtChanged(i, now)
+}
+
+// state returns the file at a path as it is now. What is no file is none.
+func (s *settler) state(path disk.Path) (FileState, error) {
+	now, err := CurrentState(s.vault, path)
+	if disk.IsMissing(err) {
+		return FileState{}, nil
+	}
+	return now, err
+}
+
+func (s *settler) lookAtChanged(i int, now FileState) (sight, error) {
+	kept := s.entry.Steps[i]
+	isAfter, afterRest := startsWith(now, kept.After)
+	isBefore, beforeRest := startsWith(now, kept.Before)
+	if isBefore && (!isAfter || len(beforeRest) < len(afterRest)) {
+		return sight{before, now, beforeRest}, nil
+	}
+	draft, text := s.draft(kept)
+	isWaiting := text != nil && journal.ImageOf(text) == kept.After
+	switch {
+	case isAfter && (text == nil || journal.ImageOf(text) == kept.Before || s.isStagedBack(kept, afterRest, text)):
+		return sight{after, now, afterRest}, nil
+	case !isAfter && isWaiting, !isAfter && !s.isCommitted(i):
+		return sight{foreign, now, nil}, nil
+	case !isAfter:
+		return sight{overtaken, now, nil}, nil
+	}
+	// The files were exchanged, and what came out is a text of another program: the process ended before it looked at it. It is
+	// put back.
+	path, err := ParseStepPath(kept.Path)
+	if err != nil {
+		return sight{}, err
+	}
+	if err := s.vault.Disk.Replace(path, now.content(), draft, disk.Text(text)); err != nil {
+		return sight{}, err
+	}
+	isBefore, beforeRest = startsWith(Existing(text), kept.Before)
+	if isBefore {
+		return sight{before, Existing(text), beforeRest}, nil
+	}
+	return sight{foreign, Existing(text), nil}, nil
+}
+
+// isCommitted reports whether a step that does not wait to be made is made. The steps are made in their order, and taken back in the
+// opposite one, so it is if the one before it is; the first one is not, because its new text may not have been staged.
+func (s *settler) isCommitted(i int) bool {
+	for i--; i >= 0; i-- {
+		if isFolderStep(s.entry.Steps[i]) {
+			continue
+		}
+		seen, err := s.look(i)
+		return err == nil && (seen.position == after || seen.position == overtaken)
+	}
+	return false
+}
+
+// isStagedBack reports whether a draft is what this settling writes to take the step back, or the beginning of that.
+func (s *settler) isStagedBack(kept journal.Step, appended, text []byte) bool {
+	old, err := s.journal.Object(kept.Before.Hash)
+	return err == nil && bytes.HasPrefix(slices.Concat(old, appended), text)
+}
+
+func (s *settler) lookAtMade(i int, now FileState) sight {
+	kept := s.entry.Steps[i]
+	isAfter, rest := startsWith(now, kept.After)
+	isWaiting := s.holds(kept, kept.After)
+	switch {
+	case !now.Exists && isWaiting:
+		return sight{before, now, nil}
+	case !now.Exists && s.isCommitted(i):
+		return sight{gone, now, nil}
+	case !now.Exists:
+		return sight{before, now, nil}
+	case isWaiting && isEmpty(now) && kept.After.Size > 0:
+		return sight{reserved, now, nil}
+	case isWaiting:
+		return sight{foreign, now, nil}
+	case isAfter:
+		return sight{after, now, rest}
+	}
+	return sight{overtaken, now, nil}
+}
+
+func (s *settler) lookAtRemoved(kept journal.Step, now FileState) sight {
+	isAside := s.holds(kept, kept.Before)
+	isBefore, rest := startsWith(now, kept.Before)
+	switch {
+	case isAside && now.Exists:
+		return sight{overtaken, now, nil} // another program has made a file in its place
+	case isAside:
+		return sight{after, now, nil}
+	case isBefore:
+		return sight{before, now, rest}
+	case now.Exists:
+		return sight{foreign, now, nil}
+	}
+	draft, text := s.draft(kept)
+	path, err := ParseStepPath(kept.Path)
+	if text != nil && err == nil && s.vault.Disk.PutBack(draft, path) == nil { // it was changed right before it was set aside
+		return sight{foreign, Existing(text), nil}
+	}
+	return sight{gone, now, nil}
+}
+
+func (s *settler) lookAtMove(kept journal.Step, from, to disk.Path, now FileState) (sight, error) {
+	then, err := s.state(from)
+	if err != nil {
+		return sight{}, err
+	}
+	wasThere, thenRest := startsWith(then, kept.Before)
+	isAfter, afterRest := startsWith(now, kept.After)
+	isBefore, beforeRest := startsWith(now, kept.Before)
+	switch {
+	case wasThere && now.Exists && s.vault.Disk.IsOneFile(from, to):
+		return sight{doubled, then, nil}, nil
+	case wasThere && isEmpty(now) && kept.Before.Size > 0:
+		return sight{reserved, then, nil}, nil
+	case wasThere:
+		return sight{before, then, thenRest}, nil
+	case isBefore && kept.Before != kept.After && (!isAfter || len(beforeRest) < len(afterRest)):
+		return sight{moved, now, beforeRest}, nil
+	case isAfter:
+		return sight{after, now, afterRest}, nil
+	case then.Exists:
+		return sight{foreign, then, nil}, nil
+	case !now.Exists:
+		return sight{gone, now, nil}, nil
+	case s.holds(kept, kept.After): // it was moved, and changed before it got its new text
+		return sight{moved, now, nil}, nil
+	}
+	return sight{overtaken, now, nil}, nil
+}
+
+// isEmpty reports whether there is an empty file, such as one that reserves a name, see [disk.Folder.Move].
+func isEmpty(now FileState) bool {
+	return now.Exists && !now.Folder && !now.Image.Exists && len(now.Text) == 0
+}
+
+// startsWith reports whether a file is one of an image, or that with something appended.
+func startsWith(now FileState, image journal.Image) (ok bool, appended []byte) {
+	switch {
+	case !now.Exists || !image.Exists:
+		return false, nil
+	case ImageOf(now) == image:
+		return true, nil
+	case now.Image.Exists || int64(len(now.Text)) <= image.Size:
+		return false, nil
+	}
+	begun := now.Text[:image.Size]
+	if journal.ImageOf(begun) != image {
+		return false, nil
+	}
+	return true, now.Text[image.Size:]
+}
+
+// draft returns the draft of a step, and its text, nil if it is not there.
+func (s *settler) draft(kept journal.Step) (disk.Draft, []byte) {
+	if kept.Draft == "" {
+		return disk.Draft{}, nil
+	}
+	draft, err := disk.ParseDraft(kept.Draft)
+	if err != nil {
+		return disk.Draft{}, nil
+	}
+	text, err := s.vault.Disk.ReadDraft(draft)
+	if err != nil {
+		return draft, nil
+	}
+	return draft, text
+}
+
+// holds reports whether the draft of a step, or the trash, holds a file.
+func (s *settler) holds(kept journal.Step, image journal.Image) bool {
+	content := disk.Sum(image.Hash, image.Size)
+	if kept.Trash != "" {
+		return s.vault.Disk.HoldsTrashed(kept.Trash, content)
+	}
+	if kept.Draft == "" {
+		return false
+	}
+	draft, err := disk.ParseDraft(kept.Draft)
+	return err == nil && s.vault.Disk.Holds(draft, content)
+}
+
+func (s *settler) completeStep(i int) error {
+	kept := s.entry.Steps[i]
+	seen, err := s.look(i)
+	if err != nil {
+		return err
+	}
+	switch seen.position {
+	case after, overtaken, gone:
+		return nil
+	case foreign:
+		return errForeign
+	}
+	from, to, err := paths(kept)
+	if err != nil {
+		return err
+	}
+	defer s.touch(from, to)
+	folder := s.vault.Disk
+	switch {
+	case isFolderStep(kept) && kept.After.Exists:
+		return folder.MakeFolder(to)
+	case isFolderStep(kept):
+		return folder.RemoveFolder(to)
+	case !kept.Before.Exists && kept.Trash != "":
+		return folder.Untrash(kept.Trash, to, disk.Sum(kept.After.Hash, kept.After.Size))
+	case !kept.Before.Exists:
+		if seen.position == reserved {
+			err = folder.RemoveName(to, disk.Text(nil))
+		}
+		if err == nil {
+			err = s.publish(kept, to)
+		}
+		if err == nil {
+			s.setTime(to, kept.Sets)
+		}
+		return err
+	case !kept.After.Exists:
+		return s.remove(kept, to, seen)
+	}
+	if from != to && seen.position != moved {
+		if err := s.move(from, to, seen); err != nil {
+			return err
+		}
+	}
+	if kept.Before == kept.After {
+		return nil
+	}
+	_, text := s.draft(kept)
+	if text == nil || journal.ImageOf(text) != kept.After {
+		return errForeign // the new text was not staged
+	}
+	if isBefore, _ := startsWith(seen.now, kept.Before); !isBefore {
+		return errForeign // it was moved, and changed by another program
+	}
+	if len(seen.appended) > 0 {
+		s.was[i] = ImageOf(seen.now)
+		if err := s.keep(kept, seen.now.Text); err != nil {
+			return err
+		}
+		text = slices.Concat(text, seen.appended)
+	}
+	err = s.replace(kept, to, seen.now, text)
+	if err == nil {
+		s.setTime(to, kept.Sets)
+	}
+	return err
+}
+
+// keep puts a text into the journal that is in no entry.
+func (s *settler) keep(kept journal.Step, text []byte) error {
+	return s.journal.Put(s.entry.Caller, kept.Source(), journal.ImageOf(text), bytes.NewReader(text))
+}
+
+func (s *settler) publish(kept journal.Step, to disk.Path) error {
+	draft, err := disk.ParseDraft(kept.Draft)
+	if err != nil {
+		return err
+	}
+	if !s.holds(kept, kept.After) {
+		return errForeign
+	}
+	return s.vault.Disk.Publish(draft, to)
+}
+
+func (s *settler) remove(kept journal.Step, path disk.Path, seen sight) error {
+	if len(seen.appended) > 0 {
+		return errForeign // what was appended would be lost
+	}
+	if kept.Trash != "" {
+		return s.vault.Disk.Trash(path, kept.Trash, seen.now.content())
+	}
+	draft, err := disk.ParseDraft(kept.Draft)
+	if err != nil {
+		return err
+	}
+	return s.vault.Disk.SetAside(path, seen.now.content(), draft)
+}
+
+// move gives the file of a step its new path. One that has it already loses its old one.
+func (s *settler) move(from, to disk.Path, seen sight) error {
+	switch seen.position {
+	case doubled:
+		return s.vault.Disk.RemoveName(from, seen.now.content())
+	case reserved:
+		if err := s.vault.Disk.RemoveName(to, disk.Text(nil)); err != nil {
+			return err
+		}
+	}
+	return s.vault.Disk.Move(from, to, seen.now.content())
+}
+
+// replace gives a file a text, by its draft if that has it.
+func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text []byte) error {
+	draft, held := s.draft(kept)
+	if draft == (disk.Draft{}) {
+		draft = s.vault.Disk.NewDraft(path)
+	}
+	if held == nil || journal.ImageOf(held) != journal.ImageOf(text) {
+		if err := s.vault.Disk.Discard(draft); err != nil {
+			return err
+		}
+		err := s.vault.Disk.Stage(disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Like: path})
+		if err != nil {
+			return err
+		}
+	}
+	err := s.vault.Disk.Replace(path, now.content(), draft, disk.Text(text))
+	if err != nil || kept.Draft != "" {
+		return err
+	}
+	return s.vault.Disk.Discard(draft)
+}
+
+func (s *settler) takeBackStep(i int) error {
+	kept := s.entry.Steps[i]
+	seen, err := s.look(i)
+	if err != nil {
+		return err
+	}
+	switch seen.position {
+	case before, foreign, gone:
+		return nil
+	case overtaken:
+		return errForeign
+	}
+	from, to, err := paths(kept)
+	if err != nil {
+		return err
+	}
+	defer s.touch(from, to)
+	folder := s.vault.Disk
+	switch {
+	case isFolderStep(kept) && kept.After.Exists:
+		return folder.RemoveFolder(to)
+	case isFolderStep(kept):
+		return s.restoreTime(kept, to, folder.MakeFolder(to))
+	case seen.position == reserved:
+		return folder.RemoveName(to, disk.Text(nil))
+	case !kept.Before.Exists:
+		return s.unmake(kept, to, seen)
+	case !kept.After.Exists:
+		return s.restore(kept, to, seen)
+	case seen.position == doubled:
+		return folder.RemoveName(to, seen.now.content())
+	}
+	if seen.position == after && kept.Before != kept.After {
+		if err := s.restoreText(kept, to, &seen); err != nil {
+			return err
+		}
+	}
+	if from == to {
+		return nil
+	}
+	return folder.Move(to, from, seen.now.content())
+}
+
+// restoreText gives a file its old text, with what another program has appended since.
+func (s *settler) restoreText(kept journal.Step, path disk.Path, seen *sight) error {
+	_, text := s.draft(kept)
+	if text == nil || journal.ImageOf(text) != kept.Before {
+		old, err := s.journal.Object(kept.Before.Hash)
+		if err != nil {
+			return err
+		}
+		text = old
+	}
+	whole := slices.Concat(text, seen.appended)
+	if err := s.replace(kept, path, seen.now, whole); err != nil {
+		return err
+	}
+	seen.now = Existing(whole)
+	if len(seen.appended) > 0 {
+		return nil
+	}
+	return s.restoreTime(kept, path, nil)
+}
+
+// restoreTime gives a file its old time of modification, if it was restored without an error.
+func (s *settler) restoreTime(kept journal.Step, path disk.Path, err error) error {
+	if err == nil {
+		s.setTime(path, kept.Modified)
+	}
+	return err
+}
+
+// unmake removes a file that the change has made.
+func (s *settler) unmake(kept journal.Step, path disk.Path, seen sight) error {
+	if len(seen.appended) > 0 {
+		return errForeign
+	}
+	if kept.Trash != "" {
+		return s.vault.Disk.Trash(path, kept.Trash, seen.now.content())
+	}
+	draft, err := disk.ParseDraft(kept.Draft)
+	if err != nil {
+		return err
+	}
+	return s.vault.Disk.SetAside(path, seen.now.content(), draft)
+}
+
+// restore brings back a file that the change has removed.
+func (s *settler) restore(kept journal.Step, path disk.Path, seen sight) error {
+	held := s.holds(kept, kept.Before)
+	if held && kept.Trash != "" {
+		return s.vault.Disk.Untrash(kept.Trash, path, disk.Sum(kept.Before.Hash, kept.Before.Size))
+	}
+	draft, err := disk.ParseDraft(kept.Draft)
+	if err != nil {
+		draft = s.vault.Disk.NewDraft(path)
+	}
+	if held {
+		return s.vault.Disk.PutBack(draft, path)
+	}
+	text, err := s.journal.Object(kept.Before.Hash)
+	if err != nil {
+		return err
+	}
+	err = s.vault.Disk.Stage(disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Mode: fs.FileMode(kept.Mode)})
+	if err == nil {
+		err = s.vault.Disk.PutBack(draft, path)
+	}
+	return s.restoreTime(kept, path, err)
+}
+
+func (s *settler) touch(paths ...disk.Path) {
+	for _, path := range paths {
+		s.vault.Host.Knowledge.Touch(path)
+	}
+}

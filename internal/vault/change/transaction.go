@@ -1,0 +1,403 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+)
+
+// transaction makes the steps of a proposal on the disk: all of them, or none. Its states, and what a crash in each of
+// them leads to, are in docs/vault.md. The caller has the lock of the journal.
+type transaction struct {
+	vault   *call.Vault
+	journal *journal.Journal
+	entry   journal.Entry
+	steps   []Step
+	// merges says that what another program appends to a note meanwhile is taken along: nobody has approved
+	// the change of the one text that was shown.
+	merges bool
+	folder *disk.Folder // as the caller sees it, for changes that are made durable together
+	sync   func() error
+	was    map[int]journal.Image // of steps whose file another program changed right before them
+	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
+}
+
+// newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
+// them in the entry, and changes nothing.
+func newTransaction(v *call.Vault, j *journal.Journal, p Proposal, e journal.Entry, merges bool) (*transaction, error) {
+	t := &transaction{vault: v, journal: j, entry: e, steps: p.Steps, merges: merges, was: map[int]journal.Image{}, files: map[disk.Path]bool{}}
+	t.folder, t.sync = v.Disk.Gathering()
+	missing := map[string]bool{}
+	numbers := map[string]int{} // of the next file of a name in the trash
+	for i := range t.steps {
+		s := &t.steps[i]
+		if err := t.place(s, numbers); err != nil {
+			return nil, err
+		}
+		if s.After.Exists && !s.After.Folder && s.source() != s.Path || !s.Before.Exists {
+			for _, folder := range v.Disk.MissingFolders(s.Path) {
+				if !missing[folder.String()] {
+					missing[folder.String()] = true
+					t.entry.Folders = append(t.entry.Folders, folder.String())
+				}
+			}
+		}
+		t.entry.Steps = append(t.entry.Steps, keptStep(v, *s))
+	}
+	for _, folder := range p.Emptied {
+		t.entry.Emptied = append(t.entry.Emptied, folder.String())
+	}
+	return t, nil
+}
+
+// place finds a place for what a step needs on the disk besides its file.
+func (t *transaction) place(s *Step, numbers map[string]int) error {
+	switch {
+	case s.Before.Folder || s.After.Folder:
+	case s.Trash && !s.After.Exists:
+		name, next, err := t.vault.Disk.FreeTrashName(s.Path, numbers[s.Path.Base()])
+		if err != nil {
+			return answer.WriteError(s.Path.String(), err)
+		}
+		s.TrashName, numbers[s.Path.Base()] = name, next
+	case !s.Before.Exists && s.TrashName != "" && t.vault.Disk.HoldsTrashed(s.TrashName, s.After.content()):
+	case !s.IsMove() || !s.Before.Equal(s.After):
+		s.TrashName = ""
+		s.draft = t.vault.Disk.NewDraft(s.Path)
+	}
+	return nil
+}
+
+// keptStep is what the journal keeps of a step.
+func keptStep(v *call.Vault, s Step) journal.Step {
+	kept := journal.Step{Path: s.kept(), From: s.From.String(), Before: ImageOf(s.Before), After: ImageOf(s.After), Draft: s.draft.String(), Trash: s.TrashName, Sets: s.Modified}
+	if !s.Before.Exists {
+		return kept
+	}
+	stat := v.Disk.Stat
+	if s.Before.Folder {
+		stat = v.Disk.FolderInfo
+	}
+	if info, err := stat(s.source()); err == nil {
+		kept.Modified, kept.Mode = info.ModTime().UnixNano(), uint32(info.Mode().Perm())
+	}
+	return kept
+}
+
+// compare makes sure that every file is what the steps were planned on. What another program has appended to one since is
+// taken along, if it may be: a change of one file is rather worked out anew, while there is time for that.
+func (t *transaction) compare(alone bool) error {
+	merges := t.merges
+	t.merges = merges && (alone || len(t.steps) > 1)
+	defer func() { t.merges = merges }()
+	touched := map[disk.Path]bool{}
+	for i := range t.steps {
+		s := &t.steps[i]
+		if err := t.vault.Ctx.Err(); err != nil {
+			return err
+		}
+		if !s.Before.Folder && !s.After.Folder && !touched[s.source()] {
+			if err := t.compareOne(i); err != nil {
+				return answer.WriteError(s.source().String(), err)
+			}
+		}
+		touched[s.source()], touched[s.Path] = true, true
+	}
+	return nil
+}
+
+func (t *transaction) compareOne(i int) error {
+	s := &t.steps[i]
+	if !s.Before.Exists {
+		_, err := t.vault.Disk.Stat(s.Path)
+		if err == nil {
+			return fs.ErrExist
+		}
+		return nil // whatever is there is found when the file is to be made
+	}
+	err := t.vault.Disk.Unchanged(s.source(), s.Before.content())
+	if errors.Is(err, disk.ErrChanged) && t.takeAlong(i) {
+		return nil
+	}
+	return err
+}
+
+// takeAlong makes a step one of the file as it is now, if that is what it was planned on with something appended by
+// another program: it stays behind what the step writes, as if it had been appended after it.
+func (t *transaction) takeAlong(i int) bool {
+	s := &t.steps[i]
+	if !t.merges || !s.After.Exists || s.Before.Image.Exists || s.After.Image.Exists {
+		return false
+	}
+	now, err := CurrentState(t.vault, s.source())
+	if err != nil || !now.Exists || now.Image.Exists || len(now.Text) <= len(s.Before.Text) || !bytes.HasPrefix(now.Text, s.Before.Text) {
+		return false
+	}
+	appended := now.Text[len(s.Before.Text):]
+	after := Existing(slices.Concat(s.After.Text, appended))
+	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) || levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
+		return false // the note says by now that others have no access to it
+	}
+	s.Before, s.After = now, after
+	return true
+}
+
+// run keeps the intention, stages all new texts, and commits. After an error the change is taken back, or completed if
+// only that is possible.
+func (t *transaction) run() (ending, error) {
+	if err := t.begin(); err != nil {
+		t.journal.MarkFinished()
+		return ending{}, err
+	}
+	err := t.stage()
+	if err == nil {
+		var ready bool
+		if ready, err = beginChanges(t.vault, len(t.steps)); ready {
+			defer t.vault.Host.Commits.End()
+			err = t.commit()
+		}
+	}
+	if err == nil {
+		return t.finish()
+	}
+	if failed := t.journal.MarkTakingBack(t.entry.ID); failed != nil {
+		return ending{}, unjournaled(failed)
+	}
+	end, failed := settle(t.vault, t.journal, t.entry, t.was, false)
+	if end.state == made && failed == nil { // another program let it not be taken back
+		return end, nil
+	}
+	return end, err
+}
+
+// beginChanges tells that files are about to be changed, which nothing interrupts from then on. It is false, with an error, if the call
+// is cancelled or the process ends; else the caller calls [call.Commits.End].
+func beginChanges(v *call.Vault, files int) (bool, error) {
+	if !v.Host.Commits.Begin() {
+		return false, context.Canceled
+	}
+	if v.Changes != nil && !v.Changes(files) {
+		v.Host.Commits.End()
+		return false, context.Canceled
+	}
+	return true, nil
+}
+
+// finish ends a change that is made. Behind this it can be taken back, even if only its beginning is in the journal.
+func (t *transaction) finish() (ending, error) {
+	s := newSettler(t.vault, t.journal, t.entry)
+	maps.Copy(s.was, t.was)
+	if err := s.finish(made, nil); err != nil {
+		return ending{state: made}, nil // whoever opens the vault next finishes it
+	}
+	for _, step := range t.steps[:min(len(t.steps), maxKept)] {
+		// The written text is kept so that an undo can show later changes. It costs no space, because
+		// the next change of the note keeps it anyway. Nothing else needs it, so errors are ignored.
+		if step.After.Exists && !step.After.Folder && !step.After.Image.Exists && !step.Before.Equal(step.After) {
+			_ = t.journal.Put(t.entry.Caller, step.Path.String(), ImageOf(step.After), bytes.NewReader(step.After.Text))
+		}
+	}
+	return ending{state: made, overtaken: t.isOvertaken()}, nil
+}
+
+// maxKept is how many notes of one change are kept as they were left, too: a
+// move may have changed thousands.
+const maxKept = 16
+
+// isOvertaken reports whether another program has changed a file since the change.
+func (t *transaction) isOvertaken() bool {
+	for _, s := range t.steps {
+		if s.Before.Folder || s.After.Folder { // others may use it
+			continue
+		}
+		if now, err := CurrentState(t.vault, s.Path); err != nil || !now.Equal(s.After) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin keeps the intention in the journal. After it the change is one that is to be completed or taken back, whatever
+// becomes of this process.
+func (t *transaction) begin() error {
+	for i, s := range t.steps { // they may have become others since they were kept
+		t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
+	}
+	if err := t.journal.MarkUnfinished(t.entry.ID); err != nil {
+		return unjournaled(err)
+	}
+	if err := t.journal.Begin(t.entry, contentOf(t.vault, t.steps, t.entry.Steps)); err != nil {
+		return unjournaled(err)
+	}
+	return nil
+}
+
+// contentOf gives the journal the bytes that steps are going to change. kept are the same steps, as the journal has them.
+func contentOf(v *call.Vault, steps []Step, kept []journal.Step) journal.Content {
+	at := make(map[journal.Step]int, len(kept))
+	for i, k := range kept {
+		at[k] = i
+	}
+	return func(k journal.Step) (io.ReadCloser, error) {
+		s := steps[at[k]]
+		if s.Before.Image.Exists {
+			return v.Disk.Open(s.source())
+		}
+		return io.NopCloser(bytes.NewReader(s.Before.Text)), nil
+	}
+}
+
+// stage writes all new texts into drafts. Nothing of it can be seen.
+func (t *transaction) stage() error {
+	t.vault.Tally.Changing(len(t.steps))
+	origin := map[disk.Path]disk.Path{} // where a file is now that has another path when its step is made
+	var all []disk.Staging
+	var of []disk.Path
+	for i := range t.steps {
+		s := t.steps[i]
+		from := s.source()
+		if earlier, moved := origin[from]; moved {
+			from = earlier
+		}
+		if s.IsMove() {
+			origin[s.Path] = from
+		}
+		if s.draft == (disk.Draft{}) || !s.After.Exists {
+			continue
+		}
+		staging := disk.Staging{Draft: s.draft, Text: func() ([]byte, error) { return t.textOf(s) }, Mode: fs.FileMode(s.Mode)}
+		if s.Before.Exists {
+			staging.Like = from
+		}
+		all, of = append(all, staging), append(of, s.Path)
+	}
+	if failed, err := t.folder.StageAll(t.vault.Ctx, all); err != nil {
+		return answer.WriteError(of[failed].String(), err)
+	}
+	return t.vault.Ctx.Err()
+}
+
+// textOf returns the text that a step writes; that of a large copy is read now.
+func (t *transaction) textOf(s Step) ([]byte, error) {
+	if !s.After.Image.Exists {
+		return s.After.Text, nil
+	}
+	text, err := t.vault.Disk.Read(s.CopyOf)
+	if err == nil && journal.ImageOf(text) != s.After.Image {
+		err = disk.ErrChanged
+	}
+	return text, err
+}
+
+// commit makes the steps, in their order. Nothing but an error of the disk or another program ends it early.
+func (t *transaction) commit() error {
+	for i := range t.steps {
+		if err := t.makeStep(i); err != nil {
+			return answer.WriteError(t.steps[i].Path.String(), err)
+		}
+		t.vault.Tally.Done()
+	}
+	for path := range t.files {
+		if err := t.folder.SyncFile(path); err != nil {
+			return answer.WriteError(path.String(), err)
+		}
+	}
+	if err := t.sync(); err != nil {
+		return answer.Failure("The change was taken back: %v", err)
+	}
+	return nil
+}
+
+// maxTries is how often a step is made anew of a file to which another program appends all the time.
+const maxTries = 100
+
+// makeStep makes one step, also of a file to which another program has appended since it was compared.
+func (t *transaction) makeStep(i int) error {
+	s := &t.steps[i]
+	defer t.touch(*s)
+	err := t.do(*s)
+	for n := 0; n < maxTries && errors.Is(err, disk.ErrChanged); n++ {
+		half := s.IsMove() && t.vault.Disk.Unchanged(s.Path, s.Before.content()) == nil
+		if half || !t.takeAlong(i) {
+			return err
+		}
+		if err = t.restage(i); err == nil {
+			err = t.do(*s)
+		}
+	}
+	if err == nil && s.Modified != 0 && s.After.Exists && !s.After.Folder {
+		_ = t.folder.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
+	}
+	return err
+}
+
+// restage notes that the file of a step has become another one, and writes its draft anew.
+func (t *transaction) restage(i int) error {
+	s := t.steps[i]
+	t.was[i] = ImageOf(s.Before)
+	t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
+	if err := t.journal.Put(t.entry.Caller, s.source().String(), ImageOf(s.Before), bytes.NewReader(s.Before.Text)); err != nil {
+		return err
+	}
+	if s.draft == (disk.Draft{}) {
+		return nil
+	}
+	if err := t.folder.Discard(s.draft); err != nil {
+		return err
+	}
+	t.files[s.Path] = true
+	return t.folder.Stage(disk.Staging{Draft: s.draft, Text: func() ([]byte, error) { return s.After.Text, nil }, Like: s.source(), IsHasty: true})
+}
+
+// do makes one step on the disk. It never touches a file that does not hold what the step expects.
+func (t *transaction) do(s Step) error {
+	switch {
+	case s.Before.Folder:
+		t.release(s.Path)
+		return t.folder.RemoveFolder(s.Path)
+	case s.After.Folder:
+		return t.folder.MakeFolder(s.Path)
+	case s.IsMove():
+		err := t.folder.Move(s.From, s.Path, s.Before.content())
+		if err == nil && s.draft != (disk.Draft{}) {
+			err = t.folder.Replace(s.Path, s.Before.content(), s.draft, s.After.content())
+		}
+		return err
+	case !s.Before.Exists && s.TrashName != "":
+		return t.folder.Untrash(s.TrashName, s.Path, s.After.content())
+	case !s.Before.Exists:
+		return t.folder.Publish(s.draft, s.Path)
+	case s.After.Exists:
+		return t.folder.Replace(s.Path, s.Before.content(), s.draft, s.After.content())
+	case s.Trash:
+		return t.folder.Trash(s.Path, s.TrashName, s.Before.content())
+	}
+	return t.folder.SetAside(s.Path, s.Before.content(), s.draft)
+}
+
+// release removes the drafts in a folder that is to be removed. What they hold is in the journal.
+func (t *transaction) release(folder disk.Path) {
+	for _, s := range t.steps {
+		if inFolder := s.draft.Folder() == folder || s.draft.Folder().Below(folder); inFolder && s.draft != (disk.Draft{}) {
+			_ = t.folder.Discard(s.draft)
+		}
+	}
+}
+
+// touch has the next call look at what a step concerns.
+func (t *transaction) touch(s Step) {
+	t.vault.Host.Knowledge.Touch(s.Path)
+	if s.IsMove() {
+		t.vault.Host.Knowledge.Touch(s.From)
+	}
+}
