@@ -172,7 +172,7 @@ const (
 	maxPath    = 4096    // what systems take
 	maxName    = 256     // of sessions, clients, commands, parameters
 	maxParams  = 64
-	maxFolders = 10_000 // that a change makes or removes beside its steps
+	maxFolders = 10_000   // that a change makes or removes beside its steps
 	maxAlso    = 1 << 10  // a batch has a hundred operations
 	maxNote    = 1 << 10  // a remark is a sentence
 	maxListing = 64 << 20 // of the steps of an entry, as they are written

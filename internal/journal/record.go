@@ -44,16 +44,16 @@ type entryRecord struct {
 
 // outcomeRecord is the record of the end of an entry.
 type outcomeRecord struct {
-	ID    string          `json:"outcome"`
-	State string          `json:"state"`
-	Bytes int64           `json:"bytes,omitempty"` // that were stored next to the entry since it began
-	Payer string          `json:"payer,omitempty"`
-	Home  uint64          `json:"home"` // the segment of the entry
-	Count int             `json:"count"`
-	Note  string          `json:"note,omitempty"`
-	By    string          `json:"by,omitempty"`
+	ID    string `json:"outcome"`
+	State string `json:"state"`
+	Bytes int64  `json:"bytes,omitempty"` // that were stored next to the entry since it began
+	Payer string `json:"payer,omitempty"`
+	Home  uint64 `json:"home"` // the segment of the entry
+	Count int    `json:"count"`
+	Note  string `json:"note,omitempty"`
+	By    string `json:"by,omitempty"`
 	// Was are the images before the steps with these numbers, where another program had changed the file by then.
-	Was map[int]Image `json:"was,omitempty"`
+	Was   map[int]Image   `json:"was,omitempty"`
 	After json.RawMessage `json:"list,omitempty"`
 }
 

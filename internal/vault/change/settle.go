@@ -36,8 +36,8 @@ type outcome uint8
 
 const (
 	unmade outcome = iota // nothing of it is left
-	made               // all of it is made
-	partly             // some files are changed
+	made                  // all of it is made
+	partly                // some files are changed
 )
 
 // settle completes or takes back a change that was broken off. With forward it is completed if that is possible, else taken
