@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/gateway/paging"
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
@@ -33,7 +35,8 @@ type Batch struct {
 	// each and a share of at least 128; 0 means no bound.
 	Request
 	Operations []Operation
-	// Atomic undoes the earlier operations if one fails.
+	// Atomic takes the earlier operations back if one fails, or the gateway ends. No other gateway changes the vault
+	// meanwhile.
 	Atomic bool
 }
 
@@ -164,8 +167,42 @@ type batchRun struct {
 	images  atomic.Int64 // how many bytes of images there are so far
 }
 
-// carryOutBatch runs one stage after the other.
+// carryOutBatch runs one stage after the other. One that is atomic does so alone, and marked in the journal: until
+// the mark is removed, whoever has the lock next takes back what was made.
 func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
+	if !plan.batch.Atomic || !plan.mutates() {
+		return g.runBatch(ctx, plan, nil)
+	}
+	kept, err := g.journal(g.target().Folder)
+	if err != nil {
+		return g.refuseBatch(ctx, plan.batch, "", err)
+	}
+	waiting, cancel := context.WithTimeout(ctx, g.runner.Timeout())
+	unlock, err := kept.Lock(waiting)
+	cancel()
+	if err != nil {
+		return g.refuseBatch(ctx, plan.batch, "", failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err))
+	}
+	if err := kept.MarkBatch(plan.id); err != nil {
+		unlock()
+		return g.refuseBatch(ctx, plan.batch, "", failure.New(failure.CodeState, "the user can look at the folder of the journal", "nothing was changed, because the journal cannot keep it: %v", err))
+	}
+	var once sync.Once
+	leave := func(made bool) {
+		once.Do(func() {
+			if made {
+				kept.MarkBatchFinished()
+			}
+			unlock()
+		})
+	}
+	defer leave(false)
+	return g.runBatch(ctx, plan, leave)
+}
+
+// runBatch runs the stages of a batch. leave is called once when none is left to be run, with whether the changes stay; nil for a batch
+// that is not atomic.
+func (g *vaultGateway) runBatch(ctx context.Context, plan *batchPlan, leave func(made bool)) BatchResult {
 	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), outputs: make([]output, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
@@ -206,12 +243,13 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 			}
 		}
 	}
-	if r.failed && plan.batch.Atomic {
-		// The last change first. One that cannot be undone prevents no other from it: undo
-		// itself refuses a change that another one rests on.
+	if leave != nil {
+		leave(!r.failed)
+	}
+	if r.failed && plan.batch.Atomic { // it is taken back by now, or will be by the first question
 		for i := range slices.Backward(r.steps) {
 			if r.steps[i].plan.call.Effect().Mutates() && r.done[i].Status != statusSkipped {
-				r.undoOne(context.WithoutCancel(ctx), i)
+				r.lookBack(context.WithoutCancel(ctx), i)
 			}
 		}
 	}
@@ -249,6 +287,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		result, begun = Reject(r.steps[i].Command, err), true
 	} else {
 		request.visibility, request.batch = r.gateway.rules.Fingerprint(), r.id
+		request.alone = r.batch.Atomic && r.mutates()
 		fault := r.gateway.guard(request.Command, func() {
 			by := approved{question: r.steps[i].approved, inBatch: true}
 			if by.question != nil {
@@ -325,20 +364,20 @@ func undoOf(id string) Request {
 	return Request{Command: undoing, Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
-func (r *batchRun) undoOne(ctx context.Context, i int) {
+// lookBack notes whether an operation of a batch that failed was taken back.
+func (r *batchRun) lookBack(ctx context.Context, i int) {
 	result, done := r.results[i], &r.done[i]
 	undone := false
 	switch {
 	case result.Change != nil:
-		var back Result
+		var err error
 		fault := r.gateway.guard(undoing, func() {
-			back, _ = r.gateway.step(ctx, r.gateway.runner.Hold(), r.batch.from(undoOf(result.Change.ID)), approved{inBatch: true, takesBack: true})
+			undone, err = r.gateway.isTakenBack(ctx, r.batch.from(undoOf(result.Change.ID)), result.Change.ID)
 		})
-		if fault != nil {
-			back = Fault(undoing)
-		}
-		if undone = back.OK; !undone {
-			done.Notice = "not undone: " + back.Error.Message
+		if err = cmp.Or(fault, err); err != nil {
+			done.Notice = "not undone: " + failure.Of(err).Message
+		} else if !undone {
+			done.Notice = "not undone: other programs have changed its notes since; undo id=" + result.Change.ID + " shows how"
 		}
 	case result.Error != nil && result.Error.Code == failure.CodeUnknown:
 		done.Notice = "not undone: unknown whether it was made"
@@ -348,6 +387,22 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 		return // it changed nothing
 	}
 	done.Undone = &undone
+}
+
+// isTakenBack reports whether nothing of a change is left. The request is the one that would take it back.
+func (g *vaultGateway) isTakenBack(ctx context.Context, undo Request, id string) (bool, error) {
+	plan, err := g.Plan(undo)
+	if needsApproval(err) {
+		plan, err = plan.withApproval(consent.Question{})
+	}
+	own := g.embeddedProgram()
+	if err != nil || own == nil {
+		return false, cmp.Or(err, error(failure.New(failure.CodeVaultNotFound, "", "the folder of the vault is gone")))
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleFor)
+	defer cancel()
+	s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
+	return s.State == stateUntouched, err
 }
 
 // rememberedBatch is [rememberedResult] for a batch.

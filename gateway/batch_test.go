@@ -297,14 +297,15 @@ func TestABatchCountsItsOperations(t *testing.T) {
 func TestTakingBack(t *testing.T) {
 	t.Parallel()
 	const id = "20261121T083000.000000000Z-00aa"
-	undoes := `--write --change ID --facts vault=Work undo id=` + id + ` => `
+	asked := `--write --end --change ID --facts vault=Work undo id=` + id + ` => `
 	for name, test := range map[string]struct {
 		answer string
 		result Result
 		want   string
 	}{
-		"taken back":       {undoes + `Undone: N.md\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone true]"},
-		"changed since":    {undoes + `exit 1 conflict Error: Conflict: "N.md" has the hash 1, not 2.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
+		"taken back":       {asked + `{"state":"untouched"}\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone true]"},
+		"changed since":    {asked + `{"state":"applied"}\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
+		"not looked at":    {asked + `exit 1 state_unavailable Error: a fault.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
 		"not in a journal": {"", Result{OK: true, Notices: []string{notKept + ", because"}}, "c1=ok[undone false]"},
 		"unknown":          {"", Result{Error: &failure.Error{Code: failure.CodeUnknown}}, "c1=ok[undone false]"},
 		"nothing changed":  {"", Result{OK: true}, "c1=ok"},
@@ -313,7 +314,7 @@ func TestTakingBack(t *testing.T) {
 		plan, at, err := f.gateway.vaults[0].planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
 		require.That(t, err == nil, "%v %v", at, err)
 		r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
-		r.undoOne(context.Background(), 0)
+		r.lookBack(context.Background(), 0)
 		got := r.report(context.Background())
 		assert.Equal(t, outcome(got), test.want, "%s", name)
 		failed := strings.Contains(test.want, "false")

@@ -29,7 +29,7 @@ import (
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := protocol.Write{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: sanitize.Line(excerpt.Short(r.client)), Batch: r.batch,
+		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: sanitize.Line(excerpt.Short(r.client)), Batch: r.batch, Alone: r.alone,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) {
@@ -55,15 +55,17 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
 		return out, err
 	}
-	kept, err := g.journal(g.target().Folder)
-	if err != nil {
-		return exec.Outcome{ExitCode: -1}, err
+	if !r.alone {
+		kept, err := g.journal(g.target().Folder)
+		if err != nil {
+			return exec.Outcome{ExitCode: -1}, err
+		}
+		unlock, err := kept.Lock(ctx)
+		if err != nil {
+			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
+		}
+		defer unlock()
 	}
-	unlock, err := kept.Lock(ctx)
-	if err != nil {
-		return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
-	}
-	defer unlock()
 	options.Task = protocol.Begin
 	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(options))
 	switch {
@@ -124,7 +126,7 @@ func unexpectedState(id, format string, args ...any) *failure.RequestError {
 }
 
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
-	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(protocol.Write{Task: protocol.End, Entry: id}))
+	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(protocol.Write{Task: protocol.End, Entry: id, Alone: r.alone}))
 	if err != nil {
 		return changeState{}, err
 	}
@@ -185,6 +187,9 @@ func mayHaveActed(broken error) bool {
 // until what it left is completed or taken back.
 const settleFor = time.Minute
 
+// settleTries is how often the embedded program is started for that.
+const settleTries = 3
+
 // settledOutcome has the embedded program settle its change that was broken off, and says what became of it: it is made, or nothing
 // of it is, or where other programs have changed notes meanwhile it is made in part.
 func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
@@ -193,7 +198,7 @@ func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, o
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	for {
+	for tries := 1; ; tries++ {
 		s, err := g.readChangeState(ctx, r, r.program, id)
 		cause, isAnswer := errors.AsType[*exec.Failure](err)
 		switch {
@@ -209,6 +214,11 @@ func (g *vaultGateway) settledOutcome(ctx context.Context, r route, id string, o
 			return out, failure.New(failure.CodeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
 		case isAnswer:
 			return out, err
+		}
+		stopped, isStopped := errors.AsType[*exec.Stopped](err)
+		isOver := isStopped && stopped.Code() == exec.CodeCancelled && ctx.Err() == nil // the gateway ends
+		if isOver || tries == settleTries {
+			return out, broken
 		}
 		select {
 		case <-ctx.Done():

@@ -36,7 +36,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		return Plan{}, err
 	}
 	call, hidden := g.rules.Named(call)
-	plan := Plan{place: g.target(), call: call, expect: req.ExpectHash, hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
+	plan := Plan{place: g.target(), call: call, expect: req.ExpectHash, hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch, alone: req.alone}
 	plan.policy, plan.facts = g.inForce(req.visibility)
 	plan.facts = plan.facts.Meet(g.sessionFacts(&plan, req))
 	plan.decision = plan.policy.Decide(call, plan.facts)
@@ -176,7 +176,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 	}
 	r := route{
 		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy, facts: plan.facts,
-		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch,
+		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch, alone: plan.alone,
 	}
 	r, _ = r.permitted() // without a permit it is only shown
 	plan.routes = append(plan.routes, r)

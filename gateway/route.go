@@ -71,6 +71,7 @@ type Plan struct {
 	place    appvaults.Place
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, client, batch string
+	alone                 bool           // the batch has the lock of the journal
 	asking                time.Duration  // how long the user was asked for approval
 	part                  int            // see [reported]
 	findings              findings       // of the rules about texts in the change
@@ -102,6 +103,7 @@ type route struct {
 	shown    consent.Question // that the user approved; the zero Question is about any notes
 	// caller and batch are those of the plan, for the journal.
 	caller, client, batch string
+	alone                 bool // the batch has the lock of the journal
 	hidden                bool // a path leads to a hidden note, see [vaultview.Rules.Named]
 }
 

@@ -216,7 +216,8 @@ var codeTexts = map[string]codeText{
 	"conflict":       {"the note was changed by somebody else", "re-read it and retry"},
 	"not_configured": {"a setting of the vault or a place on the machine is missing", "see the hint"},
 	"empty_output":   {"the Obsidian CLI printed nothing where it always prints something", "see the hint, and try again"},
-	"not_applied":    {"the Obsidian CLI reports success, but the change was not made", "look at the note before you try again"},
+	"not_applied":    {"the change was not made, though the Obsidian CLI reports success or the call was broken off; nothing was changed", "look at the note before you try again"},
+	"partly_applied": {"other programs changed notes at the same time, so that a change of several could neither be completed nor be taken back: `made` and `notMade` list the notes", "`undo id=` with the id of the change takes back what was made"},
 	"cli_error":      {"the program failed for another reason, which the message repeats", "see the message"},
 
 	"timeout":         {"the call took longer than `timeout`, or needs more steps or time of matching than a call has", "ask for less, or try again"},

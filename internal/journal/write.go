@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -222,11 +223,41 @@ const takingBack = " back"
 // MarkFinished notes that no change is being made. The caller has [Journal.Lock].
 func (j *Journal) MarkFinished() { _ = j.sys.Remove(j.folder.file(unfinishedFile)) }
 
-// HasUnfinished reports whether a change is being made, or was broken off: nobody else can take [Journal.Lock] in
-// the first case.
-func (j *Journal) HasUnfinished() bool {
-	_, err := os.Lstat(j.folder.file(unfinishedFile))
+// HasUnfinished reports whether a change or a batch is being made, or was broken off: nobody else can take
+// [Journal.Lock] in the first case.
+func (j *Journal) HasUnfinished() bool { return j.has(unfinishedFile) || j.has(batchFile) }
+
+func (j *Journal) has(name string) bool {
+	_, err := os.Lstat(j.folder.file(name))
 	return err == nil
+}
+
+// batchFile is in the folder of a vault while a batch is made that is to be made as a whole, with its id.
+const batchFile = "batch"
+
+// MarkBatch notes that a batch is about to be made that is made as a whole or not at all. The caller has [Journal.Lock] until it
+// has called [Journal.MarkBatchFinished].
+func (j *Journal) MarkBatch(id string) error {
+	name := j.folder.file(batchFile)
+	_, err := ownerfiles.Replace(j.sys, name+temporarySuffix, name, []byte(id), time.Time{})
+	return unusable(name, err)
+}
+
+// MarkBatchFinished notes that a batch is made, or taken back. The caller has [Journal.Lock].
+func (j *Journal) MarkBatchFinished() { _ = j.sys.Remove(j.folder.file(batchFile)) }
+
+// UnfinishedBatch returns the changes of a batch that was broken off, the newest first, and whether there is one. The caller has
+// [Journal.Lock].
+func (j *Journal) UnfinishedBatch() (entries []Entry, found bool, err error) {
+	id, err := os.ReadFile(j.folder.file(batchFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, unusable(j.folder.file(batchFile), err)
+	}
+	entries, _, err = j.Entries(Filter{Batch: string(id)})
+	return entries, true, err
 }
 
 // BrokenOff is a change that was broken off before its outcome was kept.
@@ -238,7 +269,7 @@ type BrokenOff struct {
 // BrokenOff returns the change that was broken off, nil if there is none. The caller has [Journal.Lock]. The first call of a
 // process also looks at the newest entry: after a crash of the system the mark may be lost.
 func (j *Journal) BrokenOff() (*BrokenOff, error) {
-	marked := j.HasUnfinished()
+	marked := j.has(unfinishedFile)
 	first := !j.looked.Swap(true)
 	if !marked && !first {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 5
+const Version = 6
 
 // Request is what is asked of the embedded program.
 type Request struct {
@@ -54,6 +54,7 @@ type Write struct {
 	Caller    string    // who makes the change, for the journal and the right to undo; "" if unknown
 	Client    string    // the name that the client gave, "" for none
 	Batch     string    // shared by all calls of a batch, "" for a single one
+	Alone     bool      // the caller has the lock of the journal
 	Sparing   bool      // refuses a change that removes so much that it requires approval
 	Addresses Addresses // what is done about text of another note in an address that is added
 }
@@ -212,6 +213,7 @@ func (q *Request) fields(f *form) {
 	f.text(&q.Write.Caller)
 	f.text(&q.Write.Client)
 	f.text(&q.Write.Batch)
+	f.flag(&q.Write.Alone)
 	f.flag(&q.Write.Sparing)
 	f.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))
 	f.flag(&q.Want.Facts)

@@ -28,7 +28,11 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if err := Recover(v, j); err != nil {
+	settle := Recover
+	if how.Alone {
+		settle = recoverChange
+	}
+	if err := settle(v, j); err != nil {
 		return answer.Reply{}, err
 	}
 	p, err := propose(v, row, values, how)
@@ -70,7 +74,7 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	}
 	e, err := j.Entry(how.Entry)
 	if err == nil && e.Backend == embedded { // it may have been broken off
-		if e, err = afterRecovery(v, j, how.Entry); err != nil {
+		if e, err = afterRecovery(v, j, how); err != nil {
 			return answer.Reply{}, err
 		}
 	}
@@ -140,16 +144,13 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 }
 
 // afterRecovery settles what was broken off, once no other process changes the vault, and returns an entry.
-func afterRecovery(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error) {
-	unlock, err := j.Lock(v.Ctx)
+func afterRecovery(v *call.Vault, j *journal.Journal, how protocol.Write) (journal.Entry, error) {
+	unlock, err := lockAlone(v, j, how)
 	if err != nil {
-		return journal.Entry{}, unjournaled(err)
-	}
-	defer unlock()
-	if err := Recover(v, j); err != nil {
 		return journal.Entry{}, err
 	}
-	return j.Entry(id)
+	defer unlock()
+	return j.Entry(how.Entry)
 }
 
 // sidesOf returns which files of a change that is made in part it has changed, and which not.

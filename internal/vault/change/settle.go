@@ -135,6 +135,9 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	case len(s.was) > 0: // what the files hold is not what was planned
 		record.After = s.found()
 	}
+	if s.entry.State == journal.Done && end != unmade { // its outcome is kept
+		return nil
+	}
 	if err := s.journal.End(s.entry.ID, record); err != nil {
 		return unjournaled(err)
 	}
@@ -180,8 +183,19 @@ func (s *settler) setTime(path disk.Path, at int64) {
 	}
 }
 
-// Recover settles a change that was broken off, if there is one. The caller has the lock of the journal.
+// Recover settles a change or a batch that was broken off, if there is one. The caller has the lock of the journal.
 func Recover(v *call.Vault, j *journal.Journal) error {
+	if !j.HasUnfinished() { // but the first time the journal itself is asked
+		return recoverChange(v, j)
+	}
+	if err := recoverChange(v, j); err != nil {
+		return err
+	}
+	return recoverBatch(v, j)
+}
+
+// recoverChange completes a change that was broken off, or takes it back.
+func recoverChange(v *call.Vault, j *journal.Journal) error {
 	broken, err := j.BrokenOff()
 	if err != nil {
 		return unjournaled(err)
@@ -192,11 +206,36 @@ func Recover(v *call.Vault, j *journal.Journal) error {
 		}
 		return nil
 	}
-	if ready, err := beginChanges(v, len(broken.Steps)); !ready {
+	return recoverEntry(v, j, broken.Entry, !broken.TakingBack)
+}
+
+// recoverBatch takes back the changes of a batch whose gateway has ended: it is made as a whole or not at all.
+func recoverBatch(v *call.Vault, j *journal.Journal) error {
+	entries, found, err := j.UnfinishedBatch()
+	if err != nil {
+		return unjournaled(err)
+	}
+	if !found {
+		return nil
+	}
+	for _, e := range entries {
+		if e.State != journal.Done || e.Undoes != "" {
+			continue
+		}
+		if err := recoverEntry(v, j, e, false); err != nil {
+			return err
+		}
+	}
+	j.MarkBatchFinished()
+	return nil
+}
+
+func recoverEntry(v *call.Vault, j *journal.Journal, e journal.Entry, forward bool) error {
+	if ready, err := beginChanges(v, len(e.Steps)); !ready {
 		return err
 	}
 	defer v.Host.Commits.End()
-	if _, err := settle(v, j, broken.Entry, nil, !broken.TakingBack); err != nil {
+	if _, err := settle(v, j, e, nil, forward); err != nil {
 		return answer.Unfinished.Failure("A change that was broken off cannot be completed or taken back: %v", err)
 	}
 	return nil

@@ -94,14 +94,11 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 			return p.answer(), err
 		}
 	}
-	unlock, err := j.Lock(v.Ctx)
+	unlock, err := lockAlone(v, j, how)
 	if err != nil {
-		return answer.Reply{}, unjournaled(err)
-	}
-	defer unlock()
-	if err := Recover(v, j); err != nil {
 		return answer.Reply{}, err
 	}
+	defer unlock()
 	if alone {
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
@@ -153,6 +150,22 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 	return said, err
 }
 
+// lockAlone takes the lock of the journal, unless the caller has it, and settles what was broken off.
+func lockAlone(v *call.Vault, j *journal.Journal, how protocol.Write) (unlock func(), err error) {
+	if how.Alone {
+		return func() {}, recoverChange(v, j) // what is marked as a batch is that of the caller
+	}
+	unlock, err = j.Lock(v.Ctx)
+	if err != nil {
+		return nil, unjournaled(err)
+	}
+	if err := Recover(v, j); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
 // isConflict reports whether an error says that another program has changed a file.
 func isConflict(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrExist) || answer.Explain(err).Kind.Code == protocol.CodeConflict)
@@ -186,6 +199,9 @@ func listed(names []string) string {
 // propose works out what a call would do, and refuses what the rules do not allow.
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	p, err := row.Plan(v, values)
+	if err == nil {
+		p.Steps, err = mergeSteps(p.Steps)
+	}
 	if err == nil {
 		declared, _ := allowlist.Describe(row.Name)
 		p.destroys = declared.DestroysNote

@@ -266,9 +266,14 @@ func (f *Folder) Replace(p Path, before Content, d Draft, after Content) error {
 		return err
 	}
 	defer drafts.Close()
+	// For the moment between an exchange and its taking back others see a text that is not to stay. So the file is compared
+	// before it, too.
+	look := func() error { return f.in(dir).unchanged(p.Base(), before) }
+	if err := look(); err != nil {
+		return err
+	}
 	err = f.sys.Exchange(drafts, d.name, dir, p.Base())
 	if errors.Is(err, errors.ErrUnsupported) {
-		look := func() error { return f.in(dir).unchanged(p.Base(), before) }
 		if err := f.sys.Rename(drafts, d.name, dir, p.Base(), look); err != nil {
 			return err
 		}
