@@ -28,7 +28,7 @@ const MaxOperations = 100
 
 // Batch is a list of operations that are decided together and carried out in order.
 type Batch struct {
-	// Request is what they have in common: Vault, Ask, Answers, OneSession, Shows, Keep, Caller,
+	// Request is what they have in common: Vault, Ask, Answers, OneSession, Shows, Keep, Owner, Caller,
 	// Client and Surface. IdempotencyKey is that of the batch as a whole, and Taken counts until it
 	// begins: the time limit of each operation counts from when those before it are done. MaxOutput
 	// bounds the output of all operations in bytes, shared evenly, with 200 bytes for the JSON around
@@ -108,7 +108,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	}
 	calls, changes := 0, 0 // that count against the limits: a batch that exceeds them does not begin
 	for _, s := range plan.steps {
-		if allowlist.TakesBack(s.Command) {
+		if b.from(s.Request).undoesForOwner() {
 			continue
 		}
 		if calls++; s.plan.call.Effect().Mutates() {

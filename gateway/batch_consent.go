@@ -260,6 +260,7 @@ func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, p
 // from returns a request of the batch with its sender.
 func (b Batch) from(request Request) Request {
 	request.Vault, request.Caller, request.Client, request.Surface, request.Shows = b.Vault, b.Caller, b.Client, b.Surface, b.Shows
+	request.Owner = b.Owner
 	return request
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
-	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -162,12 +161,13 @@ func (g *shared) record(ctx context.Context, vault string, req Request) *audit.R
 // admit takes a request through everything before the first process: the pause, the limits,
 // the policy, the approval, the audit log. by is what the user approved before.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Record, by approved) (Plan, error) {
-	switch undoes := allowlist.TakesBack(req.Command); {
-	case undoes && !req.undoesForOwner(): // undo counts against no limit
+	switch {
+	case req.undoesForOwner(): // no limit and no pause stops it
+	case by.takesBack: // the gateway itself takes back what it has just done
 		if err := g.admission.Open(); err != nil {
 			return Plan{}, err
 		}
-	case !undoes:
+	default:
 		calls := 1
 		if by.inBatch {
 			calls = 0 // the batch has taken them
@@ -218,7 +218,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	if err != nil {
 		return plan, err
 	}
-	if plan.call.Effect().Mutates() && !allowlist.TakesBack(req.Command) && !by.inBatch {
+	if plan.call.Effect().Mutates() && !by.inBatch && !req.undoesForOwner() {
 		if err := g.admission.Mutation(); err != nil {
 			return plan, err
 		}

@@ -44,8 +44,8 @@ type Request struct {
 	// AtTerminal says that the answer goes to the user's own terminal. Every other answer
 	// leaves out how the program could be started without the gateway.
 	AtTerminal bool
-	// Owner says that the owner of the notes sends it, at a terminal or on the page: undo is
-	// possible during a pause then.
+	// Owner says that the owner of the notes sends it, at a terminal or on the page: then undo is
+	// possible during a pause, and counts against no limit.
 	Owner bool
 	// Caller identifies the session, Client is the name that the client gives itself and
 	// Surface where the request came from: for the audit log, and for approvals.
@@ -68,7 +68,8 @@ type Request struct {
 	alone      bool                  // the batch has the lock of the journal
 }
 
-// undoesForOwner reports whether the request is admitted during a pause.
+// undoesForOwner reports whether the request is admitted during a pause and above the limits: the owner
+// can always take changes back. The undo of an agent is a change like any other.
 func (r Request) undoesForOwner() bool { return r.Owner && allowlist.TakesBack(r.Command) }
 
 // withOneLimit returns the request with one limit: the smaller of the option and the parameter.

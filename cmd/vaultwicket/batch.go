@@ -56,6 +56,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	user := &oversight.User{Std: o.Std, Progress: o.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
+	operations.Owner = true
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.Asker(), bootstrap.AtTerminal, bootstrap.AtTerminal, bootstrap.AtTerminal
 	var result gateway.BatchResult
 	if o.Remote != nil {

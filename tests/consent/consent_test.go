@@ -290,8 +290,8 @@ func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 	}
 }
 
-// A batch that the limits would stop half way does not begin. What was changed can be taken
-// back above the limits, and during a pause by the owner.
+// A batch that the limits would stop half way does not begin. The owner can take back what was
+// changed, above the limits and during a pause.
 func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) {
@@ -314,7 +314,7 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 		t.Errorf("one more: %+v", got.Error)
 	}
 	back, _ := o.Batch([]gateway.Operation{rig.Operation("back", "undo", "id="+journal.NewID(time.Now()))}, nil)
-	assert.Equal(t, fmt.Sprint(back.Failures()), "[not_found]", "an undo in a batch")
+	assert.Equal(t, fmt.Sprint(back.Failures()), "[rate_limited]", "an undo in a batch of an agent")
 	state := ownerfiles.StateFolder(func(name string) string { return map[string]string{"XDG_STATE_HOME": o.State}[name] }, "")
 	require.NoError(t, os.WriteFile(filepath.Clean(admission.PauseFile(state)), nil, 0o600))
 	undo := gateway.Request{Command: "undo", Caller: "me"}
@@ -328,6 +328,63 @@ func TestLimitsStopNoBatchHalfWay(t *testing.T) {
 	if got := o.Gateway.Do(t.Context(), gateway.Request{Command: "create", Words: []string{"path=p.md", "content=x"}, Owner: true}); rig.CodeOf(got) != "paused" {
 		t.Errorf("the owner writes during a pause: %+v", got.Error)
 	}
+}
+
+// An agent that takes changes back, and takes that back again, makes changes. An atomic batch that
+// fails is taken back whatever the limits are.
+func TestAnUndoOfAnAgentCountsAsAChange(t *testing.T) {
+	t.Parallel()
+	limited := func(c *gateway.Config) {
+		c.Policy.Confirm = policy.ConfirmNever
+		c.Limits = admission.Limits{Calls: 1000, Mutations: 3}
+	}
+	o := rig.NewHarness(t, limited)
+	last := rig.ChangeID(o.Must([]string{"create", "path=n.md", "content=x"}))
+	undone := 0
+	for ; undone < 10; undone++ {
+		got, _ := o.Do([]string{"undo", "id=" + last})
+		if !got.OK {
+			assert.That(t, rig.CodeOf(got) == "rate_limited" && strings.Contains(got.Error.Message, "changes a minute"), "%+v", got.Error)
+			break
+		}
+		last = got.Change.ID
+	}
+	assert.Equal(t, undone, 2, "undo of the undo, after one change of three")
+
+	calls := rig.NewHarness(t, func(c *gateway.Config) { c.Limits = admission.Limits{Calls: 2} })
+	for n := range 3 {
+		got, _ := calls.Do([]string{"undo"})
+		assert.That(t, (rig.CodeOf(got) == "rate_limited") == (n == 2), "call %d of two: %+v", n+1, got.Error)
+	}
+
+	o = rig.NewHarness(t, limited)
+	batch := gateway.Batch{Request: gateway.Request{Caller: "me"}, Atomic: true, Operations: []gateway.Operation{
+		rig.Operation("1", "create", "path=a.md", "content=x"), rig.Operation("2", "create", "path=b.md", "content=x"),
+		rig.Operation("3", "append", "path=no.md", "content=x"),
+	}}
+	failed := o.Gateway.DoBatch(t.Context(), batch)
+	assert.That(t, failed.Summary.Undone == 2 && o.Read("a.md")+o.Read("b.md") == "", "an atomic batch of three changes of three is not taken back: %+v", failed)
+}
+
+// The owner takes back as much as is wanted, alone and in a batch.
+func TestAnUndoOfTheOwnerIsFree(t *testing.T) {
+	t.Parallel()
+	o := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Policy.Confirm = policy.ConfirmNever
+		c.Limits = admission.Limits{Calls: 4, Mutations: 4}
+	})
+	var operations []gateway.Operation
+	for i := range 4 {
+		made := o.Must([]string{"create", fmt.Sprintf("path=n%d.md", i), "content=x"})
+		operations = append(operations, rig.Operation(fmt.Sprint(i), "undo", "id="+rig.ChangeID(made)))
+	}
+	owner := gateway.Request{Command: "undo", Caller: "me", Owner: true}
+	for range 2 {
+		got := o.Gateway.Do(t.Context(), owner)
+		assert.That(t, got.OK, "%+v", got.Error)
+	}
+	back := o.Gateway.DoBatch(t.Context(), gateway.Batch{Request: owner, Operations: operations[:2]})
+	assert.Equal(t, back.Summary.OK, 2, "%+v", back)
 }
 
 func TestMain(m *testing.M) { rig.Main(m) }
