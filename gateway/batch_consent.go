@@ -129,6 +129,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	digest.Write(whole[:])
 	q.InForm = true
 	asked, files, calls := plan.asked(), []consent.PlannedFile(nil), []consent.CallDigest(nil)
+	var rest consent.Rest
 	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(asked))
 	if len(asked) == 1 {
 		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
@@ -143,6 +144,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 			return q, nil, inOperation(step.ClientID, err)
 		}
 		each, files, calls = append(each, one), append(files, one.Files...), append(calls, one.Call)
+		rest = rest.Plus(one.Rest)
 		q.Lines, q.InForm = append(append(q.Lines, consent.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
 		if i < maxAsked {
 			q.Text += "\n\n" + one.Text
@@ -160,7 +162,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		}
 		q.Text += "\n\n" + consent.Draw(besides)
 	}
-	q.Does = consent.Does(q.Command, files)
+	q.Does = consent.Does(q.Command, files, rest)
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.Call = consent.DigestOfCalls(calls)
 	return q, each, nil
@@ -207,7 +209,7 @@ func (g *vaultGateway) besides(ctx context.Context, plan *batchPlan) (lines []co
 		for _, f := range files[:min(len(files), consent.MaxShownFiles)] {
 			lines = append(lines, f.Named())
 		}
-		if n := len(files) - consent.MaxShownFiles; n > 0 {
+		if n := len(files) - consent.MaxShownFiles + change.Rest.Files(); n > 0 {
 			say("and %d more files", n)
 		}
 	}

@@ -144,7 +144,7 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 		Files []json.RawMessage
 		Links string
 	}
-	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err != nil || len(planned.Files) == 0 {
+	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err == nil && len(planned.Files) == 0 {
 		return out, nil // there was nothing to change
 	}
 	if planned.Links != "" && out.Failure == nil {
@@ -288,8 +288,8 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	return plan.withChange(err)
 }
 
-// workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one; if
-// the change cannot be worked out, the call itself says why.
+// workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one, or that of
+// a plan that cannot be read; if the change cannot be worked out for another reason, the call itself says why.
 func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) error {
 	if plan.change != nil || g.embeddedProgram() == nil { // the commands that could remove a text are those of the embedded program
 		return nil
@@ -301,7 +301,9 @@ func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) 
 		return busy
 	}
 	defer release()
-	_ = g.workOut(ctx, plan)
+	if unreadable, ok := errors.AsType[*unreadablePlan](g.workOut(ctx, plan)); ok {
+		return unreadable
+	}
 	return nil
 }
 
@@ -334,15 +336,34 @@ func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 	return err
 }
 
-// planned has the embedded program work out the change of a route.
+// unreadablePlan is the error of a call whose change was worked out, and is not known all the same: nobody
+// could be asked about it.
+type unreadablePlan struct{ reason string }
+
+// Code returns the stable code of the failure.
+func (*unreadablePlan) Code() string { return failure.CodeCLIError }
+
+// Hint says what to do.
+func (*unreadablePlan) Hint() string { return "change fewer notes at once; nothing was changed" }
+
+func (e *unreadablePlan) Error() string { return "the plan of the change cannot be read: " + e.reason }
+
+// planned has the embedded program work out the change of a route. The error is an [*unreadablePlan] if
+// the plan is not whole.
 func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (*plannedChange, error) {
 	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(protocol.Write{Task: protocol.Plan, Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()}))
 	if err != nil {
 		return nil, err
 	}
-	change := &plannedChange{failure: out.Failure}
-	if out.Failure != nil || json.Unmarshal([]byte(out.Stdout), change) != nil {
+	if out.Failure != nil {
 		return &plannedChange{failure: out.Failure}, nil
+	}
+	if out.Cut {
+		return nil, &unreadablePlan{fmt.Sprintf("it has %d bytes, more than are kept of an answer", out.Total)}
+	}
+	change := &plannedChange{}
+	if err := json.Unmarshal([]byte(out.Stdout), change); err != nil {
+		return nil, &unreadablePlan{fmt.Sprintf("%d bytes, %v", len(out.Stdout), err)}
 	}
 	for _, f := range change.Files {
 		for i, l := range f.Lines {
@@ -400,9 +421,10 @@ type plannedChange struct {
 	Path    string        // of the note that it is about
 	Files   []struct {
 		consent.PlannedFile
-		Raw [2]string // see [consent.PlannedFile]
+		Raw *[2]string // see [consent.PlannedFile]
 		difference.Change
 	}
+	Rest  consent.Rest
 	Loss  string `json:"loses"` // why the change is destructive, "" if it is not
 	Links string `json:"links"` // what it does to links, "" for nothing
 	// Carries is the kind of what the addresses that it adds carry, "" for nothing.
@@ -432,13 +454,18 @@ func (p *plannedChange) changes() (list []difference.Change) {
 	return list
 }
 
-// diff shows the change in the form of diff -u.
+// diff shows the change in the form of diff -u. It counts the files whose text the plan leaves out.
 func (p *plannedChange) diff() string {
 	if p == nil {
 		return ""
 	}
 	var b strings.Builder
+	left := p.Rest
 	for _, f := range p.Files {
+		if f.Raw == nil && len(f.Lines) == 0 {
+			left = left.Plus(consent.Rest{Changed: 1, Added: f.Added, Removed: f.Removed})
+			continue
+		}
 		from, to := "a/"+cmp.Or(f.From, f.Path), "b/"+f.Path
 		switch {
 		case f.PlannedFile.From != "":
@@ -451,6 +478,9 @@ func (p *plannedChange) diff() string {
 		if f.From == "" || len(f.Lines) > 0 || f.Binary {
 			b.WriteString(f.Unified(from, to))
 		}
+	}
+	if n := left.Files(); n > 0 {
+		fmt.Fprintf(&b, "# %d more files: %d lines added, %d removed; not shown\n", n, left.Added, left.Removed)
 	}
 	return sanitize.String(b.String())
 }

@@ -2,13 +2,17 @@ package gateway
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/policy"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -178,4 +182,73 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 not_found Error: File "a.md" not found.`)
 	got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
 	assert.That(t, got.OK && strings.Contains(strings.Join(got.Notices, " "), "would fail: file \"a.md\" not found"), "what would fail: %+v", got)
+}
+
+// A plan that is cut, or is no plan, is no "nothing changes": nobody could be asked about the change.
+func TestAPlanThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	const asked = `--plan --facts vault=Work append content=x path=a.md`
+	long := `{"path":"a.md","files":[{"path":"a.md","after":"` + strings.Repeat("0", 4000) + `"}]}`
+	for _, tt := range []struct{ name, plan, want string }{
+		{"the beginning of a plan", `{"path":"a.md","files":[`, "24 bytes, unexpected end of JSON input"},
+		{"no plan", `Appended to: a.md`, "17 bytes, invalid character 'A' looking for beginning of value"},
+		{"a plan without its middle", long, fmt.Sprintf("it has %d bytes, more than are kept of an answer", len(long))},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, func(c *Config) {
+				c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmDestructive
+				c.Runner = exec.New(exec.Config{Self: require.Value(os.Executable())(t), MaxKept: 1 << 10})
+			}).embedded(asked + " => " + tt.plan)
+			want := "the plan of the change cannot be read: " + tt.want
+			request := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
+			check := func(what string, got *failure.Error) {
+				assert.That(t, got != nil && got.Code == "cli_error" && strings.HasSuffix(got.Message, want) && got.Hint != "", "%s: %+v, want %q", what, got, want)
+			}
+			check("a call", f.gateway.Do(t.Context(), request).Error)
+			plan := f.gateway.DryRun(t.Context(), request)
+			check("a dry run", plan.Error)
+			assert.That(t, !plan.OK && plan.Decision == "deny", "%+v", plan)
+			batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "one", Request: request}}})
+			check("a batch", batch.Error)
+			shows := request
+			shows.Shows = true
+			check("a call that shows its change", f.gateway.Do(t.Context(), shows).Error)
+			_, own := f.called()
+			for _, line := range own {
+				assert.Equal(t, line, asked, "called")
+			}
+		})
+	}
+}
+
+// The files of a very large change of which the plan has no text are listed, and counted where they are not.
+func TestALargePlanIsShown(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for i := range maxFilesOfAgent {
+		files = append(files, fmt.Sprintf(`{"path":"F/%d.md","before":"aa","size":7,"removed":2}`, i))
+	}
+	plan := `{"path":"F","digest":"d","files":[{"path":"F/a.md","before":"aa","raw":["aa",""],"removed":1,"lines":[{"sign":"-","old":1,"text":"x"}]},` + strings.Join(files, ",") +
+		`],"rest":{"deleted":60000,"size":600000,"removed":120000},"loses":"affects 61001 notes"}`
+	f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Confirm = Embedded, policy.ConfirmDestructive })
+	f.embedded(`--plan --facts vault=Work folder:delete path=F => ` + plan)
+	for _, owner := range []bool{false, true} {
+		got := f.gateway.DryRun(t.Context(), Request{Command: "folder:delete", Params: params("path", "F"), Owner: owner})
+		listed := maxFilesOfAgent
+		if owner {
+			listed++
+		}
+		notice := fmt.Sprintf("the first %d of 61001 files are listed", listed)
+		assert.That(t, got.Decision == "ask" && len(got.Files) == listed && slices.Contains(got.Notices, notice), "%d files, %q, %+v", len(got.Files), got.Notices, got.Error)
+		assert.Equal(t, got.Diff, "--- a/F/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n# 61000 more files: 0 lines added, 122000 removed; not shown\n", "the difference")
+		assert.That(t, got.Files[1] == consent.PlannedFile{Path: "F/0.md", Before: "aa", Size: 7}, "%+v", got.Files[1])
+	}
+	var asked consent.Question
+	got := f.gateway.Do(t.Context(), Request{Command: "folder:delete", Params: params("path", "F"), OneSession: true, Ask: func(_ context.Context, q consent.Question) consent.Reply {
+		asked = q
+		return consent.No
+	}})
+	lines := consent.Draw(asked.Lines)
+	assert.That(t, code(got) == "unconfirmed" && asked.Does == "delete 61001 files" && asked.Folder == "", "%+v, %q", got.Error, asked.Does)
+	assert.That(t, strings.HasSuffix(lines, "and 60000 files more, with 0 lines added and 120000 removed"), "the question ends in %q", lines[max(0, len(lines)-200):])
 }

@@ -122,7 +122,8 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 		if change.failure != nil && change.failure.Code() != failure.CodeNeedsApp {
 			return q, change.failure
 		}
-		q.Files, q.Change, q.Links = change.files(), change.Digest, sanitize.Line(change.Links)
+		q.Files, q.Rest = change.files(), change.Rest
+		q.Change, q.Links = change.Digest, sanitize.Line(change.Links)
 	}
 	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)
 	if q.Change == "" {
@@ -139,7 +140,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan, to
 	} else if spelled := call.NamedPaths(); len(spelled) > 0 {
 		q.Path = spelled[0].Path
 	}
-	if !q.Destructive && req.OneSession {
+	if !q.Destructive && req.OneSession && q.Rest.Files() == 0 {
 		q.Folder = consent.FolderOfAll(q.Files)
 	}
 	if err := q.Describe(call, plan.change.changes(), together); err != nil {
@@ -163,7 +164,11 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.S
 		write(r.program.Backend(), r.call.Vault())
 	}
 	for _, f := range q.Files {
-		write(f.Path, f.From, f.Raw[0])
+		before := ""
+		if f.Raw != nil {
+			before = f.Raw[0]
+		}
+		write(f.Path, f.From, before)
 	}
 	write(q.Change)
 	for _, path := range slices.Sorted(maps.Keys(q.Spelled)) {
@@ -178,6 +183,9 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 	folder := g.target().Folder
 	made := map[string]string{} // hashes that the change has made so far: it can have a file twice
 	for _, f := range q.Files {
+		if f.Raw == nil { // the program that makes the change compares its digest
+			continue
+		}
 		from := cmp.Or(f.From, f.Path)
 		before, ok := made[from]
 		if !ok {

@@ -185,18 +185,20 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 		assert.That(t, !twice, "%s has the digest of %s", what, before)
 		seen[digest] = what
 	}
-	file := consent.PlannedFile{Path: "a.md", Raw: [2]string{"00"}}
+	file := consent.PlannedFile{Path: "a.md", Raw: &[2]string{"00"}}
 	q := consent.Question{Caller: "me", Files: []consent.PlannedFile{file}}
 	add("the call", d, plan(base), q)
 	for what, change := range map[string]func(*consent.Question){
 		"another caller": func(q *consent.Question) { q.Caller = "you" },
 		"no caller":      func(q *consent.Question) { q.Caller = "" },
-		"another text":   func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", Raw: [2]string{"01"}}} },
+		"another text":   func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", Raw: &[2]string{"01"}}} },
 		"no note yet":    func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md"}} },
 		"from elsewhere": func(q *consent.Question) {
-			q.Files = []consent.PlannedFile{{Path: "a.md", From: "b.md", Raw: [2]string{"00"}}}
+			q.Files = []consent.PlannedFile{{Path: "a.md", From: "b.md", Raw: &[2]string{"00"}}}
 		},
-		"one more file":    func(q *consent.Question) { q.Files = []consent.PlannedFile{file, {Path: "b.md", Raw: [2]string{"00"}}} },
+		"one more file": func(q *consent.Question) {
+			q.Files = []consent.PlannedFile{file, {Path: "b.md", Raw: &[2]string{"00"}}}
+		},
 		"the same twice":   func(q *consent.Question) { q.Files = []consent.PlannedFile{file, file} },
 		"nothing is known": func(q *consent.Question) { q.Files = nil },
 	} {

@@ -3,6 +3,9 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -99,7 +102,10 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		if len(plan.routes) > 0 && plan.routes[0].changesNotes() && g.embeddedProgram() != nil {
 			line.Previewed(plan.backend())
 		}
-		if failed := g.workOut(ctx, &plan); failed != nil {
+		failed := g.workOut(ctx, &plan)
+		if unreadable, ok := errors.AsType[*unreadablePlan](failed); ok {
+			err = unreadable
+		} else if failed != nil {
 			previewNotice = "what would change could not be worked out: " + failed.Error()
 		}
 		if plan.change != nil {
@@ -138,11 +144,11 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this itself; no program is started")
 	}
-	d.Files, d.Diff = plan.change.files(), plan.change.diff()
-	d.Shown = consent.Changes(d.Files, plan.change.changes())
-	if plan.change != nil && plan.change.Links != "" {
-		d.Notices = append(d.Notices, "the change "+plan.change.Links)
+	listed := maxFilesOfAgent
+	if req.AtTerminal || req.Owner {
+		listed = math.MaxInt
 	}
+	d.showChange(plan.change, listed)
 	if len(plan.routes) > 0 && plan.policy.Suspicious != policy.SuspiciousOff {
 		if notice, _ := plan.routes[0].signsIn(d.Diff, ""); notice != "" {
 			d.Notices = append(d.Notices, notice)
@@ -164,6 +170,27 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		}
 	}
 	return d
+}
+
+// maxFilesOfAgent is how many files of a change an agent is told. Nobody reads a hundred thousand of them out of
+// a message.
+const maxFilesOfAgent = 1000
+
+// showChange fills in what would change, nil if it is not known, with so many of its files.
+func (d *DryRun) showChange(change *plannedChange, most int) {
+	if change == nil {
+		return
+	}
+	files := change.files()
+	d.Diff = change.diff()
+	d.Shown = consent.Changes(files, change.changes(), change.Rest)
+	d.Files = files[:min(len(files), most)]
+	if all := len(files) + change.Rest.Files(); all > len(d.Files) {
+		d.Notices = append(d.Notices, fmt.Sprintf("the first %d of %d files are listed", len(d.Files), all))
+	}
+	if change.Links != "" {
+		d.Notices = append(d.Notices, "the change "+change.Links)
+	}
 }
 
 // discloses notes that an answer shows text of the files that a plan changes.

@@ -140,7 +140,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 	if req.Shows && result.Change != nil && plan.change != nil {
 		g.discloses(plan)
-		result.Difference = consent.Changes(plan.change.files(), plan.change.changes())
+		result.Difference = consent.Changes(plan.change.files(), plan.change.changes(), plan.change.Rest)
 	}
 	result.found = g.withPrivate(plan, result)
 	if result.Error != nil && result.Error.Code == failure.CodeNotFound {

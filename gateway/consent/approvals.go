@@ -197,7 +197,7 @@ func (a *Approvals) standsFor(session string, q Question) bool {
 			}
 		}
 	}
-	return len(q.Files) > 0
+	return len(q.Files) > 0 && q.Rest == Rest{}
 }
 
 // redeem takes an approval that was given outside of the client, and says where. Without one it

@@ -49,8 +49,10 @@ type Question struct {
 	Destructive bool
 	Caller      string
 
-	// Files are those that the call would change, as far as they are known.
+	// Files are those that the call would change, as far as they are known. Rest counts those that are not
+	// listed.
 	Files []PlannedFile
+	Rest  Rest
 	// Identity is that of the vault, Call that of the call in it.
 	Identity string
 	Call     CallDigest
@@ -120,9 +122,35 @@ type PlannedFile struct {
 	From   string `json:"from,omitempty"` // where it is before a move
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// Size is how many bytes it has before the change, where the plan of a very large change has no text of it.
+	Size int64 `json:"size,omitempty"`
 	// Raw are the SHA-256 of its bytes before and after, in hexadecimal, "" for no file. No caller is told
-	// them, because by that of a note with a secret in it guesses of the secret could be tried.
-	Raw [2]string `json:"-"`
+	// them, because by that of a note with a secret in it guesses of the secret could be tried. It is nil where
+	// the plan has no text of it: the digest of the change stands for them.
+	Raw *[2]string `json:"-"`
+}
+
+// Rest counts the files of a change that its plan does not list, because it is so large. The zero Rest is none.
+type Rest struct {
+	Deleted int   `json:"deleted,omitempty"`
+	Moved   int   `json:"moved,omitempty"`
+	Changed int   `json:"changed,omitempty"`
+	Made    int   `json:"made,omitempty"`
+	Size    int64 `json:"size,omitempty"` // bytes of the files before the change
+	// Added and Removed count lines.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
+}
+
+// Files is how many files they are.
+func (r Rest) Files() int { return r.Deleted + r.Moved + r.Changed + r.Made }
+
+// Plus returns both together.
+func (r Rest) Plus(other Rest) Rest {
+	return Rest{
+		Deleted: r.Deleted + other.Deleted, Moved: r.Moved + other.Moved, Changed: r.Changed + other.Changed, Made: r.Made + other.Made,
+		Size: r.Size + other.Size, Added: r.Added + other.Added, Removed: r.Removed + other.Removed,
+	}
 }
 
 // Named returns the line of a question about the file.
@@ -140,10 +168,13 @@ func (f PlannedFile) Named() Line {
 
 // Does says without any name or text of a note what a call does to files, such as "delete 1 note
 // and change 2 notes". Where they are not known it is the name of the command.
-func Does(command string, files []PlannedFile) string {
+func Does(command string, files []PlannedFile, rest Rest) string {
 	verbs := [...]string{"delete", "move", "change", "create"}
-	var counts [len(verbs)]int
+	counts := [len(verbs)]int{rest.Deleted, rest.Moved, rest.Changed, rest.Made}
 	thing := "note"
+	if rest.Files() > 0 { // some of them may be none
+		thing = "file"
+	}
 	for _, f := range files {
 		switch {
 		case f.From != "":

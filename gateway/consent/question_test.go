@@ -61,7 +61,7 @@ func TestToldIsPlainAndShort(t *testing.T) {
 		{"1-a", "-rf --x=<b>evil.example/\n\x1b[0m", "My \"vault\"", []PlannedFile{changed, {Path: "x.canvas", After: "2"}}, "rf --x b evil example 0m asks to change 1 file and create 1 file in My vault"},
 		{"1-a", strings.Repeat("字", 500), "V", []PlannedFile{gone}, strings.Repeat("字", 20) + "… asks to delete 1 note in V"},
 	} {
-		q := Question{Vault: test.vault, Does: Does("delete", test.files)}
+		q := Question{Vault: test.vault, Does: Does("delete", test.files, Rest{})}
 		assert.Equal(t, q.told(Requester{Caller: test.caller, Client: test.client}), test.want, "told")
 	}
 }

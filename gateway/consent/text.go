@@ -42,7 +42,7 @@ const (
 // asked about together. changes are those of q.Files, nil if they are not known. The error
 // says that a value that has to be shown is too long for it.
 func (q *Question) Describe(call allowlist.Call, changes []difference.Change, together int) error {
-	q.Does = Does(q.Command, q.Files)
+	q.Does = Does(q.Command, q.Files, q.Rest)
 	size := 0
 	for _, name := range call.AskedInFull() {
 		value, _ := call.Param(name)
@@ -117,7 +117,7 @@ func (q Question) lines(call allowlist.Call, changes []difference.Change, show e
 	if changes == nil {
 		changes = make([]difference.Change, len(q.Files))
 	}
-	files, all := fileLines(q.Files, changes, extent{show.rows - rowsOf(lines), show.bytes}, show.rows > form.rows)
+	files, all := fileLines(q.Files, changes, q.Rest, extent{show.rows - rowsOf(lines), show.bytes}, show.rows > form.rows)
 	return append(lines, files...), tells && all
 }
 
@@ -139,20 +139,20 @@ func valueLines(value string, show extent) (lines []Line, complete bool) {
 	return lines, complete
 }
 
-// Changes shows the changes of files, one for each.
-func Changes(files []PlannedFile, changes []difference.Change) []Line {
-	lines, _ := fileLines(files, changes, whole, true)
+// Changes shows the changes of files, one for each, and counts those of the rest.
+func Changes(files []PlannedFile, changes []difference.Change, rest Rest) []Line {
+	lines, _ := fileLines(files, changes, rest, whole, true)
 	return lines
 }
 
-// fileLines shows files with their changes. It reports whether all files are there, and of
+// fileLines shows files with their changes, and counts the rest. It reports whether all files are there, and of
 // each something of what changes. placed says that it is told where in a file a part is.
-func fileLines(files []PlannedFile, changes []difference.Change, show extent, placed bool) (lines []Line, all bool) {
+func fileLines(files []PlannedFile, changes []difference.Change, rest Rest, show extent, placed bool) (lines []Line, all bool) {
 	all = true
 	n, rows := 0, 0
 	for n < len(files) {
 		next := rowsOf([]Line{files[n].Named()}) + min(1, len(changes[n].Lines))
-		if rows+next > show.rows-min(1, len(files)-n-1) && n > 0 {
+		if rows+next > show.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
 			break
 		}
 		n, rows = n+1, rows+next
@@ -175,12 +175,13 @@ func fileLines(files []PlannedFile, changes []difference.Change, show extent, pl
 		part, told := changeLines(c, placed)
 		lines, all = append(append(lines, files[i].Named()), part...), all && told
 	}
-	if n < len(files) {
-		var rest difference.Change
+	if left := len(files) - n + rest.Files(); left > 0 {
+		added, removed := rest.Added, rest.Removed
 		for _, c := range changes[n:] {
-			rest.Added, rest.Removed = rest.Added+c.Added, rest.Removed+c.Removed
+			added += c.Added
+			removed += c.Removed
 		}
-		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", sanitize.Counted(len(files)-n, "file"), sanitize.Counted(rest.Added, "line"), rest.Removed))...), false
+		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", sanitize.Counted(left, "file"), sanitize.Counted(added, "line"), removed))...), false
 	}
 	return lines, all
 }

@@ -221,7 +221,7 @@ func (p *Page) changeOf(vault, id string, rendered bool) (changeData, error) {
 			f.Unknown = "The file is not a text."
 		default:
 			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
-			if _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c})); len(files) == 1 {
+			if _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(files) == 1 {
 				f.Rows, f.Added, f.Removed = files[0].Rows, c.Added, c.Removed
 			}
 			if rendered {

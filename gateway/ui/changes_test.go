@@ -21,7 +21,7 @@ import (
 
 // rowsOf are the rows of the difference of two texts, with their signs; what is marked is in braces.
 func rowsOf(before, after string) (rows []string) {
-	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}}, []difference.Change{difference.Of([]byte(before), []byte(after))}))
+	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1", After: "2"}}, []difference.Change{difference.Of([]byte(before), []byte(after))}, consent.Rest{}))
 	for _, r := range files[0].Rows {
 		text := r.Before
 		if r.Marked != "" || r.After != "" {
@@ -57,7 +57,7 @@ func TestDifferencesMarkWords(t *testing.T) {
 }
 
 func TestALongDifferenceIsFoldedAfterItsBeginning(t *testing.T) {
-	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}))
+	_, files := blocksOf(consent.Changes([]consent.PlannedFile{{Path: "a.md", Before: "1"}}, []difference.Change{difference.Of([]byte(strings.Repeat("line\n", 400)), nil)}, consent.Rest{}))
 	f := files[0]
 	if f.Removed != 400 || len(f.Head()) != shownRows || f.Head()[0].Kind != "removed" || len(f.Head())+len(f.Rest()) != len(f.Rows) {
 		t.Errorf("%d removed, %d rows seen, %d folded", f.Removed, len(f.Head()), len(f.Rest()))
