@@ -33,23 +33,42 @@ type plannedFile struct {
 	From   string `json:"from,omitempty"`
 	Before string `json:"before,omitempty"` // hashes as callers know them, "" where there is no file
 	After  string `json:"after,omitempty"`
-	// Raw are the SHA-256 of the bytes before and after, for the gateway alone.
-	Raw [2]string `json:"raw"`
+	// Size is how many bytes a file has of which no line is shown.
+	Size int64 `json:"size,omitempty"`
+	// Raw are the SHA-256 of the bytes before and after, for the gateway alone. A file of which no line is
+	// shown has none: the digest of the plan stands for it.
+	Raw []string `json:"raw,omitempty"`
 	difference.Change
+}
+
+// plannedRest counts the files of a plan that are not listed in it.
+type plannedRest struct {
+	Deleted int   `json:"deleted,omitempty"`
+	Moved   int   `json:"moved,omitempty"`
+	Changed int   `json:"changed,omitempty"`
+	Made    int   `json:"made,omitempty"`
+	Size    int64 `json:"size,omitempty"` // bytes of the files before the change
+	// Added and Removed count lines.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
+}
+
+// plan is what a change would do, as the gateway reads it.
+type plan struct {
+	Path  string        `json:"path"`
+	Says  string        `json:"says"`
+	Files []plannedFile `json:"files"`
+	Rest  *plannedRest  `json:"rest,omitempty"`
+	Loses string        `json:"loses,omitempty"` // why the change is destructive
+	Links string        `json:"links,omitempty"` // what it does to links
+	// Carries is the kind of what the addresses that it adds carry.
+	Carries string `json:"carries,omitempty"`
+	Digest  string `json:"digest"`
 }
 
 // showPlan prints what would be done, as JSON.
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
-	plan := struct {
-		Path  string        `json:"path"`
-		Says  string        `json:"says"`
-		Files []plannedFile `json:"files"`
-		Loses string        `json:"loses,omitempty"` // why the change is destructive
-		Links string        `json:"links,omitempty"` // what it does to links
-		// Carries is the kind of what the addresses that it adds carry.
-		Carries string `json:"carries,omitempty"`
-		Digest  string `json:"digest"`
-	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Carries: p.carried.Kind, Digest: digestOf(v, p)}
+	shown := plan{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loses, Carries: p.carried.Kind, Digest: digestOf(v, p)}
 	links := []string{p.Broken.breaks()}
 	if p.Followed.Count > 0 {
 		links = append(links, "changes "+p.Followed.String())
@@ -57,19 +76,33 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	if p.Mentions != "" {
 		links = append(links, "leaves "+p.Mentions)
 	}
-	plan.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
-	var changes []difference.Change
+	shown.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
+	var changes []difference.Change // of the files of which lines are shown, which come first
+	size := 0                       // bytes of the rows of the others
 	for _, s := range p.Steps {
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
 		}
+		if len(changes) < len(shown.Files) || len(changes) == MaxTexts || s.Before.unread != nil {
+			row := s.row(v)
+			text, err := json.Marshal(row)
+			if err != nil {
+				return answer.Reply{}, err
+			}
+			if size += len(text) + len(","); size > maxRows {
+				shown.Rest = shown.Rest.with(row)
+				continue
+			}
+			shown.Files = append(shown.Files, row)
+			continue
+		}
 		file := plannedFile{
 			Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After),
-			Raw: [2]string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
+			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
-		plan.Files = append(plan.Files, file)
+		shown.Files = append(shown.Files, file)
 		// The first files may take all that is told; what is kept of many stays small.
-		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}
+		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(shown.Files)), Line: maxPlannedLine}
 		before, after := s.Before.Text, s.After.Text
 		if s.Path == disk.Bookmarks() && v.Hides() {
 			before, after = nil, s.Told
@@ -78,11 +111,44 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	}
 	changes = difference.Fit(changes, difference.Extent{Rows: maxPlannedLines, Bytes: maxPlanned, Line: maxPlannedLine})
 	for i, c := range changes {
-		plan.Files[i].Change = c
+		shown.Files[i].Change = c
 	}
-	text, err := json.Marshal(plan)
+	text, err := json.Marshal(shown)
 	return answer.Text(string(text)), err
 }
+
+// row is the file of a step of which no line is shown.
+func (s Step) row(v *call.Vault) plannedFile {
+	lines := s.lines()
+	return plannedFile{
+		Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After), Size: ImageOf(s.Before).Size,
+		Change: difference.Change{Added: lines.Added, Removed: lines.Removed},
+	}
+}
+
+// with returns the rest with one more file.
+func (r *plannedRest) with(file plannedFile) *plannedRest {
+	if r == nil {
+		r = &plannedRest{}
+	}
+	switch {
+	case file.From != "":
+		r.Moved++
+	case file.Before == "":
+		r.Made++
+	case file.After == "":
+		r.Deleted++
+	default:
+		r.Changed++
+	}
+	r.Size += file.Size
+	r.Added += file.Added
+	r.Removed += file.Removed
+	return r
+}
+
+// maxRows is how many bytes a plan has of the files of which no line is shown: the gateway keeps 16 MiB of an answer.
+const maxRows = 10 << 20
 
 // suits refuses a proposal that would write a text into a file of another kind: text goes into
 // notes, and into canvases and bases that the app can open. To take a change back, to copy a
@@ -131,7 +197,10 @@ func judge(v *call.Vault, p Proposal) error {
 	if !v.Hides() && !v.Rules.Restrict() {
 		return nil
 	}
-	loses := p.Undoes == "" && p.loss() != "" // to take a change back is to write
+	overwritten := ""
+	if p.Undoes == "" && p.loses != "" { // to take a change back is to write
+		overwritten = "overwritten: the change " + p.loses
+	}
 	for _, s := range p.Steps {
 		var err error
 		switch bookmarks := s.Path == disk.Bookmarks(); { // they are no note
@@ -162,8 +231,8 @@ func judge(v *call.Vault, p Proposal) error {
 		default:
 			err = needs(v, s.Path, FileState{}, access.Write, "made")
 		}
-		if err == nil && loses && s.Before.Exists && !s.Before.Folder {
-			err = needs(v, s.source(), s.Before, access.Delete, "overwritten: the change "+p.loss())
+		if err == nil && overwritten != "" && s.Before.Exists && !s.Before.Folder {
+			err = needs(v, s.source(), s.Before, access.Delete, overwritten)
 		}
 		if err != nil {
 			return err
@@ -196,6 +265,9 @@ func levelIn(v *call.Vault, at disk.Path, state FileState) access.Level {
 	if !state.Exists || state.Folder || !disk.IsNote(at) || v.IsExcepted("private", at) {
 		return access.Delete
 	}
+	if state.unread != nil {
+		return state.unread.level
+	}
 	return call.LevelIn(v.Rules.Private(), state.Text)
 }
 
@@ -220,6 +292,9 @@ const (
 	maxPlanned      = 256 << 10 // bytes of all lines together
 	maxPlannedLines = 4000
 	maxPlannedLine  = 8 << 10 // bytes of one line
+
+	// MaxTexts is how many files are shown with lines: each has one at least.
+	MaxTexts = maxPlannedLines
 )
 
 // What a change destroys is decided from what it does to the notes, whatever command makes
@@ -231,6 +306,15 @@ const (
 	maxFiles   = 20 // notes that a call changes or moves, above which it is destructive
 	lineBytes  = 80 // a longer line counts as several
 )
+
+// assessLoss works out what the proposal would lose, once for all that ask. The error is that of the budget.
+func (p *Proposal) assessLoss(v *call.Vault) error {
+	if err := budget.From(v.Ctx).Step(int64(len(p.Steps))); err != nil {
+		return err
+	}
+	p.loses = p.loss()
+	return nil
+}
 
 // loss says what a proposal would lose, or how far it would reach, if that is so much
 // that the user should be asked, else "". What a caller made last and takes back itself is

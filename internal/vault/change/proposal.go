@@ -66,6 +66,8 @@ type Proposal struct {
 	// destroys says that the command removes or replaces something of its note by what it is, however
 	// little that is.
 	destroys bool
+	// loses is why the change is destructive, "" if it is not. See [Proposal.assessLoss].
+	loses string
 }
 
 // Links counts links, and says in which notes they are.
@@ -120,6 +122,8 @@ type FileState struct {
 	// Image is in place of the text of a large file that is no note, which is not in memory.
 	Image journal.Image
 	known string // the hash by which callers know it, with an Image
+	// unread says more of a text that is not in memory; nil for another file. See [FileState.WithoutText].
+	unread *unread
 }
 
 // Existing returns the state of a file with this text.
@@ -205,7 +209,7 @@ func ShownState(v *call.Vault, path disk.Path) (FileState, error) {
 // CurrentState returns the file at path as it is now, with its secrets. The text of a large file that is no
 // note, canvas or base is not read into memory.
 func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
-	if info, err := v.Disk.Stat(path); err == nil && info.Size() > maxHeld && !slices.Contains(linking, path.Ext()) {
+	if isLarge(v, path) {
 		file, err := v.Disk.Open(path)
 		if err != nil {
 			return FileState{}, err
@@ -214,7 +218,7 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts
 		hash, seen := sha256.New(), sha256.New()
 		shown := io.TeeReader(read, hash)
-		if info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
+		if file.Info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
 			shown = v.ShownFrom(path, shown)
 		}
 		_, err = io.Copy(seen, shown)
@@ -226,6 +230,15 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 		return FileState{}, nil
 	}
 	return Existing(text), err
+}
+
+// isLarge reports whether the file at path is too large to be in memory, and has no links.
+func isLarge(v *call.Vault, path disk.Path) bool {
+	if slices.Contains(linking, path.Ext()) {
+		return false
+	}
+	info, err := v.Disk.Stat(path)
+	return err == nil && info.Size() > maxHeld
 }
 
 // StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.

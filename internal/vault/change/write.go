@@ -142,10 +142,7 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 		return said, partlyApplied(t.entry.ID, end, err)
 	}
 	if end.state == made && err == nil {
-		said.Change = Proposal{Steps: t.steps, Note: p.Note}.change(v)
-		if said.Change != nil {
-			said.Change.Destructive = p.loss() != ""
-		}
+		said.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
 	}
 	return said, err
 }
@@ -205,7 +202,7 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 	if err == nil {
 		declared, _ := allowlist.Describe(row.Name)
 		p.destroys = declared.DestroysNote
-		err = cmp.Or(p.restore(v), p.findCarried(v, how.Addresses), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
+		err = cmp.Or(p.restore(v), p.findCarried(v, how.Addresses), p.assessLoss(v), budget.From(v.Ctx).Exceeded(), judge(v, p), p.suits())
 	}
 	if err != nil {
 		return Proposal{}, err
@@ -332,11 +329,11 @@ func (p Proposal) change(v *call.Vault) *answer.Change {
 		if made == nil {
 			var total edit.LineCounts
 			for _, s := range p.Steps {
-				one := edit.CountLines(s.Before.Text, s.After.Text)
+				one := s.lines()
 				total.Added += one.Added
 				total.Removed += one.Removed
 			}
-			made = &answer.Change{Before: hashAt(v, s.source(), s.Before), Lines: total, Destructive: p.loss() != ""}
+			made = &answer.Change{Before: hashAt(v, s.source(), s.Before), Lines: total, Destructive: p.loses != ""}
 		}
 		made.After = hashAt(v, s.Path, s.After)
 	}
@@ -352,7 +349,7 @@ func fits(v *call.Vault, p Proposal, how protocol.Write) error {
 	if err := p.expects(v, how.Expect); err != nil {
 		return err
 	}
-	if why := p.loss(); why != "" && (how.Sparing || p.carried.asks && how.Approved == "") {
+	if why := p.loses; why != "" && (how.Sparing || p.carried.asks && how.Approved == "") {
 		return answer.Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
 	}
 	return nil

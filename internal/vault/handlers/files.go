@@ -17,6 +17,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/appvaults"
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
@@ -25,6 +26,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
+	"github.com/vaultwicket/vaultwicket/internal/vault/parallel"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -207,14 +209,14 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 	if trash {
 		planned.Message = "Moved to trash: "
 	}
+	states, err := statesOf(v, files, trash)
+	if err != nil {
+		return planned, err
+	}
 	gone := map[disk.Path]bool{}
-	for _, file := range files {
-		before, err := stateOf(v, file)
-		if err != nil {
-			return planned, err
-		}
+	for i, file := range files {
 		gone[file.Path] = true
-		planned.Steps = append(planned.Steps, change.Step{Path: file.Path, Before: before, Trash: trash})
+		planned.Steps = append(planned.Steps, change.Step{Path: file.Path, Before: states[i], Trash: trash})
 	}
 	x, err := v.Index()
 	if err != nil {
@@ -237,6 +239,47 @@ func removing(v *call.Vault, files []call.Target, permanent bool) (planned chang
 	}
 	return planned, nil
 }
+
+// maxTexts is how many bytes of the files that are removed together are in memory, besides the first file.
+const maxTexts = 8 << 20
+
+// statesOf returns the states of files that are removed. Of many that go to the trash, from which they come back
+// without their texts, only the first have a text.
+func statesOf(v *call.Vault, files []call.Target, trash bool) ([]change.FileState, error) {
+	states := make([]change.FileState, len(files))
+	read := 0 // files that have a text
+	for texts := 0; read < len(files); read++ {
+		state, err := stateOf(v, files[read])
+		if err != nil {
+			return nil, err
+		}
+		texts += len(state.Text)
+		isEnough := read == change.MaxTexts || read > 0 && texts > maxTexts
+		if trash && isEnough {
+			budget.From(v.Ctx).Release(int64(len(state.Text)))
+			break
+		}
+		states[read] = state
+	}
+	left := len(files) - read
+	failures := make([]error, left)
+	parallel.Each(left, readTogether, func(start, end int) {
+		for i := start; i < end; i++ {
+			file := files[read+i]
+			state, err := stateOf(v, file)
+			if err != nil {
+				failures[i] = err
+				return
+			}
+			states[read+i] = state.WithoutText(v, file.Path)
+			budget.From(v.Ctx).Release(int64(len(state.Text)))
+		}
+	})
+	return states, cmp.Or(failures...)
+}
+
+// readTogether is how many files one goroutine reads before it looks for more.
+const readTogether = 64
 
 // listVaults answers from the app's own list. On a machine without one this
 // vault is all there is.
