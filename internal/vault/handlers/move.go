@@ -397,8 +397,11 @@ func mentions(v *call.Vault, to map[string]string) (string, error) {
 
 // mentionsIn counts names in a text that are words of their own, and no parts of links.
 func mentionsIn(text []byte, names []string) (count int) {
-	var found *markdown.Note
+	var links *linkPlaces
 	for _, name := range names {
+		if links != nil {
+			links.rewind()
+		}
 		for at := 0; ; at += len(name) {
 			n := bytes.Index(text[at:], []byte(name))
 			if n < 0 {
@@ -410,20 +413,75 @@ func mentionsIn(text []byte, names []string) (count int) {
 			if isLetter(before) || isLetter(after) {
 				continue
 			}
-			if found == nil {
-				scanned := markdown.Scan(text)
-				found = &scanned
+			if links == nil {
+				links = placesOfLinks(text)
 			}
-			inLink := slices.ContainsFunc(found.Links, func(l markdown.Link) bool { return l.Span.Start <= at && at < l.Span.End })
-			if line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]; at < found.Body && bytes.Count(line, []byte("[[")) > bytes.Count(line, []byte("]]")) {
-				inLink = true
-			}
-			if !inLink {
+			if !links.hold(at) {
 				count++
 			}
 		}
 	}
 	return count
+}
+
+// linkPlaces answers for one place of a text after the other, from its beginning on, whether a link is there.
+// All places together take one pass over the links and the properties.
+type linkPlaces struct {
+	text  []byte
+	links []markdown.Span // in the order of their starts
+	body  int             // where the body begins: the links before it are in values of properties
+
+	next int // of the links that are not passed yet
+	end  int // of the links that are passed
+	// What of the properties is passed, and the brackets on its last line.
+	read         int
+	opens, ends  int  // pairs of brackets
+	bracket      byte // the last one
+	bracketsLong int  // how many of it follow each other
+}
+
+func placesOfLinks(text []byte) *linkPlaces {
+	found := markdown.Scan(text)
+	spans := answer.Map(found.Links, func(l markdown.Link) markdown.Span { return l.Span })
+	slices.SortFunc(spans, func(a, b markdown.Span) int { return a.Start - b.Start })
+	return &linkPlaces{text: text, links: spans, body: found.Body}
+}
+
+// rewind begins anew at the beginning of the text.
+func (p *linkPlaces) rewind() { *p = linkPlaces{text: p.text, links: p.links, body: p.body} }
+
+// hold reports whether a place is in a link. It is not before that of the call before.
+func (p *linkPlaces) hold(at int) bool {
+	for ; p.next < len(p.links) && p.links[p.next].Start <= at; p.next++ {
+		p.end = max(p.end, p.links[p.next].End)
+	}
+	if at < p.end {
+		return true
+	}
+	return at < p.body && p.isOpen(at)
+}
+
+// isOpen reports whether more links begin than end on a line of the properties before a place.
+func (p *linkPlaces) isOpen(at int) bool {
+	for ; p.read < at; p.read++ {
+		c := p.text[p.read]
+		if c == '\n' {
+			p.opens, p.ends = 0, 0
+		}
+		if c != p.bracket {
+			p.bracket, p.bracketsLong = c, 0
+		}
+		if p.bracketsLong++; p.bracketsLong%2 != 0 {
+			continue
+		}
+		switch c {
+		case '[':
+			p.opens++
+		case ']':
+			p.ends++
+		}
+	}
+	return p.opens > p.ends
 }
 
 func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
