@@ -106,8 +106,9 @@ func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
 		level = defaultLevel
 	}
 	at := len(text)
+	outline := NewOutline(d.found)
 	for n := len(chain) - 1; n > 0; n-- {
-		i, err := FindHeading(d.found, strings.Join(chain[:n], "#"))
+		i, err := outline.Find(strings.Join(chain[:n], "#"))
 		if err == nil {
 			at, level, chain = d.sectionEnd(i), d.found.Headings[i].Level+1, chain[n:]
 			break

@@ -100,64 +100,7 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 // FindHeading returns the index of the one heading of a note that is meant; "A#B" is B
 // below A. Case and punctuation do not count. The errors are *[NotFound] and *[Ambiguous].
 func FindHeading(found markdown.Note, wanted string) (int, error) {
-	chain := strings.Split(strings.TrimLeft(wanted, "#"), "#")
-	all, last := &Ambiguous{What: "heading", Wanted: wanted}, 0
-	for i, h := range found.Headings {
-		if chainOf(found.Headings[:i+1], chain) != nil {
-			all.add(h.Line)
-			last = i
-		}
-	}
-	switch all.Count {
-	case 0:
-		return 0, &NotFound{What: "heading", Wanted: wanted}
-	case 1:
-		return last, nil
-	}
-	return 0, all
-}
-
-// LinkedHeadings returns the indices of the headings that a link to a part of a note
-// names, one for each part of subpath: of several matches the first, as in the app. It
-// returns nil if there is none, and for a link to a block.
-func LinkedHeadings(found markdown.Note, subpath string) []int {
-	chain := strings.Split(strings.TrimLeft(subpath, "#"), "#")
-	if strings.HasPrefix(chain[len(chain)-1], "^") {
-		return nil
-	}
-	for i := range found.Headings {
-		if places := chainOf(found.Headings[:i+1], chain); places != nil {
-			return places
-		}
-	}
-	return nil
-}
-
-// chainOf returns the indices of a chain of headings of which the last heading is the
-// last, and the others are above it in the outline, from the bottom up; headings between
-// may be left out. It is nil if there is no such chain.
-func chainOf(headings []markdown.Heading, chain []string) []int {
-	last, at := len(headings)-1, len(chain)-1
-	if plain(headings[last].Text) != plain(chain[at]) {
-		return nil
-	}
-	places := make([]int, len(chain))
-	places[at] = last
-	level := headings[last].Level
-	for i := last - 1; i >= 0 && at > 0; i-- {
-		if headings[i].Level >= level {
-			continue
-		}
-		level = headings[i].Level
-		if plain(headings[i].Text) == plain(chain[at-1]) {
-			at--
-			places[at] = i
-		}
-	}
-	if at > 0 {
-		return nil
-	}
-	return places
+	return NewOutline(found).Find(wanted)
 }
 
 // plain is a heading as links compare it: case, punctuation and the width of blanks do not

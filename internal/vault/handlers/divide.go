@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
+	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
@@ -26,13 +29,28 @@ type headingAt struct {
 
 // division says where the headings and blocks of notes go whose parts go to other notes.
 type division struct {
-	was  map[string]markdown.Note         // the notes by their paths before
-	now  map[string]markdown.Note         // and after
+	was  map[string]*linked               // the notes by their paths before
+	now  map[string]*linked               // and after
 	to   map[headingAt]headingAt          // places of headings
 	part func(note string, at int) string // the note in which a place of a note is afterwards
 	// alike is a heading of which a link could not be told from another one of its name, "" if
 	// there is none.
 	alike string
+}
+
+// linked is a note as links see it.
+type linked struct {
+	markdown.Note
+	outline *edit.Outline
+	blocks  map[string]markdown.Block // by the id, see [lookup.FoldCase]
+}
+
+func newLinked(found markdown.Note) *linked {
+	l := &linked{Note: found, outline: edit.NewOutline(found), blocks: map[string]markdown.Block{}}
+	for _, block := range found.Blocks { // of several the last one counts
+		l.blocks[lookup.FoldCase(block.ID)] = block
+	}
+	return l
 }
 
 // link returns where a link leads afterwards. Of several headings of one name the link gets the
@@ -46,27 +64,29 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 		return d.part(file, 0), ""
 	}
 	if id, isBlock := strings.CutPrefix(subpath[strings.LastIndexByte(subpath, '#')+1:], "^"); isBlock {
-		if block, ok := found.Block(id); ok {
+		if block, ok := found.blocks[lookup.FoldCase(id)]; ok {
 			return d.part(file, block.Span.Start), subpath
 		}
 		return d.part(file, 0), subpath
 	}
-	places := edit.LinkedHeadings(found, subpath)
+	places := found.outline.Linked(subpath)
 	if places == nil {
 		return d.part(file, 0), subpath
 	}
 	to := d.to[headingAt{file, places[len(places)-1]}]
 	now := d.now[to.note]
+	leads := func() bool {
+		last := now.outline.Linked(subpath)
+		return last != nil && last[len(last)-1] == to.at
+	}
+	if leads() {
+		return to.note, subpath
+	}
 	chain := ""
-	level := 7
-	for i := to.at; i >= -1; i-- {
-		if last := edit.LinkedHeadings(now, subpath); last != nil && last[len(last)-1] == to.at {
+	for i := to.at; i >= 0; i = now.outline.Above(i) {
+		chain = "#" + relink.PartOf(now.Headings[i].Text) + chain
+		if subpath = chain; leads() {
 			return to.note, subpath
-		}
-		if i >= 0 && now.Headings[i].Level < level {
-			level = now.Headings[i].Level
-			chain = "#" + relink.PartOf(now.Headings[i].Text) + chain
-			subpath = chain
 		}
 	}
 	d.alike = now.Headings[to.at].Text
@@ -97,9 +117,9 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case into.Path == from.Path:
 		return change.Proposal{}, answer.Misuse("A note cannot be merged into itself.")
 	}
-	a, b := markdown.Scan(text), markdown.Scan(other)
+	a, b := newLinked(markdown.Scan(text)), newLinked(markdown.Scan(other))
 	for _, block := range a.Blocks {
-		if _, both := b.Block(block.ID); both {
+		if _, both := b.blocks[lookup.FoldCase(block.ID)]; both {
 			return change.Proposal{}, answer.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
 		}
 	}
@@ -125,12 +145,12 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	source, target := from.Path.String(), into.Path.String()
 	d := &division{
-		was: map[string]markdown.Note{source: a, target: b}, now: map[string]markdown.Note{target: markdown.Scan(merged)},
+		was: map[string]*linked{source: a, target: b}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
 		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
 	}
 	behind := len(b.Headings)
 	if p.Has("heading") {
-		i, _ := edit.FindHeading(b, p["heading"]) // it was found above
+		i, _ := b.outline.Find(p["heading"]) // it was found above
 		for behind = i + 1; behind < len(b.Headings) && b.Headings[behind].Level > b.Headings[i].Level; behind++ {
 		}
 	}
@@ -197,14 +217,17 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if p.Has("folder") {
 			folder = strings.Trim(p["folder"], "/")
 		}
+		taken := map[string]bool{}
+		last := map[string]int{} // the number of the last section of a title
 		for i, h := range found.Headings {
 			if h.Level != level {
 				continue
 			}
 			title := nameOf(h.Text)
-			for n := 1; ; n++ {
+			for {
+				last[title]++
 				typed := path.Join(folder, title)
-				if n > 1 {
+				if n := last[title]; n > 1 {
 					typed += " " + strconv.Itoa(n)
 				}
 				to, err := newPath(v, call.Values{"path": typed + ".md"})
@@ -212,8 +235,9 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 					return nil, err
 				}
 				_, there := v.Disk.Stat(to)
-				if disk.IsMissing(there) && !slices.ContainsFunc(sections, func(s section) bool { return strings.EqualFold(s.to.String(), to.String()) }) {
+				if name := lookup.FoldCase(to.String()); disk.IsMissing(there) && !taken[name] {
 					sections = append(sections, section{i, to})
+					taken[name] = true
 					break
 				}
 				if err := budget.From(v.Ctx).Step(1); err != nil {
@@ -275,24 +299,24 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	edited, _, lost := m.Rewrite(text, note)
+	// Each link is rewritten for the note in which it is afterwards.
+	moves := map[string]*relink.Move{note: m}
+	for _, s := range sections {
+		moves[s.to.String()] = m.At(s.to.String())
+	}
+	edited, _, lost := m.RewriteParts(text, note, func(at int) *relink.Move { return moves[d.part(note, at)] })
 	now := markdown.Scan(edited)
+	ends := sectionEnds(now)
 	var out []byte
 	var steps []change.Step
-	unwritten := ""
-	partOf := func(l relink.Left) string {
-		at, _ := lineStart(text, 0, l.Line-1)
-		return d.part(note, at)
-	}
 	at := 0
 	for _, s := range sections {
-		moved, _, more := m.At(s.to.String()).Rewrite(text, note)
-		span := markdown.Scan(moved).Section(s.heading)
-		content := string(moved[span.Start:span.End])
-		if bare := strings.TrimRight(content, "\r\n"); span.End < len(moved) { // else it ends as the note does
+		span := markdown.Span{Start: now.Headings[s.heading].At, End: ends[s.heading]}
+		content := string(edited[span.Start:span.End])
+		if bare := strings.TrimRight(content, "\r\n"); span.End < len(edited) { // else it ends as the note does
 			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
 		}
-		if err := budget.From(v.Ctx).Hold(int64(len(moved))); err != nil {
+		if err := budget.From(v.Ctx).Hold(int64(len(content))); err != nil {
 			return change.Proposal{}, err
 		}
 		steps = append(steps, change.Step{Path: s.to, After: change.Existing([]byte(content))})
@@ -300,18 +324,16 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 		if p.Has("embed") {
 			link = "!" + link
 		}
-		span = now.Section(s.heading)
 		out = append(out, edited[at:span.Start]...)
-		if len(out) > 0 && !strings.HasSuffix(string(out), "\n\n") && !strings.HasSuffix(string(out), "\n\r\n") && len(out) > now.Body {
+		if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")) && len(out) > now.Body {
 			out = append(out, '\n')
 		}
 		out = append(out, link+"\n"...)
 		if at = span.End; at < len(edited) {
 			out = append(out, '\n')
 		}
-		unwritten += remarks(s.to, slices.DeleteFunc(more, func(l relink.Left) bool { return partOf(l) != s.to.String() }))
 	}
-	unwritten += remarks(from.Path, slices.DeleteFunc(lost, func(l relink.Left) bool { return partOf(l) != note }))
+	unwritten := unwrittenIn(text, lost, func(at int) string { return d.part(note, at) }, sections, from.Path)
 	planned := change.ProposeChange(from.Path, text, append(out, edited[at:]...), fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", ")))
 	planned.Keeps = true
 	planned.Steps = append(steps, planned.Steps...)
@@ -323,12 +345,16 @@ func divide(v *call.Vault, p call.Values, said string, choose func(found markdow
 // divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
 // paths of these. The error is that one of them exists.
 func divisionOf(v *call.Vault, note string, text []byte, found markdown.Note, sections []section) (d *division, made []string, err error) {
-	d = &division{was: map[string]markdown.Note{note: found}, now: map[string]markdown.Note{}, to: map[headingAt]headingAt{}}
+	d = &division{was: map[string]*linked{note: newLinked(found)}, now: map[string]*linked{}, to: map[headingAt]headingAt{}}
+	ends := sectionEnds(found)
+	spanOf := func(s section) markdown.Span {
+		return markdown.Span{Start: found.Headings[s.heading].At, End: ends[s.heading]}
+	}
 	d.part = func(_ string, at int) string {
-		for _, s := range sections {
-			if span := found.Section(s.heading); span.Start <= at && at < span.End {
-				return s.to.String()
-			}
+		// They are in the order of the text, and none is in another one.
+		after, _ := slices.BinarySearchFunc(sections, at, func(s section, at int) int { return cmp.Compare(spanOf(s).Start, at+1) })
+		if after > 0 && at < spanOf(sections[after-1]).End {
+			return sections[after-1].to.String()
 		}
 		return note
 	}
@@ -339,18 +365,14 @@ func divisionOf(v *call.Vault, note string, text []byte, found markdown.Note, se
 			return nil, nil, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(s.to.String()))
 		}
 		made = append(made, s.to.String())
-		span := found.Section(s.heading)
+		span := spanOf(s)
 		rest, at = append(rest, text[at:span.Start]...), span.End
-		in := 0
-		for i, h := range found.Headings {
-			if span.Start <= h.At && h.At < span.End {
-				d.to[headingAt{note, i}] = headingAt{s.to.String(), in}
-				in++
-			}
+		for i := s.heading; i < len(found.Headings) && found.Headings[i].At < span.End; i++ {
+			d.to[headingAt{note, i}] = headingAt{s.to.String(), i - s.heading}
 		}
-		d.now[s.to.String()] = markdown.Scan(text[span.Start:span.End])
+		d.now[s.to.String()] = newLinked(markdown.Scan(text[span.Start:span.End]))
 	}
-	d.now[note] = markdown.Scan(append(rest, text[at:]...))
+	d.now[note] = newLinked(markdown.Scan(append(rest, text[at:]...)))
 	left := 0
 	for i := range found.Headings {
 		if h := (headingAt{note, i}); d.to[h] == (headingAt{}) {
@@ -359,6 +381,46 @@ func divisionOf(v *call.Vault, note string, text []byte, found markdown.Note, se
 		}
 	}
 	return d, made, nil
+}
+
+// sectionEnds returns where the section of each heading of a note ends, as [markdown.Note.Section] does for one.
+func sectionEnds(found markdown.Note) []int {
+	ends := make([]int, len(found.Headings))
+	var open []int // headings whose sections have not ended, each below the one before
+	for i, h := range found.Headings {
+		for len(open) > 0 && found.Headings[open[len(open)-1]].Level >= h.Level {
+			ends[open[len(open)-1]] = h.At
+			open = open[:len(open)-1]
+		}
+		open = append(open, i)
+	}
+	for _, i := range open {
+		ends[i] = found.Size
+	}
+	return ends
+}
+
+// unwrittenIn says of the links of a divided note that could not be rewritten in which of its parts they are.
+func unwrittenIn(text []byte, lost []relink.Left, partOf func(at int) string, sections []section, rest disk.Path) string {
+	if len(lost) == 0 {
+		return ""
+	}
+	in := map[string][]relink.Left{}
+	at, line := 0, 1
+	for _, l := range lost {
+		if l.Line < line { // what is found in the properties, and in bases, is not in the order of the text
+			at, line = 0, 1
+		}
+		at, _ = lineStart(text, at, l.Line-line)
+		line = l.Line
+		part := partOf(at)
+		in[part] = append(in[part], l)
+	}
+	unwritten := ""
+	for _, s := range sections {
+		unwritten += remarks(s.to, in[s.to.String()])
+	}
+	return unwritten + remarks(rest, in[rest.String()])
 }
 
 // dividing returns the index, and the move of a division: files that go as a whole, and those that

@@ -157,7 +157,7 @@ func placesOf(files *lookup.Files, texts map[string]string, note string) (places
 			if block, ok := found.Block(id); ok {
 				at = block.Span.Start
 			}
-		} else if all := edit.LinkedHeadings(found, link.Subpath); all != nil {
+		} else if all := edit.NewOutline(found).Linked(link.Subpath); all != nil {
 			at = found.Headings[all[len(all)-1]].At
 		}
 		if at < 0 {

@@ -40,8 +40,9 @@ func relocateFolders(v *call.Vault, list, said string, copies bool, destination 
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	r := relocation{v: v, follow: true, copies: copies, to: map[string]string{}, folders: map[string]string{}}
+	r := relocation{v: v, follow: true, copies: copies, to: map[string]string{}, folders: map[string]string{}, taken: map[string]bool{}}
 	var made, gone []change.Step
+	willBe := map[disk.Path]bool{} // folders that are made
 	var where []string
 	files := 0
 	for _, t := range folders {
@@ -70,9 +71,10 @@ func relocateFolders(v *call.Vault, list, said string, copies bool, destination 
 				return change.Proposal{}, answer.Failure("Folder %q cannot be created: %v.", answer.Verbatim(below(folder)), err)
 			}
 			for _, s := range makeFolders(v, at) {
-				if !slices.ContainsFunc(made, func(other change.Step) bool { return other.Path == s.Path }) {
+				if !willBe[s.Path] {
 					made = append(made, s)
 				}
+				willBe[s.Path] = true
 			}
 			if !in.Stay[folder] && !copies {
 				gone = append(gone, change.Step{Path: folder, Before: change.ExistingFolder})

@@ -30,7 +30,7 @@ func init() {
 		Command{Name: "rename", Plan: rename},
 		// The links of the copy lead where those of the other file lead, and no link leads to the copy.
 		Command{Name: "copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			r := &relocation{v: v, follow: true, copies: true, to: map[string]string{}}
+			r := &relocation{v: v, follow: true, copies: true, to: map[string]string{}, taken: map[string]bool{}}
 			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
 		}},
 		Command{Name: "folder:create", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
@@ -155,6 +155,7 @@ func (r *relocation) moving(p call.Values, said string, destination func(from di
 
 // pathLines returns the paths of a list, one a line.
 func pathLines(list string, find func(typed string) (disk.Path, error)) (all []call.Target, err error) {
+	there := map[disk.Path]bool{}
 	for typed := range strings.Lines(list) {
 		if typed = strings.TrimSpace(typed); typed == "" {
 			continue
@@ -163,9 +164,10 @@ func pathLines(list string, find func(typed string) (disk.Path, error)) (all []c
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(all, func(t call.Target) bool { return t.Path == at }) {
+		if !there[at] {
 			all = append(all, call.Target{Path: at, Typed: typed})
 		}
+		there[at] = true
 	}
 	return all, nil
 }
@@ -177,6 +179,7 @@ type relocation struct {
 	planned change.Proposal
 	to      map[string]string // new paths of files, by old ones
 	folders map[string]string // those of folders
+	taken   map[string]bool   // new paths in the form of [lookup.FoldCase]
 	follow  bool              // links are changed, and not only counted
 	copies  bool
 }
@@ -193,7 +196,7 @@ func relocating(v *call.Vault, p call.Values) (*relocation, error) {
 	if p.Has("links") {
 		follow = p["links"] == "update"
 	}
-	return &relocation{v: v, follow: follow, to: map[string]string{}}, err
+	return &relocation{v: v, follow: follow, to: map[string]string{}, taken: map[string]bool{}}, err
 }
 
 // move adds a file to those that move, and returns its new path. One that is there already
@@ -227,10 +230,11 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 		old, err := r.v.Disk.Stat(t.Path)
 		taken = err != nil || !strings.EqualFold(to.String(), t.Path.String()) || !os.SameFile(there, old)
 	}
-	planned := func(s change.Step) bool { return strings.EqualFold(s.Path.String(), to.String()) }
-	if taken || slices.ContainsFunc(r.planned.Steps, planned) {
+	name := lookup.FoldCase(to.String())
+	if taken || r.taken[name] {
 		return disk.Path{}, answer.AlreadyExists.Failure("Destination file already exists!")
 	}
+	r.taken[name] = true
 	s := change.Step{Path: to, From: t.Path, Before: before, After: before}
 	if r.copies {
 		s = change.Step{Path: to, After: before, CopyOf: t.Path}

@@ -41,7 +41,8 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	found := markdown.Scan(text)
-	place, err := edit.FindHeading(found, p["heading"])
+	outline := edit.NewOutline(found)
+	place, err := outline.Find(p["heading"])
 	if err != nil {
 		return change.Proposal{}, explainEditError(found, err)
 	}
@@ -69,7 +70,7 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 	}
 	links := relink.NewHeading(t.Path.String(), lookup.New(paths), func(subpath string) (parts []int) {
-		for part, heading := range edit.LinkedHeadings(found, subpath) {
+		for part, heading := range outline.Linked(subpath) {
 			if heading == place {
 				parts = append(parts, part)
 			}

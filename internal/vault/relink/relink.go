@@ -48,6 +48,12 @@ type edit struct {
 // rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
 // have links. text is never modified; without a change it is returned.
 func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
+	return m.RewriteParts(text, source, func(int) *Move { return m })
+}
+
+// RewriteParts is [Move.Rewrite] for a note whose parts go to several places: of returns the move for the part at an
+// offset of the text, and m is that of the properties.
+func (m *Move) RewriteParts(text []byte, source string, of func(at int) *Move) (edited []byte, changed int, left []Left) {
 	var edits []edit
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
@@ -70,11 +76,11 @@ func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, 
 		if inProperties > 0 {
 			edits = append(edits, edit{front, string(block)})
 		}
-		inBody, more, lostInBody := m.body(text, found, source)
+		inBody, more, lostInBody := body(text, found, source, of)
 		edits, changed, left = append(edits, inBody...), inProperties+more, append(left, lostInBody...)
 	case ".canvas":
 		// The edits are inside strings of the JSON; the rest keeps its layout.
-		line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
+		line := newLines(text).of
 		for _, n := range canvasNodes(text) {
 			switch n.kind {
 			case "file":
@@ -86,7 +92,7 @@ func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, 
 				edits, changed = append(edits, some...), changed+min(len(some), 1)
 			case "text":
 				inner := []byte(unquote(text[n.text.Start:n.text.End]))
-				some, more, lost := m.body(inner, markdown.Scan(inner), source)
+				some, more, lost := body(inner, markdown.Scan(inner), source, of)
 				edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
 				changed += more
 				for _, l := range lost {
@@ -103,13 +109,14 @@ func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, 
 
 // body returns the edits to the links of a Markdown text. There are none if the edited text
 // would have other tags or links than those that were rewritten.
-func (m *Move) body(text []byte, found markdown.Note, source string) (edits []edit, changed int, left []Left) {
+func body(text []byte, found markdown.Note, source string, of func(at int) *Move) (edits []edit, changed int, left []Left) {
 	add := func(some []edit, start int) {
 		for _, e := range some {
 			edits = append(edits, edit{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})
 		}
 	}
 	for _, link := range found.Links {
+		m := of(link.Span.Start)
 		if !m.Concerns(link, source) {
 			continue
 		}
@@ -121,12 +128,13 @@ func (m *Move) body(text []byte, found markdown.Note, source string) (edits []ed
 		add(some, link.Span.Start)
 		changed += min(len(some), 1)
 	}
+	lines := newLines(text)
 	for _, base := range found.Bases {
-		some, lost := m.expressions(text[base.Start:base.End], source)
+		some, lost := of(base.Start).expressions(text[base.Start:base.End], source)
 		add(some, base.Start)
 		changed += len(some)
 		for _, l := range lost {
-			l.Line += bytes.Count(text[:base.Start], []byte("\n"))
+			l.Line += lines.of(base.Start) - 1
 			left = append(left, l)
 		}
 	}
@@ -138,13 +146,13 @@ func (m *Move) body(text []byte, found markdown.Note, source string) (edits []ed
 	then := markdown.Scan(apply(text, edits))
 	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
 	if sameTags && slices.EqualFunc(found.Links, then.Links, func(a, b markdown.Link) bool {
-		return a.Style == b.Style && a.Embed == b.Embed && m.keeps(a, b, source)
+		return a.Style == b.Style && a.Embed == b.Embed && of(a.Span.Start).keeps(a, b, source)
 	}) {
 		return edits, changed, left
 	}
 	left = nil
 	for _, link := range found.Links {
-		if m.Concerns(link, source) {
+		if of(link.Span.Start).Concerns(link, source) {
 			left = append(left, Left{link.Line, link.Target, disturbed})
 		}
 	}
@@ -166,6 +174,24 @@ func apply(text []byte, edits []edit) []byte {
 		at = e.End
 	}
 	return append(out, text[at:]...)
+}
+
+// lines counts the lines of a text: of offsets in their order in one pass.
+type lines struct {
+	text     []byte
+	at, line int // the last offset, and its line
+}
+
+func newLines(text []byte) *lines { return &lines{text: text, line: 1} }
+
+// of returns the line of an offset, from 1.
+func (l *lines) of(offset int) int {
+	if offset < l.at {
+		l.at, l.line = 0, 1
+	}
+	l.line += bytes.Count(l.text[l.at:offset], []byte("\n"))
+	l.at = offset
+	return l.line
 }
 
 // parts are the places of the pieces of a link.
@@ -280,6 +306,7 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 	if m.names == nil { // a heading gets another text, and those of bases name none
 		return nil, nil
 	}
+	lines := newLines(text)
 	for _, at := range named().FindAllSubmatchIndex(text, -1) {
 		kind, mark, name := at[2:4], at[4:6], markdown.Span{Start: at[6], End: at[7]}
 		if kind[0] < 0 {
@@ -314,7 +341,7 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 			}
 		}
 		if strings.ContainsAny(written, "\"'\\") || reason != "" {
-			left = append(left, Left{1 + bytes.Count(text[:name.Start], []byte("\n")), old, unwritable})
+			left = append(left, Left{lines.of(name.Start), old, unwritable})
 		} else if written != "" && written != old {
 			edits = append(edits, edit{name, written})
 		}
