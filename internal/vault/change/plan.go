@@ -415,12 +415,19 @@ func lostProperty(before, after []byte) (key string, how propertyLoss) {
 		return p
 	}
 	old, now := properties(before), properties(after)
+	byName, named := old.Named(), now.Named()
+	added := frontmatter.Values{} // those of properties that have another name, or are new
+	for _, p := range now {
+		if _, there := byName.Lookup(p.Key); !there {
+			added.Add(p.Value)
+		}
+	}
 	for _, p := range old {
-		q, there := now.Lookup(p.Key)
+		q, there := named.Lookup(p.Key)
 		switch {
 		case there && isRetyped(p.Value, q.Value):
 			return p.Key, propertyRetyped
-		case !there && !isRenamed(p, old, now):
+		case !there && !added.Has(p.Value):
 			return p.Key, propertyRemoved
 		}
 	}
@@ -439,14 +446,6 @@ func isRetyped(old, now frontmatter.Value) bool {
 	}
 	keepsItem := kind == frontmatter.List && slices.ContainsFunc(now.List(), old.Equal)
 	return kind != frontmatter.Null && old.String() != "" && !keepsItem
-}
-
-// isRenamed reports whether a property that is gone has another name.
-func isRenamed(gone frontmatter.Property, old, now frontmatter.Properties) bool {
-	return slices.ContainsFunc(now, func(p frontmatter.Property) bool {
-		_, before := old.Lookup(p.Key)
-		return !before && p.Value.Equal(gone.Value)
-	})
 }
 
 // maxNamed bounds the path in a reason, which is a part of one line.

@@ -48,34 +48,128 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 		return nil, err
 	case !found:
 		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
-		indent, at, end, around := b.indent(), b.span.End, breakBefore(b.text, b.span.End), ""
-		if b.body <= b.front { // there is no block
-			at, end, around = b.front, breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n')), fence+"\n"
-		}
 		return b.first(value, func(form string) ([]byte, error) {
-			lines := withBreaks(around+indent+writtenKey(key)+":"+form+around, end)
-			return b.checked(splice(b.text, markdown.Span{Start: at, End: at}, lines), want, 0)
-		}, indent)
+			at, lines := b.addition(b.newLines(key, form))
+			return b.checked(splice(b.text, at, lines), want, 0)
+		})
 	case b.properties[place].Value.Equal(value):
 		return text, nil
 	}
 	want := slices.Clone(b.properties)
 	want[place].Value = value
-	indent, at := b.indent(), b.trimmed(place)
-	first := b.firstLine(place)
-	end := breakBefore(b.text, b.span.Start+first.End)
-	// The key stays as it is written, and the comment at the end of its line.
-	line := b.block()[first.Start:first.End]
-	key, comment := indent+writtenKey(b.properties[place].Key)+":", ""
-	if colon, ok := behindKey(line); ok {
-		key, comment = string(line[:colon]), b.comment(first, colon)
-	}
+	r := b.replacement(place)
 	return b.first(value, func(form string) ([]byte, error) {
-		line, rest, _ := strings.Cut(form, "\n")
-		lines := key + withBreaks(line+comment+"\n"+rest, end)
-		span := markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End}
-		return b.checked(splice(b.text, span, lines), want, want[place].Line)
-	}, indent)
+		return b.checked(splice(b.text, r.span, r.lines(form)), want, want[place].Line)
+	})
+}
+
+// SetAll is [Set] for several properties, in their order. They are checked together, unless that fails.
+func SetAll(text []byte, values Properties) ([]byte, error) {
+	if len(values) > 1 {
+		if edited, ok := setTogether(text, values); ok {
+			return edited, nil
+		}
+	}
+	for _, property := range values {
+		edited, err := Set(text, property.Key, property.Value)
+		if err != nil {
+			return nil, err
+		}
+		text = edited
+	}
+	return text, nil
+}
+
+// setTogether sets properties whose names differ, each in the first form of its value. It reports false if the
+// result does not read back so.
+func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
+	b, err := open(text)
+	if err != nil {
+		return nil, false
+	}
+	want := b.properties.Named()
+	var replaced []patch
+	added := ""
+	for _, property := range values {
+		if unusable(property.Key) != "" {
+			return nil, false
+		}
+		place, found := want.place(property.Key)
+		switch {
+		case found && (place >= len(b.properties) || b.entries[place].twice):
+			return nil, false
+		case !found:
+			want.add(Property{Key: property.Key, Value: property.Value})
+			added += b.newLines(property.Key, b.form(property.Value))
+			continue
+		case want.all[place].Value.Equal(property.Value):
+			continue
+		}
+		want.all[place].Value = property.Value
+		r := b.replacement(place)
+		replaced = append(replaced, patch{r.span, r.lines(b.form(property.Value))})
+	}
+	if added != "" {
+		at, lines := b.addition(added)
+		replaced = append(replaced, patch{at, lines})
+	}
+	slices.SortStableFunc(replaced, func(a, b patch) int { return a.Start - b.Start })
+	at := 0
+	for _, p := range replaced {
+		if p.Start < at { // one is set twice
+			return nil, false
+		}
+		edited = append(append(edited, text[at:p.Start]...), p.text...)
+		at = p.End
+	}
+	edited, err = b.checked(append(edited, text[at:]...), want.all, 0)
+	return edited, err == nil
+}
+
+// newLines returns the lines of a property that is added, with \n at their ends.
+func (b *note) newLines(key, form string) string { return b.indent() + writtenKey(key) + ":" + form }
+
+// addition returns where properties are added, and what is written there.
+func (b *note) addition(lines string) (markdown.Span, string) {
+	at, end := b.span.End, breakBefore(b.text, b.span.End)
+	if b.body <= b.front { // there is no block
+		at, end = b.front, breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n'))
+		lines = fence + "\n" + lines + fence + "\n"
+	}
+	return markdown.Span{Start: at, End: at}, withBreaks(lines, end)
+}
+
+// replacement is where the value of a property is replaced.
+type replacement struct {
+	span markdown.Span // in the note
+	// The key stays as it is written, and the comment at the end of its line.
+	key, comment, end string
+}
+
+func (b *note) replacement(place int) replacement {
+	at, first := b.trimmed(place), b.firstLine(place)
+	line := b.block()[first.Start:first.End]
+	r := replacement{
+		span: markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End},
+		key:  b.indent() + writtenKey(b.properties[place].Key) + ":", end: breakBefore(b.text, b.span.Start+first.End),
+	}
+	if colon, ok := behindKey(line); ok {
+		r.key, r.comment = string(line[:colon]), b.comment(first, colon)
+	}
+	return r
+}
+
+// lines returns what is written in place of the property.
+func (r replacement) lines(form string) string {
+	line, rest, _ := strings.Cut(form, "\n")
+	return r.key + withBreaks(line+r.comment+"\n"+rest, r.end)
+}
+
+// form returns a value as it is written after the colon of its key.
+func (b *note) form(value Value) string {
+	var w yamlWriter
+	w.value(value, b.indent())
+	return w.out.String()
 }
 
 // Get returns the value of a property of the note text. It is null in a block that cannot be read.
@@ -183,15 +277,13 @@ func (b *note) indent() string {
 // first tries the forms of a value, each beginning after the colon of its key, until one
 // reads back. A text of several lines has two: the lines after it might be taken for a
 // part of it.
-func (b *note) first(value Value, try func(form string) ([]byte, error), indent string) ([]byte, error) {
+func (b *note) first(value Value, try func(form string) ([]byte, error)) ([]byte, error) {
 	for _, v := range value.Elements() {
 		if v.kind == String && !utf8.ValidString(v.text) { // no note can have it
 			return nil, &Refusal{Reason: "the value is not valid UTF-8"}
 		}
 	}
-	var w yamlWriter
-	w.value(value, indent)
-	edited, err := try(w.out.String())
+	edited, err := try(b.form(value))
 	if err != nil && value.kind == String {
 		if other, also := try(" " + doubleQuoted(value.text) + "\n"); also == nil {
 			return other, nil

@@ -3,6 +3,7 @@ package frontmatter
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -224,5 +225,46 @@ func FuzzSet(f *testing.F) {
 		found := markdown.Scan(note)
 		edited, changed, left := RewriteLinks(note[found.Frontmatter.Start:found.Frontmatter.End], func(_ string, l markdown.Link) string { return "[[" + key + "]]" })
 		require.That(t, changed != 0 || bytes.Equal(edited, note[found.Frontmatter.Start:found.Frontmatter.End]), "links of %q: %q, left %v", note, edited, left)
+	})
+}
+
+// Several properties that are set together are written as if they were set one after the other.
+func TestSettingSeveralIsSettingEach(t *testing.T) {
+	keys := rapid.SampledFrom([]string{"a", "A", "b", "c", "d", "e", "q k", "new", "other", "k", "# odd: key", "é"})
+	values := rapid.SampledFrom([]Value{text("x"), text("a\nb\n"), text(" # x"), num(1), strs("p", "q: r"), {kind: List}, {}})
+	together := 0
+	rapid.Check(t, func(t *rapid.T) {
+		note := []byte(drawnNote.Draw(t, "note"))
+		var all Properties
+		for range rapid.IntRange(1, 4).Draw(t, "properties") {
+			all = append(all, Property{Key: keys.Draw(t, "key"), Value: values.Draw(t, "value")})
+		}
+		want, failed := note, error(nil)
+		for _, p := range all {
+			if want, failed = Set(want, p.Key, p.Value); failed != nil {
+				break
+			}
+		}
+		got, err := SetAll(note, all)
+		if _, ok := setTogether(note, all); ok && failed == nil {
+			together++
+		}
+		require.That(t, (err == nil) == (failed == nil) && (err != nil || bytes.Equal(got, want)), "%q, %+v: %q, %v; want %q, %v", note, all, got, err, want, failed)
+	})
+	require.That(t, together > 0, "none are set together")
+}
+
+// A set of values has exactly those that are equal to one of its own.
+func TestASetOfValuesHasWhatIsEqual(t *testing.T) {
+	some := rapid.SampledFrom([]Value{
+		{}, {text: "~"}, {kind: Bool}, {kind: Bool, truth: true}, num(0), num(math.Copysign(0, -1)), num(1), num(math.NaN()), num(math.Inf(1)), num(math.Inf(-1)),
+		text(""), text("1"), text("\xff"), text("\xfe"), text("a,1:b"), strs(), strs("a"), strs("a", "b"), strs("a,1:b"), {kind: List, more: []Value{num(1)}}, {kind: List, more: []Value{strs("a")}},
+		{kind: Map, more: Properties{{Key: "a", Value: num(1)}}}, {kind: Map, more: Properties{{Key: "a", Value: text("1")}}}, {kind: Map}, {kind: List},
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := some.Draw(t, "a"), some.Draw(t, "b")
+		set := Values{}
+		set.Add(a)
+		require.That(t, set.Has(b) == a.Equal(b), "%+v and %+v", a, b)
 	})
 }

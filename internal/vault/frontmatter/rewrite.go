@@ -98,7 +98,12 @@ type rewriter struct {
 	edits []patch
 	done  []textAt
 	left  []textAt
+
+	last place // of the node before
 }
+
+// place is one in the block, by line and column as the library counts them, and by offset.
+type place struct{ line, column, offset int }
 
 // textAt is a string, and the line of the block on which it is.
 type textAt struct {
@@ -148,13 +153,23 @@ func (r *rewriter) value(n *yaml.Node) {
 	}
 }
 
+// offset returns where a node begins in the block. Nodes of one line are looked up in one pass over it.
+func (r *rewriter) offset(n *yaml.Node) int {
+	at := place{line: n.Line, column: 1, offset: r.lines[n.Line-1]}
+	if r.last.line == n.Line && r.last.column <= n.Column {
+		at = r.last
+	}
+	for ; at.column < n.Column && at.offset < len(r.block); at.column++ {
+		_, size := utf8.DecodeRune(r.block[at.offset:])
+		at.offset += size
+	}
+	r.last = at
+	return at.offset
+}
+
 // place returns the span of a string in the block, and how another is written there.
 func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
-	start := r.lines[n.Line-1]
-	for column := 1; column < n.Column && start < len(r.block); column++ {
-		_, size := utf8.DecodeRune(r.block[start:])
-		start += size
-	}
+	start := r.offset(n)
 	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') { // an anchor or a type
 		for start < len(r.block) && bytes.IndexByte([]byte(" \t\r\n"), r.block[start]) < 0 {
 			start++
@@ -261,13 +276,13 @@ func tagList(text []byte) (elements []string) {
 
 // unique returns tags without duplicates, in any case.
 func unique(tags []string) (once []string) {
+	there := map[string]bool{}
 	for _, tag := range tags {
-		same := func(other string) bool {
-			return strings.EqualFold(strings.TrimPrefix(strings.TrimSpace(other), "#"), strings.TrimPrefix(strings.TrimSpace(tag), "#"))
-		}
-		if !slices.ContainsFunc(once, same) {
+		name := markdown.FoldCase(strings.TrimPrefix(strings.TrimSpace(tag), "#"))
+		if !there[name] {
 			once = append(once, tag)
 		}
+		there[name] = true
 	}
 	return once
 }

@@ -36,6 +36,59 @@ func (p Properties) Lookup(name string) (Property, bool) {
 	return p[i], true
 }
 
+// Named has properties for many lookups.
+type Named struct {
+	all    Properties
+	exact  map[string]int
+	folded map[string]int // the first of a name, in any case
+}
+
+// Named returns the properties by their names.
+func (p Properties) Named() *Named {
+	n := &Named{exact: make(map[string]int, len(p)), folded: make(map[string]int, len(p))}
+	for _, property := range p {
+		n.add(property)
+	}
+	return n
+}
+
+func (n *Named) add(property Property) {
+	place := len(n.all)
+	n.all = append(n.all, property)
+	if _, taken := n.exact[property.Key]; !taken {
+		n.exact[property.Key] = place
+	}
+	name := markdown.FoldCase(property.Key)
+	if _, taken := n.folded[name]; !taken {
+		n.folded[name] = place
+	}
+}
+
+// Lookup is [Properties.Lookup].
+func (n *Named) Lookup(name string) (Property, bool) {
+	place, ok := n.place(name)
+	if !ok {
+		return Property{}, false
+	}
+	return n.all[place], true
+}
+
+func (n *Named) place(name string) (place int, ok bool) {
+	if place, ok = n.exact[name]; !ok {
+		place, ok = n.folded[markdown.FoldCase(name)]
+	}
+	return place, ok
+}
+
+// Values is a set of values, see [Value.Equal].
+type Values map[string]bool
+
+// Add adds a value.
+func (s Values) Add(v Value) { s[string(v.appendKey(nil))] = true }
+
+// Has reports whether a value is in the set.
+func (s Values) Has(v Value) bool { return s[string(v.appendKey(nil))] }
+
 // Kind says what a [Value] is.
 type Kind uint8
 
@@ -198,13 +251,48 @@ func (v Value) Union(w Value) (Value, bool) {
 	if v.kind != List || w.kind != List {
 		return v, false
 	}
-	all := Value{kind: List, more: slices.Clone(v.List())}
+	all, has := slices.Clone(v.List()), Values{}
+	for _, element := range all {
+		has.Add(element)
+	}
 	for _, element := range w.List() {
-		if !slices.ContainsFunc(all.List(), element.Equal) {
-			all.more = append(all.List(), element)
+		if !has.Has(element) {
+			all = append(all, element)
+			has.Add(element)
 		}
 	}
-	return all, true
+	return Value{kind: List, more: all}, true
+}
+
+// appendKey appends a text that equal values share, and no others.
+func (v Value) appendKey(out []byte) []byte {
+	out = append(out, byte('0'+v.kind))
+	switch v.kind {
+	case Bool:
+		return strconv.AppendBool(out, v.truth)
+	case Number:
+		return strconv.AppendFloat(out, v.number+0, 'g', -1, 64) // zero has no sign then
+	case List:
+		out = strconv.AppendInt(out, int64(len(v.List())), 10)
+		for _, element := range v.List() {
+			out = element.appendKey(append(out, ','))
+		}
+		return out
+	case Map:
+		out = strconv.AppendInt(out, int64(len(v.Fields())), 10)
+		for _, field := range v.Fields() {
+			out = appendSized(out, field.Key)
+			out = field.Value.appendKey(out)
+		}
+		return out
+	}
+	return appendSized(out, v.text)
+}
+
+// appendSized appends a text after its length, so that it is told from what follows it.
+func appendSized(out []byte, text string) []byte {
+	out = strconv.AppendInt(append(out, ','), int64(len(text)), 10)
+	return append(append(out, ':'), text...)
 }
 
 // Tags returns the tags in the properties, each with its "#", in their order: those of the

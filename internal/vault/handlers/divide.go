@@ -16,7 +16,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
-	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
@@ -42,13 +41,13 @@ type division struct {
 type linked struct {
 	markdown.Note
 	outline *edit.Outline
-	blocks  map[string]markdown.Block // by the id, see [lookup.FoldCase]
+	blocks  map[string]markdown.Block // by the id, see [markdown.FoldCase]
 }
 
 func newLinked(found markdown.Note) *linked {
 	l := &linked{Note: found, outline: edit.NewOutline(found), blocks: map[string]markdown.Block{}}
 	for _, block := range found.Blocks { // of several the last one counts
-		l.blocks[lookup.FoldCase(block.ID)] = block
+		l.blocks[markdown.FoldCase(block.ID)] = block
 	}
 	return l
 }
@@ -64,7 +63,7 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 		return d.part(file, 0), ""
 	}
 	if id, isBlock := strings.CutPrefix(subpath[strings.LastIndexByte(subpath, '#')+1:], "^"); isBlock {
-		if block, ok := found.blocks[lookup.FoldCase(id)]; ok {
+		if block, ok := found.blocks[markdown.FoldCase(id)]; ok {
 			return d.part(file, block.Span.Start), subpath
 		}
 		return d.part(file, 0), subpath
@@ -119,7 +118,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	a, b := newLinked(markdown.Scan(text)), newLinked(markdown.Scan(other))
 	for _, block := range a.Blocks {
-		if _, both := b.blocks[lookup.FoldCase(block.ID)]; both {
+		if _, both := b.blocks[markdown.FoldCase(block.ID)]; both {
 			return change.Proposal{}, answer.AlreadyExists.Failure("Both notes have a block %q. Nothing was changed.", "^"+block.ID)
 		}
 	}
@@ -235,7 +234,7 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 					return nil, err
 				}
 				_, there := v.Disk.Stat(to)
-				if name := lookup.FoldCase(to.String()); disk.IsMissing(there) && !taken[name] {
+				if name := markdown.FoldCase(to.String()); disk.IsMissing(there) && !taken[name] {
 					sections = append(sections, section{i, to})
 					taken[name] = true
 					break

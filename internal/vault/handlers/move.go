@@ -179,7 +179,7 @@ type relocation struct {
 	planned change.Proposal
 	to      map[string]string // new paths of files, by old ones
 	folders map[string]string // those of folders
-	taken   map[string]bool   // new paths in the form of [lookup.FoldCase]
+	taken   map[string]bool   // new paths in the form of [markdown.FoldCase]
 	follow  bool              // links are changed, and not only counted
 	copies  bool
 }
@@ -230,7 +230,7 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 		old, err := r.v.Disk.Stat(t.Path)
 		taken = err != nil || !strings.EqualFold(to.String(), t.Path.String()) || !os.SameFile(there, old)
 	}
-	name := lookup.FoldCase(to.String())
+	name := markdown.FoldCase(to.String())
 	if taken || r.taken[name] {
 		return disk.Path{}, answer.AlreadyExists.Failure("Destination file already exists!")
 	}

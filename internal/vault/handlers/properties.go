@@ -495,15 +495,11 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				kind := answer.BadValue.Advise("property:set with type=list makes it a list")
 				return nil, kind.Failure("The property %q of %q is not a list.", answer.Verbatim(p["name"]), answer.Verbatim(at.String()))
 			}
-			now := slices.Clone(items)
-			for _, item := range asked.List() {
-				same := func(other frontmatter.Value) bool { return other.Text() == item.Text() }
-				switch {
-				case !adds:
-					now = slices.DeleteFunc(now, same)
-				case !slices.ContainsFunc(now, same):
-					now = append(now, item)
-				}
+			var now []frontmatter.Value
+			if adds {
+				now = withItems(items, asked.List())
+			} else {
+				now = withoutItems(items, asked.List())
 			}
 			if len(now) == len(items) {
 				return text, nil
@@ -525,6 +521,32 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 		}
 		return editAll(v, notes, said+p["name"]+": "+p["value"], edit)
 	}
+}
+
+// withItems returns a list with those of some items at its end whose texts it does not have.
+func withItems(list, items []frontmatter.Value) []frontmatter.Value {
+	all, there := slices.Clone(list), textsOf(list)
+	for _, item := range items {
+		if !there[item.Text()] {
+			all = append(all, item)
+		}
+		there[item.Text()] = true
+	}
+	return all
+}
+
+// withoutItems returns a list without those of its elements that have the text of an item.
+func withoutItems(list, items []frontmatter.Value) []frontmatter.Value {
+	gone := textsOf(items)
+	return slices.DeleteFunc(slices.Clone(list), func(element frontmatter.Value) bool { return gone[element.Text()] })
+}
+
+func textsOf(list []frontmatter.Value) map[string]bool {
+	texts := make(map[string]bool, len(list))
+	for _, element := range list {
+		texts[element.Text()] = true
+	}
+	return texts
 }
 
 // severalNotes are those of a folder or a search.

@@ -268,23 +268,31 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 // withProperties returns a note with more properties, and the names of those of which another value stays.
 // Lists are united, and what has no value gets one.
 func withProperties(text []byte, more frontmatter.Properties) (united []byte, kept []string, err error) {
-	for _, property := range more {
+	for len(more) > 0 {
 		there, err := change.PropertiesIn(text)
 		if err != nil {
 			return text, nil, err
 		}
-		value := property.Value
-		if old, has := there.Lookup(property.Key); has && old.Value.Kind() != frontmatter.Null {
-			both, ok := old.Value.Union(value)
-			if !ok {
-				if !old.Value.Equal(value) {
-					kept = append(kept, property.Key)
+		named, given := there.Named(), map[string]bool{}
+		var values frontmatter.Properties
+		for len(more) > 0 && !given[markdown.FoldCase(more[0].Key)] { // one that differs in case alone is united with the first
+			property := more[0]
+			more = more[1:]
+			given[markdown.FoldCase(property.Key)] = true
+			value := property.Value
+			if old, has := named.Lookup(property.Key); has && old.Value.Kind() != frontmatter.Null {
+				both, ok := old.Value.Union(value)
+				if !ok {
+					if !old.Value.Equal(value) {
+						kept = append(kept, property.Key)
+					}
+					continue
 				}
-				continue
+				value = both
 			}
-			value = both
+			values = append(values, frontmatter.Property{Key: property.Key, Value: value})
 		}
-		edited, err := frontmatter.Set(text, property.Key, value)
+		edited, err := frontmatter.SetAll(text, values)
 		if err != nil {
 			return text, nil, err
 		}

@@ -289,20 +289,6 @@ func Fold(name string) string {
 	return norm.NFC.String(lower)
 }
 
-// FoldCase returns what all texts have in common that [strings.EqualFold] takes for the same.
-func FoldCase(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && r != 'K' && r != 'k' && r != 'S' && r != 's' { // these two have a third form
-			return rune(lower(byte(r)))
-		}
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
-		}
-		return least
-	}, text)
-}
-
 // appendFolded appends Fold(name) to key.
 func appendFolded(key []byte, name string) []byte {
 	start, composed := len(key), true

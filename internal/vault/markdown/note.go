@@ -112,6 +112,20 @@ func (n Note) Block(id string) (Block, bool) {
 	return Block{}, false
 }
 
+// FoldCase returns what all texts have in common that [strings.EqualFold] takes for the same.
+func FoldCase(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && r != 'K' && r != 'k' && r != 'S' && r != 's' { // these two have a third form
+			return unicode.ToLower(r)
+		}
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, text)
+}
+
 // pieceSize is how much memory is taken at a time, in bytes.
 const pieceSize = 64 << 10
 

@@ -1,4 +1,4 @@
-package lookup
+package markdown
 
 import (
 	"strings"
