@@ -20,7 +20,7 @@ type JSON struct{ Comments, TrailingCommas, Lines bool }
 // Decode returns the text as a parser would, nil for an empty one; numbers are
 // json.Number. The error is an [*Malformed] or an [*Unsupported].
 func (o JSON) Decode(text []byte) (any, error) {
-	root, err := parseJSON(text, o)
+	root, err := parseJSON(text, o, everything)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (o JSON) Decode(text []byte) (any, error) {
 }
 
 func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
-	root, err := parseJSON(text, o)
+	root, err := parseJSON(text, o, everything)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) {
 }
 
 func (o JSON) remove(text []byte, at Place) ([]byte, error) {
-	holder, err := parseJSON(text, o)
+	holder, err := parseJSON(text, o, everything)
 	if err != nil {
 		return nil, err
 	}
@@ -303,8 +303,8 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	lines, indent := false, s.lineIndent(at.start)+s.unit
 	s.colon, s.space = ":", "" // as the app writes canvases
 	for _, m := range slices.Backward(root.members) {
-		if items := m.value.items; len(items) > 0 && len(items[0].members) > 0 && (m.value == at || len(at.items) == 0) {
-			sample := items[len(items)-1]
+		if items := m.value.items; len(items) > 0 && (m.value == at || len(at.items) == 0) && len(items[0].whole(text, o).members) > 0 {
+			sample := items[len(items)-1].whole(text, o)
 			s.colon, s.space = s.separators(sample)
 			lines = !s.oneLine(sample)
 		}
@@ -335,27 +335,29 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 		}
 		splice = Splice{Start: last.end, End: last.end, Text: gap + s.render(entry, indent, lines)}
 	}
-	return o.differs(text, Apply(text, splice), list, func(items []any) []any { return append(items, entry.Plain()) })
+	return o.differs(text, Apply(text, splice), list, listChange{added: entry.Plain()})
 }
 
 // SetIn returns the text with other members of the object at an index of a list: replaced,
 // added at its end, or removed where the value is nil. The errors are those of [JSON.AddTo].
 func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte, error) {
+	root, at, err := o.list(text, list)
+	if err != nil {
+		return nil, err
+	}
+	if at == nil || index >= len(at.items) {
+		return nil, &Unsupported{fmt.Sprintf("%q has no element %d", list, index)}
+	}
+	item := at.items[index]
+	if item.kind != '{' {
+		return nil, MalformedAt(text, item.start, "an object is needed here")
+	}
 	changed := text
 	for _, m := range members {
-		root, at, err := o.list(changed, list)
-		if err != nil {
-			return nil, err
-		}
-		if at == nil || index >= len(at.items) {
-			return nil, &Unsupported{fmt.Sprintf("%q has no element %d", list, index)}
-		}
-		item := at.items[index]
-		if item.kind != '{' {
-			return nil, MalformedAt(changed, item.start, "an object is needed here")
-		}
+		item = item.whole(changed, o)
 		s := jsonStyleOf(changed, root)
 		s.colon, s.space = s.separators(item)
+		before := len(changed)
 		switch i := item.find(m.Key); {
 		case i < 0 && m.Value == nil:
 		case i < 0:
@@ -366,16 +368,16 @@ func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte
 			value := item.members[i].value
 			changed = Apply(changed, Splice{Start: value.start, End: value.end, Text: s.render(m.Value, "", false)})
 		}
+		root.end += len(changed) - before // what is around the element ends later
+		at.end += len(changed) - before
 	}
-	return o.differs(text, changed, list, func(items []any) []any {
-		item, _ := items[index].(map[string]any)
+	return o.differs(text, changed, list, listChange{at: index, change: func(item map[string]any) {
 		for key, value := range members.Plain() {
 			if item[key] = value; value == nil {
 				delete(item, key)
 			}
 		}
-		return items
-	})
+	}})
 }
 
 // RemoveFrom returns the text without the elements of a list for which gone is true. The errors
@@ -405,15 +407,12 @@ func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([
 		}
 		first = last
 	}
-	return o.differs(text, Apply(text, cuts...), list, func(items []any) []any {
-		i := -1
-		return slices.DeleteFunc(items, func(any) bool { i++; return gone(i) })
-	})
+	return o.differs(text, Apply(text, cuts...), list, listChange{gone: gone})
 }
 
 // list returns the root object of a text and the list under a key, nil if the key is missing.
 func (o JSON) list(text []byte, key string) (root, list *jsonNode, err error) {
-	if root, err = parseJSON(text, o); err != nil {
+	if root, err = parseJSON(text, o, listsOnly); err != nil {
 		return nil, nil, err
 	}
 	if root == nil || root.kind != '{' {
@@ -429,20 +428,60 @@ func (o JSON) list(text []byte, key string) (root, list *jsonNode, err error) {
 	return root, list, nil
 }
 
-// differs returns the changed text if it differs from text in one list alone, as change has it.
-func (o JSON) differs(text, changed []byte, list string, change func(items []any) []any) ([]byte, error) {
-	before, err := o.Decode(text)
+// listChange is what happens to the elements of a list. All others keep every byte.
+type listChange struct {
+	gone   func(index int) bool      // nil for none
+	at     int                       // the element that changes
+	change func(item map[string]any) // how it changes, nil for none
+	added  map[string]any            // at the end, nil for none
+}
+
+// differs returns the changed text if it differs from text in one list alone, and there as change has it.
+func (o JSON) differs(text, changed []byte, list string, change listChange) ([]byte, error) {
+	before, old, err := o.list(text, list)
 	if err != nil {
 		return nil, err
 	}
-	after, err := o.Decode(changed)
-	root, _ := before.(map[string]any)
-	if items, _ := root[list].([]any); err == nil && root != nil {
-		if root[list] = change(items); Equal(root, after) {
-			return changed, nil
+	after, now, err := o.list(changed, list)
+	if err != nil || old == nil || now == nil || len(before.members) != len(after.members) {
+		return nil, errElsewhere
+	}
+	for i, m := range before.members {
+		other := after.members[i]
+		if m.key != other.key || m.value != old && !bytes.Equal(text[m.value.start:m.value.end], changed[other.value.start:other.value.end]) {
+			return nil, errElsewhere
 		}
 	}
-	return nil, errElsewhere
+	left := now.items
+	for i, item := range old.items {
+		if change.gone != nil && change.gone(i) {
+			continue
+		}
+		if len(left) == 0 {
+			return nil, errElsewhere
+		}
+		next := left[0]
+		left = left[1:]
+		if change.change == nil || change.at != i {
+			if !bytes.Equal(text[item.start:item.end], changed[next.start:next.end]) {
+				return nil, errElsewhere
+			}
+			continue
+		}
+		want, _ := item.whole(text, o).plain(text).(map[string]any)
+		if want == nil {
+			return nil, errElsewhere
+		}
+		change.change(want)
+		if !Equal(want, next.whole(changed, o).plain(changed)) {
+			return nil, errElsewhere
+		}
+	}
+	isAdded := change.added != nil && len(left) == 1 && Equal(change.added, left[0].whole(changed, o).plain(changed))
+	if len(left) > 0 && !isAdded || change.added != nil && !isAdded {
+		return nil, errElsewhere
+	}
+	return changed, nil
 }
 
 // separators returns what an object has between a name and its value, and after a comma on a

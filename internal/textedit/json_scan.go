@@ -15,10 +15,18 @@ const maxJSONDepth = 500 // of nested values; settings have ten
 type jsonNode struct {
 	kind       byte // one of { [ " 0 t f n
 	start, end int
-	members    []jsonMember // of an object
-	items      []*jsonNode  // of an array
-	text       string       // of a string
+	*jsonParts
 }
+
+// jsonParts is what a value consists of.
+type jsonParts struct {
+	members []jsonMember // of an object
+	items   []*jsonNode  // of an array
+	text    string       // of a string
+}
+
+// notKept are the parts of a value of which only the place is kept, see [jsonNode.whole].
+var notKept jsonParts
 
 type jsonMember struct {
 	key      string
@@ -38,14 +46,22 @@ type jsonScanner struct {
 	at      int
 	last    int // the end of the last token or comment
 	options JSON
+	names   []string          // of the objects that are open, in their order
+	known   map[string]string // names that were met: most are those of many objects
 }
+
+// How much of a text is kept as nodes. The rest is read too, so that what is malformed is refused.
+const (
+	everything = maxJSONDepth + 1
+	listsOnly  = 2 // levels below the root: its members, and the elements of its lists without their parts
+)
 
 func (s *jsonScanner) fail(offset int, format string, args ...any) {
 	panic(MalformedAt(s.text, offset, fmt.Sprintf(format, args...)))
 }
 
-// parseJSON returns the value of a text, nil for one of white space and comments alone.
-func parseJSON(text []byte, options JSON) (root *jsonNode, err error) {
+// parseJSON returns the value of a text, with so many levels below it, nil for one of white space and comments alone.
+func parseJSON(text []byte, options JSON, levels int) (root *jsonNode, err error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
 	}
@@ -67,12 +83,18 @@ func parseJSON(text []byte, options JSON) (root *jsonNode, err error) {
 	if s.at == len(text) {
 		return nil, nil
 	}
-	root = s.value(0)
+	root = s.value(0, levels)
 	s.skip()
 	if s.at < len(text) {
 		s.fail(s.at, "text after the end of the document")
 	}
 	return root, nil
+}
+
+// whole returns a node of a text that was parsed, with all its parts.
+func (n *jsonNode) whole(text []byte, options JSON) *jsonNode {
+	s := &jsonScanner{text: text, options: options, at: n.start, last: n.start}
+	return s.value(0, everything)
 }
 
 func (s *jsonScanner) skip() {
@@ -119,55 +141,53 @@ func commentEnd(text []byte, at int) int {
 	return 0
 }
 
-func (s *jsonScanner) value(depth int) *jsonNode {
+// value reads a value. It returns a node with so many levels below it, nil for fewer than none.
+func (s *jsonScanner) value(depth, levels int) *jsonNode {
 	if depth > maxJSONDepth {
 		s.fail(s.at, "more than %d nested values", maxJSONDepth)
 	}
 	if s.at == len(s.text) {
 		s.fail(s.at, "value expected, found the end of the file")
 	}
-	n := &jsonNode{kind: s.text[s.at], start: s.at}
-	switch c := n.kind; {
+	var n *jsonNode
+	start, kind := s.at, s.text[s.at]
+	if levels >= 0 {
+		n = &jsonNode{kind: kind, start: start, jsonParts: &notKept}
+	}
+	if levels > 0 {
+		n.jsonParts = &jsonParts{}
+	}
+	switch c := kind; {
 	case c == '{':
-		s.token()
-		seen := map[string]bool{}
-		for s.skip(); !s.closes('}', n.start); s.skip() {
-			m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
-			if s.text[s.at] != '"' {
-				s.fail(s.at, "name in double quotes expected")
-			}
-			m.key = s.str()
-			if seen[m.key] {
-				s.fail(m.keyStart, "%q is given twice", m.key)
-			}
-			seen[m.key] = true
-			s.last = s.at
-			s.skip()
-			if s.at == len(s.text) || s.text[s.at] != ':' {
-				s.fail(s.at, "colon expected after %q", m.key)
-			}
-			s.token()
-			s.skip()
-			m.value = s.value(depth + 1)
-			m.comma = s.comma('}')
-			n.members = append(n.members, m)
+		members := s.object(depth, levels)
+		if levels > 0 {
+			n.members = members
 		}
 	case c == '[':
 		s.token()
-		for s.skip(); !s.closes(']', n.start); s.skip() {
-			n.items = append(n.items, s.value(depth+1))
+		for s.skip(); !s.closes(']', start); s.skip() {
+			item := s.value(depth+1, levels-1)
+			if levels > 0 {
+				n.items = append(n.items, item)
+			}
 			s.comma(']')
 		}
 	case c == '"':
-		n.text = s.str()
+		quoted := s.str()
+		if levels > 0 {
+			n.text = s.decode(quoted)
+		} else if bytes.IndexByte(quoted, '\\') >= 0 {
+			s.decode(quoted)
+		}
 	case c == '-' || c >= '0' && c <= '9':
-		n.kind = '0'
-		start := s.at
 		for s.at < len(s.text) && strings.IndexByte("+-.0123456789eE", s.text[s.at]) >= 0 {
 			s.at++
 		}
 		if !json.Valid(s.text[start:s.at]) {
 			s.fail(start, "invalid number %q", s.text[start:min(s.at, start+40)])
+		}
+		if n != nil {
+			n.kind = '0'
 		}
 	default:
 		words := []string{"true", "false", "null"}
@@ -181,9 +201,75 @@ func (s *jsonScanner) value(depth int) *jsonNode {
 		}
 		s.at += len(words[i])
 	}
-	n.end, s.last = s.at, s.at
+	s.last = s.at
+	if n != nil {
+		n.end = s.at
+	}
 	return n
 }
+
+// object reads an object. Its members are returned if they are kept.
+func (s *jsonScanner) object(depth, levels int) (members []jsonMember) {
+	opened, outer := s.at, len(s.names)
+	var many map[string]bool // the names, where they are too many to be compared one by one
+	s.token()
+	for s.skip(); !s.closes('}', opened); s.skip() {
+		m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
+		if s.text[s.at] != '"' {
+			s.fail(s.at, "name in double quotes expected")
+		}
+		m.key = s.name()
+		if many[m.key] || many == nil && slices.Contains(s.names[outer:], m.key) {
+			s.fail(m.keyStart, "%q is given twice", m.key)
+		}
+		s.names = append(s.names, m.key)
+		if many == nil && len(s.names)-outer > fewNames {
+			many = map[string]bool{}
+			for _, name := range s.names[outer:] {
+				many[name] = true
+			}
+		}
+		if many != nil {
+			many[m.key] = true
+		}
+		s.last = s.at
+		s.skip()
+		if s.at == len(s.text) || s.text[s.at] != ':' {
+			s.fail(s.at, "colon expected after %q", m.key)
+		}
+		s.token()
+		s.skip()
+		m.value = s.value(depth+1, levels-1)
+		m.comma = s.comma('}')
+		if levels > 0 {
+			members = append(members, m)
+		}
+	}
+	s.names = s.names[:outer]
+	return members
+}
+
+// name reads the name of a member.
+func (s *jsonScanner) name() string {
+	quoted := s.str()
+	if name, ok := s.known[string(quoted)]; ok {
+		return name
+	}
+	name := s.decode(quoted)
+	if s.known == nil {
+		s.known = map[string]string{}
+	}
+	if len(s.known) < maxKnown {
+		s.known[string(quoted)] = name
+	}
+	return name
+}
+
+// maxKnown is how many names are kept. The objects of a list share a few.
+const maxKnown = 100
+
+// fewNames is how many names of an object are compared one by one.
+const fewNames = 16
 
 func (s *jsonScanner) token() {
 	s.at++
@@ -225,17 +311,14 @@ func (s *jsonScanner) comma(bracket byte) int {
 	return comma
 }
 
-func (s *jsonScanner) str() string {
+// str reads a string and returns it with its quotes.
+func (s *jsonScanner) str() []byte {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {
 		case c == '"':
 			s.at++
-			var text string
-			if err := json.Unmarshal(s.text[start:s.at], &text); err != nil {
-				s.fail(start, "string with an invalid escape")
-			}
-			return text
+			return s.text[start:s.at]
 		case c == '\\':
 			s.at++
 		case c < ' ':
@@ -243,7 +326,19 @@ func (s *jsonScanner) str() string {
 		}
 	}
 	s.fail(start, "string without an end")
-	return ""
+	return nil
+}
+
+// decode returns the text of the string that was just read.
+func (s *jsonScanner) decode(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') < 0 { // the whole text is UTF-8
+		return string(quoted[1 : len(quoted)-1])
+	}
+	var text string
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		s.fail(s.at-len(quoted), "string with an invalid escape")
+	}
+	return text
 }
 
 // plain returns the value as encoding/json would.

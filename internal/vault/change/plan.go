@@ -166,7 +166,7 @@ func (p Proposal) suits() error {
 		why, refused := "", answer.BadValue.Advise(allowlist.ServesKind(kind))
 		switch kind {
 		case "canvas":
-			var board struct{ Nodes, Edges []map[string]any }
+			var board struct{ Nodes, Edges []struct{} } // of objects or null
 			if json.Unmarshal(s.After.Text, &board) == nil || len(s.After.Text) == 0 { // an empty one can be opened
 				continue
 			}

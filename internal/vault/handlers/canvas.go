@@ -43,15 +43,20 @@ func openCanvas(v *call.Vault, p call.Values) (t call.Target, text []byte, b *bo
 	case t.Path.Ext() != canvasExtension:
 		return t, nil, nil, answer.Failure("File is not a canvas: %q", answer.Verbatim(t.Path.String()))
 	}
-	// A value is a comma, a bracket or the only one; a hundred bytes hold it in memory.
-	values := bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{"))
-	if err := budget.From(v.Ctx).Hold(int64(len(text) + 100*values)); err != nil {
+	if err := budget.From(v.Ctx).Hold(sizeOf(text)); err != nil {
 		return t, nil, nil, err
 	}
 	if b, err = parse(text); err != nil {
 		err = answer.Failure("Canvas %q cannot be read: %v", answer.Verbatim(t.Path.String()), err)
 	}
 	return t, text, b, err
+}
+
+// sizeOf returns about how many bytes a canvas takes in memory, with its text: of the rest only nodes and edges are
+// kept, which are objects.
+func sizeOf(text []byte) int64 {
+	const ofObject, ofElement = 220, 8
+	return int64(len(text) + ofObject*bytes.Count(text, []byte("{")) + ofElement*bytes.Count(text, []byte(",")))
 }
 
 func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -224,8 +229,8 @@ func (n *node) group() string {
 type board struct {
 	groups []*node
 	cards  []*node
-	edges  []edge // between two nodes that are there
-	drawn  []edge // all of the file
+	edges  []*edge // between two nodes that are there
+	drawn  []*edge // all of the file
 }
 
 // node is a card or a group.
@@ -271,7 +276,7 @@ const maxCompared = 20_000_000
 func parse(text []byte) (*board, error) {
 	var file struct {
 		Nodes []*node `json:"nodes"`
-		Edges []edge  `json:"edges"`
+		Edges []*edge `json:"edges"`
 	}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &file); err != nil {
@@ -302,7 +307,11 @@ func parse(text []byte) (*board, error) {
 		n.within = b.around(n)
 	}
 	for i, e := range file.Edges {
-		e.at, file.Edges[i].at = i, i
+		if e == nil {
+			e = &edge{}
+			file.Edges[i] = e
+		}
+		e.at = i
 		if e.from, e.to = byID[e.From], byID[e.To]; e.from != nil && e.to != nil {
 			b.edges = append(b.edges, e)
 		}

@@ -190,11 +190,12 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 		others = slices.DeleteFunc(others, func(o *node) bool { return o == g })
 	}
 	at := &node{X: last.X + last.Width + between, Y: last.Y, Width: n.Width, Height: n.Height}
+	others = slices.DeleteFunc(others, func(o *node) bool { return at.Y >= o.Y+o.Height || o.Y >= at.Y+at.Height }) // only X changes
 	uses := budget.From(c.v.Ctx)
 	for covers := true; covers; {
 		covers = false
 		for _, o := range others {
-			if at.X < o.X+o.Width && o.X < at.X+at.Width && at.Y < o.Y+o.Height && o.Y < at.Y+at.Height {
+			if at.X < o.X+o.Width && o.X < at.X+at.Width {
 				at.X, covers = o.X+o.Width+between, true
 			}
 		}
@@ -213,7 +214,7 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 func (c *canvas) unusedID(what string) string {
 	for n := 0; ; n++ {
 		id := answer.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
-		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) && !slices.ContainsFunc(c.drawn, func(e edge) bool { return e.ID == id }) {
+		if !slices.ContainsFunc(c.all(), func(n *node) bool { return n.ID == id }) && !slices.ContainsFunc(c.drawn, func(e *edge) bool { return e.ID == id }) {
 			return id
 		}
 	}
@@ -224,13 +225,11 @@ func (c *canvas) all() []*node { return slices.Concat(c.cards, c.groups) }
 // node finds a node by its id, or by what it shows if no other one shows the same.
 func (c *canvas) node(named string) (*node, error) {
 	var byID, byText []*node
+	shown := oneLine(named)
 	for _, n := range c.all() {
-		// What a node contains by itself.
-		shows := map[string]string{"text": n.Text, "file": n.File + n.Subpath, "link": n.URL, "group": n.Label}[n.Type]
-		switch {
-		case n.ID == named:
+		if n.ID == named {
 			byID = append(byID, n)
-		case shows != "" && oneLine(shows) == oneLine(named):
+		} else if text := n.own(); text != "" && oneLine(text) == shown {
 			byText = append(byText, n)
 		}
 	}
@@ -244,9 +243,24 @@ func (c *canvas) node(named string) (*node, error) {
 	return nil, answer.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").Failure("Node %q not found in the canvas.", answer.Verbatim(named))
 }
 
+// own is what a node contains by itself.
+func (n *node) own() string {
+	switch n.Type {
+	case "text":
+		return n.Text
+	case "file":
+		return n.File + n.Subpath
+	case "link":
+		return n.URL
+	case "group":
+		return n.Label
+	}
+	return ""
+}
+
 // edge returns the place of an edge among the edges, -1 if no one has the id.
 func (c *canvas) edge(id string) int {
-	return slices.IndexFunc(c.drawn, func(e edge) bool { return e.ID == id && id != "" })
+	return slices.IndexFunc(c.drawn, func(e *edge) bool { return e.ID == id && id != "" })
 }
 
 func (c *canvas) set(p call.Values) ([]byte, string, error) {
@@ -299,7 +313,7 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if slices.ContainsFunc(c.drawn, func(e edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] }) {
+	if slices.ContainsFunc(c.drawn, func(e *edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] }) {
 		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").Failure("The two nodes are connected already.")
 	}
 	// The sides that face each other, as the app chooses them for an arrow that is drawn.
