@@ -1,0 +1,259 @@
+package change
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/vaultwicket/vaultwicket/internal/budget"
+	"github.com/vaultwicket/vaultwicket/internal/guard"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
+	"github.com/vaultwicket/vaultwicket/internal/vault/call"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
+)
+
+// An address on another machine in a note can carry texts of other notes there: when the note is
+// shown, for an image, or when a person follows the link. A change that adds such an address is
+// destructive, whatever command makes it.
+
+// Carried says what an added address carries, the zero Carried nothing.
+type Carried struct {
+	Kind string // "text" of a note, or "secret"
+	Why  string
+	asks bool // it counts as a loss
+}
+
+// The least that has to be the same in an address and in a note: so many words in a row, or one
+// that is long and has a digit. Three words of a title are in many addresses.
+const (
+	carriedWords = 4
+	carriedBytes = 14 // of these words
+	longWord     = 12
+)
+
+// findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
+// the vault has as an address is no new one. addresses is [protocol.Write.Addresses]. The error is that of the budget.
+func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) error {
+	if addresses == protocol.AddressesPass || p.Undoes != "" || p.Raw {
+		return nil
+	}
+	asks := addresses == protocol.AddressesAsk
+	var added []addition
+	own, seen := map[string]bool{}, map[string]bool{}
+	var before addressPlaces // in the texts of the proposal, made if it has an address
+	for _, s := range p.Steps {
+		own[s.Path.String()], own[s.source().String()] = true, true
+		if !s.After.Exists || s.After.Folder || s.CopyOf != (disk.Path{}) || !bytes.Contains(s.After.Text, schemeEnd) || s.Before.Equal(s.After) ||
+			v.IsExcepted("remote-links", s.Path) {
+			continue
+		}
+		if err := budget.From(v.Ctx).Step(1 + int64(len(s.After.Text))/64); err != nil {
+			return err
+		}
+		if before == nil {
+			before = p.addressesBefore()
+		}
+		for _, a := range guard.Addresses(s.After.Text) {
+			if seen[a.Text] || before.have(a.Text) {
+				continue
+			}
+			if len(guard.Find([]byte(a.Text), false)) > 0 {
+				p.carried = Carried{"secret", fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())), asks}
+				return nil
+			}
+			var pieces []string
+			for _, text := range a.Carried() {
+				pieces = append(pieces, piecesOf(text)...)
+			}
+			if len(pieces) > 0 {
+				seen[a.Text] = true
+				added = append(added, addition{address: a.Text, pieces: pieces})
+			}
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	looked := newAdditions(added)
+	err := v.Host.Knowledge.EachNote(v.View(), search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }}, func(n *search.Note) {
+		text := n.Text()
+		if budget.From(v.Ctx).Step(1+int64(len(text))/32) == nil {
+			looked.lookIn(n.File, text)
+		}
+	})
+	if from := looked.from(); from != "" {
+		p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from)), asks}
+	}
+	return err
+}
+
+// addition is an address that a proposal adds.
+type addition struct {
+	address string
+	pieces  []string // of the texts that it carries, see [piecesOf]
+	known   bool     // a note has it
+	from    string   // the first note with one of the pieces
+}
+
+// additions are looked for in one note after the other, all in one pass over the text of each. They are safe for use
+// by several goroutines.
+type additions struct {
+	addresses map[string]int // places of additions by the address
+	sizes     []int          // of the addresses, each once
+	pieces    map[string][]int
+
+	mu  sync.Mutex
+	all []addition
+}
+
+func newAdditions(all []addition) *additions {
+	a := &additions{addresses: map[string]int{}, pieces: map[string][]int{}, all: all}
+	for i, one := range all {
+		a.addresses[one.address] = i
+		a.sizes = append(a.sizes, len(one.address))
+		for _, piece := range one.pieces {
+			a.pieces[piece] = append(a.pieces[piece], i)
+		}
+	}
+	slices.Sort(a.sizes)
+	a.sizes = slices.Compact(a.sizes)
+	return a
+}
+
+// lookIn notes which of the addresses and which of the pieces a note has.
+func (a *additions) lookIn(file string, text []byte) {
+	var known, carried []int
+	for at := range schemeEnds(text) {
+		for _, scheme := range []int{len("http"), len("https")} {
+			for _, size := range a.sizes {
+				start := at - scheme
+				if start < 0 || start+size > len(text) {
+					continue
+				}
+				if i, ok := a.addresses[string(text[start:start+size])]; ok {
+					known = append(known, i)
+				}
+			}
+		}
+	}
+	words := wordsOf(string(text))
+	plain := strings.Join(words, " ")
+	at := 0 // of the word in plain
+	for i, word := range words {
+		carried = append(carried, a.pieces[word]...)
+		if i+carriedWords <= len(words) {
+			end := at
+			for _, next := range words[i : i+carriedWords] {
+				end += len(next) + len(" ")
+			}
+			carried = append(carried, a.pieces[plain[at:end-len(" ")]]...)
+		}
+		at += len(word) + len(" ")
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, i := range known {
+		a.all[i].known = true
+	}
+	for _, i := range carried {
+		if one := &a.all[i]; one.from == "" || file < one.from {
+			one.from = file
+		}
+	}
+}
+
+// from returns the note of which the first address that no note has carries text, "" for none.
+func (a *additions) from() string {
+	for _, one := range a.all {
+		if one.from != "" && !one.known {
+			return one.from
+		}
+	}
+	return ""
+}
+
+// schemeEnd follows the scheme of an address.
+var schemeEnd = []byte("://")
+
+// schemeEnds are the places at which the scheme of an address may end.
+func schemeEnds(text []byte) func(yield func(at int) bool) {
+	return func(yield func(at int) bool) {
+		for at := 0; ; at += len(schemeEnd) {
+			n := bytes.Index(text[at:], schemeEnd)
+			if n < 0 {
+				return
+			}
+			if at += n; !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// addressPlaces are the places of addresses in texts, in the order of what follows the scheme.
+type addressPlaces []addressPlace
+
+type addressPlace struct {
+	scheme []byte // and what is before it
+	rest   []byte // up to the end of the longest address that begins there
+}
+
+// addressesBefore returns the places of addresses in the texts that a proposal changes.
+func (p *Proposal) addressesBefore() addressPlaces {
+	places := addressPlaces{}
+	for _, s := range p.Steps {
+		text := s.Before.Text
+		for at := range schemeEnds(text) {
+			rest := text[at:]
+			if end := bytes.IndexAny(rest, " \t\r\n\f<>\"'`"); end >= 0 {
+				rest = rest[:end]
+			}
+			places = append(places, addressPlace{text[max(0, at-len("https")):at], rest})
+		}
+	}
+	slices.SortFunc(places, func(a, b addressPlace) int {
+		return cmp.Or(bytes.Compare(a.rest, b.rest), bytes.Compare(a.scheme, b.scheme))
+	})
+	return slices.CompactFunc(places, func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) })
+}
+
+// have reports whether one of the texts has an address.
+func (p addressPlaces) have(address string) bool {
+	at := strings.Index(address, string(schemeEnd))
+	scheme, rest := []byte(address[:at]), []byte(address[at:])
+	first, _ := slices.BinarySearchFunc(p, rest, func(place addressPlace, rest []byte) int { return bytes.Compare(place.rest, rest) })
+	for _, place := range p[first:] {
+		switch {
+		case !bytes.HasPrefix(place.rest, rest):
+			return false
+		case bytes.HasSuffix(place.scheme, scheme):
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf returns the words of a text in small letters.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// piecesOf returns what of a text has to be the same in a note: each four words in a row, and each
+// long word with a digit.
+func piecesOf(text string) (all []string) {
+	words := wordsOf(text)
+	for i, word := range words {
+		if len(word) >= longWord && strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter) {
+			all = append(all, word)
+		}
+		if run := strings.Join(words[i:min(len(words), i+carriedWords)], " "); i+carriedWords <= len(words) && len(run) >= carriedBytes {
+			all = append(all, run)
+		}
+	}
+	return all
+}
