@@ -375,6 +375,15 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 	return change, nil
 }
 
+// passNothing approves a change that changes no byte: nobody is asked about it. If it would change something by the time that it
+// is made, it is a conflict. err is the one that asks for the approval.
+func (g *vaultGateway) passNothing(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
+	if len(plan.routes) == 0 || !plan.routes[0].changesNotes() || g.workOutNow(ctx, req, &plan) != nil || plan.change == nil || !plan.change.Nothing {
+		return plan, err
+	}
+	return plan.withApproval(consent.Question{Change: plan.change.Digest})
+}
+
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
 func (p Plan) mayLose() bool {
 	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
@@ -430,6 +439,7 @@ type plannedChange struct {
 	// Carries is the kind of what the addresses that it adds carry, "" for nothing.
 	Carries string `json:"carries"`
 	Digest  string // that the run has to have, see [protocol.Write]
+	Nothing bool   // it changes no byte
 }
 
 func (p *plannedChange) files() (list []consent.PlannedFile) {

@@ -196,6 +196,9 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		line.Because(read.note)
 	}
 	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
+	if needsApproval(err) && by.question == nil && !by.takesBack {
+		plan, err = g.passNothing(ctx, req, plan, err)
+	}
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):
 		plan, err = plan.withApproval(*by.question)
@@ -364,6 +367,9 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
 		result.lost = out.Destructive || call.Loss() != ""
+	}
+	if out.Nothing {
+		result.Changed = new(int)
 	}
 	result.Stdout = result.shown(out.Stdout, "stdout")
 	result.Stderr = result.shown(out.Stderr, "stderr")

@@ -31,6 +31,7 @@ type Result struct {
 	Truncated  *Truncated     `json:"truncated,omitempty"`
 	Notices    []string       `json:"notices,omitempty"`
 	Change     *Change        `json:"change,omitempty"`
+	Changed    *int           `json:"changed,omitempty"` // 0 for a change that changes no byte; left out of others
 	Error      *failure.Error `json:"error,omitempty"`
 
 	// Image is an image that the call has read, nil for none. It is in no JSON: a client

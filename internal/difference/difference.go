@@ -77,17 +77,13 @@ func Of(before, after []byte) Change {
 	agree := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // on how lines end
 	m := maker{returns: !agree, old: 1, new: 1}
 	a, b := before[start:len(before)-end], after[start:len(after)-end]
-	edits := []udiff.Edit{{End: len(a), New: string(b)}}
-	switch {
-	case len(a) == 0 && len(b) == 0:
+	if len(a) == 0 && len(b) == 0 {
 		return m.Change
-	case len(a) > 0 && len(b) > 0 && len(a)+len(b) <= maxCompared:
-		edits = udiff.Lines(string(a), string(b))
 	}
 	done := 0 // bytes of before
-	for i, e := range edits {
-		e.Start, e.End = start+e.Start, start+e.End
-		between := before[done:e.Start]
+	for i, e := range editsOf(a, b) {
+		e.start, e.end = start+e.start, start+e.end
+		between := before[done:e.start]
 		n := number(between)
 		if i > 0 {
 			m.same(first(between, context))
@@ -95,11 +91,32 @@ func Of(before, after []byte) Change {
 		}
 		m.old, m.new = m.old+max(0, n-context), m.new+max(0, n-context)
 		m.same(last(between, min(n, context)))
-		m.replace(before[e.Start:e.End], []byte(e.New))
-		done = e.End
+		m.replace(before[e.start:e.end], e.text)
+		done = e.end
 	}
 	m.same(first(before[done:], context))
 	return m.Change
+}
+
+// edit replaces a part of a text, whole lines.
+type edit struct {
+	start, end int
+	text       []byte
+}
+
+// editsOf returns what makes one text of another. Where there is no line to keep the text is replaced as it is, and
+// not copied: it may be very long.
+func editsOf(a, b []byte) []edit {
+	hasNone := len(a) == 0 || len(b) == 0
+	isLine := number(a) == 1 && number(b) == 1 // two lines that differ
+	if hasNone || isLine || len(a)+len(b) > maxCompared {
+		return []edit{{end: len(a), text: b}}
+	}
+	var edits []edit
+	for _, e := range udiff.Lines(string(a), string(b)) {
+		edits = append(edits, edit{e.Start, e.End, []byte(e.New)})
+	}
+	return edits
 }
 
 var newline = []byte("\n")

@@ -66,11 +66,12 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 	if image.Size > b.inText {
 		return b.keepFile(path, whole, image, in)
 	}
-	text, err := io.ReadAll(io.LimitReader(in, image.Size+1))
-	if err != nil {
+	text := make([]byte, image.Size+1) // one more, so that a longer one is seen
+	n, err := io.ReadFull(in, text)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return err
 	}
-	if ImageOf(text) != image {
+	if text = text[:n]; ImageOf(text) != image {
 		return &Changed{path}
 	}
 	// Keep a text as a line if it can: as the difference from the last version of the same note, or

@@ -113,6 +113,7 @@ type Facts struct {
 	Removed   int     `json:"removed,omitempty"`   // lines in all files
 	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever its command is
 	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
+	Nothing   bool    `json:"nothing,omitempty"`   // the call asked for what is there already: no byte was changed
 	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
 	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
 	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
@@ -234,6 +235,7 @@ func (r *Reply) fields(f *form) {
 	f.number(&r.Facts.Removed)
 	f.flag(&r.Facts.Loses)
 	f.flag(&r.Facts.Overtaken)
+	f.flag(&r.Facts.Nothing)
 	f.flag(&r.Facts.LineEnds)
 	f.text(&r.Facts.Image)
 	f.text(&r.Facts.State)

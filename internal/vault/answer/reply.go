@@ -40,6 +40,7 @@ type Reply struct {
 	Overtaken bool      // another program has changed the note since
 	// Made and Unmade are the files of a change that was made in part, see [Fault].
 	Made, Unmade []string
+	Nothing      bool // of a change that changes no byte
 	LineEnds     bool // the text got the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of Text in base64; ""
 	// for other answers.
@@ -201,9 +202,9 @@ func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
 		return nil
 	case r.Note == (disk.Path{}):
-		return &protocol.Facts{Notice: r.Notice}
+		return &protocol.Facts{Notice: r.Notice, Nothing: r.Nothing}
 	}
-	f := &protocol.Facts{Notice: r.Notice, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, LineEnds: r.LineEnds, Image: r.Image}
+	f := &protocol.Facts{Notice: r.Notice, Path: r.Note.String(), Change: r.Entry, Overtaken: r.Overtaken, Nothing: r.Nothing, LineEnds: r.LineEnds, Image: r.Image}
 	switch {
 	case r.Change != nil:
 		f.Before, f.Hash, f.Loses = &r.Change.Before, r.Change.After, r.Change.Destructive

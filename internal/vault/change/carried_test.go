@@ -15,7 +15,7 @@ import (
 var someText = rapid.Custom(func(t *rapid.T) string {
 	pieces := rapid.SampledFrom([]string{
 		"http://", "https://", "HTTPS://", "://", "a.b/", "c?q=", "one two three four", "one+two+three+four", "One", "two", "three", "four", "abcdef123456", "abcdef123456789",
-		" ", "\n", "\v", ")", "(", ".", "é", "<", "-",
+		" ", "\n", "\v", ")", "(", ".", "é", "<", "-", " https://a.b/c?q=one+two+three+four ", " http://a.b/c?q=abcdef123456 ", " one two three four ", " abcdef123456 ",
 	})
 	return strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), "")
 })

@@ -59,11 +59,13 @@ type plan struct {
 	// Carries is the kind of what the addresses that it adds carry.
 	Carries string `json:"carries,omitempty"`
 	Digest  string `json:"digest"`
+	// Nothing says that no byte would be changed.
+	Nothing bool `json:"nothing,omitempty"`
 }
 
 // showPlan prints what would be done, as JSON.
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
-	shown := plan{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loses, Carries: p.carried.Kind, Digest: digestOf(v, p)}
+	shown := plan{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loses, Carries: p.carried.Kind, Digest: digestOf(v, p), Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() })}
 	links := []string{p.Broken.breaks()}
 	if p.Followed.Count > 0 {
 		links = append(links, "changes "+p.Followed.String())
@@ -336,9 +338,12 @@ func (p Proposal) loss() string {
 		case p.Undoes != "":
 			return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
 		}
-		body := edit.Body(s.Before.Text)
-		ofBody, all := removedFrom(body, edit.Body(s.After.Text)), linesOf(body)
-		removed := removedFrom(s.Before.Text, s.After.Text)
+		body, bodyAfter := edit.Body(s.Before.Text), edit.Body(s.After.Text)
+		ofBody, all := removedFrom(body, bodyAfter), linesOf(body)
+		removed := ofBody
+		if len(body) < len(s.Before.Text) || len(bodyAfter) < len(s.After.Text) {
+			removed = removedFrom(s.Before.Text, s.After.Text)
+		}
 		switch {
 		case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
 			if n := edit.NumberOfLines(body); all == n {

@@ -37,6 +37,8 @@ type Proposal struct {
 	Keeps bool
 	// Replaces says that what the note held is thrown away as a whole.
 	Replaces bool
+	// Ensures says that the call asks for something to be there, and not for a change.
+	Ensures bool
 	// Raw says that bytes are written as they are, into a file of any kind.
 	Raw bool
 	// Undoes is the entry of the journal that this takes back, "" mostly.

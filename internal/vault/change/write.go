@@ -124,7 +124,7 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 	}
 	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(v), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
-		return said, nil
+		return p.nothing(said), nil
 	}
 	t, err := newTransaction(v, j, p, entry(v, row, values, how, p), how.Approved == "")
 	if err == nil {
@@ -145,6 +145,22 @@ func tryOut(v *call.Vault, j *journal.Journal, row Command, values call.Values, 
 		said.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
 	}
 	return said, err
+}
+
+// nothing says of a proposal without steps that nothing is done. said is what it would say else.
+func (p Proposal) nothing(said answer.Reply) answer.Reply {
+	if p.Undoes != "" || p.Ensures { // that it is so is all that was asked for
+		return said
+	}
+	what := "no note differs from what the call asks for"
+	if p.Note != (disk.Path{}) {
+		what = fmt.Sprintf("%q is as the call asks for already", named(p.Note.String()))
+	}
+	said.Nothing = true
+	said.Text = "Nothing was changed: " + what + "."
+	notices := []string{"nothing was changed: " + what, said.Notice}
+	said.Notice = strings.Join(slices.DeleteFunc(notices, func(notice string) bool { return notice == "" }), "; ")
+	return said
 }
 
 // lockAlone takes the lock of the journal, unless the caller has it, and settles what was broken off.
@@ -381,6 +397,11 @@ func (p Proposal) expects(v *call.Vault, hash string) error {
 func digestOf(v *call.Vault, p Proposal) string {
 	hash := sha256.New()
 	item := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
+	state := func(c FileState) { // without a copy of the text
+		fmt.Fprintf(hash, "%d:", len(c.Text)+len(c.Image.Hash))
+		hash.Write(c.Text)
+		hash.Write([]byte(c.Image.Hash))
+	}
 	item(v.Origin.Text)
 	for _, s := range p.Steps {
 		if s.IsNoop() {
@@ -389,10 +410,10 @@ func digestOf(v *call.Vault, p Proposal) string {
 		item(s.Path.String())
 		item(s.From.String())
 		fmt.Fprintf(hash, "%t %t %t;", s.Trash, s.Before.Exists, s.Before.Folder || s.After.Folder)
-		item(string(s.Before.Text) + s.Before.Image.Hash)
+		state(s.Before)
 		fmt.Fprintf(hash, "%t %t;", s.After.Exists, v.Origin.Timed)
 		if !v.Origin.Timed {
-			item(string(s.After.Text) + s.After.Image.Hash)
+			state(s.After)
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))

@@ -20,7 +20,7 @@ import (
 func init() {
 	register(
 		// The app shows the note then; nothing can be shown here, so the path is the answer.
-		Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: changing(namedDay, "", unchanged), Verify: meansAdded(appended)},
+		Command{Name: "daily", Help: "Create today's note if it is missing, and print its path", Plan: ensuring(changing(namedDay, "", unchanged)), Verify: meansAdded(appended)},
 		Command{Name: "daily:ensure", Plan: dailyEnsure},
 		Command{Name: "daily:path", Run: pathOf(namedDay)},
 		// It never makes the note, although the app does: a command that reads must not write.
@@ -71,11 +71,20 @@ func unchanged(call.Values) func([]byte) ([]byte, error) {
 // dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
 // ask again changes nothing.
 func dailyEnsure(v *call.Vault, p call.Values) (change.Proposal, error) {
-	proposal, err := changing(namedDay, "Created: ", unchanged)(v, p)
+	proposal, err := ensuring(changing(namedDay, "Created: ", unchanged))(v, p)
 	if err == nil && proposal.Steps[0].Before.Exists {
 		proposal.Message = "Exists: " + proposal.Note.String()
 	}
 	return proposal, err
+}
+
+// ensuring is a plan that asks for a note to be there, and not for a change.
+func ensuring(plan func(*call.Vault, call.Values) (change.Proposal, error)) func(*call.Vault, call.Values) (change.Proposal, error) {
+	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
+		proposal, err := plan(v, p)
+		proposal.Ensures = true
+		return proposal, err
+	}
 }
 
 // dailyNote returns the proposal to change today's note. If it is missing it is
