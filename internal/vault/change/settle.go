@@ -55,6 +55,9 @@ func settle(v *call.Vault, j *journal.Journal, e journal.Entry, was map[int]jour
 	}
 	for _, way := range ways {
 		err := way.walk()
+		for n := 1; err != nil && n < maxWalks; n++ { // a fault may be over, and what another program did is seen now
+			err = way.walk()
+		}
 		if err == nil {
 			return ending{state: way.end}, s.finish(way.end, nil)
 		}
@@ -90,6 +93,9 @@ func (s *settler) sides() (end ending, left []journal.Image) {
 	}
 	return end, left
 }
+
+// maxWalks is how often a change is tried to be completed, or taken back, before the other one is tried.
+const maxWalks = 3
 
 // isForeign reports whether it is another program that lets a step neither be made nor be taken back.
 func isForeign(err error) bool {
@@ -384,9 +390,12 @@ func (s *settler) lookAtChanged(i int, now FileState) (sight, error) {
 	}
 	draft, text := s.draft(kept)
 	isWaiting := text != nil && journal.ImageOf(text) == kept.After
+	isExchanged := text != nil && journal.ImageOf(text) == kept.Before
 	switch {
-	case isAfter && (text == nil || journal.ImageOf(text) == kept.Before || s.isStagedBack(kept, afterRest, text)):
+	case isAfter && (text == nil || isExchanged || s.isStagedBack(kept, afterRest, text)):
 		return sight{after, now, afterRest}, nil
+	case !isAfter && isExchanged:
+		return sight{overtaken, now, nil}, nil
 	case !isAfter && isWaiting, !isAfter && !s.isCommitted(i):
 		return sight{foreign, now, nil}, nil
 	case !isAfter:
@@ -597,9 +606,11 @@ func (s *settler) completeStep(i int) error {
 		return nil
 	}
 	_, text := s.draft(kept)
-	if text == nil || journal.ImageOf(text) != kept.After {
+	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: text}, kept.After)
+	if !isStaged || len(rest) > 0 && !bytes.Equal(rest, seen.appended) {
 		return errForeign // the new text was not staged
 	}
+	text = text[:len(text)-len(rest)] // it may have been staged once more, with what was appended
 	if isBefore, _ := startsWith(seen.now, kept.Before); !isBefore {
 		return errForeign // it was moved, and changed by another program
 	}

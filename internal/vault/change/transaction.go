@@ -106,7 +106,9 @@ func (t *transaction) compare(alone bool) error {
 		if err := t.vault.Ctx.Err(); err != nil {
 			return err
 		}
-		if !s.Before.Folder && !s.After.Folder && !touched[s.source()] {
+		// What is moved or removed without its text in memory is compared when its turn comes.
+		isRead := !s.Before.Folder && !s.After.Folder && !s.Before.Image.Exists
+		if isRead && !touched[s.source()] {
 			if err := t.compareOne(i); err != nil {
 				return answer.WriteError(s.source().String(), err)
 			}

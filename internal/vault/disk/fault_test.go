@@ -246,8 +246,6 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-const tempName = ".vaultwicket-0123456789abcdef.tmp"
-
 func TestTemporaryNames(t *testing.T) {
 	for range 100 {
 		name := temporary()
