@@ -38,7 +38,11 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	}
 	var b strings.Builder
 	sees := g.rules.Visible()
-	err = kept.EachUndoable(journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
+	of := journal.Filter{Caller: argument(plan.caller)}
+	if agent := ownerfiles.AgentOf(of.Caller); agent != "" { // in whichever session
+		of = journal.Filter{Agent: agent}
+	}
+	err = kept.EachUndoable(of, func(e journal.Entry) bool {
 		if e.SeenBy(sees) {
 			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), sanitize.Line(e.Command))
 			if len(e.Steps) > 0 {

@@ -188,7 +188,7 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	table := answer.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from"}, Sparse: true}
+	table := answer.Table{Columns: []string{"time", "path", "by", "command", "lines", "state", "from", "id"}, Sparse: true}
 	found, gone, kept := 0, map[string]bool{}, map[string]bool{}
 	err = eachStep(v, journal.Filter{Since: days.First, Agent: p["agent"]}, gone, func(j *journal.Journal, e journal.Entry, s journal.Step) error {
 		at, err := v.PathOf(s.Path)
@@ -222,7 +222,7 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 			counts := edit.CountLines(before, after)
 			lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
 		}
-		table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From})
+		table.Rows = append(table.Rows, []string{when(v, e.Time), s.Path, e.By(), e.Command, lines, e.State.String(), s.From, e.ID})
 		return nil
 	})
 	if err != nil {

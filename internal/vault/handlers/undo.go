@@ -29,10 +29,7 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	own := func(e journal.Entry) bool { return e.Caller == v.Caller }
-	if entries != nil { // named, so another session of the agent may have made them
-		own = func(e journal.Entry) bool { return isOwn(v, e) }
-	}
+	own := func(e journal.Entry) bool { return e.Caller == v.Caller || isOwn(v, e) }
 	// The last change that is the caller's own and undoable, but one that failed and left nothing. A batch is one change.
 	var latest []journal.Entry // the newest first
 	var undone change.Proposal
@@ -84,6 +81,12 @@ func named(v *call.Vault, j *journal.Journal, p call.Values) ([]journal.Entry, e
 		return nil, answer.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
 	}
 	name := given[0]
+	if name == "batch" {
+		entries, err := undoable(v, j, func(e journal.Entry) bool { return e.Batch != "" && e.Batch == p[name] })
+		if err == nil {
+			return entries, nil
+		}
+	}
 	if name == "id" {
 		ids := strings.Split(p[name], ",")
 		if len(ids) > maxTogether {

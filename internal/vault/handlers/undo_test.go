@@ -286,3 +286,17 @@ func TestHistoryDoesNotOutliveHiding(t *testing.T) {
 	status, out, _ := h.Run("undo", h.Changes()[0])
 	assert.That(t, status != answer.ExitDone && !strings.Contains(out, "two"), "undo tells %q", out)
 }
+
+// An agent takes back what it has done in another session, and a batch by the id that the list of changes shows.
+func TestUndoReachesEarlierSessions(t *testing.T) {
+	h := embedded.New(t, map[string]string{"a.md": "a\n"})
+	h.Does("--caller", "robot/1", "--batch", "b1", "append", "path=a.md", "content=1")
+	h.Does("--caller", "robot/1", "--batch", "b1", "append", "path=a.md", "content=2")
+	h.Does("--caller", "robot/2", "undo", "batch=b1")
+	assert.Equal(t, h.Get("a.md"), "a\n", "undone by the batch")
+	h.Does("--caller", "robot/1", "append", "path=a.md", "content=3")
+	h.Does("--caller", "robot/2", "undo")
+	assert.Equal(t, h.Get("a.md"), "a\n", "undone by another session")
+	h.Does("--caller", "robot/1", "append", "path=a.md", "content=4")
+	h.Expect(answer.ExitFailed, "Error: Nothing to undo.\n", "--caller", "other/1", "undo")
+}
