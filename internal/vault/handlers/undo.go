@@ -249,6 +249,9 @@ func undoing(v *call.Vault, j *journal.Journal, entries []journal.Entry, skips b
 		return cmp.Compare(b[:1], a[:1])
 	})
 	p.Message = strings.Join(said, "\n")
+	if undone := 1 + len(p.Also); undone < len(entries) {
+		p.Notice = fmt.Sprintf("%d of %s are undone; %d are left as they are, because their notes were changed since", undone, answer.Count(len(entries), "change"), len(entries)-undone)
+	}
 	return p, nil
 }
 
