@@ -63,6 +63,7 @@ import (
 // Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	h := call.NewHost(env, system.Confine)
+	h.Commits.OwnsProcess = true
 	watchLifeline(env(lifelineVariable), &h.Commits)
 	debug.SetGCPercent(gcPercentOneShot)
 	if slices.Contains(args, call.WorkerSwitch) {
