@@ -33,6 +33,8 @@ type Proposal struct {
 	Message string // what is printed once they are done
 	Note    disk.Path
 	Notice  string // what the caller has to know of it, "" for nothing
+	// Already says, where no step changes anything, what is there already or is missing: the end of a sentence.
+	Already string
 	// Keeps says that what is taken from a note is put into another one.
 	Keeps bool
 	// Replaces says that what the note held is thrown away as a whole.

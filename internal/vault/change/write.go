@@ -152,8 +152,12 @@ func (p Proposal) nothing(said answer.Reply) answer.Reply {
 	if p.Undoes != "" || p.Ensures { // that it is so is all that was asked for
 		return said
 	}
-	what := "no note differs from what the call asks for"
-	if p.Note != (disk.Path{}) {
+	what := p.Already
+	switch {
+	case what != "":
+	case p.Note == (disk.Path{}):
+		what = "no note differs from what the call asks for"
+	default:
 		what = fmt.Sprintf("%q is as the call asks for already", named(p.Note.String()))
 	}
 	said.Nothing = true

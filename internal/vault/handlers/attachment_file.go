@@ -101,6 +101,7 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return change.Proposal{
 		Steps: []change.Step{{Path: made, Before: before, After: change.Existing(data)}}, Message: "Written: " + made.String(), Note: made,
 		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
+		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(made.String())),
 	}, nil
 }
 

@@ -222,7 +222,7 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		notes = append(notes, path)
 	}
-	return editAll(v, notes, fmt.Sprintf("Set %s: %s", p["name"], p["value"]), value.Set)
+	return settingAll(v, p, notes, value)
 }
 
 // restructuring returns the command that changes a base in one way. Comments, and keys that the
@@ -263,7 +263,8 @@ func restructuring(restructure func(text []byte, base *bases.Base, p call.Values
 				return change.Proposal{}, answer.BadValue.Advise("base:check lists what is wrong with a base").Failure("The change would break the base: %s", problem)
 			}
 		}
-		return change.Proposal{Steps: []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said + " in " + path.String(), Note: path}, nil
+		return change.Proposal{Steps: []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said + " in " + path.String(), Note: path,
+			Already: fmt.Sprintf("%q says this already", answer.Verbatim(path.String()))}, nil
 	}
 }
 

@@ -137,7 +137,7 @@ func TestBaseSet(t *testing.T) {
 	if !strings.Contains(h.Get("Books/Dune.md"), "status: read\n") || !strings.Contains(h.Get("Books/Ubik.md"), "status: read\n") || h.Get("Books/Solar.md") != shelf["Books/Solar.md"] {
 		t.Error("other notes were changed")
 	}
-	h.Expect(answer.ExitDone, "Nothing was changed: no note differs from what the call asks for.\n", "base:set", "path=Books.base", "view=Best", "name=status", "value=read")
+	h.Expect(answer.ExitDone, "Nothing was changed: the property \"status\" has this value already in all notes that are meant (2).\n", "base:set", "path=Books.base", "view=Best", "name=status", "value=read")
 	if status, out, _ := h.Run("undo"); status != answer.ExitDone || h.Get("Books/Dune.md") != shelf["Books/Dune.md"] || h.Get("Books/Ubik.md") != shelf["Books/Ubik.md"] {
 		t.Errorf("status %d, %s: undo does not take back all of it", status, out)
 	}

@@ -55,7 +55,8 @@ func drawing(draw func(*canvas, call.Values) (text []byte, said string, err erro
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return change.Proposal{Steps: []change.Step{{Path: t.Path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said, Note: t.Path}, nil
+		return change.Proposal{Steps: []change.Step{{Path: t.Path, Before: change.Existing(before), After: change.Existing(after)}}, Message: said, Note: t.Path,
+			Already: fmt.Sprintf("%q is so already in %q", answer.Verbatim(p["id"]), answer.Verbatim(t.Path.String()))}, nil
 	}
 }
 

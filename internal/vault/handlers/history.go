@@ -288,6 +288,7 @@ func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
 		Steps:   []change.Step{{Path: t.Path, Before: before, After: change.Existing(text)}},
 		Message: "Restored: " + t.Path.String() + " from version " + p["version"],
 		Note:    t.Path, Replaces: before.Exists,
+		Already: fmt.Sprintf("%q has the text of this version already", answer.Verbatim(t.Path.String())),
 	}, nil
 }
 

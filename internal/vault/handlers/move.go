@@ -90,6 +90,10 @@ func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 	}
 	r.planned.Message = fmt.Sprintf("Moved: %s -> %s", answer.Count(len(r.planned.Steps), "file"), p["to"])
+	r.planned.Already = noneMeant
+	if len(targets) > 0 {
+		r.planned.Already = fmt.Sprintf("all files that are meant (%d) are there already", len(targets))
+	}
 	err = r.relink()
 	return r.planned, err
 }
@@ -149,6 +153,7 @@ func (r *relocation) moving(p call.Values, said string, destination func(from di
 		return change.Proposal{}, err
 	}
 	r.planned.Message, r.planned.Note = said+": "+t.Path.String()+" -> "+to.String(), to
+	r.planned.Already = fmt.Sprintf("the file is at %q already", answer.Verbatim(to.String()))
 	err = r.relink()
 	return r.planned, err
 }

@@ -30,7 +30,9 @@ func init() {
 			if err != nil {
 				return change.Proposal{}, err
 			}
-			return editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+			proposal, err := editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+			proposal.Already = "the part has this text already"
+			return proposal, err
 		}},
 		// What a template gives is for the app to say: it may hold the time, or code of a plugin.
 		Command{Name: "create", Plan: create, Verify: func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
@@ -266,7 +268,8 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if before.Exists {
 		said = "Overwrote: "
 	}
-	return change.Proposal{Steps: []change.Step{{Path: made, Before: before, After: change.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
+	return change.Proposal{Steps: []change.Step{{Path: made, Before: before, After: change.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists,
+		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(made.String()))}, nil
 }
 
 // newPath returns where a new file goes: path= as it is, name= into the folder

@@ -27,7 +27,11 @@ func TestEditsOfANote(t *testing.T) {
 		{"as it does at the end", "# A\r\nb", "append|path=A.md|content=x\ny", "Appended to: ", "# A\r\nb\r\nx\r\ny"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			changed(t, map[string]string{"A.md": test.before}, test.said+"A.md", map[string]string{"A.md": test.want}, strings.Split(test.call, "|")...)
+			said := test.said + "A.md"
+			if test.want == test.before {
+				said = "Nothing was changed: the part has this text already."
+			}
+			changed(t, map[string]string{"A.md": test.before}, said, map[string]string{"A.md": test.want}, strings.Split(test.call, "|")...)
 		})
 	}
 }
@@ -138,7 +142,11 @@ func TestTemplateInsert(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := map[string]string{"n.md": test.note, "T/t.md": test.template, ".obsidian/templates.json": `{"folder":"T"}`}
-			changed(t, files, "Inserted into: n.md", map[string]string{"n.md": test.want}, "template:insert", "name=t", "path=n.md")
+			said := "Inserted into: n.md"
+			if test.want == test.note {
+				said = `Nothing was changed: the template adds nothing to "n.md".`
+			}
+			changed(t, files, said, map[string]string{"n.md": test.want}, "template:insert", "name=t", "path=n.md")
 		})
 	}
 }
@@ -211,7 +219,11 @@ func TestPropertyIsRemoved(t *testing.T) {
 		{"from a note without any", "body", "body"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			changed(t, map[string]string{"A.md": test.before}, "Removed: a", map[string]string{"A.md": test.want}, "property:remove", "file=A", "name=a")
+			said := "Removed: a"
+			if test.want == test.before {
+				said = `Nothing was changed: "A.md" has no property "a".`
+			}
+			changed(t, map[string]string{"A.md": test.before}, said, map[string]string{"A.md": test.want}, "property:remove", "file=A", "name=a")
 		})
 	}
 }

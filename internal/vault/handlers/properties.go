@@ -283,7 +283,7 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
+		return settingAll(v, p, notes, value)
 	}
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
@@ -299,6 +299,7 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	edited, err := value.Set(t.Path, text)
 	proposal := change.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
+	proposal.Already = fmt.Sprintf("the property %q of %q has this value already", answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String()))
 	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) && frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
 		proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would change the type of the property %q. With type= it does not.", answer.Verbatim(p["name"]))
 	}
@@ -316,8 +317,23 @@ func removeProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, propertyError(t.Path, text, err)
 	}
-	return change.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
+	proposal := change.ProposeChange(t.Path, text, edited, "Removed: "+p["name"])
+	proposal.Already = fmt.Sprintf("%q has no property %q", answer.Verbatim(t.Path.String()), answer.Verbatim(p["name"]))
+	return proposal, nil
 }
+
+// settingAll is the change of a property in several notes.
+func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyValue) (change.Proposal, error) {
+	all, err := editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
+	all.Already = noneMeant
+	if len(notes) > 0 {
+		all.Already = fmt.Sprintf("the property %q has this value already in all notes that are meant (%d)", answer.Verbatim(p["name"]), len(notes))
+	}
+	return all, err
+}
+
+// noneMeant is why nothing changes where several notes could be meant and none is.
+const noneMeant = "there is no note that is meant"
 
 // propertyValue is what a request sets a property to.
 type propertyValue struct {
@@ -513,13 +529,28 @@ func changeList(said string, adds bool) func(*call.Vault, call.Values) (change.P
 				return change.Proposal{}, err
 			}
 			edited, err := edit(t.Path, text)
-			return change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"]), err
+			proposal := change.ProposeChange(t.Path, text, edited, said+p["name"]+": "+p["value"])
+			name, note := answer.Verbatim(p["name"]), answer.Verbatim(t.Path.String())
+			proposal.Already = fmt.Sprintf("the property %q of %q has no such item", name, note)
+			if adds {
+				proposal.Already = fmt.Sprintf("the property %q of %q has each of these items already", name, note)
+			}
+			return proposal, err
 		}
 		notes, err := severalNotes(v, p)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return editAll(v, notes, said+p["name"]+": "+p["value"], edit)
+		all, err := editAll(v, notes, said+p["name"]+": "+p["value"], edit)
+		switch name := answer.Verbatim(p["name"]); {
+		case len(notes) == 0:
+			all.Already = noneMeant
+		case adds:
+			all.Already = fmt.Sprintf("the property %q has each of these items already in all notes that are meant (%d)", name, len(notes))
+		default:
+			all.Already = fmt.Sprintf("the property %q has no such item in any note that is meant (%d)", name, len(notes))
+		}
+		return all, err
 	}
 }
 

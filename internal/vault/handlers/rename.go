@@ -92,6 +92,7 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	})
 	all.Message = fmt.Sprintf("Renamed heading to %q: %s", answer.Verbatim(to), answer.Count(places, "link")) + all.Message
 	all.Note = t.Path
+	all.Already = fmt.Sprintf("the heading is called so already in %q", answer.Verbatim(t.Path.String()))
 	return all, err
 }
 
@@ -135,6 +136,7 @@ func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
+	all.Already = fmt.Sprintf("the property is called %q already", answer.Verbatim(to))
 	kind, given := types[strings.ToLower(name)]
 	if _, already := types[strings.ToLower(to)]; given && !already {
 		all.Message += "\nThe type " + kind + " of " + name + " is not carried over: the user can set it for " + to + " in the app."
@@ -209,5 +211,6 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return out, nil
 	})
 	all.Message = "Renamed tag #" + from + " to #" + to + ": " + answer.Count(places, "place") + all.Message
+	all.Already = fmt.Sprintf("the tag is called %q already", answer.Verbatim("#"+to))
 	return all, err
 }

@@ -68,6 +68,10 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return edited, nil
 	})
 	all.Message = "Replaced " + answer.Count(places, "place") + all.Message
+	all.Already = "no note that is meant has the text"
+	if places > 0 {
+		all.Already = "the new text is the old one"
+	}
 	return all, err
 }
 
@@ -119,7 +123,7 @@ func marksOf(v *call.Vault, text []byte) [][]int {
 
 // replaceOnce replaces a text that occurs once in a note, and is no part of the mark of a secret.
 func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
-	return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
+	proposal, err := editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
 		edited, err := edit.Replace(text, p["old"], p["new"])
 		start := bytes.Index(text, []byte(p["old"]))
 		if err == nil && slices.ContainsFunc(marksOf(v, text), func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) }) {
@@ -127,6 +131,8 @@ func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		return edited, err
 	})
+	proposal.Already = "the new text is the old one"
+	return proposal, err
 }
 
 // maxNoteSize bounds what becomes of a note.

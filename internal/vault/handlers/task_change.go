@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +90,9 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	if !marked.Extra {
 		after, err := taskAt(one.Target, edited, one.Line)
-		return change.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after)), err
+		proposal := change.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after))
+		proposal.Already = fmt.Sprintf("the task %q has this status already", one.name())
+		return proposal, err
 	}
 	return completed(one, mark, marked)
 }
@@ -347,5 +350,7 @@ func reschedule(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	return change.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text), nil
+	proposal := change.ProposeChange(one.Path, one.note, edited, "Rescheduled: "+one.Path.String()+":"+strconv.Itoa(one.Line)+"\n"+after.Text)
+	proposal.Already = fmt.Sprintf("the task %q has these dates already", one.name())
+	return proposal, nil
 }

@@ -303,7 +303,7 @@ func TestTaskReschedule(t *testing.T) {
 		{"no date", "task:reschedule ref=A.md:1", answer.ExitMisuse, "Error: Missing required parameter: due=<date>, scheduled=<date>, start=<date> or clear=<name>\n"},
 		{"one date twice", "task:reschedule ref=A.md:1 due=today clear=due", answer.ExitMisuse, "Error: Use due=<date> or clear=due, not both.\n"},
 		{"no task", "task:reschedule ref=A.md:2 due=today", answer.ExitFailed, "Error: Task \"A.md:2\" not found. The nearest are line 1 \"- [ ] a 📅 2026-11-20\".\n"},
-		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", answer.ExitDone, "Nothing was changed: \"A.md\" is as the call asks for already.\n"},
+		{"the same date", "task:reschedule ref=A.md:1 due=2026-11-20", answer.ExitDone, "Nothing was changed: the task \"A.md:1\" has these dates already.\n"},
 	})
 }
 

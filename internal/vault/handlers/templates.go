@@ -242,7 +242,7 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	return change.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) {
+	proposal, err := change.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) {
 		// An empty note becomes what the template is, byte by byte.
 		at := t.Path
 		name := p["name"]
@@ -263,6 +263,8 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		return edit.Append(text, string(body), false), nil
 	})
+	proposal.Already = fmt.Sprintf("the template adds nothing to %q", answer.Verbatim(t.Path.String()))
+	return proposal, err
 }
 
 // withProperties returns a note with more properties, and the names of those of which another value stays.
